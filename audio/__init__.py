@@ -1,0 +1,1 @@
+"""Sound without a network: samples, devices, files."""

@@ -1,0 +1,1 @@
+"""The page for phones and browsers: static files, no build step."""

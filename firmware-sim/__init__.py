@@ -1,0 +1,1 @@
+"""An ESP32-class device in software."""

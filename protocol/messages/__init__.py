@@ -1,0 +1,170 @@
+"""Every message of the wire and the name it travels under."""
+
+from sayso.protocol.messages.listening import (
+    AudioAck,
+    Interrupt,
+    ListenCancel,
+    ListenStart,
+    ListenStop,
+    Settings,
+    SttFinal,
+    SttPartial,
+    Text,
+)
+from sayso.protocol.messages.session import (
+    AudioAgreed,
+    AudioOffer,
+    Bye,
+    Error,
+    Hello,
+    Limits,
+    Ping,
+    Pong,
+    Snapshot,
+    VersionRange,
+    Welcome,
+)
+from sayso.protocol.messages.speaking import (
+    Announce,
+    PlayState,
+    ReplyDelta,
+    SpeechStart,
+    SpeechStop,
+    Word,
+)
+from sayso.protocol.messages.working import (
+    ApprovalDone,
+    ApprovalRequest,
+    Approve,
+    CodeEnd,
+    CodeOut,
+    CodeStart,
+    Metrics,
+    TaskCancel,
+    TaskUpdate,
+    TurnState,
+)
+
+FromClient = (
+    Hello
+    | Ping
+    | Pong
+    | Error
+    | Bye
+    | ListenStart
+    | ListenStop
+    | ListenCancel
+    | Text
+    | Interrupt
+    | PlayState
+    | Approve
+    | Settings
+    | TaskCancel
+)
+"""What a client may send."""
+
+FromServer = (
+    Welcome
+    | Ping
+    | Pong
+    | Error
+    | Bye
+    | AudioAck
+    | SttPartial
+    | SttFinal
+    | TurnState
+    | ReplyDelta
+    | SpeechStart
+    | SpeechStop
+    | CodeStart
+    | CodeOut
+    | CodeEnd
+    | ApprovalRequest
+    | ApprovalDone
+    | TaskUpdate
+    | Announce
+    | Metrics
+)
+"""What a server may send."""
+
+Message = FromClient | FromServer
+
+TYPES: dict[str, type[Message]] = {
+    "hello": Hello,
+    "welcome": Welcome,
+    "ping": Ping,
+    "pong": Pong,
+    "error": Error,
+    "bye": Bye,
+    "listen.start": ListenStart,
+    "listen.stop": ListenStop,
+    "listen.cancel": ListenCancel,
+    "text": Text,
+    "interrupt": Interrupt,
+    "settings": Settings,
+    "audio.ack": AudioAck,
+    "stt.partial": SttPartial,
+    "stt.final": SttFinal,
+    "reply.delta": ReplyDelta,
+    "speech.start": SpeechStart,
+    "speech.stop": SpeechStop,
+    "play.state": PlayState,
+    "announce": Announce,
+    "turn.state": TurnState,
+    "code.start": CodeStart,
+    "code.out": CodeOut,
+    "code.end": CodeEnd,
+    "approval.request": ApprovalRequest,
+    "approve": Approve,
+    "approval.done": ApprovalDone,
+    "task.update": TaskUpdate,
+    "task.cancel": TaskCancel,
+    "metrics": Metrics,
+}
+"""The wire's name of each message, the value of `t`."""
+
+NAMES: dict[type[Message], str] = {kind: name for name, kind in TYPES.items()}
+
+__all__ = [
+    "NAMES",
+    "TYPES",
+    "Announce",
+    "ApprovalDone",
+    "ApprovalRequest",
+    "Approve",
+    "AudioAck",
+    "AudioAgreed",
+    "AudioOffer",
+    "Bye",
+    "CodeEnd",
+    "CodeOut",
+    "CodeStart",
+    "Error",
+    "FromClient",
+    "FromServer",
+    "Hello",
+    "Interrupt",
+    "Limits",
+    "ListenCancel",
+    "ListenStart",
+    "ListenStop",
+    "Message",
+    "Metrics",
+    "Ping",
+    "PlayState",
+    "Pong",
+    "ReplyDelta",
+    "Settings",
+    "Snapshot",
+    "SpeechStart",
+    "SpeechStop",
+    "SttFinal",
+    "SttPartial",
+    "TaskCancel",
+    "TaskUpdate",
+    "Text",
+    "TurnState",
+    "VersionRange",
+    "Welcome",
+    "Word",
+]

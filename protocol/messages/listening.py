@@ -1,0 +1,80 @@
+"""From the person: speech, typed words, and what was heard of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class ListenStart:
+    """The microphone opens. Audio frames of `stream` follow."""
+
+    mode: Literal["ptt", "hands_free"]
+    stream: int
+    """The client's number for this utterance; not used again in the session."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListenStop:
+    """The key was released: what was sent is the whole utterance."""
+
+    stream: int
+    samples: int
+    """How many samples the utterance has, so that the server knows when it holds them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListenCancel:
+    """Forget what was said in `stream`."""
+
+    stream: int
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Typed words, as good as spoken ones."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """The person wants silence, now. The client has already stopped playing."""
+
+    stream: int | None = None
+    """The stream that was playing, if one was."""
+    heard_samples: int = 0
+    """How many samples of it reached the loudspeaker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Changes what this device prefers, for example `{"voice": …, "speed": 1.2}`."""
+
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AudioAck:
+    """All audio of `stream` up to here is safe at the server; the client may drop its copy."""
+
+    stream: int
+    samples: int
+    """Samples received without a gap, from the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class SttPartial:
+    """What has been understood so far."""
+
+    stable: str
+    """Will not change any more."""
+    tail: str
+    """May still change."""
+
+
+@dataclass(frozen=True, slots=True)
+class SttFinal:
+    """What was understood. Empty: nothing was said."""
+
+    text: str

@@ -1,0 +1,69 @@
+"""To the person: the answer, as text and as sound."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyDelta:
+    """The next piece of the answer, as it is to be shown."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A spoken word and where it lies in the stream."""
+
+    text: str
+    start: int
+    """First sample."""
+    end: int
+    """The sample after its last."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechStart:
+    """A chunk of speech begins. Audio frames of `stream` follow.
+
+    The first chunk opens the stream; later chunks of the same answer go on in it.
+    """
+
+    stream: int
+    rate: int
+    """Samples a second."""
+    text: str
+    """The words of this chunk."""
+    first_sample: int = 0
+    """Where this chunk begins in the stream."""
+    words: tuple[Word, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechStop:
+    """The stream ends."""
+
+    stream: int
+    reason: Literal["done", "interrupted", "failed"]
+    """`interrupted`: drop at once what has not been played."""
+    samples: int | None = None
+    """With `done`: the length of the whole stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayState:
+    """How far the client has played. Sent at least every 100 ms while playing."""
+
+    stream: int
+    samples: int
+    """Samples of the stream that have left the loudspeaker."""
+    done: bool = False
+    """The stream is finished: nothing of it is left to play."""
+
+
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """Sayso speaks up by itself: a reminder, a finished task, a warning."""
+
+    text: str
+    priority: Literal["low", "normal", "high"] = "normal"

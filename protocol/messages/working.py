@@ -1,0 +1,112 @@
+"""What is being done: code, its output, and the person's say-so."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class TurnState:
+    """Where the three regions of the turn stand."""
+
+    ears: Literal["idle", "listening", "committed"]
+    work: Literal["idle", "thinking", "acting", "awaiting_approval"]
+    mouth: Literal["silent", "speaking", "ducked"]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeStart:
+    """The code that is about to run, as it will run."""
+
+    id: str
+    language: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeOut:
+    """A piece of output."""
+
+    id: str
+    kind: Literal["stdout", "stderr", "result", "display", "error"]
+    mime: str = "text/plain"
+    text: str = ""
+    """The content, if it is text."""
+    file: str | None = None
+    """The id of the content, if it is to be fetched over HTTP."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeEnd:
+    """The run is over."""
+
+    id: str
+    status: Literal["ok", "error", "interrupted", "died", "refused", "unknown"]
+    """`died`: the interpreter ended and its variables are lost. `unknown`: the server ended while it ran."""
+    seconds: float = 0.0
+    detail: str = ""
+    """One sentence for the person, where there is something to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequest:
+    """May this run? Silence denies."""
+
+    id: str
+    nonce: str
+    """To be sent back in `approve`."""
+    language: str
+    code: str
+    where: str
+    """The folder in which it runs."""
+    may_touch: tuple[str, ...] = ()
+    """What the sandbox lets it touch, worked out by the server, in words."""
+    expires_s: float = 60.0
+    """Seconds until it counts as denied, from when it was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Approve:
+    """The person's answer to `approval.request`."""
+
+    id: str
+    nonce: str
+    decision: Literal["yes", "no", "edit"]
+    code: str | None = None
+    """With `edit`: the code to run instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalDone:
+    """The request is settled; every device that shows it takes it down."""
+
+    id: str
+    decision: Literal["yes", "no", "edit", "expired", "cancelled"]
+    by: str = ""
+    """The device that decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskUpdate:
+    """How a long piece of work is getting on."""
+
+    id: str
+    state: Literal["running", "done", "failed", "cancelled"]
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCancel:
+    """Stop this piece of work."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """When things happened in a turn: milliseconds after the end of the person's audio."""
+
+    marks: Mapping[str, float] = field(default_factory=dict)
+    """For example `{"final": 80.1, "first_token": 81.0, "first_audio_sent": 160.4}`."""
+    cost: Mapping[str, Any] = field(default_factory=dict)
+    """For example `{"tokens_in": 812, "tokens_out": 64, "usd": 0.0004}`."""

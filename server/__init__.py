@@ -1,0 +1,1 @@
+"""The end that stays at home: it hears, thinks, acts and speaks."""

@@ -1,0 +1,86 @@
+"""What the agent tells while it works on one request."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sayso.server.runtimes.runtime import Output
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The next piece of the answer, for screen and mouth."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAsked:
+    """The work waits for the person's say-so."""
+
+    id: str
+    nonce: str
+    language: str
+    code: str
+    where: str
+    may_touch: tuple[str, ...]
+    expires_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalSettled:
+    """The person decided, or time did."""
+
+    id: str
+    decision: Literal["yes", "no", "edit", "expired", "cancelled"]
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """Code runs, as shown here."""
+
+    id: str
+    language: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutput:
+    id: str
+    output: Output
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    id: str
+    status: Literal["ok", "error", "interrupted", "died", "refused"]
+    seconds: float
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkDone:
+    """The request is answered."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkFailed:
+    """The request could not be answered; the text is one sentence to be shown and spoken."""
+
+    message: str
+
+
+AgentEvent = (
+    Said
+    | ApprovalAsked
+    | ApprovalSettled
+    | RunStarted
+    | RunOutput
+    | RunEnded
+    | WorkDone
+    | WorkFailed
+)

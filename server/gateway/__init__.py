@@ -1,0 +1,1 @@
+"""The door: sockets, HTTP, and who may come in."""

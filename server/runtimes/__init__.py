@@ -1,0 +1,1 @@
+"""Where code runs: confined, interruptible, and honest about how it ended."""

@@ -1,0 +1,47 @@
+"""The seam for a place where code runs: code in, outputs and one ending out."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A piece of output, as it comes."""
+
+    kind: Literal["stdout", "stderr", "result", "display", "error"]
+    text: str = ""
+    """The content of textual output; for an image, what stands for it in words."""
+    mime: str = "text/plain"
+    data: bytes = b""
+    """The content of output that is not text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ended; always the last thing that it yields."""
+
+    status: Literal["ok", "error", "interrupted", "died"]
+    """`died`: the interpreter is gone and its variables with it; the next run gets a new one."""
+    seconds: float
+    detail: str = ""
+    """One sentence for the person and the model, where there is something to say."""
+
+
+class Runtime(Protocol):
+    """An interpreter that keeps its state from run to run. One run at a time."""
+
+    @property
+    def language(self) -> str: ...
+
+    def run(self, code: str) -> AsyncIterator[Output | Ending]:
+        """Run code. Leaving the iteration early interrupts it."""
+        ...
+
+    async def interrupt(self) -> None:
+        """Stop what runs. It ends within 2.5 s, if need be by the interpreter's death."""
+        ...
+
+    async def close(self) -> None:
+        """End the interpreter and everything that it started."""
+        ...

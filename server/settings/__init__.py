@@ -1,0 +1,1 @@
+"""Typed settings: each with its default, its unit and its reason."""

@@ -1,0 +1,29 @@
+"""The seam for the mouth: words in, samples out."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from sayso.protocol.messages import Word
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """Synthesized speech: 16-bit, mono, little-endian."""
+
+    pcm: bytes
+    rate: int
+    """Samples a second."""
+    words: tuple[Word, ...] = ()
+    """Where each word lies, in samples from the start; empty if the voice can't tell."""
+
+
+class SynthesizerLost(Exception):
+    """The synthesizer died under this request; it is being restarted and may be asked again."""
+
+
+class Synthesizer(Protocol):
+    """Turns text into speech."""
+
+    async def synthesize(self, text: str, *, speed: float = 1.0) -> Sound:
+        """Speak one chunk of speakable text. `speed` 2.0 is twice as fast."""
+        ...

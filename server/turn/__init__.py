@@ -1,0 +1,1 @@
+"""Who may speak when: a pure state machine, events in and effects out."""
