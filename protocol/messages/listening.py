@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from sayso.protocol.messages.quantities import Samples, Stream
+
 
 @dataclass(frozen=True, slots=True)
 class ListenStart:
     """The microphone opens. Audio frames of `stream` follow."""
 
     mode: Literal["ptt", "hands_free"]
-    stream: int
+    stream: Stream
     """The client's number for this utterance; not used again in the session."""
 
 
@@ -18,8 +20,8 @@ class ListenStart:
 class ListenStop:
     """The key was released: what was sent is the whole utterance."""
 
-    stream: int
-    samples: int
+    stream: Stream
+    samples: Samples
     """How many samples the utterance has, so that the server knows when it holds them all."""
 
 
@@ -27,7 +29,7 @@ class ListenStop:
 class ListenCancel:
     """Forget what was said in `stream`."""
 
-    stream: int
+    stream: Stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,9 @@ class Text:
 class Interrupt:
     """The person wants silence, now. The client has already stopped playing."""
 
-    stream: int | None = None
+    stream: Stream | None = None
     """The stream that was playing, if one was."""
-    heard_samples: int = 0
+    heard_samples: Samples = 0
     """How many samples of it reached the loudspeaker."""
 
 
@@ -58,8 +60,8 @@ class Settings:
 class AudioAck:
     """All audio of `stream` up to here is safe at the server; the client may drop its copy."""
 
-    stream: int
-    samples: int
+    stream: Stream
+    samples: Samples
     """Samples received without a gap, from the first."""
 
 

@@ -4,24 +4,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sayso.protocol.messages.quantities import Bytes, Count, Milliseconds, Rate, Version
+
 
 @dataclass(frozen=True, slots=True)
 class VersionRange:
     """The protocol versions that a client can speak, both ends included."""
 
-    min: int
-    max: int
+    min: Version
+    max: Version
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one end can take. The other end keeps to it."""
 
-    max_text_bytes: int = 65_536
+    max_text_bytes: Bytes = 65_536
     """Longest text frame, in bytes of UTF-8."""
-    max_frame_bytes: int = 8_192
+    max_frame_bytes: Bytes = 8_192
     """Longest binary frame, in bytes, header included."""
-    play_buffer_ms: int = 800
+    play_buffer_ms: Milliseconds = 800
     """Milliseconds of sound that the device can hold beyond what it has played."""
 
 
@@ -31,11 +33,11 @@ class AudioOffer:
 
     up: tuple[str, ...] = ("pcm16",)
     """Codecs it can send, best first."""
-    up_rate: int = 16_000
+    up_rate: Rate = 16_000
     """Samples a second that it will send."""
     down: tuple[str, ...] = ("pcm16",)
     """Codecs it can play, best first."""
-    down_rates: tuple[int, ...] = ()
+    down_rates: tuple[Rate, ...] = ()
     """Rates that it can play, in samples a second; empty means any."""
     echo: Literal["cancelled", "half_duplex", "headphones"] = "half_duplex"
     """How it keeps its own voice out of its microphone."""
@@ -46,7 +48,7 @@ class AudioAgreed:
     """The codecs that the server chose from the offer."""
 
     up: str = "pcm16"
-    up_rate: int = 16_000
+    up_rate: Rate = 16_000
     down: str = "pcm16"
 
 
@@ -68,7 +70,7 @@ class Hello:
     """The proof of who it is, unless that came in the Authorization header."""
     session: str | None = None
     """The session that it wants to resume."""
-    last_seq: int | None = None
+    last_seq: Count | None = None
     """The last `seq` that it received in that session."""
 
 
@@ -86,7 +88,7 @@ class Snapshot:
 class Welcome:
     """The server's answer to `hello`."""
 
-    protocol: int
+    protocol: Version
     """The version that both ends speak from here on."""
     server: str
     session: str
@@ -96,7 +98,7 @@ class Welcome:
     features: tuple[str, ...] = ()
     audio: AudioAgreed = field(default_factory=AudioAgreed)
     limits: Limits = field(default_factory=Limits)
-    last_seq: int | None = None
+    last_seq: Count | None = None
     """The last `seq` of the client's that arrived in the resumed session."""
     conversation: str = ""
     models: Mapping[str, str] = field(default_factory=dict)
@@ -108,12 +110,12 @@ class Welcome:
 class Ping:
     """Asks for a `pong` with the same `id`."""
 
-    id: int
+    id: Count
 
 
 @dataclass(frozen=True, slots=True)
 class Pong:
-    id: int
+    id: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ class Error:
     message: str
     """One sentence for the person: what happened and what to do."""
     fatal: bool = False
-    retry_ms: int | None = None
+    retry_ms: Milliseconds | None = None
     """When it makes sense to try again, in milliseconds; none means not by itself."""
 
 

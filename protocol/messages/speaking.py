@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from sayso.protocol.messages.quantities import Rate, Samples, Stream
+
 
 @dataclass(frozen=True, slots=True)
 class ReplyDelta:
@@ -16,9 +18,9 @@ class Word:
     """A spoken word and where it lies in the stream."""
 
     text: str
-    start: int
+    start: Samples
     """First sample."""
-    end: int
+    end: Samples
     """The sample after its last."""
 
 
@@ -29,12 +31,12 @@ class SpeechStart:
     The first chunk opens the stream; later chunks of the same answer go on in it.
     """
 
-    stream: int
-    rate: int
+    stream: Stream
+    rate: Rate
     """Samples a second."""
     text: str
     """The words of this chunk."""
-    first_sample: int = 0
+    first_sample: Samples = 0
     """Where this chunk begins in the stream."""
     words: tuple[Word, ...] = ()
 
@@ -43,10 +45,10 @@ class SpeechStart:
 class SpeechStop:
     """The stream ends."""
 
-    stream: int
+    stream: Stream
     reason: Literal["done", "interrupted", "failed"]
     """`interrupted`: drop at once what has not been played."""
-    samples: int | None = None
+    samples: Samples | None = None
     """With `done`: the length of the whole stream."""
 
 
@@ -54,8 +56,8 @@ class SpeechStop:
 class PlayState:
     """How far the client has played. Sent at least every 100 ms while playing."""
 
-    stream: int
-    samples: int
+    stream: Stream
+    samples: Samples
     """Samples of the stream that have left the loudspeaker."""
     done: bool = False
     """The stream is finished: nothing of it is left to play."""

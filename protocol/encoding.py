@@ -1,0 +1,30 @@
+"""From dataclasses to what the JSON encoder takes."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields
+from functools import cache
+from typing import Any
+
+
+def fields_of(record: object) -> dict[str, object]:
+    """Return the record's fields in their order, without those that hold their default value."""
+    return {
+        name: value
+        for name, default in _defaults(type(record))
+        if (value := getattr(record, name)) != default
+    }
+
+
+def plain(value: object) -> dict[str, object]:
+    """Turn what JSON does not know into what it does: nested records and mappings."""
+    return dict(value) if isinstance(value, Mapping) else fields_of(value)
+
+
+@cache
+def _defaults(kind: Any) -> tuple[tuple[str, object], ...]:
+    return tuple((field.name, _default(field)) for field in fields(kind))
+
+
+def _default(field: "Field[Any]") -> object:
+    """A required field has no default; nothing is equal to `MISSING`."""
+    return field.default if field.default_factory is MISSING else field.default_factory()

@@ -1,0 +1,78 @@
+"""Binary frames: audio behind a header of twelve bytes, little-endian.
+
+ 0      1       2        4        8              12
++------+-------+--------+--------+--------------+----------
+| kind | flags | stream |  seq   | first sample | payload …
+|  u8  |  u8   |  u16   |  u32   |     u32      |
++------+-------+--------+--------+--------------+----------
+"""
+
+import struct
+from dataclasses import dataclass
+
+from sayso.protocol.errors import Invalid, Malformed, Oversized
+
+HEADER = struct.Struct("<BBHII")
+HEADER_BYTES = HEADER.size
+
+AUDIO = 1
+"""The only kind there is: audio in the codec that was agreed for its direction."""
+
+LAST = 0b0000_0001
+"""Flag: no frame of this stream follows. The other bits are sent as 0 and ignored."""
+
+MAX_FRAME_BYTES = 8_192
+"""20 ms of PCM16 take 652 bytes at 16 kHz and 1,932 at 48 kHz; this holds 85 ms of the latter."""
+
+PCM16_BYTES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class AudioFrame:
+    """A piece of one stream of audio."""
+
+    stream: int
+    """Which utterance or answer it belongs to; each direction numbers its own. u16."""
+    seq: int
+    """Counts the frames of the stream from 0; a frame that is sent again keeps its number. u32."""
+    first_sample: int
+    """Where in the stream the payload begins, in samples. u32."""
+    payload: bytes
+    """Audio in the agreed codec; may be empty."""
+    last: bool = False
+    """No frame of this stream follows."""
+
+    def pack(self) -> bytes:
+        """Return the frame as it travels."""
+        flags = LAST if self.last else 0
+        try:
+            header = HEADER.pack(AUDIO, flags, self.stream, self.seq, self.first_sample)
+        except struct.error as error:
+            raise Invalid(f"This audio frame's header cannot be sent: {error}.") from None
+        return header + self.payload
+
+    def pcm16_samples(self) -> int:
+        """Return how many samples the payload has, if it is PCM16."""
+        samples, odd = divmod(len(self.payload), PCM16_BYTES)
+        if odd:
+            raise Invalid(
+                f"Audio frame {self.seq} of stream {self.stream} ends in half a sample: PCM16 has "
+                "two bytes for each."
+            )
+        return samples
+
+
+def unpack(data: bytes, *, max_bytes: int = MAX_FRAME_BYTES) -> AudioFrame:
+    """Read a binary frame, or raise a `ProtocolError`. Any bytes at all may be given."""
+    if len(data) > max_bytes:
+        raise Oversized(
+            f"A binary frame of {len(data)} bytes came; at most {max_bytes} were agreed."
+        )
+    if len(data) < HEADER_BYTES:
+        raise Malformed(
+            f"A binary frame of {len(data)} bytes came; its header alone takes {HEADER_BYTES}."
+        )
+    kind, flags, stream, seq, first_sample = HEADER.unpack_from(data)
+    if kind != AUDIO:
+        raise Invalid(f"A binary frame of kind {kind} came; only {AUDIO}, audio, is known.")
+    return AudioFrame(stream, seq, first_sample, data[HEADER_BYTES:], bool(flags & LAST))

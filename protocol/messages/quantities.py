@@ -1,0 +1,37 @@
+"""Whole numbers of the wire and how far they reach."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The least and the greatest value that a whole number may have."""
+
+    least: int
+    most: int
+
+
+GREATEST = 2**53 - 1
+"""Above this, JavaScript and other readers of JSON round: no number of the wire goes beyond."""
+
+Count = Annotated[int, Between(0, GREATEST)]
+"""A number that only grows: `seq`, `turn`, `gen`."""
+
+Stream = Annotated[int, Between(0, 2**16 - 1)]
+"""The number of a stream of audio; u16, as in the binary header."""
+
+Samples = Annotated[int, Between(0, 2**32 - 1)]
+"""A position in a stream or a length of it, in samples; u32, as in the binary header."""
+
+Rate = Annotated[int, Between(8_000, 192_000)]
+"""Samples a second, from telephone to studio."""
+
+Milliseconds = Annotated[int, Between(0, 2**32 - 1)]
+"""A span of time."""
+
+Bytes = Annotated[int, Between(0, 2**32 - 1)]
+"""A size."""
+
+Version = Annotated[int, Between(1, 65_535)]
+"""A version of the protocol."""
