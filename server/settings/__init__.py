@@ -1,1 +1,68 @@
-"""Typed settings: each with its default, its unit and its reason."""
+"""Typed settings: each with its default, its unit and its reason.
+
+    settings = Settings.load(Home.find(), flags={"listen.port": 9000})
+    settings.listen.port
+
+Five sources, the first that names a key wins: flags, environment (`SAYSO_LISTEN_PORT`), the
+project's file (`sayso.toml` in the folder where Sayso starts), the person's own file
+(`settings.toml` in the configuration folder), the default. What decides safety, privacy or where
+speech goes is never taken from a project's file: a cloned folder must not decide it.
+
+    SettingsError
+    ├── UnknownKey       no setting has this name
+    ├── WrongValue       the wrong type, or out of bounds
+    ├── NotByProject     a project's file names a setting that only the person decides
+    └── UnusableFile     unreadable, no TOML, or not to be edited without loss
+"""
+
+from sayso.server.settings.errors import (
+    NotByProject,
+    SettingsError,
+    UnknownKey,
+    UnusableFile,
+    WrongValue,
+)
+from sayso.server.settings.loading import Origin, Readings, read, user_file
+from sayso.server.settings.sections import (
+    Agent,
+    Approvals,
+    Code,
+    Ears,
+    Gateway,
+    LanguageModel,
+    Listen,
+    Log,
+    Models,
+    Speaking,
+    Storage,
+    Voice,
+)
+from sayso.server.settings.tree import Settings
+from sayso.server.settings.writing import set_in_file, unset_in_file
+
+__all__ = [
+    "Agent",
+    "Approvals",
+    "Code",
+    "Ears",
+    "Gateway",
+    "LanguageModel",
+    "Listen",
+    "Log",
+    "Models",
+    "NotByProject",
+    "Origin",
+    "Readings",
+    "Settings",
+    "SettingsError",
+    "Speaking",
+    "Storage",
+    "UnknownKey",
+    "UnusableFile",
+    "Voice",
+    "WrongValue",
+    "read",
+    "set_in_file",
+    "unset_in_file",
+    "user_file",
+]

@@ -1,0 +1,177 @@
+"""Every setting: its default, its unit and the reason for it.
+
+The docstrings below each field are what `docs/settings.md` and `sayso settings KEY` show.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from sayso.protocol.home import DEFAULT_HOST, DEFAULT_PORT
+from sayso.server.settings.keys import Between, ByProject
+
+Port = Annotated[int, Between(0, 65_535)]
+Threads = Annotated[int, Between(0, 256)]
+
+
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """Where the server listens."""
+
+    host: str = DEFAULT_HOST
+    """Address to listen on. Only this machine's own: other addresses need pairing and TLS."""
+    port: Port = DEFAULT_PORT
+    """TCP port for the voice socket and the web pages; 0 takes any free one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ears:
+    """How speech becomes text."""
+
+    model: Annotated[str, ByProject()] = "tiny.en"
+    """Whisper model: a name from `sayso models`, or a folder in CTranslate2 format. The default
+    comes with Sayso; `base.en` errs less and takes twice as long."""
+    language: Annotated[str, ByProject()] = "auto"
+    """Language code such as `en` or `de`, or `auto` to find out from the first words. English-only
+    models (`*.en`) always hear English."""
+    threads: Threads = 0
+    """Processor threads for one transcription; 0 takes as many as there are cores, at most 4: more
+    make a short utterance no faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Who speaks."""
+
+    model: Annotated[str, ByProject()] = "en_US-joe-medium"
+    """Piper voice: a name from `sayso models`, or the path of an `.onnx` file. The default comes
+    with Sayso."""
+    speed: Annotated[float, Between(0.5, 2.5), ByProject()] = 1.0
+    """How fast it speaks: 2.0 is twice as fast. Beyond these bounds piper's speech is hard to
+    understand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speaking:
+    """When and how answers are spoken."""
+
+    ahead_ms: Annotated[int, Between(60, 2_000)] = 300
+    """Milliseconds of speech sent ahead of what has been played. More survives a bad network, less
+    leaves less to take back when you interrupt."""
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageModel:
+    """Which language model answers."""
+
+    model: str = "auto"
+    """`auto`: a local model server that answers, else a cloud key that you allowed, else the pocket
+    model. Otherwise a litellm name (`anthropic/claude-sonnet-4-5`, `ollama_chat/qwen3:8b`), a GGUF
+    model from `sayso models` or a path to one, or `none`. Naming a cloud model here is your yes to
+    sending it what you say."""
+    api_base: str = ""
+    """URL of a server that speaks the OpenAI wire, up to and including `/v1`; with it, `model` is
+    that server's name for the model. Empty means the provider's own."""
+    api_key_variable: str = ""
+    """Name of the environment variable that holds the API key. Empty means the provider's usual
+    one. Keys themselves are never written to settings."""
+    calls_tools: Literal["auto", "yes", "no"] = "auto"
+    """Whether the model is given tools; otherwise it writes fenced code. `auto` asks the model's
+    server, or knows the provider."""
+    cloud_allowed: tuple[str, ...] = ()
+    """Companies that may be sent what you say when their key is in the environment, for example
+    `anthropic, openai`. Speech leaves the house only with this yes."""
+    cloud_refused: tuple[str, ...] = ()
+    """Companies whose keys are never used, and about which Sayso does not ask again."""
+    look_for_local: bool = True
+    """Whether to look for Ollama, LM Studio, llamafile and Jan on this machine at start."""
+    context_tokens: Annotated[int, Between(1_024, 262_144)] = 8_192
+    """Length of the embedded model's memory, in tokens. Twice as long costs twice the memory; a
+    model that was trained with less is given only that."""
+    threads: Threads = 0
+    """Processor threads of the embedded model; 0 takes all cores but one, so that hearing and
+    speaking keep one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """How far one request may go before Sayso stops and says so."""
+
+    steps: Annotated[int, Between(1, 200), ByProject()] = 12
+    """Times that the model may run code for one request. Most requests take one to four; a loop
+    never ends by itself."""
+    seconds: Annotated[float, Between(5, 86_400), ByProject()] = 600.0
+    """Seconds that one request may take, time spent waiting for your say-so not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Approvals:
+    """Your say-so."""
+
+    expire_s: Annotated[float, Between(5, 3_600)] = 120.0
+    """Seconds that a question waits for an answer. Silence is a no."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Where code runs."""
+
+    workspace: str = ""
+    """Folder that code may write to; empty means one in Sayso's data folder. Code sees nothing else
+    of yours."""
+    memory_mb: Annotated[int, Between(256, 1_048_576)] = 4_096
+    """Megabytes of memory that one interpreter may take. Enough for large tables; a runaway program
+    does not take the machine down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """What one server takes upon itself."""
+
+    connections: Annotated[int, Between(1, 1_000)] = 16
+    """Devices connected at once: those of a household, and a few to spare."""
+    utterance_s: Annotated[float, Between(1, 600)] = 60.0
+    """Seconds of speech in one press of the key. What comes after is cut off, so that a stuck key
+    cannot fill the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """What is kept."""
+
+    minimum_free_mb: Annotated[int, Between(0, 1_000_000)] = 200
+    """Megabytes to leave free on the disk: `sayso doctor` warns below, and fetched models stay
+    above. A full disk in the middle of a conversation loses words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """Where further models come from."""
+
+    hub: str = "https://huggingface.co"
+    """Address of the hub that `sayso models get` fetches from. The environment's `HF_ENDPOINT` does
+    the same, and yields to this setting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What the server writes about itself."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    """How much is logged. What you say is written at `debug` only."""
+
+
+SECTIONS: dict[str, type] = {
+    "listen": Listen,
+    "ears": Ears,
+    "voice": Voice,
+    "speaking": Speaking,
+    "language_model": LanguageModel,
+    "agent": Agent,
+    "approvals": Approvals,
+    "code": Code,
+    "gateway": Gateway,
+    "storage": Storage,
+    "models": Models,
+    "log": Log,
+}
+"""Each section by its name in files and flags."""
