@@ -1,0 +1,114 @@
+"""Where speech goes to: the seam, its double that writes a file, and one that plays nothing.
+
+The unit of all positions is the sample, counted from `start`. Silence that is put in because there
+was nothing to play does not count: a position says how much of *what was written* has been heard.
+"""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from sayso.audio.microphone import Pace
+from sayso.audio.pcm import SAMPLE_BYTES
+from sayso.audio.wav import Writer
+
+
+class Speaker(Protocol):
+    """A loudspeaker. No method blocks."""
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        ...
+
+    def start(self, rate: int) -> None:
+        """Gets ready for PCM16 mono at `rate`; positions begin at 0. Drops what was not played."""
+        ...
+
+    def write(self, pcm: bytes) -> None:
+        """Adds sound behind what is still to be played. The caller bounds how much that is."""
+        ...
+
+    def played(self) -> int:
+        """How many samples have left the loudspeaker."""
+        ...
+
+    def flush(self) -> int:
+        """Is silent at once: drops what has not been played.
+
+        Gives the position that was reached; what is written next goes on from there.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Gives the device back."""
+        ...
+
+
+class FileSpeaker:
+    """Plays into a WAV file, with an honest clock.
+
+    At pace `real` a sample counts as played when a loudspeaker would have played it; at `max` at
+    once. The file holds what was played, in the order of playing, at the rate of the first sound
+    (later sound at another rate is converted). What an interruption cut off is not in it, and
+    pauses between sounds are left out.
+    """
+
+    def __init__(
+        self, path: Path | None, pace: Pace = "real", clock: Callable[[], float] | None = None
+    ) -> None:
+        self.name = f"file:{path}" if path else "none"
+        self._pace = pace
+        self._clock = clock or (lambda: asyncio.get_running_loop().time())
+        self._writer = Writer(path) if path else None
+        self._rate = 0
+        self._pending = bytearray()
+        self._played = 0
+        self._run_began: float | None = None
+        self._run_base = 0
+
+    def start(self, rate: int) -> None:
+        if self._rate:
+            self.flush()
+        self._rate = rate
+        self._played = 0
+
+    def write(self, pcm: bytes) -> None:
+        self.played()
+        if not self._pending:
+            self._run_began, self._run_base = self._clock(), self._played
+        self._pending += pcm
+        self.played()
+
+    def played(self) -> int:
+        if not self._pending or self._run_began is None:
+            return self._played
+        due = len(self._pending) // SAMPLE_BYTES
+        if self._pace == "real":
+            reached = self._run_base + int((self._clock() - self._run_began) * self._rate)
+            due = min(due, reached - self._played)
+        if due > 0:
+            self._put(bytes(self._pending[: due * SAMPLE_BYTES]))
+            del self._pending[: due * SAMPLE_BYTES]
+            self._played += due
+        return self._played
+
+    def flush(self) -> int:
+        heard = self.played()
+        self._pending.clear()
+        return heard
+
+    async def close(self) -> None:
+        self.flush()
+        if self._writer:
+            self._writer.close()
+
+    def _put(self, pcm: bytes) -> None:
+        if self._writer:
+            self._writer.append(pcm, self._rate)
+
+
+def silent_speaker() -> FileSpeaker:
+    """Plays nothing, at once: for clients that only read."""
+    return FileSpeaker(None, "max")
