@@ -1,0 +1,53 @@
+"""The seam between the door and the house behind it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sayso.protocol.messages import FromServer
+from sayso.server.turn.effects import Send
+from sayso.server.turn.events import Event, Joined, Ticket
+
+
+class Outlet(Protocol):
+    """The way to a device. Never waits: what can't be sent in time ends the connection."""
+
+    def tell(self, message: FromServer, ticket: Ticket) -> None: ...
+
+    def send(self, speech: Send) -> None: ...
+
+
+class Conversation(Protocol):
+    """What devices talk in."""
+
+    @property
+    def id(self) -> str: ...
+
+    def join(self, device: Joined, outlet: Outlet) -> None: ...
+
+    def leave(self, device: str) -> None: ...
+
+    def happened(self, event: Event) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """What the house says of itself to those who come in."""
+
+    server: str
+    models: Mapping[str, str]
+    features: tuple[str, ...]
+
+
+class Host(Protocol):
+    """The house behind the door."""
+
+    def greeting(self) -> Greeting: ...
+
+    def conversation(self) -> Conversation:
+        """The conversation that a device joins."""
+        ...
+
+    def health(self) -> Mapping[str, Any]:
+        """The body of /health."""
+        ...

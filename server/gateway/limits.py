@@ -1,0 +1,25 @@
+"""What the door lets through, and why no more."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """One limit per name. The figures keep one bad guest from spoiling the house for the others."""
+
+    handshake_s: float = 5.0
+    """Seconds from the connection to a valid `hello`; a client needs one round trip."""
+    text_bytes: int = 65_536
+    """Longest text frame from a client: a long typed question is a tenth of it."""
+    frame_bytes: int = 8_192
+    """Longest audio frame from a client: 20 ms are 652 bytes."""
+    outgoing_bytes: int = 4_194_304
+    """What may wait for a client that reads slowly; more is a client that has stopped reading."""
+    send_s: float = 5.0
+    """Seconds for which one frame may be stuck in a client's socket."""
+    complaints: int = 20
+    """Wrong messages that a connection is told of before it is closed: more is not a slip."""
+    ping_s: float = 20.0
+    """Seconds between signs of life, so that half-open connections are noticed."""
+    connections: int = 64
+    """Connections at once, of all clients together."""

@@ -1,0 +1,53 @@
+"""From the wire's messages to the turn machine's events."""
+
+from sayso.protocol import messages as m
+from sayso.protocol.errors import OutOfOrder
+from sayso.protocol.frames import AudioFrame
+from sayso.server.turn import events
+from sayso.server.turn.events import Event
+
+LARGEST_TEXT = 16_384
+"""Characters of a typed request: longer ones belong into a file."""
+
+
+def event_of(device: str, message: m.FromClient) -> Event | None:
+    """What a client's message means for the turn; none if it means nothing there."""
+    match message:
+        case m.ListenStart(mode="hands_free"):
+            raise OutOfOrder("This server does not offer hands-free listening; use push-to-talk.")
+        case m.ListenStart(stream=stream):
+            return events.ListenStarted(device, stream)
+        case m.ListenStop(stream=stream, samples=samples):
+            return events.ListenStopped(device, stream, samples)
+        case m.ListenCancel(stream=stream):
+            return events.ListenCancelled(device, stream)
+        case m.Interrupt(stream=stream, heard_samples=heard):
+            return events.Interrupted(device, stream, heard)
+        case m.PlayState(stream=stream, samples=samples, done=done):
+            return events.Played(device, stream, samples, done)
+        case m.Approve():
+            return _answer(device, message)
+        case m.Text():
+            return _typed(device, message)
+        case m.TaskCancel():
+            return events.Interrupted(device, None, 0)
+        case _:
+            return None
+
+
+def heard(device: str, frame: AudioFrame) -> Event:
+    """What a frame of a client's audio means."""
+    return events.AudioHeard(device, frame.stream, frame.first_sample, frame.payload)
+
+
+def _answer(device: str, message: m.Approve) -> Event:
+    if message.decision == "edit" and not message.code:
+        raise OutOfOrder("An edit needs the code that is to run instead.")
+    return events.Answered(device, message.id, message.nonce, message.decision, message.code)
+
+
+def _typed(device: str, message: m.Text) -> Event | None:
+    text = message.text.strip()
+    if len(text) > LARGEST_TEXT:
+        raise OutOfOrder("That text is too long. Put it into a file and ask about the file.")
+    return events.Typed(device, text) if text else None

@@ -1,0 +1,198 @@
+"""What can happen to a turn."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sayso.protocol.messages import FromServer, Word
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """Names one attempt at one answer. What carries an old ticket is stale and dropped."""
+
+    turn: int
+    gen: int
+
+
+# From devices
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    device: str
+    speaks: bool = True
+    """It has a loudspeaker and wants speech."""
+    play_buffer_s: float = 0.8
+    """Seconds of sound that it can hold beyond what it has played."""
+    max_frame_bytes: int = 8_192
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListenStarted:
+    device: str
+    stream: int
+
+
+@dataclass(frozen=True, slots=True)
+class AudioHeard:
+    device: str
+    stream: int
+    first_sample: int
+    pcm: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ListenStopped:
+    device: str
+    stream: int
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListenCancelled:
+    device: str
+    stream: int
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    device: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    device: str
+    stream: int | None
+    heard_samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    device: str
+    stream: int
+    samples: int
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A person answered an approval request."""
+
+    device: str
+    id: str
+    nonce: str
+    decision: Literal["yes", "no", "edit"]
+    code: str | None
+
+
+# From the ears
+
+
+@dataclass(frozen=True, slots=True)
+class PartlyHeard:
+    utterance: int
+    stable: str
+    tail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    utterance: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EarsFailed:
+    utterance: int
+    message: str
+
+
+# From the work
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyGrew:
+    ticket: Ticket
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkShowed:
+    """The work has something for the screens, and stands where `state` says."""
+
+    ticket: Ticket
+    state: Literal["thinking", "acting", "awaiting_approval"]
+    message: FromServer
+
+
+@dataclass(frozen=True, slots=True)
+class WorkEnded:
+    ticket: Ticket
+
+
+@dataclass(frozen=True, slots=True)
+class WorkFailed:
+    ticket: Ticket
+    message: str
+
+
+# From the mouth
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSpoken:
+    ticket: Ticket
+    text: str
+    rate: int
+    pcm: bytes
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MouthDone:
+    ticket: Ticket
+
+
+@dataclass(frozen=True, slots=True)
+class MouthFailed:
+    ticket: Ticket
+    message: str
+
+
+# From the clock
+
+
+@dataclass(frozen=True, slots=True)
+class TimePassed:
+    """The machine's deadline has come."""
+
+
+Event = (
+    Joined
+    | Left
+    | ListenStarted
+    | AudioHeard
+    | ListenStopped
+    | ListenCancelled
+    | Typed
+    | Interrupted
+    | Played
+    | Answered
+    | PartlyHeard
+    | Heard
+    | EarsFailed
+    | ReplyGrew
+    | WorkShowed
+    | WorkEnded
+    | WorkFailed
+    | ChunkSpoken
+    | MouthDone
+    | MouthFailed
+    | TimePassed
+)

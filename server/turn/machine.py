@@ -1,0 +1,398 @@
+"""The conversation's turn machine: events in, effects out, and the time of day as an argument.
+
+Three regions run side by side:
+
+    ears    idle -> listening -> committed -> idle           what the person says
+    work    idle -> thinking <-> acting / awaiting approval  what is being done about it
+    mouth   silent -> speaking -> silent                     what is said in answer
+
+A press silences the mouth at once. What it means for the work shows when words follow: a press
+before the answer began goes on with the same sentence; later words are a new request, and the old
+one stops.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from functools import singledispatchmethod
+from typing import Literal
+
+from sayso.protocol.messages import (
+    AudioAck,
+    Error,
+    FromServer,
+    Metrics,
+    ReplyDelta,
+    SpeechStop,
+    SttFinal,
+    SttPartial,
+    TurnState,
+)
+from sayso.server.turn import events
+from sayso.server.turn.ears import Ears
+from sayso.server.turn.effects import (
+    Effect,
+    Feed,
+    Finish,
+    FinishSpeaking,
+    Forget,
+    HeardOnly,
+    Hush,
+    Listen,
+    Settle,
+    Speak,
+    StopThinking,
+    Tell,
+    Think,
+)
+from sayso.server.turn.events import Event, Ticket
+from sayso.server.turn.speech import Speech
+from sayso.server.turn.timeline import Timeline
+from sayso.server.turn.timing import TAP_S, WAITING_REQUESTS
+from sayso.server.turn.utterance import RATE, Utterance
+
+SENTENCE_BREAK = "\n\n"
+"""Ends a sentence for the mouth, so that what was said before a run is heard before it."""
+
+Work = Literal["idle", "thinking", "acting", "awaiting_approval"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a person wants, and when they had finished saying so."""
+
+    device: str
+    text: str
+    at: float
+
+
+class TurnMachine:
+    """Decides who speaks when, for one conversation."""
+
+    def __init__(self, first_turn: int = 1) -> None:
+        self._ticket = Ticket(first_turn - 1, 0)
+        self._devices: dict[str, events.Joined] = {}
+        self._ears = Ears()
+        self._work: Work = "idle"
+        self._request: Request | None = None
+        self._unspoken: Request | None = None
+        """A request taken back by a new press before its answer began."""
+        self._waiting: deque[Request] = deque()
+        self._speech: Speech | None = None
+        self._stream_count = 0
+        self._timeline = Timeline(0.0)
+        self._shown = TurnState("idle", "idle", "silent")
+        self._effects: list[Effect] = []
+        self._now = 0.0
+
+    def handle(self, event: Event, now: float) -> list[Effect]:
+        """Take in what happened; returns what is to be done, in order."""
+        self._now = now
+        self._on(event)
+        self._go_on()
+        effects, self._effects = self._effects, []
+        return effects
+
+    @property
+    def deadline(self) -> float:
+        """When TimePassed is to be handed in, if nothing else happens before."""
+        speech = self._speech.deadline if self._speech else float("inf")
+        return min(self._ears.deadline, speech)
+
+    @property
+    def state(self) -> TurnState:
+        """Where the three regions stand."""
+        speaking = self._speech is not None and self._speech.has_sound
+        return TurnState(self._ears.state, self._work, "speaking" if speaking else "silent")
+
+    @property
+    def ticket(self) -> Ticket:
+        """The ticket of the answer that counts."""
+        return self._ticket
+
+    # --- what can happen ---
+
+    @singledispatchmethod
+    def _on(self, event: Event) -> None:
+        raise TypeError(event)
+
+    @_on.register
+    def _(self, event: events.Joined) -> None:
+        self._devices[event.device] = event
+        self._tell(self.state, event.device)
+
+    @_on.register
+    def _(self, event: events.Left) -> None:
+        self._devices.pop(event.device, None)
+        self._ears.lose_link(event.device, self._now)
+        if self._speech and self._speech.device == event.device:
+            self._end_speech()
+
+    @_on.register
+    def _(self, event: events.ListenStarted) -> None:
+        self._make_room_for_words(event.device)
+        for unreleased in self._ears.listening_to(event.device):
+            self._commit(unreleased)
+        self._do(Listen(self._ears.open(event.device, event.stream, self._now).number))
+
+    @_on.register
+    def _(self, event: events.AudioHeard) -> None:
+        if utterance := self._ears.find(event.device, event.stream):
+            if pcm := utterance.take(event.first_sample, event.pcm):
+                self._do(Feed(utterance.number, pcm))
+            self._advance(utterance)
+
+    @_on.register
+    def _(self, event: events.ListenStopped) -> None:
+        if utterance := self._ears.find(event.device, event.stream):
+            if event.samples < TAP_S * RATE:
+                self._drop(utterance)
+            else:
+                utterance.release(event.samples, self._now)
+                self._advance(utterance)
+
+    @_on.register
+    def _(self, event: events.ListenCancelled) -> None:
+        if utterance := self._ears.find(event.device, event.stream):
+            self._drop(utterance)
+
+    @_on.register
+    def _(self, event: events.PartlyHeard) -> None:
+        if utterance := self._ears.get(event.utterance):
+            self._tell(SttPartial(event.stable, event.tail), utterance.device)
+
+    @_on.register
+    def _(self, event: events.Heard) -> None:
+        if utterance := self._ears.close(event.utterance):
+            released = utterance.released_at or self._now
+            self._words_arrived(utterance.device, event.text, released)
+
+    @_on.register
+    def _(self, event: events.EarsFailed) -> None:
+        if utterance := self._ears.close(event.utterance):
+            self._tell(Error("ears_failed", event.message), utterance.device)
+
+    @_on.register
+    def _(self, event: events.Typed) -> None:
+        self._request_made(Request(event.device, event.text, self._now))
+
+    @_on.register
+    def _(self, event: events.Interrupted) -> None:
+        if self._speech and event.stream == self._speech.stream:
+            self._speech.played(event.heard_samples, done=False, now=self._now)
+        self._waiting.clear()
+        self._unspoken = None
+        self._stop_answer()
+
+    @_on.register
+    def _(self, event: events.Played) -> None:
+        speech = self._speech
+        if speech and (event.device, event.stream) == (speech.device, speech.stream):
+            if event.samples:
+                self._timeline.mark("first_audio_played", self._now)
+            speech.played(event.samples, event.done, self._now)
+
+    @_on.register
+    def _(self, event: events.Answered) -> None:
+        self._do(Settle(event.device, event.id, event.nonce, event.decision, event.code))
+
+    @_on.register
+    def _(self, event: events.ReplyGrew) -> None:
+        if event.ticket == self._ticket:
+            self._timeline.mark("first_token", self._now)
+            self._work = "thinking"
+            self._tell(ReplyDelta(event.text))
+            self._say(event.text)
+
+    @_on.register
+    def _(self, event: events.WorkShowed) -> None:
+        if event.ticket == self._ticket:
+            self._timeline.mark("first_token", self._now)
+            if self._work == "thinking" and event.state != "thinking":
+                self._say(SENTENCE_BREAK)
+            self._work = event.state
+            self._tell(event.message)
+
+    @_on.register
+    def _(self, event: events.WorkEnded) -> None:
+        if event.ticket == self._ticket:
+            self._work = "idle"
+            self._finish_speaking()
+
+    @_on.register
+    def _(self, event: events.WorkFailed) -> None:
+        if event.ticket == self._ticket:
+            self._work = "idle"
+            self._tell(Error("model_failed", event.message))
+            self._say(SENTENCE_BREAK + event.message)
+            self._finish_speaking()
+
+    @_on.register
+    def _(self, event: events.ChunkSpoken) -> None:
+        if self._speech and event.ticket == self._speech.ticket:
+            self._timeline.mark("first_chunk", self._now)
+            self._tell(self._speech.add(event), self._speech.device)
+
+    @_on.register
+    def _(self, event: events.MouthDone) -> None:
+        if self._speech and event.ticket == self._speech.ticket:
+            self._speech.complete()
+
+    @_on.register
+    def _(self, event: events.MouthFailed) -> None:
+        if self._speech and event.ticket == self._speech.ticket:
+            self._tell(Error("mouth_failed", event.message))
+            self._speech.complete()
+
+    @_on.register
+    def _(self, _: events.TimePassed) -> None:
+        for utterance in self._ears.overdue(self._now):
+            self._commit(utterance)
+        if self._speech and self._speech.deadline <= self._now:
+            self._hush("failed")
+
+    # --- ears ---
+
+    def _advance(self, utterance: Utterance) -> None:
+        samples = utterance.acknowledgement()
+        if samples is not None:
+            self._tell(AudioAck(utterance.stream, samples), utterance.device)
+        if utterance.is_whole:
+            self._commit(utterance)
+
+    def _commit(self, utterance: Utterance) -> None:
+        utterance.commit(self._now)
+        self._do(Finish(utterance.number))
+
+    def _drop(self, utterance: Utterance) -> None:
+        self._ears.close(utterance.number)
+        self._do(Forget(utterance.number))
+        self._words_arrived(utterance.device, "", self._now, tell=False)
+
+    def _words_arrived(self, device: str, text: str, at: float, *, tell: bool = True) -> None:
+        if tell:
+            self._tell(SttFinal(text), None if text else device)
+        earlier = self._unspoken if self._unspoken and self._unspoken.device == device else None
+        if earlier:
+            self._unspoken = None
+            text = f"{earlier.text} {text}".strip()
+        if text:
+            self._request_made(Request(device, text, at), extends=earlier is not None)
+
+    # --- work ---
+
+    def _request_made(self, request: Request, *, extends: bool = False) -> None:
+        """Begin at once, after the same person's earlier request is stopped; others wait."""
+        if self._request and self._is_busy and request.device != self._request.device:
+            if len(self._waiting) < WAITING_REQUESTS:
+                self._waiting.append(request)
+            else:
+                busy = "Too many requests are waiting. Please say it again in a moment."
+                self._tell(Error("too_fast", busy, retry_ms=5_000), request.device)
+            return
+        self._stop_answer()
+        if not extends:
+            self._ticket = Ticket(self._ticket.turn + 1, 0)
+        self._begin(request)
+
+    def _begin(self, request: Request) -> None:
+        self._request = request
+        self._work = "thinking"
+        self._timeline = Timeline(request.at)
+        self._timeline.mark("final", self._now)
+        device = self._devices.get(request.device)
+        if device and device.speaks:
+            self._stream_count = self._stream_count % 0xFFFF + 1
+            self._speech = Speech(self._ticket, device, self._stream_count, self._now)
+        self._do(Think(self._ticket, request.text, request.device))
+
+    @property
+    def _is_busy(self) -> bool:
+        return self._work != "idle" or self._speech is not None
+
+    def _make_room_for_words(self, device: str) -> None:
+        """A press: silence, and a second thought about an answer that has not begun."""
+        if not self._request or self._request.device != device:
+            return
+        if self._work == "thinking" and not self._timeline.has("first_token"):
+            self._do(StopThinking(self._ticket, withdrawn=True))
+            self._unspoken = self._request
+            self._retire()
+        elif self._work == "thinking":
+            self._stop_answer()
+        else:
+            self._silence()
+
+    def _stop_answer(self) -> None:
+        """Stop work and speech; what comes of them later is stale."""
+        if not self._is_busy:
+            return
+        if self._work != "idle":
+            self._do(StopThinking(self._ticket))
+        self._silence()
+        self._retire()
+
+    def _retire(self) -> None:
+        self._end_speech()
+        self._work = "idle"
+        self._request = None
+        self._ticket = Ticket(self._ticket.turn, self._ticket.gen + 1)
+
+    # --- mouth ---
+
+    def _say(self, text: str) -> None:
+        if self._speech:
+            self._do(Speak(self._ticket, text))
+
+    def _finish_speaking(self) -> None:
+        if self._speech:
+            self._do(FinishSpeaking(self._ticket))
+
+    def _silence(self) -> None:
+        """Stop speaking; code that runs goes on, unheard."""
+        if self._speech and self._speech.has_sound:
+            heard = self._speech.heard(self._speech.reported)
+            self._do(HeardOnly(self._speech.ticket, heard))
+            self._hush("interrupted")
+        elif self._speech and self._work == "idle":
+            self._end_speech()
+
+    def _hush(self, reason: Literal["interrupted", "failed"]) -> None:
+        if self._speech:
+            self._tell(SpeechStop(self._speech.stream, reason), self._speech.device)
+            self._end_speech()
+
+    def _end_speech(self) -> None:
+        if self._speech:
+            self._do(Hush(self._speech.ticket))
+            self._speech = None
+
+    # --- after every event ---
+
+    def _go_on(self) -> None:
+        """Send what may be sent, show where things stand, and take up what waits."""
+        self._send_due()
+        if self._speech and self._speech.is_over:
+            self._speech = None
+        if not self._is_busy and self._request:
+            self._tell(Metrics(self._timeline.marks), self._request.device)
+            self._request = None
+        if not self._is_busy and self._waiting:
+            self._request_made(self._waiting.popleft())
+        if self.state != self._shown:
+            self._shown = self.state
+            self._tell(self._shown)
+
+    def _send_due(self) -> None:
+        if self._speech:
+            due = self._speech.due(self._now)
+            self._effects.extend(due.frames)
+            if due.frames:
+                self._timeline.mark("first_audio_sent", self._now)
+            if due.stop:
+                self._tell(due.stop, self._speech.device)
+
+    def _tell(self, message: FromServer, device: str | None = None) -> None:
+        self._do(Tell(message, self._ticket, device))
+
+    def _do(self, effect: Effect) -> None:
+        self._effects.append(effect)

@@ -1,0 +1,115 @@
+"""One spoken answer on its way out: paced by what the device has played.
+
+    played         sent            synthesized
+      |---- ahead ---|---- waiting ----|            ahead <= min(AHEAD_S, the device's buffer)
+
+Little is ever ahead, so an interruption has little to throw away.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sayso.protocol.messages import SpeechStart, SpeechStop, Word
+from sayso.server.turn.effects import Send
+from sayso.server.turn.events import ChunkSpoken, Joined, Ticket
+from sayso.server.turn.timing import AHEAD_S, FRAME_S, PLAYBACK_STALL_S
+
+BYTES_PER_SAMPLE = 2
+FRAME_HEADER_BYTES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """What may be sent to the device now."""
+
+    frames: tuple[Send, ...]
+    stop: SpeechStop | None
+
+
+class Speech:
+    """One stream of speech to one device, for one ticket."""
+
+    def __init__(self, ticket: Ticket, device: Joined, stream: int, now: float) -> None:
+        self.ticket = ticket
+        self.device = device.device
+        self.stream = stream
+        self.state: Literal["open", "complete", "sent"] = "open"
+        self._moved_at = now
+        self._ahead_s = min(AHEAD_S, device.play_buffer_s)
+        self._frame_bytes = device.max_frame_bytes - FRAME_HEADER_BYTES
+        self._rate = 0
+        self._audio = bytearray()
+        self._sent = 0
+        self._played = 0
+        self._words: list[Word] = []
+
+    @property
+    def has_sound(self) -> bool:
+        return self._rate > 0
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing is left to be sent or played."""
+        return self.state != "open" and self._played >= self._length
+
+    @property
+    def deadline(self) -> float:
+        """When a device that has sound to play, and plays nothing, is given up."""
+        return self._moved_at + PLAYBACK_STALL_S if self._played < self._sent else float("inf")
+
+    @property
+    def _length(self) -> int:
+        return self._sent + len(self._audio) // BYTES_PER_SAMPLE
+
+    def add(self, chunk: ChunkSpoken) -> SpeechStart:
+        """Queue a chunk; returns its announcement."""
+        self._rate = self._rate or chunk.rate
+        start = self._length
+        words = tuple(Word(w.text, w.start + start, w.end + start) for w in chunk.words)
+        self._words.extend(words or (Word(chunk.text, start, start + len(chunk.pcm) // 2),))
+        self._audio += chunk.pcm
+        return SpeechStart(self.stream, self._rate, chunk.text, start, words)
+
+    def complete(self) -> None:
+        """No further chunk comes."""
+        if self.state == "open":
+            self.state = "complete"
+
+    def played(self, samples: int, done: bool, now: float) -> None:
+        """The device reports how far it has played."""
+        samples = min(samples, self._sent)
+        if samples > self._played:
+            self._played = samples
+            self._moved_at = now
+        if done and self.state == "sent":
+            self._played = self._length
+
+    def due(self, now: float) -> Frames:
+        """Take what may be sent now."""
+        if not self._rate:
+            return Frames((), None)
+        if self._played == self._sent:
+            self._moved_at = now
+        step = min(int(FRAME_S * self._rate) * BYTES_PER_SAMPLE, self._frame_bytes & ~1)
+        room = self._played + int(self._ahead_s * self._rate) - self._sent
+        frames: list[Send] = []
+        while self._audio and room > 0:
+            pcm = bytes(self._audio[:step])
+            del self._audio[:step]
+            last = self.state == "complete" and not self._audio
+            frames.append(Send(self.device, self.stream, self._sent, pcm, last))
+            self._sent += len(pcm) // BYTES_PER_SAMPLE
+            room -= len(pcm) // BYTES_PER_SAMPLE
+        if self.state == "complete" and not self._audio:
+            self.state = "sent"
+            return Frames(tuple(frames), SpeechStop(self.stream, "done", self._sent))
+        return Frames(tuple(frames), None)
+
+    def heard(self, samples: int) -> str:
+        """The words of which at least half had been played after so many samples."""
+        return " ".join(w.text for w in self._words if (w.start + w.end) / 2 <= samples)
+
+    @property
+    def reported(self) -> int:
+        """Samples that the device said it has played."""
+        return self._played

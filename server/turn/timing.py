@@ -1,0 +1,31 @@
+"""How long the turn machine waits, and why."""
+
+UTTERANCE_CAP_S = 60.0
+"""A press longer than this commits by itself: the release was lost, or somebody sat on the key."""
+
+REST_OF_AUDIO_S = 2.0
+"""After a release, how long the last frames may take; then what is there is the utterance."""
+
+LINK_GRACE_S = 5.0
+"""A device that vanishes in mid-sentence may come back; after this, what it said counts as said."""
+
+TAP_S = 0.15
+"""A shorter press is a tap: it asks for silence, not for an answer."""
+
+PLAYBACK_STALL_S = 10.0
+"""A device that plays nothing for so long has lost its loudspeaker; the speech is given up."""
+
+ACK_EVERY_S = 0.2
+"""Audio is acknowledged this often: the client keeps little, the wire carries few messages."""
+
+LARGEST_GAP_S = 1.0
+"""A longer hole in the audio is not filled with silence; the utterance ends before it."""
+
+AHEAD_S = 0.3
+"""Sound sent ahead of what was played: covers a home network's jitter, leaves little to flush."""
+
+FRAME_S = 0.04
+"""Length of a frame of speech on its way down: few frames, and little waits for a whole one."""
+
+WAITING_REQUESTS = 8
+"""Requests of other devices that may wait while one is worked on; more are refused, aloud."""
