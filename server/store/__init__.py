@@ -1,1 +1,1 @@
-"""What happened: the append-only event log."""
+"""The event log: the truth that conversations are resumed from and audited by."""

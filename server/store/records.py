@@ -1,0 +1,171 @@
+"""What happened, as it is kept: one frozen record per kind of happening, wrapped in an event.
+
+Records only ever gain fields with defaults. A reader ignores fields that it does not know, and
+reads a kind that it does not know as `Unread`, so that a log outlives the version that wrote it.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Source = Literal["person", "model", "runtime", "server"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Code that the model wants run."""
+
+    id: str
+    """Ours: names the run everywhere."""
+    language: str
+    code: str
+    given_id: str = ""
+    """The provider's, which some want to see again unchanged."""
+    written: str = ""
+    """How a text model wrote it, fences and all; empty if it came as a tool call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The person asked for something."""
+
+    text: str
+    by: str = ""
+    """The device it was asked from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The model (or, at a limit, the server) said something, or wants code run, or both."""
+
+    text: str
+    calls: tuple[Call, ...] = ()
+    model: str = ""
+    whole: Literal["whole", "cut"] = "whole"
+    """`cut`: the stream ended before the model did."""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalOpened:
+    """The person was asked whether code may run."""
+
+    id: str
+    run: str
+    language: str
+    code: str
+    where: str
+    may_touch: tuple[str, ...]
+    binding: str
+    """Hash of code, language, folder and permissions: what exactly was asked."""
+    expires_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalClosed:
+    """The question was settled."""
+
+    id: str
+    run: str
+    decision: Literal["yes", "no", "edit", "expired", "cancelled"]
+    by: str = ""
+    """The device that decided."""
+    binding: str = ""
+    """Hash of what was approved; empty unless something was."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunIntended:
+    """Code is about to run. Written before it starts, so that nothing runs unrecorded."""
+
+    run: str
+    language: str
+    code: str
+    """As it runs, which is the person's version if it was edited."""
+    where: str = ""
+    binding: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunReported:
+    """How a call ended, and what the model is told about it."""
+
+    run: str
+    status: Literal["ok", "error", "interrupted", "died", "refused", "unknown"]
+    """`refused`: it never started. `unknown`: the server ended while it ran."""
+    seconds: float = 0.0
+    detail: str = ""
+    output: str = ""
+    """Bounded text of the output, as the model gets it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """An answer was cut short in the speaking: this much of it was heard."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The person stopped the work."""
+
+    during: Literal["thinking", "acting", "awaiting_approval"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A request could not be answered; this is what the person was told."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A record of a kind that this version does not know."""
+
+    kind: str
+
+
+Record = (
+    Asked
+    | Answered
+    | ApprovalOpened
+    | ApprovalClosed
+    | RunIntended
+    | RunReported
+    | Heard
+    | Interrupted
+    | Failed
+    | Unread
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of the log."""
+
+    conversation: str
+    source: Source
+    record: Record
+    parent: int | None = None
+    """The event that this one follows on."""
+    time: float = 0.0
+    """Unix seconds. Zero lets the log say when."""
+    id: int = 0
+    """Given by the log; rises with every event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What can be said of a conversation without reading it."""
+
+    id: str
+    began: float
+    """Unix seconds of the first event."""
+    last: float
+    """Unix seconds of the last event."""
+    events: int
+    title: str
+    """The first thing that the person asked."""

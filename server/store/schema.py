@@ -1,0 +1,35 @@
+"""The log's tables, version by version. A log is brought forward when opened, and never back."""
+
+from typing import Final
+
+APPLICATION_ID: Final = 0x5341_5953
+"""Marks the file as Sayso's ("SAYS"): another program's database is not mistaken for a log."""
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
+    (
+        """
+        CREATE TABLE event (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            conversation TEXT NOT NULL,
+            parent INTEGER REFERENCES event (id),
+            source TEXT NOT NULL,
+            time REAL NOT NULL,
+            kind TEXT NOT NULL,
+            payload TEXT NOT NULL
+        ) STRICT
+        """,
+        "CREATE INDEX event_by_conversation ON event (conversation, id)",
+        # The database itself keeps the log append-only.
+        """
+        CREATE TRIGGER event_stays BEFORE UPDATE ON event
+        BEGIN SELECT RAISE (ABORT, 'the log is append-only'); END
+        """,
+        """
+        CREATE TRIGGER event_remains BEFORE DELETE ON event
+        BEGIN SELECT RAISE (ABORT, 'the log is append-only'); END
+        """,
+    ),
+)
+"""Entry n brings a log from version n to version n + 1. Once released an entry never changes."""
+
+VERSION: Final = len(MIGRATIONS)

@@ -1,0 +1,402 @@
+"""A language model's stand-in that speaks the OpenAI wire on loopback, from a script.
+
+The product reaches it through litellm like any other model, so nothing of the product is replaced.
+In a test:
+
+    with ScriptedModel([runs("print(6 * 7)"), says("It is 42.")]) as model:
+        ...  # model.url, model.key, model.requests
+
+As a process, for end-to-end tests and benchmarks (the first line that it prints is its address):
+
+    python tests/scripted_model.py --port 0 --script replies.json
+
+The script is a list of objects with the fields of `Reply`; `{"says": ["It is ", "42."]}` is one.
+A reply with `when` answers any request whose last message contains that text, as often as it is
+asked; the others are used up in order. When none is left the last one is given again, or, with
+`then="fail"`, an error.
+"""
+
+import argparse
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+START_S = 10.0
+"""Longest time for the server's thread to come up or end on a busy machine."""
+
+_REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found"}
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What to answer to one request."""
+
+    says: str | Sequence[str] = ""
+    """The text, as the deltas it is sent in."""
+    code: str = ""
+    """Code to run: sent as a tool call if the request offers tools, else as fenced code."""
+    language: str = "python"
+    calls: Sequence[Mapping[str, str]] = ()
+    """Tool calls as they are, however broken: `name`, `arguments`, `id`."""
+    split: int = 0
+    """Cut every text and every argument into deltas of this many characters."""
+    status: int = 200
+    message: str = ""
+    """The text of an error."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    ending: Literal["stop", "length", "cut", "hang"] = "stop"
+    """`cut`: the connection breaks after the deltas. `hang`: nothing more comes."""
+    before_s: float = 0.0
+    """Seconds until the answer's first byte."""
+    between_s: float = 0.0
+    """Seconds between deltas."""
+    when: str = ""
+    """Only for requests whose last message contains this text."""
+    tokens: tuple[int, int] = (100, 10)
+    """Usage told at the end: in, out."""
+
+
+def says(*deltas: str, when: str = "") -> Reply:
+    """Answer with text."""
+    return Reply(says=deltas, when=when)
+
+
+def runs(code: str, *deltas: str, language: str = "python", when: str = "") -> Reply:
+    """Say the deltas, then run code: as a tool call or as fenced code, as the request has it."""
+    return Reply(says=deltas, code=code, language=language, when=when)
+
+
+def fails(status: int, message: str = "scripted failure") -> Reply:
+    """Answer with an HTTP error."""
+    return Reply(status=status, message=message)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a client asked for."""
+
+    body: Mapping[str, Any]
+    headers: Mapping[str, str]
+    at: float
+    """`time.monotonic()` of its arrival."""
+
+    @property
+    def messages(self) -> Sequence[Mapping[str, Any]]:
+        return self.body["messages"]  # type: ignore[no-any-return]
+
+    @property
+    def last(self) -> str:
+        """The text of the last message."""
+        return _text(self.messages[-1]) if self.messages else ""
+
+
+class ScriptedModel:
+    """The server, in a thread of its own with an event loop of its own."""
+
+    def __init__(
+        self,
+        replies: Iterable[Reply] = (),
+        *,
+        key: str = "",
+        models: Sequence[str] = (),
+        then: Literal["repeat", "fail"] = "repeat",
+        port: int = 0,
+    ) -> None:
+        self.key = key
+        """If set, requests without it are refused, as a provider does."""
+        self.requests: list[Request] = []
+        self.url = ""
+        """Where it listens, with `/v1`."""
+        self._models = tuple(models)
+        self._ordered: list[Reply] = []
+        self._matching: list[Reply] = []
+        self._last: Reply | None = None
+        self._then = then
+        self._port = port
+        self._left = threading.Semaphore(0)
+        self._ready = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._over: asyncio.Event | None = None
+        self._thread = threading.Thread(target=self._run, name="scripted-model", daemon=True)
+        self.add(*replies)
+
+    def add(self, *replies: Reply) -> None:
+        """Answer with these as well."""
+        for reply in replies:
+            (self._matching if reply.when else self._ordered).append(reply)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        if not self._ready.wait(START_S) or not self.url:
+            raise RuntimeError("The scripted model did not start.")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._loop is not None and self._over is not None:
+            self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join(START_S)
+
+    def was_left(self, timeout_s: float = 5.0) -> bool:
+        """Whether a client hangs up on an answer that is not over, waiting for it if need be."""
+        return self._left.acquire(timeout=timeout_s)
+
+    def serve_until_killed(self) -> None:
+        """Run here and now, and print the address."""
+        self._run(announce=True)
+
+    def _run(self, *, announce: bool = False) -> None:
+        with suppress(KeyboardInterrupt):
+            asyncio.run(self._serve(announce=announce))
+
+    async def _serve(self, *, announce: bool) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._over = asyncio.Event()
+        talks: set[asyncio.Task[None]] = set()
+
+        async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.current_task()
+            assert task is not None
+            talks.add(task)
+            try:
+                await self._talk(reader, writer)
+            except (ConnectionError, asyncio.IncompleteReadError):
+                pass
+            except asyncio.CancelledError:
+                writer.transport.abort()
+            finally:
+                talks.discard(task)
+                writer.close()
+
+        try:
+            server = await asyncio.start_server(talk, "127.0.0.1", self._port)
+            port = server.sockets[0].getsockname()[1]
+            self.url = f"http://127.0.0.1:{port}/v1"
+        finally:
+            self._ready.set()
+        if announce:
+            print(self.url, flush=True)  # noqa: T201 (it is a program as well)
+        try:
+            await self._over.wait()
+        finally:
+            server.close()
+            for task in tuple(talks):
+                task.cancel()
+            await asyncio.gather(*talks, return_exceptions=True)
+            # One more round of the loop, in which the transports really close.
+            await asyncio.sleep(0)
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        method, path, headers, body = await _read_request(reader)
+        if self.key and headers.get("authorization") != f"Bearer {self.key}":
+            await _send_json(writer, 401, _error("Incorrect API key provided.", "invalid_api_key"))
+        elif method == "GET" and path.endswith("/models"):
+            names = self._models or ("scripted",)
+            data = [{"id": name, "object": "model"} for name in names]
+            await _send_json(writer, 200, {"object": "list", "data": data})
+        elif method == "POST" and path.endswith("/chat/completions"):
+            request = Request(body, headers, time.monotonic())
+            self.requests.append(request)
+            await self._answer(request, reader, writer)
+        else:
+            await _send_json(writer, 404, _error(f"No {path} here."))
+
+    async def _answer(
+        self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        reply = self._choose(request)
+        gone = asyncio.ensure_future(reader.read(1))
+        sending = asyncio.ensure_future(self._send(reply, request, writer))
+        try:
+            await asyncio.wait({gone, sending}, return_when=asyncio.FIRST_COMPLETED)
+            if not sending.done() or sending.exception() is not None:
+                self._left.release()
+        finally:
+            for task in (gone, sending):
+                task.cancel()
+            await asyncio.gather(gone, sending, return_exceptions=True)
+
+    def _choose(self, request: Request) -> Reply:
+        if self._models and request.body.get("model") not in self._models:
+            return fails(404, f"The model {request.body.get('model')} does not exist.")
+        for reply in self._matching:
+            if reply.when in request.last:
+                return reply
+        if self._ordered:
+            self._last = self._ordered.pop(0)
+        elif self._then == "fail" or self._last is None:
+            return fails(400, "The script is over.")
+        return self._last
+
+    async def _send(self, reply: Reply, request: Request, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(reply.before_s)
+        if reply.status != 200:
+            await _send_json(writer, reply.status, _error(reply.message), reply.headers)
+        elif request.body.get("stream"):
+            await _send_stream(writer, reply, request)
+        else:
+            await _send_json(writer, 200, _whole(reply, request))
+        if reply.ending == "hang":
+            await asyncio.Event().wait()
+
+
+def _deltas(reply: Reply, request: Request) -> Iterator[dict[str, Any]]:
+    texts = [reply.says] if isinstance(reply.says, str) else list(reply.says)
+    calls = [dict(call) for call in reply.calls]
+    if reply.code and request.body.get("tools"):
+        arguments = json.dumps({"language": reply.language, "code": reply.code})
+        calls.append({"name": "execute", "arguments": arguments})
+    elif reply.code:
+        texts.append(f"```{reply.language}\n{reply.code}\n```\n")
+    for text in texts:
+        for piece in _pieces(text, reply.split):
+            yield {"content": piece}
+    for index, call in enumerate(calls):
+        call_id = call.get("id", f"call_{len(request.messages)}_{index}")
+        function = {"name": call.get("name", "execute"), "arguments": ""}
+        opening = {"index": index, "id": call_id, "type": "function", "function": function}
+        yield {"tool_calls": [opening]}
+        for piece in _pieces(call.get("arguments", ""), reply.split):
+            yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
+
+
+def _pieces(text: str, split: int) -> Iterator[str]:
+    step = split or len(text) or 1
+    for start in range(0, len(text), step):
+        yield text[start : start + step]
+
+
+async def _send_stream(writer: asyncio.StreamWriter, reply: Reply, request: Request) -> None:
+    writer.write(
+        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
+        b"transfer-encoding: chunked\r\nconnection: close\r\n\r\n"
+    )
+    await writer.drain()
+    called = False
+    for number, delta in enumerate(_deltas(reply, request)):
+        if number:
+            await asyncio.sleep(reply.between_s)
+        called = called or "tool_calls" in delta
+        first = {"role": "assistant"} if number == 0 else {}
+        await _send_event(writer, _chunk(request, [{"index": 0, "delta": {**first, **delta}}]))
+    if reply.ending == "hang":
+        return
+    if reply.ending == "cut":
+        writer.transport.abort()
+        return
+    reason = "length" if reply.ending == "length" else "tool_calls" if called else "stop"
+    end = [{"index": 0, "delta": {}, "finish_reason": reason}]
+    await _send_event(writer, _chunk(request, end))
+    if (request.body.get("stream_options") or {}).get("include_usage"):
+        await _send_event(writer, {**_chunk(request, []), "usage": _usage(reply)})
+    await _send_event(writer, "[DONE]")
+    writer.write(b"0\r\n\r\n")
+    await writer.drain()
+
+
+async def _send_event(writer: asyncio.StreamWriter, data: Mapping[str, Any] | str) -> None:
+    text = data if isinstance(data, str) else json.dumps(data)
+    event = f"data: {text}\n\n".encode()
+    writer.write(f"{len(event):x}\r\n".encode() + event + b"\r\n")
+    await writer.drain()
+
+
+def _chunk(request: Request, choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {
+        "id": "chatcmpl-scripted",
+        "object": "chat.completion.chunk",
+        "created": 1_700_000_000,
+        "model": request.body.get("model", "scripted"),
+        "choices": [{"finish_reason": None, **choice} for choice in choices],
+    }
+
+
+def _whole(reply: Reply, request: Request) -> dict[str, Any]:
+    deltas = list(_deltas(reply, request))
+    content = "".join(delta.get("content", "") for delta in deltas)
+    message = {"role": "assistant", "content": content}
+    return {
+        "id": "chatcmpl-scripted",
+        "object": "chat.completion",
+        "created": 1_700_000_000,
+        "model": request.body.get("model", "scripted"),
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": _usage(reply),
+    }
+
+
+def _usage(reply: Reply) -> dict[str, int]:
+    tokens_in, tokens_out = reply.tokens
+    return {
+        "prompt_tokens": tokens_in,
+        "completion_tokens": tokens_out,
+        "total_tokens": tokens_in + tokens_out,
+    }
+
+
+def _error(message: str, code: str = "scripted") -> dict[str, Any]:
+    return {"error": {"message": message, "type": "invalid_request_error", "code": code}}
+
+
+async def _send_json(
+    writer: asyncio.StreamWriter,
+    status: int,
+    content: Mapping[str, Any],
+    headers: Mapping[str, str] | None = None,
+) -> None:
+    body = json.dumps(content).encode()
+    lines = [
+        f"HTTP/1.1 {status} {_REASONS.get(status, 'Error')}",
+        "content-type: application/json",
+        f"content-length: {len(body)}",
+        "connection: close",
+        *(f"{name}: {value}" for name, value in (headers or {}).items()),
+    ]
+    writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
+    await writer.drain()
+
+
+async def _read_request(
+    reader: asyncio.StreamReader,
+) -> tuple[str, str, Mapping[str, str], Mapping[str, Any]]:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    method, path, _ = head[0].split(" ", 2)
+    headers = {
+        name.strip().lower(): value.strip()
+        for name, separator, value in (line.partition(":") for line in head[1:])
+        if separator
+    }
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return method, path.partition("?")[0], headers, json.loads(body or b"{}")
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    content = message.get("content") or ""
+    if isinstance(content, str):
+        return content
+    return "".join(part.get("text", "") for part in content)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="A scripted language model on the OpenAI wire.")
+    parser.add_argument("--port", type=int, default=0, help="0 chooses a free one")
+    parser.add_argument("--script", type=Path, required=True, help="JSON list of replies")
+    parser.add_argument("--key", default="", help="the API key to ask for")
+    arguments = parser.parse_args()
+    replies = [Reply(**reply) for reply in json.loads(arguments.script.read_text("utf-8"))]
+    ScriptedModel(replies, key=arguments.key, port=arguments.port).serve_until_killed()
+
+
+if __name__ == "__main__":
+    main()
