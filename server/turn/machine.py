@@ -53,6 +53,8 @@ from sayso.server.turn.utterance import RATE, Utterance
 SENTENCE_BREAK = "\n\n"
 """Ends a sentence for the mouth, so that what was said before a run is heard before it."""
 
+MAY_I = "May I run this?"
+
 Work = Literal["idle", "thinking", "acting", "awaiting_approval"]
 
 
@@ -63,6 +65,7 @@ class Request:
     device: str
     text: str
     at: float
+    spoken: bool
 
 
 class TurnMachine:
@@ -173,7 +176,7 @@ class TurnMachine:
 
     @_on.register
     def _(self, event: events.Typed) -> None:
-        self._request_made(Request(event.device, event.text, self._now))
+        self._request_made(Request(event.device, event.text, self._now, spoken=False))
 
     @_on.register
     def _(self, event: events.Interrupted) -> None:
@@ -207,8 +210,7 @@ class TurnMachine:
     def _(self, event: events.WorkShowed) -> None:
         if event.ticket == self._ticket:
             self._timeline.mark("first_token", self._now)
-            if self._work == "thinking" and event.state != "thinking":
-                self._say(SENTENCE_BREAK)
+            self._announce(event.state)
             self._work = event.state
             self._tell(event.message)
 
@@ -276,7 +278,8 @@ class TurnMachine:
             self._unspoken = None
             text = f"{earlier.text} {text}".strip()
         if text:
-            self._request_made(Request(device, text, at), extends=earlier is not None)
+            request = Request(device, text, at, spoken=True)
+            self._request_made(request, extends=earlier is not None)
 
     # --- work ---
 
@@ -342,6 +345,13 @@ class TurnMachine:
     def _say(self, text: str) -> None:
         if self._speech:
             self._do(Speak(self._ticket, text))
+
+    def _announce(self, state: Work) -> None:
+        """Say what was said before a run, and ask aloud those who asked aloud."""
+        if self._work == "thinking" and state != "thinking":
+            self._say(SENTENCE_BREAK)
+        if state == "awaiting_approval" and self._request and self._request.spoken:
+            self._say(MAY_I + SENTENCE_BREAK)
 
     def _finish_speaking(self) -> None:
         if self._speech:
