@@ -22,7 +22,6 @@ from sayso.protocol.messages import (
     FromServer,
     Metrics,
     ReplyDelta,
-    SpeechStop,
     SttFinal,
     SttPartial,
     TurnState,
@@ -33,19 +32,15 @@ from sayso.server.turn.effects import (
     Effect,
     Feed,
     Finish,
-    FinishSpeaking,
     Forget,
-    HeardOnly,
-    Hush,
     Listen,
     Settle,
-    Speak,
     StopThinking,
     Tell,
     Think,
 )
 from sayso.server.turn.events import Event, Ticket
-from sayso.server.turn.speech import Speech
+from sayso.server.turn.mouth import Mouth
 from sayso.server.turn.timeline import Timeline
 from sayso.server.turn.timing import TAP_S, WAITING_REQUESTS
 from sayso.server.turn.utterance import RATE, Utterance
@@ -80,8 +75,7 @@ class TurnMachine:
         self._unspoken: Request | None = None
         """A request taken back by a new press before its answer began."""
         self._waiting: deque[Request] = deque()
-        self._speech: Speech | None = None
-        self._stream_count = 0
+        self._mouth = Mouth(self._do)
         self._timeline = Timeline(0.0)
         self._shown = TurnState("idle", "idle", "silent")
         self._effects: list[Effect] = []
@@ -98,14 +92,13 @@ class TurnMachine:
     @property
     def deadline(self) -> float:
         """When TimePassed is to be handed in, if nothing else happens before."""
-        speech = self._speech.deadline if self._speech else float("inf")
-        return min(self._ears.deadline, speech)
+        return min(self._ears.deadline, self._mouth.deadline)
 
     @property
     def state(self) -> TurnState:
         """Where the three regions stand."""
-        speaking = self._speech is not None and self._speech.has_sound
-        return TurnState(self._ears.state, self._work, "speaking" if speaking else "silent")
+        mouth: Literal["speaking", "silent"] = "speaking" if self._mouth.is_audible else "silent"
+        return TurnState(self._ears.state, self._work, mouth)
 
     @property
     def ticket(self) -> Ticket:
@@ -127,8 +120,7 @@ class TurnMachine:
     def _(self, event: events.Left) -> None:
         self._devices.pop(event.device, None)
         self._ears.lose_link(event.device, self._now)
-        if self._speech and self._speech.device == event.device:
-            self._end_speech()
+        self._mouth.lose(event.device)
 
     @_on.register
     def _(self, event: events.ListenStarted) -> None:
@@ -180,19 +172,16 @@ class TurnMachine:
 
     @_on.register
     def _(self, event: events.Interrupted) -> None:
-        if self._speech and event.stream == self._speech.stream:
-            self._speech.played(event.heard_samples, done=False, now=self._now)
+        self._mouth.played(event, self._now)
         self._waiting.clear()
         self._unspoken = None
         self._stop_answer()
 
     @_on.register
     def _(self, event: events.Played) -> None:
-        speech = self._speech
-        if speech and (event.device, event.stream) == (speech.device, speech.stream):
-            if event.samples:
-                self._timeline.mark("first_audio_played", self._now)
-            speech.played(event.samples, event.done, self._now)
+        if event.samples:
+            self._timeline.mark("first_audio_played", self._now)
+        self._mouth.played(event, self._now)
 
     @_on.register
     def _(self, event: events.Answered) -> None:
@@ -204,7 +193,7 @@ class TurnMachine:
             self._timeline.mark("first_token", self._now)
             self._work = "thinking"
             self._tell(ReplyDelta(event.text))
-            self._say(event.text)
+            self._mouth.say(event.text)
 
     @_on.register
     def _(self, event: events.WorkShowed) -> None:
@@ -218,39 +207,36 @@ class TurnMachine:
     def _(self, event: events.WorkEnded) -> None:
         if event.ticket == self._ticket:
             self._work = "idle"
-            self._finish_speaking()
+            self._mouth.finish()
 
     @_on.register
     def _(self, event: events.WorkFailed) -> None:
         if event.ticket == self._ticket:
             self._work = "idle"
             self._tell(Error("model_failed", event.message))
-            self._say(SENTENCE_BREAK + event.message)
-            self._finish_speaking()
+            self._mouth.say(SENTENCE_BREAK + event.message)
+            self._mouth.finish()
 
     @_on.register
     def _(self, event: events.ChunkSpoken) -> None:
-        if self._speech and event.ticket == self._speech.ticket:
+        if self._mouth.take(event):
             self._timeline.mark("first_chunk", self._now)
-            self._tell(self._speech.add(event), self._speech.device)
 
     @_on.register
     def _(self, event: events.MouthDone) -> None:
-        if self._speech and event.ticket == self._speech.ticket:
-            self._speech.complete()
+        self._mouth.complete(event.ticket)
 
     @_on.register
     def _(self, event: events.MouthFailed) -> None:
-        if self._speech and event.ticket == self._speech.ticket:
+        if self._mouth.complete(event.ticket):
             self._tell(Error("mouth_failed", event.message))
-            self._speech.complete()
 
     @_on.register
     def _(self, _: events.TimePassed) -> None:
         for utterance in self._ears.overdue(self._now):
             self._commit(utterance)
-        if self._speech and self._speech.deadline <= self._now:
-            self._hush("failed")
+        if self._mouth.deadline <= self._now:
+            self._mouth.hush("failed")
 
     # --- ears ---
 
@@ -304,13 +290,12 @@ class TurnMachine:
         self._timeline.mark("final", self._now)
         device = self._devices.get(request.device)
         if device and device.speaks:
-            self._stream_count = self._stream_count % 0xFFFF + 1
-            self._speech = Speech(self._ticket, device, self._stream_count, self._now)
+            self._mouth.open(self._ticket, device)
         self._do(Think(self._ticket, request.text, request.device))
 
     @property
     def _is_busy(self) -> bool:
-        return self._work != "idle" or self._speech is not None
+        return self._work != "idle" or self._mouth.is_busy
 
     def _make_room_for_words(self, device: str) -> None:
         """A press: silence, and a second thought about an answer that has not begun."""
@@ -335,54 +320,30 @@ class TurnMachine:
         self._retire()
 
     def _retire(self) -> None:
-        self._end_speech()
+        self._mouth.close()
         self._work = "idle"
         self._request = None
         self._ticket = Ticket(self._ticket.turn, self._ticket.gen + 1)
 
-    # --- mouth ---
-
-    def _say(self, text: str) -> None:
-        if self._speech:
-            self._do(Speak(self._ticket, text))
-
     def _announce(self, state: Work) -> None:
         """Say what was said before a run, and ask aloud those who asked aloud."""
         if self._work == "thinking" and state != "thinking":
-            self._say(SENTENCE_BREAK)
+            self._mouth.say(SENTENCE_BREAK)
         if state == "awaiting_approval" and self._request and self._request.spoken:
-            self._say(MAY_I + SENTENCE_BREAK)
-
-    def _finish_speaking(self) -> None:
-        if self._speech:
-            self._do(FinishSpeaking(self._ticket))
+            self._mouth.say(MAY_I + SENTENCE_BREAK)
 
     def _silence(self) -> None:
         """Stop speaking; code that runs goes on, unheard."""
-        if self._speech and self._speech.has_sound:
-            heard = self._speech.heard(self._speech.reported)
-            self._do(HeardOnly(self._speech.ticket, heard))
-            self._hush("interrupted")
-        elif self._speech and self._work == "idle":
-            self._end_speech()
-
-    def _hush(self, reason: Literal["interrupted", "failed"]) -> None:
-        if self._speech:
-            self._tell(SpeechStop(self._speech.stream, reason), self._speech.device)
-            self._end_speech()
-
-    def _end_speech(self) -> None:
-        if self._speech:
-            self._do(Hush(self._speech.ticket))
-            self._speech = None
+        self._mouth.silence()
+        if self._work == "idle":
+            self._mouth.close()
 
     # --- after every event ---
 
     def _go_on(self) -> None:
         """Send what may be sent, show where things stand, and take up what waits."""
-        self._send_due()
-        if self._speech and self._speech.is_over:
-            self._speech = None
+        if self._mouth.go_on(self._now):
+            self._timeline.mark("first_audio_sent", self._now)
         if not self._is_busy and self._request:
             self._tell(Metrics(self._timeline.marks), self._request.device)
             self._request = None
@@ -391,15 +352,6 @@ class TurnMachine:
         if self.state != self._shown:
             self._shown = self.state
             self._tell(self._shown)
-
-    def _send_due(self) -> None:
-        if self._speech:
-            due = self._speech.due(self._now)
-            self._effects.extend(due.frames)
-            if due.frames:
-                self._timeline.mark("first_audio_sent", self._now)
-            if due.stop:
-                self._tell(due.stop, self._speech.device)
 
     def _tell(self, message: FromServer, device: str | None = None) -> None:
         self._do(Tell(message, self._ticket, device))

@@ -6,7 +6,6 @@
 Little is ever ahead, so an interruption has little to throw away.
 """
 
-from dataclasses import dataclass
 from typing import Literal
 
 from sayso.protocol.messages import SpeechStart, SpeechStop, Word
@@ -18,23 +17,15 @@ BYTES_PER_SAMPLE = 2
 FRAME_HEADER_BYTES = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Frames:
-    """What may be sent to the device now."""
-
-    frames: tuple[Send, ...]
-    stop: SpeechStop | None
-
-
 class Speech:
     """One stream of speech to one device, for one ticket."""
 
-    def __init__(self, ticket: Ticket, device: Joined, stream: int, now: float) -> None:
+    def __init__(self, ticket: Ticket, device: Joined, stream: int) -> None:
         self.ticket = ticket
         self.device = device.device
         self.stream = stream
         self.state: Literal["open", "complete", "sent"] = "open"
-        self._moved_at = now
+        self._moved_at = 0.0
         self._ahead_s = min(AHEAD_S, device.play_buffer_s)
         self._frame_bytes = device.max_frame_bytes - FRAME_HEADER_BYTES
         self._rate = 0
@@ -75,7 +66,7 @@ class Speech:
         if self.state == "open":
             self.state = "complete"
 
-    def played(self, samples: int, done: bool, now: float) -> None:
+    def played(self, samples: int, now: float, *, done: bool = False) -> None:
         """The device reports how far it has played."""
         samples = min(samples, self._sent)
         if samples > self._played:
@@ -84,10 +75,8 @@ class Speech:
         if done and self.state == "sent":
             self._played = self._length
 
-    def due(self, now: float) -> Frames:
-        """Take what may be sent now."""
-        if not self._rate:
-            return Frames((), None)
+    def due(self, now: float) -> tuple[list[Send], SpeechStop | None]:
+        """Take what may be sent now, and the stream's end when all is sent."""
         if self._played == self._sent:
             self._moved_at = now
         step = min(int(FRAME_S * self._rate) * BYTES_PER_SAMPLE, self._frame_bytes & ~1)
@@ -102,14 +91,10 @@ class Speech:
             room -= len(pcm) // BYTES_PER_SAMPLE
         if self.state == "complete" and not self._audio:
             self.state = "sent"
-            return Frames(tuple(frames), SpeechStop(self.stream, "done", self._sent))
-        return Frames(tuple(frames), None)
-
-    def heard(self, samples: int) -> str:
-        """The words of which at least half had been played after so many samples."""
-        return " ".join(w.text for w in self._words if (w.start + w.end) / 2 <= samples)
+            return frames, SpeechStop(self.stream, "done", self._sent) if self._rate else None
+        return frames, None
 
     @property
-    def reported(self) -> int:
-        """Samples that the device said it has played."""
-        return self._played
+    def heard(self) -> str:
+        """The words of which at least half has been played."""
+        return " ".join(w.text for w in self._words if (w.start + w.end) / 2 <= self._played)
