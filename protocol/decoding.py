@@ -1,8 +1,8 @@
 """From parsed JSON to dataclasses, by their type hints.
 
 Each hint is compiled once into a small function that checks a value and returns it in its final
-form. The hints that messages use are the ones understood: `str`, `int`, `float`, `bool`, `Any`,
-`Annotated[int, Between(…)]`, `Literal`, `X | None`, `tuple[X, ...]`, `Mapping[str, X]`, dataclasses.
+form. The hints that messages use are the ones understood: `str`, `float`, `bool`, `Any`, `Literal`,
+`Annotated[int, Between(…)]`, `X | None`, `tuple[X, ...]`, `Mapping[str, X]` and dataclasses.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ from typing import (
 
 from sayso.protocol.messages.quantities import Between
 
-Decode = Callable[[object], Any]
+Decode = Callable[[object], object]
 """Takes what the JSON parser made; returns the checked value or raises `Mismatch`."""
 
 Kind = TypeVar("Kind")
@@ -48,21 +48,22 @@ class Mismatch(Exception):
 
 def decoder_for(kind: type[Kind]) -> Callable[[object], Kind]:
     """Return the function that makes a `kind` from parsed JSON."""
-    return cast("Callable[[object], Kind]", _decoder(kind))
+    hint: object = kind
+    return cast("Callable[[object], Kind]", _decoder(hint))
 
 
 @cache
-def _decoder(hint: Any) -> Decode:
+def _decoder(hint: object) -> Decode:
     if hint is Any:
         return _anything
-    if is_dataclass(hint):
-        return _record(cast("type", hint))
-    if hint in _PLAIN:
+    if isinstance(hint, type) and is_dataclass(hint):
+        return _record(hint)
+    if isinstance(hint, type) and hint in _PLAIN:
         return _exactly(hint, _PLAIN[hint])
     return _compound(get_origin(hint), get_args(hint))
 
 
-def _compound(origin: Any, arguments: tuple[Any, ...]) -> Decode:
+def _compound(origin: object, arguments: tuple[object, ...]) -> Decode:
     if origin is Annotated:
         return _whole_number(cast("Between", arguments[1]))
     if origin is Literal:
@@ -157,7 +158,10 @@ def _record(kind: type) -> Decode:
                 arguments[name] = _at(name, inner, value[name])
             elif required:
                 raise Mismatch("is missing").inside(name)
-        return kind(**arguments)
+        try:
+            return kind(**arguments)
+        except ValueError as error:
+            raise Mismatch(str(error)) from None
 
     return decode
 
@@ -166,7 +170,7 @@ def _required(field: "Field[Any]") -> bool:
     return field.default is MISSING and field.default_factory is MISSING
 
 
-def _at(step: str, inner: Decode, value: object) -> Any:
+def _at(step: str, inner: Decode, value: object) -> object:
     try:
         return inner(value)
     except Mismatch as mismatch:

@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 
 def fields_of(record: object) -> dict[str, object]:
     """Return the record's fields in their order, without those that hold their default value."""
+    kind: object = type(record)
     return {
         name: value
-        for name, default in _defaults(type(record))
+        for name, default in _defaults(kind)
         if (value := getattr(record, name)) != default
     }
 
@@ -21,8 +22,8 @@ def plain(value: object) -> dict[str, object]:
 
 
 @cache
-def _defaults(kind: Any) -> tuple[tuple[str, object], ...]:
-    return tuple((field.name, _default(field)) for field in fields(kind))
+def _defaults(kind: object) -> tuple[tuple[str, object], ...]:
+    return tuple((field.name, _default(field)) for field in fields(cast("type", kind)))
 
 
 def _default(field: "Field[Any]") -> object:

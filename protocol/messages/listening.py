@@ -58,11 +58,11 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class AudioAck:
-    """All audio of `stream` up to here is safe at the server; the client may drop its copy."""
+    """The audio of `stream` up to here is safe at the server; the client may drop its copy."""
 
     stream: Stream
     samples: Samples
-    """Samples received without a gap, from the first."""
+    """Samples held, from the first; a hole that was filled with silence counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,14 @@ Rate = Annotated[int, Between(8_000, 192_000)]
 Milliseconds = Annotated[int, Between(0, 2**32 - 1)]
 """A span of time."""
 
-Bytes = Annotated[int, Between(0, 2**32 - 1)]
-"""A size."""
+TextBytes = Annotated[int, Between(1_024, 2**32 - 1)]
+"""The longest text frame that one end takes: at least what any greeting or question needs."""
+
+FrameBytes = Annotated[int, Between(256, 2**32 - 1)]
+"""The longest binary frame that one end takes: at least the header and a few milliseconds."""
+
+BufferMilliseconds = Annotated[int, Between(40, 60_000)]
+"""What a device can hold of sound: at least one frame of usual length."""
 
 Version = Annotated[int, Between(1, 65_535)]
 """A version of the protocol."""

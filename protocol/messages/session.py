@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sayso.protocol.messages.quantities import Bytes, Count, Milliseconds, Rate, Version
+from sayso.protocol.messages.quantities import (
+    BufferMilliseconds,
+    Count,
+    FrameBytes,
+    Milliseconds,
+    Rate,
+    TextBytes,
+    Version,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +27,11 @@ class VersionRange:
 class Limits:
     """What one end can take. The other end keeps to it."""
 
-    max_text_bytes: Bytes = 65_536
+    max_text_bytes: TextBytes = 65_536
     """Longest text frame, in bytes of UTF-8."""
-    max_frame_bytes: Bytes = 8_192
+    max_frame_bytes: FrameBytes = 8_192
     """Longest binary frame, in bytes, header included."""
-    play_buffer_ms: Milliseconds = 800
+    play_buffer_ms: BufferMilliseconds = 800
     """Milliseconds of sound that the device can hold beyond what it has played."""
 
 
@@ -79,7 +87,10 @@ class Snapshot:
     """The conversation as it stands, for a client that missed more than can be replayed."""
 
     turns: tuple[Mapping[str, Any], ...] = ()
-    """Past turns, oldest first: `{"turn", "said", "reply", "code": [{"language", "code", "status"}]}`."""
+    """Past turns, oldest first, each `{"turn", "said", "reply", "code"}`.
+
+    `code` is a list of `{"language", "code", "status"}`.
+    """
     approvals: tuple[Mapping[str, Any], ...] = ()
     """Approval requests that are still open, in the shape of `approval.request`."""
 

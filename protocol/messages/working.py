@@ -42,7 +42,10 @@ class CodeEnd:
 
     id: str
     status: Literal["ok", "error", "interrupted", "died", "refused", "unknown"]
-    """`died`: the interpreter ended and its variables are lost. `unknown`: the server ended while it ran."""
+    """`died`: the interpreter ended and its variables are lost.
+
+    `unknown`: the server ended while it ran, so that nobody knows how it went.
+    """
     seconds: float = 0.0
     detail: str = ""
     """One sentence for the person, where there is something to say."""
@@ -73,7 +76,11 @@ class Approve:
     nonce: str
     decision: Literal["yes", "no", "edit"]
     code: str | None = None
-    """With `edit`: the code to run instead."""
+    """With `edit`, and only then: the code to run instead."""
+
+    def __post_init__(self) -> None:
+        if (self.decision == "edit") != (self.code is not None):
+            raise ValueError("needs `code` with `edit`, and only then")
 
 
 @dataclass(frozen=True, slots=True)
