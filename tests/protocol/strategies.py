@@ -48,12 +48,6 @@ def of(hint: object) -> st.SearchStrategy[Any]:
         Any: JSON,
         NoneType: st.none(),
     }
-        str: TEXT,
-        bool: st.booleans(),
-        float: FRACTION,
-        Any: JSON,
-        NoneType: st.none(),
-    }
     if hint in plain:
         return plain[hint]
     origin, arguments = get_origin(hint), get_args(hint)
