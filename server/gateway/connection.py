@@ -10,8 +10,9 @@ from websockets.exceptions import ConnectionClosed
 
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, Unknown, decode, encode
-from sayso.protocol.errors import CODES, OutOfOrder, ProtocolError, Refused
+from sayso.protocol.errors import OutOfOrder, ProtocolError, Refused
 from sayso.protocol.frames import AudioFrame, unpack
+from sayso.server.gateway.fitting import fitted
 from sayso.server.gateway.host import Conversation
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.outbox import Outbox
@@ -37,6 +38,7 @@ class Connection:
         self._limits = limits
         self._outbox = Outbox(limits.outgoing_bytes)
         self._wants = frozenset(hello.wants)
+        self._client_takes = hello.limits.max_text_bytes
         self._frame_seq = 0
         self._complaints = 0
 
@@ -45,7 +47,8 @@ class Connection:
     def tell(self, message: m.FromServer, ticket: Ticket) -> None:
         wanted = not self._wants or m.NAMES[type(message)] in self._wants
         if wanted or isinstance(message, ALWAYS_SENT):
-            self._outbox.put(Envelope(message, turn=ticket.turn, gen=ticket.gen))
+            for piece in fitted(message, self._client_takes):
+                self._outbox.put(Envelope(piece, turn=ticket.turn, gen=ticket.gen))
 
     def send(self, speech: Send) -> None:
         self._frame_seq = 0 if speech.first_sample == 0 else self._frame_seq + 1
@@ -75,7 +78,7 @@ class Connection:
             pass
         except ClientIsSlowError:
             log.warning("a client does not read what it is sent; its connection is closed")
-            await self._socket.close(CODES["too_slow"].close, "too slow")
+            self._socket.transport.abort()
         except ProtocolError as error:
             await close_with(self._socket, error)
 

@@ -45,6 +45,8 @@ class Door:
         refusal = self._refusal(request.headers)
         if refusal:
             return _respond(HTTPStatus.FORBIDDEN, "text/plain", refusal)
+        if request.method != "GET":
+            return _respond(HTTPStatus.METHOD_NOT_ALLOWED, "text/plain", "Only GET is answered.\n")
         path = request.path.partition("?")[0]
         if path == SOCKET_PATH:
             return self._socket(request.headers)

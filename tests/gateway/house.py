@@ -1,0 +1,133 @@
+"""A house behind the door that notes what is brought in, and hands out what a test wants said."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+
+from sayso.protocol import messages as m
+from sayso.protocol.codec import Envelope, decode, encode
+from sayso.protocol.version import SPOKEN
+from sayso.server.gateway.host import Greeting, Outlet
+from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.listener import Listener
+from sayso.server.turn.events import Event, Joined
+
+TOKEN = "a-token-of-this-machine"
+WAIT_S = 5.0
+
+
+@dataclass
+class House:
+    """A host and its one conversation."""
+
+    id: str = "main"
+    port: int = 0
+    joined: list[Joined] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    somebody_left: asyncio.Event = field(default_factory=asyncio.Event)
+    outlets: dict[str, Outlet] = field(default_factory=dict)
+    events: asyncio.Queue[Event] = field(default_factory=asyncio.Queue)
+
+    def greeting(self) -> Greeting:
+        return Greeting("sayso test", {"ears": "tiny.en"}, ("ptt",))
+
+    def conversation(self) -> "House":
+        return self
+
+    def health(self) -> Mapping[str, Any]:
+        return {"ready": True}
+
+    def join(self, device: Joined, outlet: Outlet) -> None:
+        self.joined.append(device)
+        self.outlets[device.device] = outlet
+
+    def leave(self, device: str) -> None:
+        self.left.append(device)
+        self.somebody_left.set()
+
+    def happened(self, event: Event) -> None:
+        self.events.put_nowait(event)
+
+    async def next_event(self) -> Event:
+        async with asyncio.timeout(WAIT_S):
+            return await self.events.get()
+
+    # --- clients ---
+
+    @property
+    def url(self) -> str:
+        return f"ws://127.0.0.1:{self.port}/ws"
+
+    @asynccontextmanager
+    async def client(self, **hello: object) -> AsyncIterator[ClientConnection]:
+        """A client that has been welcomed."""
+        async with self.stranger(token=TOKEN) as socket:
+            greeting = m.Hello(SPOKEN, "test 1", **hello)  # type: ignore[arg-type]
+            await say(socket, greeting)
+            assert isinstance(await hear(socket), m.Welcome)
+            yield socket
+
+    @asynccontextmanager
+    async def stranger(
+        self, token: str | None = None, **headers: str
+    ) -> AsyncIterator[ClientConnection]:
+        """A socket that has not said hello."""
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        async with connect(self.url, additional_headers=headers, compression=None) as socket:
+            yield socket
+
+    async def get(self, path: str, method: str = "GET", **headers: str) -> tuple[int, str]:
+        """A plain request; returns status and body."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        lines = {"Host": f"127.0.0.1:{self.port}", "Connection": "close"} | headers
+        head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        writer.write(f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode())
+        async with asyncio.timeout(WAIT_S):
+            answer = (await reader.read()).decode()
+        writer.close()
+        await writer.wait_closed()
+        head, _, body = answer.partition("\r\n\r\n")
+        return int(head.split(" ")[1]), body
+
+
+@asynccontextmanager
+async def open_house(limits: Limits | None = None) -> AsyncIterator[House]:
+    """A listening house."""
+    house = House()
+    listener = Listener(house, TOKEN, limits)
+    house.port = await listener.open("127.0.0.1", 0)
+    try:
+        yield house
+    finally:
+        await listener.close()
+
+
+async def say(socket: ClientConnection, message: m.Message) -> None:
+    await socket.send(encode(Envelope(message)))
+
+
+async def hear(socket: ClientConnection) -> m.Message:
+    """The next message."""
+    return (await hear_envelope(socket)).message  # type: ignore[return-value]
+
+
+async def hear_envelope(socket: ClientConnection) -> Envelope:
+    async with asyncio.timeout(WAIT_S):
+        return decode(await socket.recv())
+
+
+async def close_code(socket: ClientConnection) -> int | None:
+    """Wait for the server to close the socket."""
+    async with asyncio.timeout(WAIT_S):
+        await socket.wait_closed()
+    return socket.close_code
+
+
+def body_of(answer: tuple[int, str]) -> object:
+    return json.loads(answer[1])

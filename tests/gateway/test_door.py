@@ -1,0 +1,117 @@
+"""Plain requests, and who may open a socket."""
+
+import pytest
+from websockets.exceptions import InvalidStatus
+
+from sayso.protocol import messages as m
+from sayso.protocol.messages import VersionRange
+from sayso.protocol.version import SPOKEN
+from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.listener import CannotListenError, Listener
+from tests.gateway.house import TOKEN, House, body_of, close_code, hear, open_house, say
+
+
+async def test_ping_answers_pong() -> None:
+    async with open_house() as house:
+        assert await house.get("/ping") == (200, "pong")
+
+
+async def test_health_is_json_and_the_page_says_what_this_is() -> None:
+    async with open_house() as house:
+        assert body_of(await house.get("/health")) == {"ready": True}
+        status, page = await house.get("/")
+        assert status == 200
+        assert "Sayso is running" in page
+
+
+async def test_nothing_else_is_there_and_nothing_can_be_changed_by_a_request() -> None:
+    async with open_house() as house:
+        assert (await house.get("/secret"))[0] == 404
+        assert (await house.get("/ping", method="POST"))[0] >= 400
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1:1", ""])
+async def test_a_name_that_was_made_to_point_here_is_refused(host: str) -> None:
+    async with open_house() as house:
+        assert (await house.get("/health", Host=host.format(port=house.port)))[0] == 403
+
+
+async def test_pages_of_other_sites_cannot_open_a_socket() -> None:
+    async with open_house() as house:
+        for origin in ("https://evil.example", "null", f"https://127.0.0.1:{house.port}"):
+            with pytest.raises(InvalidStatus) as refusal:
+                async with house.stranger(token=TOKEN, Origin=origin):
+                    pass
+            assert refusal.value.response.status_code == 403
+
+
+async def test_the_servers_own_page_can_open_a_socket() -> None:
+    async with open_house() as house:
+        origin = f"http://localhost:{house.port}"
+        async with house.stranger(token=TOKEN, Origin=origin) as socket:
+            await say(socket, m.Hello(SPOKEN, "page"))
+            assert isinstance(await hear(socket), m.Welcome)
+
+
+async def test_a_wrong_token_in_the_header_opens_no_socket() -> None:
+    async with open_house() as house:
+        with pytest.raises(InvalidStatus) as refusal:
+            async with house.stranger(token="guess"):
+                pass
+        assert refusal.value.response.status_code == 401
+
+
+@pytest.mark.parametrize("token", [None, "guess", ""])
+async def test_a_hello_without_the_right_token_is_refused(token: str | None) -> None:
+    async with open_house() as house, house.stranger() as socket:
+        await say(socket, m.Hello(SPOKEN, "stranger", token=token))
+        refusal = await hear(socket)
+        assert isinstance(refusal, m.Error)
+        assert refusal.code == "unauthorized"
+        assert await close_code(socket) == 4401
+        assert not house.joined
+
+
+async def test_a_token_in_the_hello_is_as_good_as_one_in_the_header() -> None:
+    async with open_house() as house, house.stranger() as socket:
+        await say(socket, m.Hello(SPOKEN, "page", token=TOKEN))
+        assert isinstance(await hear(socket), m.Welcome)
+
+
+async def test_a_client_that_says_nothing_is_sent_away() -> None:
+    async with open_house(Limits(handshake_s=0.1)) as house, house.stranger() as socket:
+        refusal = await hear(socket)
+        assert isinstance(refusal, m.Error)
+        assert refusal.code == "hello_timeout"
+        assert await close_code(socket) == 4408
+
+
+async def test_a_client_of_another_version_is_told_which_one_is_older() -> None:
+    async with open_house() as house, house.stranger(token=TOKEN) as socket:
+        await say(socket, m.Hello(VersionRange(7, 9), "future"))
+        refusal = await hear(socket)
+        assert isinstance(refusal, m.Error)
+        assert refusal.code == "version_mismatch"
+        assert "update the server" in refusal.message
+
+
+async def test_too_many_clients_are_refused() -> None:
+    async with open_house(Limits(connections=1)) as house:
+        async with house.client(), house.stranger(token=TOKEN) as socket:
+            refusal = await hear(socket)
+            assert isinstance(refusal, m.Error)
+            assert refusal.code == "too_many"
+        async with house.client():
+            pass
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "192.168.1.2", "::", "example.org"])
+async def test_other_machines_are_not_listened_to(address: str) -> None:
+    with pytest.raises(CannotListenError, match=r"127\.0\.0\.1"):
+        await Listener(House(), TOKEN).open(address, 0)
+
+
+async def test_a_port_in_use_is_explained() -> None:
+    async with open_house() as house:
+        with pytest.raises(CannotListenError, match="--port"):
+            await Listener(House(), TOKEN).open("127.0.0.1", house.port)
