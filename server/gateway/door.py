@@ -17,6 +17,7 @@ from websockets.http11 import Request, Response
 from sayso.server.gateway.host import Host
 
 SOCKET_PATH = "/ws"
+FILES = "/files/"
 
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -54,6 +55,8 @@ class Door:
             return _respond(HTTPStatus.OK, "text/plain", "pong")
         if path == "/health":
             return _respond(HTTPStatus.OK, "application/json", json.dumps(self._host.health()))
+        if path.startswith(FILES):
+            return self._file(path.removeprefix(FILES), request.headers)
         if path == "/":
             page = files("sayso.server.gateway").joinpath("page.html").read_text()
             return _respond(HTTPStatus.OK, "text/html; charset=utf-8", page)
@@ -76,6 +79,15 @@ class Door:
             return "This server talks only to its own page.\n"
         return None
 
+    def _file(self, name: str, headers: Headers) -> Response:
+        if not self.proves_itself(headers):
+            return _respond(HTTPStatus.UNAUTHORIZED, "text/plain", "The token is missing.\n")
+        item = self._host.file(name)
+        if item is None:
+            return _respond(HTTPStatus.NOT_FOUND, "text/plain", "This is not kept any more.\n")
+        mime, data = item
+        return _respond(HTTPStatus.OK, mime, data)
+
     def _socket(self, headers: Headers) -> Response | None:
         if "Authorization" in headers and not self.proves_itself(headers):
             return _respond(HTTPStatus.UNAUTHORIZED, "text/plain", "The token is not valid.\n")
@@ -92,8 +104,8 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _respond(status: HTTPStatus, kind: str, body: str) -> Response:
-    data = body.encode()
+def _respond(status: HTTPStatus, kind: str, body: str | bytes) -> Response:
+    data = body.encode() if isinstance(body, str) else body
     headers = Headers(PAGE_HEADERS)
     headers["Content-Type"] = kind
     headers["Content-Length"] = str(len(data))

@@ -51,3 +51,7 @@ class Host(Protocol):
     def health(self) -> Mapping[str, Any]:
         """The body of /health."""
         ...
+
+    def file(self, name: str) -> tuple[str, bytes] | None:
+        """The type and content of what was announced under this id, while it is kept."""
+        ...

@@ -6,9 +6,9 @@ from typing import Literal
 from sayso.protocol.messages import FromServer, Word
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Ticket:
-    """Names one attempt at one answer. What carries an old ticket is stale and dropped."""
+    """Names one attempt at one answer. What carries an older ticket is stale and dropped."""
 
     turn: int
     gen: int

@@ -42,6 +42,9 @@ class House:
     def health(self) -> Mapping[str, Any]:
         return {"ready": True}
 
+    def file(self, name: str) -> tuple[str, bytes] | None:
+        return ("image/png", b"picture") if name == "abc" else None
+
     def join(self, device: Joined, outlet: Outlet) -> None:
         self.joined.append(device)
         self.outlets[device.device] = outlet

@@ -24,6 +24,15 @@ async def test_health_is_json_and_the_page_says_what_this_is() -> None:
         assert "Sayso is running" in page
 
 
+async def test_files_are_fetched_with_the_token_alone() -> None:
+    async with open_house() as house:
+        right = {"Authorization": f"Bearer {TOKEN}"}
+        assert (await house.get("/files/abc"))[0] == 401
+        assert (await house.get("/files/abc", Authorization="Bearer guess"))[0] == 401
+        assert await house.get("/files/abc", **right) == (200, "picture")
+        assert (await house.get("/files/../abc", **right))[0] == 404
+
+
 async def test_nothing_else_is_there_and_nothing_can_be_changed_by_a_request() -> None:
     async with open_house() as house:
         assert (await house.get("/secret"))[0] == 404

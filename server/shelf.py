@@ -1,0 +1,41 @@
+"""What the work made and a message can't carry: pictures and files, for clients to fetch by id."""
+
+import secrets
+from collections import OrderedDict
+from dataclasses import dataclass
+
+SHELF_BYTES = 64 * 2**20
+"""All that is kept, oldest out first: some hundred plots, little beside the models in memory."""
+
+ID_BYTES = 16
+"""Of chance in an id: it can't be guessed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something to fetch."""
+
+    mime: str
+    data: bytes
+
+
+class Shelf:
+    """Keeps the latest things, up to a bound."""
+
+    def __init__(self, limit_bytes: int = SHELF_BYTES) -> None:
+        self._limit = limit_bytes
+        self._items: OrderedDict[str, Item] = OrderedDict()
+        self._bytes = 0
+
+    def put(self, item: Item) -> str:
+        """Keep it; returns its id."""
+        name = secrets.token_urlsafe(ID_BYTES)
+        self._items[name] = item
+        self._bytes += len(item.data)
+        while self._bytes > self._limit:
+            _, oldest = self._items.popitem(last=False)
+            self._bytes -= len(oldest.data)
+        return name
+
+    def get(self, name: str) -> Item | None:
+        return self._items.get(name)
