@@ -82,8 +82,8 @@ class Scene:
         names = text.split()
         step = samples // len(names)
         words = tuple(m.Word(w, i * step, (i + 1) * step) for i, w in enumerate(names))
-        pcm = bytes(2 * samples)
-        self.happens(events.ChunkSpoken(ticket or self.ticket, text, RATE_OUT, pcm, words))
+        owner = ticket or self.ticket
+        self.happens(events.ChunkSpoken(owner, text, RATE_OUT, sound_of(owner) * samples, words))
 
     def end_mouth(self) -> None:
         self.happens(events.MouthDone(self.ticket))
@@ -136,6 +136,11 @@ class Scene:
     @property
     def states(self) -> list[tuple[str, str, str]]:
         return [(s.ears, s.work, s.mouth) for s in self.told(m.TurnState)]
+
+
+def sound_of(ticket: Ticket) -> bytes:
+    """A sample that tells whose it is."""
+    return bytes((ticket.turn % 256, ticket.gen % 256))
 
 
 def heard_bytes(done: Iterable[Effect]) -> int:

@@ -7,7 +7,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from sayso.protocol import messages as m
 from sayso.server.turn import effects, events
 from sayso.server.turn.events import Ticket
-from tests.turn.scene import Scene
+from tests.turn.scene import Scene, sound_of
 
 DEVICES = st.sampled_from(["laptop", "phone"])
 
@@ -128,7 +128,8 @@ class AnyOrder(RuleBasedStateMachine):
             if isinstance(effect, effects.Send):
                 current = self.scene.machine.ticket
                 owner = self.spoke_for.setdefault(effect.stream, current)
-                assert owner == current, "sound of an old answer was sent"
+                assert owner == current, "an old stream was used again"
+                assert effect.pcm[:2] == sound_of(current), "sound of an old answer was sent"
         self.looked_at = len(self.scene.done)
 
     def teardown(self) -> None:
