@@ -1,0 +1,44 @@
+"""What a model calls a language, and what the workshop calls it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+_ALIASES: Final = {
+    "py": "python",
+    "py3": "python",
+    "python3": "python",
+    "ipython": "python",
+    "jupyter": "python",
+    "tool_code": "python",
+    "sh": "bash",
+    "shell": "bash",
+    "js": "javascript",
+    "node": "javascript",
+    "nodejs": "javascript",
+}
+
+_MEANT_TO_RUN: Final = frozenset({"python", "bash", "javascript"})
+"""Code in these is meant to run, here or not; in others (HTML, YAML, R) only if they run here."""
+
+DEFAULT: Final = "python"
+"""What code without a name is taken for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Languages:
+    """The languages that run here."""
+
+    here: Sequence[str]
+
+    def resolve(self, label: str) -> str | None:
+        """The language's own name if code with this label is meant to run, else None.
+
+        A language that is meant to run but does not run here is named all the same, so that the
+        model can be told.
+        """
+        label = label.lower()
+        if not label:
+            return DEFAULT
+        name = label if label in self.here else _ALIASES.get(label, label)
+        return name if name in self.here or name in _MEANT_TO_RUN else None
