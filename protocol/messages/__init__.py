@@ -89,6 +89,9 @@ FromServer = (
 
 Message = FromClient | FromServer
 
+OfConnection = Hello | Welcome | Ping | Pong | Bye
+"""What is said of one connection: never numbered with `seq`, and never replayed."""
+
 TYPES: dict[str, type[Message]] = {
     "hello": Hello,
     "welcome": Welcome,
@@ -150,6 +153,7 @@ __all__ = [
     "ListenStop",
     "Message",
     "Metrics",
+    "OfConnection",
     "Ping",
     "PlayState",
     "Pong",

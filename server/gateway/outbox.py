@@ -1,7 +1,8 @@
 """What waits to be sent to one client, in the order in which it matters.
 
 Three lanes: what can't wait, sound, and the story of what is done. Within a lane order is kept. A
-`seq` is given when a message leaves, so it follows the order of sending.
+`seq` is given when a message leaves, so it follows the order of sending; what is said of the
+connection alone has none.
 """
 
 import asyncio
@@ -77,6 +78,8 @@ class Outbox:
             await self._filled.wait()
 
     def _stamp(self, envelope: Envelope) -> str:
+        if isinstance(envelope.message, m.OfConnection):
+            return encode(envelope)
         self._seq += 1
         return encode(Envelope(envelope.message, self._seq, envelope.turn, envelope.gen))
 
