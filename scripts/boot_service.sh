@@ -1,0 +1,116 @@
+# How `scripts/run --for-good` makes the server start with the machine.
+# Sourced, never run.
+# shellcheck shell=bash
+
+install_boot_service() {
+    case "$(uname -s)" in
+        Darwin) install_launch_agent "$@" ;;
+        *) install_user_unit "$@" ;;
+    esac
+}
+
+# ── systemd: a unit of the user's own, no root ───────────────────────────────────────────────────
+
+# usage: systemd_words word…      quoted as unit files want it: \ and " escaped, % and $ doubled
+systemd_words() {
+    local word
+    for word in "$@"; do
+        word="${word//\\/\\\\}"
+        word="${word//\"/\\\"}"
+        word="${word//%/%%}"
+        word="${word//\$/\$\$}"
+        printf '"%s" ' "$word"
+    done
+}
+
+user_unit() {
+    local home_line=""
+    if [ -n "${SAYSO_HOME-}" ]; then home_line="Environment=$(systemd_words "SAYSO_HOME=$SAYSO_HOME")"; fi
+    cat <<UNIT
+[Unit]
+Description=Sayso, a voice assistant that acts on your say-so
+After=network.target sound.target
+
+[Service]
+ExecStart=$(systemd_words "$VENV/bin/sayso" serve "$@")
+$home_line
+Restart=on-failure
+RestartSec=5
+TimeoutStopSec=15
+
+[Install]
+WantedBy=default.target
+UNIT
+}
+
+install_user_unit() {
+    local folder="${XDG_CONFIG_HOME:-$HOME/.config}/systemd/user"
+    if ! command -v systemctl >/dev/null; then
+        fail "This machine has no systemd: let its own boot scripts start $VENV/bin/sayso serve."
+    fi
+    mkdir -p "$folder" || fail "$folder cannot be made: give it to the user $(id -un), then run this again."
+    user_unit "$@" >"$folder/sayso.service"
+    say "Written: $folder/sayso.service"
+    if ! systemctl --user daemon-reload 2>/dev/null || ! systemctl --user enable --quiet sayso.service 2>/dev/null ||
+        ! systemctl --user restart sayso.service 2>/dev/null; then
+        fail "systemd does not run for the user $(id -un) here: log in as the user that Sayso is for (not with su or sudo), then run this again."
+    fi
+    say "Sayso runs, and starts again whenever you log in."
+    say "  talk to it       $VENV/bin/sayso talk"
+    say "  how it is        systemctl --user status sayso"
+    say "  without login    sudo loginctl enable-linger $(id -un)      (starts with the machine, stays when you log out)"
+    say "  no longer        systemctl --user disable --now sayso"
+}
+
+# ── launchd: an agent of the user's own ──────────────────────────────────────────────────────────
+
+LAUNCH_LABEL=org.sayso.server
+
+xml_text() {
+    local text="$1"
+    text="${text//&/&amp;}"
+    text="${text//</&lt;}"
+    text="${text//>/&gt;}"
+    printf '%s' "$text"
+}
+
+launch_agent() {
+    local word
+    cat <<PLIST
+<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key><string>$LAUNCH_LABEL</string>
+  <key>ProgramArguments</key>
+  <array>
+PLIST
+    for word in "$VENV/bin/sayso" serve "$@"; do printf '    <string>%s</string>\n' "$(xml_text "$word")"; done
+    printf '  </array>\n'
+    if [ -n "${SAYSO_HOME-}" ]; then
+        printf '  <key>EnvironmentVariables</key>\n  <dict><key>SAYSO_HOME</key><string>%s</string></dict>\n' "$(xml_text "$SAYSO_HOME")"
+    fi
+    cat <<PLIST
+  <key>RunAtLoad</key><true/>
+  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
+  <key>StandardOutPath</key><string>$(xml_text "$HOME/Library/Logs/sayso.log")</string>
+  <key>StandardErrorPath</key><string>$(xml_text "$HOME/Library/Logs/sayso.log")</string>
+</dict>
+</plist>
+PLIST
+}
+
+install_launch_agent() {
+    local folder="$HOME/Library/LaunchAgents" domain
+    domain="gui/$(id -u)"
+    mkdir -p "$folder" "$HOME/Library/Logs"
+    launch_agent "$@" >"$folder/$LAUNCH_LABEL.plist"
+    say "Written: $folder/$LAUNCH_LABEL.plist"
+    launchctl bootout "$domain/$LAUNCH_LABEL" 2>/dev/null || true
+    launchctl bootstrap "$domain" "$folder/$LAUNCH_LABEL.plist" ||
+        fail "launchd did not take the agent: log in at this Mac's own screen as the user that Sayso is for, then run this again."
+    say "Sayso runs, and starts again whenever you log in."
+    say "  talk to it       $VENV/bin/sayso talk"
+    say "  how it is        launchctl print $domain/$LAUNCH_LABEL"
+    say "  no longer        launchctl bootout $domain/$LAUNCH_LABEL && rm '$folder/$LAUNCH_LABEL.plist'"
+}
