@@ -1,0 +1,1 @@
+"""Every published number comes from here: `python -m bench NAME [--json]`."""

@@ -1,0 +1,66 @@
+"""What is asked in benchmarks: everyday questions, spoken by piper."""
+
+import asyncio
+import wave
+from pathlib import Path
+
+import numpy as np
+import soxr
+
+from sayso.protocol.home import Home
+from sayso.server.models import Shelf
+from sayso.server.speech.piper import PiperSynthesizer
+
+QUESTIONS = (
+    "What is two hundred and thirty nine times forty three?",
+    "How many days are left until the end of the year?",
+    "Please sort the pictures in my holiday folder by date.",
+    "What is the capital of France?",
+    "Remind me to water the plants tomorrow morning.",
+    "Convert twelve miles to kilometres.",
+    "Which of my files is the largest?",
+    "Make a plot of the temperature in this table.",
+    "How much is fifteen percent of eighty four?",
+    "Read me the first line of my shopping list.",
+    "Count the words in the letter that I wrote yesterday.",
+    "What time is it in Tokyo right now?",
+)
+
+EAR_RATE = 16_000
+
+
+def speak_all(home: Home, folder: Path, count: int) -> list[Path]:
+    """WAV files, 16 kHz mono, of `count` questions."""
+    voice = Shelf(home).ready("voice", "en_US-joe-medium").path
+    return asyncio.run(_speak_all(voice, folder, count))
+
+
+async def _speak_all(voice: Path, folder: Path, count: int) -> list[Path]:
+    mouth = PiperSynthesizer(voice)
+    await mouth.start()
+    try:
+        paths = []
+        for number in range(count):
+            sound = await mouth.synthesize(QUESTIONS[number % len(QUESTIONS)])
+            samples = np.frombuffer(sound.pcm, np.int16)
+            heard = soxr.resample(samples, sound.rate, EAR_RATE)
+            paths.append(folder / f"question-{number}.wav")
+            _write(paths[-1], heard)
+        return paths
+    finally:
+        await mouth.close()
+
+
+def samples_of(path: Path) -> np.ndarray:
+    """A question as Whisper takes it: float32 at 16 kHz."""
+    with wave.open(str(path)) as file:
+        pcm = np.frombuffer(file.readframes(file.getnframes()), np.int16)
+    return pcm.astype(np.float32) / 32_768
+
+
+def _write(path: Path, samples: np.ndarray) -> None:
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(EAR_RATE)
+        file.writeframes(samples.astype(np.int16).tobytes())
