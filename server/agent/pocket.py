@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from sayso.protocol.home import Home
 from sayso.server.agent.model import ChatMessage, ChatModel, Delta, Tool
 from sayso.server.agent.pocket_process import (
     MODEL_NAME,
@@ -28,7 +29,7 @@ from sayso.server.agent.pocket_process import (
     PocketError,
 )
 
-__all__ = ["MODEL_NAME", "Endpoint", "Pocket", "PocketError", "PocketModel"]
+__all__ = ["MODEL_NAME", "Endpoint", "Pocket", "PocketError", "PocketModel", "introduction"]
 
 logger = logging.getLogger(__name__)
 
@@ -161,3 +162,20 @@ def sensible_threads() -> int:
     """All cores but one, which hearing and speaking keep."""
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     return max(1, min(cores - 1, MOST_THREADS))
+
+
+def introduction(home: Home, better: str) -> str | None:
+    """What a person is told when a pocket model answers for the first time; None after that.
+
+    `better` is how to get a better one, in words that complete a sentence.
+    """
+    told = home.state / "pocket-introduced"
+    if told.exists():
+        return None
+    with contextlib.suppress(OSError):  # where nothing can be remembered, it is told again
+        told.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        told.touch(mode=0o600)
+    return (
+        f"A pocket language model answers: it works without a network and keeps all that you say "
+        f"on this machine, but it knows little and is often wrong. For better answers, {better}."
+    )

@@ -40,7 +40,7 @@ class Shelf:
 
     def find(self, kind: Kind, name: str) -> Model:
         """The model of this name, or at this path. Raises ModelMissing, ModelDamaged."""
-        if "/" in name and Path(name).expanduser().exists():
+        if name.startswith(("/", "./", "../", "~")) or ("/" in name and Path(name).exists()):
             return at_path(kind, Path(name).expanduser())
         for one in STARTERS:
             if (one.kind, one.name) == (kind, name):
@@ -88,8 +88,11 @@ def folder_name(name: str) -> str:
 
 
 def at_path(kind: Kind, path: Path) -> Model:
-    """A model of the person's own, wherever it lies. Raises ModelDamaged if it is none."""
+    """A model of the person's own, wherever it lies. Raises ModelMissing, ModelDamaged."""
     path = path.absolute()
+    if not path.exists():
+        message = f"There is nothing at {path}; name the path of a model, or one of `sayso models`."
+        raise ModelMissing(message)
     files: list[Path]
     if kind == "ears":
         missing = [name for name in WHISPER_FILES if not (path / name).is_file()]
