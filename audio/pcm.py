@@ -50,7 +50,7 @@ def silence(samples: int) -> bytes:
     return bytes(samples * SAMPLE_BYTES)
 
 
-def to_samples(pcm: bytes) -> array[int]:
+def to_samples(pcm: bytes) -> "array[int]":
     """Gives the samples as machine integers, an odd last byte dropped."""
     samples = array("h")
     samples.frombytes(pcm[: len(pcm) - len(pcm) % SAMPLE_BYTES])
@@ -59,7 +59,7 @@ def to_samples(pcm: bytes) -> array[int]:
     return samples
 
 
-def from_samples(samples: array[int]) -> bytes:
+def from_samples(samples: "array[int]") -> bytes:
     """Gives PCM16 little-endian, whatever this machine's byte order is."""
     if sys.byteorder == "big":
         samples = samples[:]

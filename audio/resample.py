@@ -37,7 +37,7 @@ def resampler(from_rate: int, to_rate: int) -> Resampler:
     """Makes the resampler that these rates need."""
     if from_rate == to_rate:
         return Straight()
-    from sayso.audio.convert import Soxr  # noqa: PLC0415 (numpy and soxr cost 150 ms)
+    from sayso.audio.convert import Soxr  # numpy and soxr cost 150 ms
 
     return Soxr(from_rate, to_rate)
 

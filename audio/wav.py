@@ -48,7 +48,7 @@ def read_speech(path: Path, rate: int = RATE) -> bytes:
     wav = read(path)
     if wav.kind == "i2" and wav.channels == 1:
         return resample(wav.data, wav.rate, rate)
-    from sayso.audio.convert import mix  # noqa: PLC0415 (numpy costs 100 ms)
+    from sayso.audio.convert import mix  # numpy costs 100 ms
 
     return resample(mix(wav.data, wav.kind, wav.channels), wav.rate, rate)
 

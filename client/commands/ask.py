@@ -1,0 +1,71 @@
+"""`sayso ask "…"`: one typed question; the answer goes to standard output, all else beside it.
+
+Code that wants approval is asked about at the terminal. Without one it is denied, unless
+`--approve yes` says otherwise. `--json` writes events as `sayso talk --json` does.
+"""
+
+import argparse
+import asyncio
+import sys
+
+from sayso.audio.speaker import silent_speaker
+from sayso.client.jsonlines import JsonScreen
+from sayso.client.once import Decide, TurnWatch, always, run_once
+from sayso.client.options import WITHOUT_SPEECH, add_server, add_timeout, make_link, prepare_logging
+from sayso.client.seen import Screen
+from sayso.client.session import Session
+from sayso.client.terminal.consent import ask_at_terminal
+from sayso.client.terminal.plain import PlainScreen
+from sayso.protocol.messages import ApprovalRequest, Approve
+
+
+class Ask:
+    """See the module."""
+
+    summary = "ask one question in writing"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("question", nargs="+", help="what you want to know or have done")
+        add_server(parser)
+        parser.add_argument("--json", action="store_true", help="write events as JSON lines")
+        parser.add_argument(
+            "--approve", choices=("yes", "no"), help="answer every request for approval so"
+        )
+        add_timeout(parser)
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        prepare_logging()
+        asyncio.run(_ask(arguments))
+        return 0
+
+
+async def _ask(arguments: argparse.Namespace) -> None:
+    plain = PlainScreen(sys.stdout, sys.stderr)
+    screen: Screen = JsonScreen(sys.stdout) if arguments.json else plain
+    watch = TurnWatch(screen)
+    link = make_link(arguments.server, "ask", WITHOUT_SPEECH)
+    session = Session(link, silent_speaker(), watch)
+
+    async def ask() -> None:
+        session.say(" ".join(arguments.question))
+
+    try:
+        await run_once(session, watch, ask, _decide(arguments, plain), arguments.timeout)
+    finally:
+        plain.end_reply()
+
+
+def _decide(arguments: argparse.Namespace, plain: PlainScreen) -> Decide:
+    if arguments.approve:
+        return always(arguments.approve)
+    if sys.stdin.isatty() and sys.stderr.isatty() and not arguments.json:
+        return ask_at_terminal(plain)
+
+    async def deny(request: ApprovalRequest) -> Approve:
+        plain.say("Denied: there is no terminal to ask at. `--approve yes` runs code unasked.")
+        return Approve(request.id, request.nonce, "no")
+
+    return deny
+
+
+command = Ask()

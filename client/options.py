@@ -1,0 +1,93 @@
+"""What the client's commands share: where the server is, who we are, which devices we use."""
+
+import argparse
+import logging
+import os
+import platform
+import sys
+from collections.abc import Callable
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+
+from sayso.audio.microphone import FileMicrophone, Pace
+from sayso.audio.speaker import FileSpeaker
+from sayso.client.link import Link
+from sayso.client.player import PLAY_BUFFER_MS
+from sayso.protocol.codec import MAX_TEXT_BYTES
+from sayso.protocol.frames import MAX_FRAME_BYTES
+from sayso.protocol.home import DEFAULT_HOST, DEFAULT_PORT, WEBSOCKET_PATH, Home, read_token
+from sayso.protocol.messages import Hello, Limits
+from sayso.protocol.version import SPOKEN
+
+DEFAULT_SERVER = f"ws://{DEFAULT_HOST}:{DEFAULT_PORT}{WEBSOCKET_PATH}"
+
+WITHOUT_SPEECH = (
+    "error",
+    "bye",
+    "stt.final",
+    "turn.state",
+    "reply.delta",
+    "code.start",
+    "code.out",
+    "code.end",
+    "approval.request",
+    "approval.done",
+    "announce",
+    "metrics",
+)
+"""What a client wants to be sent that only reads."""
+
+
+def add_server(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--server",
+        metavar="URL",
+        default=DEFAULT_SERVER,
+        help=f"where the server is (default {DEFAULT_SERVER})",
+    )
+
+
+def add_timeout(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=120.0,
+        metavar="SECONDS",
+        help="how long one turn may take (default 120)",
+    )
+
+
+def make_link(server: str, kind: str, wants: tuple[str, ...] = ()) -> Link:
+    """Makes the line to the server; `kind` is the sort of client that we are."""
+    hello = Hello(
+        protocol=SPOKEN,
+        client=f"sayso-{kind} {version('sayso')}",
+        device=f"{platform.node() or 'here'}-{kind}",
+        features=("resume",),
+        limits=Limits(MAX_TEXT_BYTES, MAX_FRAME_BYTES, PLAY_BUFFER_MS),
+        wants=wants,
+    )
+    return Link(server, hello, partial(read_token, Home.find()))
+
+
+def file_microphone(name: str, pace: Pace) -> FileMicrophone | None:
+    """`file:q.wav` is a microphone that speaks the file."""
+    return FileMicrophone(Path(name[5:]), pace) if name.startswith("file:") else None
+
+
+def file_speaker(name: str, pace: Pace) -> FileSpeaker | None:
+    """`file:a.wav` is a loudspeaker that writes the file."""
+    return FileSpeaker(Path(name[5:]), pace) if name.startswith("file:") else None
+
+
+def prepare_logging() -> None:
+    """Sends the log to the screen if SAYSO_DEBUG is set, and else nowhere: the screen is taken."""
+    if os.environ.get("SAYSO_DEBUG"):
+        logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
+        logging.getLogger("websockets").setLevel(logging.INFO)
+    else:
+        logging.basicConfig(handlers=[logging.NullHandler()])
+
+
+Tell = Callable[[str], None]

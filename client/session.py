@@ -1,0 +1,212 @@
+"""One conversation at this end: microphone, line, player and screen, held together by the talker.
+
+Each thing that happens goes to the talker, which answers with effects; this performs them.
+"""
+
+import asyncio
+import logging
+from contextlib import aclosing
+from functools import partial
+
+from sayso.audio.earcons import Earcon, earcon
+from sayso.audio.errors import AudioError
+from sayso.audio.microphone import DeviceChange, Microphone
+from sayso.audio.pcm import Meter
+from sayso.audio.speaker import Speaker
+from sayso.client.link import Link, LinkChange, LinkState
+from sayso.client.player import Player
+from sayso.client.seen import (
+    AudioDone,
+    AudioGap,
+    FirstAudioPlayed,
+    FirstAudioReceived,
+    MicLevel,
+    MicPressed,
+    MicReleased,
+    Notice,
+    Screen,
+    Seen,
+    Sent,
+)
+from sayso.client.talker import (
+    Drop,
+    Effect,
+    Effects,
+    Finish,
+    Hush,
+    Open,
+    Play,
+    Send,
+    SendAudio,
+    Talker,
+)
+from sayso.protocol.codec import Envelope
+from sayso.protocol.frames import AudioFrame
+from sayso.protocol.messages import FromClient, Interrupt, PlayState
+
+log = logging.getLogger(__name__)
+
+
+class Session:
+    """`run()` is the task that receives and plays; the other methods are what a person does."""
+
+    def __init__(self, link: Link, speaker: Speaker, screen: Screen) -> None:
+        self._link = link
+        self._speaker = speaker
+        self._screen = screen
+        self._talker = Talker()
+        self._player = Player(speaker, self)
+        self._received: int | None = None
+
+    @property
+    def talker(self) -> Talker:
+        return self._talker
+
+    @property
+    def silent(self) -> bool:
+        """Nothing is left to be played."""
+        return self._player.idle
+
+    async def run(self) -> None:
+        """Goes on until the line is closed or refused."""
+        async with asyncio.TaskGroup() as tasks:
+            keeping = tasks.create_task(self._link.run())
+            playing = tasks.create_task(self._player.run())
+            async with aclosing(self._link.events()) as events:
+                async for event in events:
+                    self._take(event)
+            playing.cancel()
+            await keeping
+        await self._speaker.close()
+
+    async def leave(self) -> None:
+        """Silences everything and lets `run()` end."""
+        self._player.hush()
+        await self._link.close()
+
+    def press(self) -> None:
+        """The key goes down."""
+        if not self._talker.listening:
+            self._screen.show(MicPressed())
+        self._perform(self._talker.press(_now()))
+
+    def release(self) -> None:
+        """The key comes up."""
+        if self._talker.listening:
+            self._screen.show(MicReleased())
+        self._perform(self._talker.release(_now()))
+
+    def cancel(self) -> None:
+        """Forget what is being said."""
+        if self._talker.listening:
+            self._screen.show(MicReleased())
+        self._perform(self._talker.cancel())
+
+    def say(self, text: str) -> None:
+        """Typed words."""
+        self._perform(self._talker.say(text))
+
+    def interrupt(self) -> bool:
+        """Stops what goes on. False: there was nothing to stop."""
+        effects = self._talker.interrupt()
+        self._perform(effects)
+        return bool(effects)
+
+    def send(self, message: FromClient) -> None:
+        """Sends a message that is about no speech: an approval, a setting."""
+        self._link.send(message)
+        self._screen.show(Sent(message))
+
+    def chime(self, name: Earcon) -> None:
+        """Says something without words."""
+        self._player.chime(partial(earcon, name))
+
+    async def listen(self, microphone: Microphone) -> None:
+        """Keeps the microphone open; what it gives goes out only while the key is down."""
+        meter = Meter()
+        async with aclosing(microphone.frames()) as frames:
+            async for frame in frames:
+                if isinstance(frame, DeviceChange):
+                    self._screen.show(frame)
+                    continue
+                effects = self._talker.frame(frame)
+                self._perform(effects)
+                if effects:
+                    self._screen.show(MicLevel(meter.feed(frame)))
+
+    async def speak(self, microphone: Microphone) -> None:
+        """Holds the key down for as long as the microphone gives something: for files."""
+        self.press()
+        await self.listen(microphone)
+        self.release()
+
+    # What the player tells.
+
+    def report(self, state: PlayState) -> None:
+        if self._link.state is LinkState.UP:
+            self._link.send(state)
+            self._screen.show(Sent(state))
+
+    def first_played(self, stream: int) -> None:
+        self._screen.show(FirstAudioPlayed(stream))
+
+    def finished(self, stream: int, samples: int) -> None:
+        self._talker.played(stream)
+        self._screen.show(AudioDone(stream, samples))
+
+    def ran_dry(self, stream: int) -> None:
+        self._screen.show(AudioGap(stream))
+
+    # What the line gives.
+
+    def _take(self, event: Envelope | AudioFrame | LinkChange) -> None:
+        match event:
+            case AudioFrame():
+                self._perform(self._talker.hear_audio(event))
+            case LinkChange():
+                if event.session == "anew":
+                    self._perform(self._talker.begin_anew())
+                self._screen.show(event)
+            case Envelope():
+                self._perform(self._talker.hear(event))
+                self._screen.show(event)
+
+    def _perform(self, effects: Effects) -> None:
+        for effect in effects:
+            try:
+                self._do(effect)
+            except AudioError as error:
+                # Without sound the conversation goes on as text.
+                log.warning("sound failed: %s", error)
+                self._screen.show(Notice(str(error)))
+
+    def _do(self, effect: Effect) -> None:
+        match effect:
+            case Send(message):
+                self.send(message)
+            case SendAudio(stream, pcm):
+                self._link.send_audio(stream, pcm)
+            case Hush():
+                heard = self._player.hush()
+                self.send(Interrupt(heard.stream, heard.samples))
+            case Open(stream, rate):
+                self._player.open(stream, rate)
+            case Play(frame):
+                self._first(frame)
+                self._player.play(frame)
+            case Finish(stream, samples):
+                self._player.finish(stream, samples)
+            case Drop(stream):
+                self._player.drop(stream)
+
+    def _first(self, frame: AudioFrame) -> None:
+        if frame.stream != self._received and frame.payload:
+            self._received = frame.stream
+            self._screen.show(FirstAudioReceived(frame.stream))
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+__all__ = ["Seen", "Session"]

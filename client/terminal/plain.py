@@ -1,0 +1,145 @@
+"""Text without a moving screen: for pipes, for screen readers, for terminals without colour.
+
+Every thing that is said takes lines of its own, from the top down, and nothing is drawn over.
+"""
+
+from collections.abc import Mapping
+from typing import TextIO
+
+from sayso.audio.microphone import DeviceChange
+from sayso.client.link import LinkChange, LinkState
+from sayso.client.seen import MicPressed, MicReleased, Notice, Seen
+from sayso.protocol.codec import Envelope, Unknown
+from sayso.protocol.messages import (
+    Announce,
+    ApprovalDone,
+    ApprovalRequest,
+    CodeEnd,
+    CodeOut,
+    CodeStart,
+    Error,
+    Message,
+    Metrics,
+    ReplyDelta,
+    SttFinal,
+    TurnState,
+)
+
+SETTLED = {
+    "yes": "Approved.",
+    "no": "Denied.",
+    "edit": "Approved as edited.",
+    "expired": "Nobody answered in time, so it was denied.",
+    "cancelled": "The question is withdrawn.",
+}
+
+
+class PlainScreen:
+    """Writes answers to `out`, and all that is said about them to `aside`."""
+
+    def __init__(self, out: TextIO, aside: TextIO, *, verbosity: int = 0) -> None:
+        self._out = out
+        self._aside = aside
+        self._verbosity = verbosity
+        self._replying = False
+        self._trouble = ""
+
+    def show(self, seen: Seen) -> None:
+        match seen:
+            case Envelope(message=message) if not isinstance(message, Unknown):
+                self._message(message)
+            case LinkChange():
+                self._link(seen)
+            case DeviceChange(detail=text) | Notice(text=text):
+                self.say(text)
+            case MicPressed():
+                self.say("Listening.")
+            case MicReleased():
+                self.say("Thank you.")
+            case _:
+                pass
+
+    def say(self, text: str) -> None:
+        """Writes a line beside the answer."""
+        self.end_reply()
+        self._aside.write(text + "\n")
+        self._aside.flush()
+
+    def end_reply(self) -> None:
+        """Ends the answer's last line, if there is one."""
+        if self._replying:
+            self._out.write("\n")
+            self._out.flush()
+            self._replying = False
+
+    def _message(self, message: Message) -> None:
+        match message:
+            case ReplyDelta(text=text):
+                self._reply(text)
+            case SttFinal(text=text):
+                self.say(f"You: {text}" if text else "Nothing was understood.")
+            case Error(message=text) | Announce(text=text):
+                self.say(text)
+            case TurnState(work="idle"):
+                self.end_reply()
+            case Metrics(marks=marks) if self._verbosity:
+                self.say(timing(marks))
+            case _:
+                self._code(message)
+
+    def _code(self, message: Message) -> None:
+        match message:
+            case CodeStart(language=language, code=code):
+                self.say(f"Running {language}:\n{indented(code)}")
+            case CodeOut():
+                self._output(message)
+            case CodeEnd(status=status, seconds=seconds, detail=detail):
+                self.say(f"Ended ({status}, {seconds:.1f} s). {detail}".rstrip())
+            case ApprovalRequest():
+                self.say(question(message))
+            case ApprovalDone(decision=decision):
+                self.say(SETTLED[decision])
+            case _:
+                pass
+
+    def _reply(self, text: str) -> None:
+        if not self._replying:
+            text = text.lstrip()
+        self._replying = self._replying or bool(text)
+        self._out.write(text)
+        self._out.flush()
+
+    def _output(self, output: CodeOut) -> None:
+        if output.mime.startswith("text/"):
+            self.say(indented(output.text.rstrip("\n")))
+        else:
+            self.say(f"({output.mime})")
+
+    def _link(self, change: LinkChange) -> None:
+        if change.state is LinkState.WAITING and change.reason != self._trouble:
+            self._trouble = change.reason
+            self.say(change.reason)
+        elif change.state is LinkState.UP and self._trouble:
+            self._trouble = ""
+            self.say("The server is back.")
+        if change.session == "anew":
+            self.say("The server started anew; it does not remember what was said before.")
+
+
+def indented(text: str) -> str:
+    return "\n".join(f"    {line}".rstrip() for line in text.splitlines())
+
+
+def question(request: ApprovalRequest) -> str:
+    """Says in words what is asked."""
+    touch = "; ".join(request.may_touch) or "nothing outside its sandbox"
+    return (
+        f"May I run this {request.language}?\n{indented(request.code)}\n"
+        f"  where: {request.where}\n  may touch: {touch}\n"
+        f"  y = yes, n = no, e = edit. {request.expires_s:.0f} seconds; silence is a no."
+    )
+
+
+def timing(marks: Mapping[str, float]) -> str:
+    """Names the moments of a turn, in milliseconds after the end of the person's audio."""
+    return " · ".join(f"{name.replace('_', ' ')} {at:.0f} ms" for name, at in marks.items())
