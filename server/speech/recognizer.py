@@ -13,6 +13,8 @@ class Transcript:
 
     text: str
     language: str = "en"
+    confidence: float = 1.0
+    """How sure the recognizer is, from 0 to 1: the mean probability of what it wrote."""
 
 
 class RecognizerLost(Exception):
@@ -20,8 +22,14 @@ class RecognizerLost(Exception):
 
 
 class Recognizer(Protocol):
-    """Turns speech into text. One request at a time is served; further ones wait."""
+    """Turns speech into text. One request at a time is served; further ones wait.
 
-    async def transcribe(self, pcm: bytes, *, draft: bool = False) -> Transcript:
-        """Transcribe one utterance. A draft may be less exact and yields to what is final."""
+    Cancelling a request gives it up: the next one need not wait for its end.
+    """
+
+    async def transcribe(self, pcm: bytes, *, draft: bool = False, prompt: str = "") -> Transcript:
+        """Transcribe one utterance. A draft may be less exact for being quicker.
+
+        `prompt` is what was said just before, when the utterance is a later part of a long one.
+        """
         ...

@@ -14,7 +14,8 @@ class Sound:
     rate: int
     """Samples a second."""
     words: tuple[Word, ...] = ()
-    """Where each word lies, in samples from the start; empty if the voice can't tell."""
+    """One for each word of the text (as `str.split` tells them), in samples from the start, without
+    gap or overlap from the first sample to the last; empty if the voice can't tell."""
 
 
 class SynthesizerLost(Exception):

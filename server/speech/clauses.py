@@ -1,0 +1,204 @@
+"""Cut a stream of prose into chunks that are spoken one by one. Pure.
+
+    "Well, if you ask me, it depends. On Mr. Smith, e.g., and on version 3.2."
+     └───────first──────┘└───second──┘└─────────────────third───────────────┘
+
+The first chunk may end at a clause, so that speech begins early; the next ones may too, once they
+are longer, so that the voice never runs dry; from then on chunks are sentences. Whether a mark ends
+a chunk depends on the text alone, never on how it was fed: byte by byte gives the same chunks.
+A cut in the wrong place is heard, a missing one hardly, so in doubt there is none.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+CLAUSE_AFTER = (12, 24, 40)
+"""Characters from which the first, second, third chunk may end at a clause. The first is short, to
+begin early; each gives the model time to write the next, longer one."""
+
+LONGEST = 180
+"""Characters. A longer sentence is cut at a clause, else at a word: half a second of synthesis."""
+
+SHORTEST_CUT = 40
+"""Characters that a cut inside of a long sentence leaves at least on its left."""
+
+STOPS = ".!?\u2026\u3002\uff01\uff1f"
+"""Ends of sentences; the last three are Chinese and Japanese."""
+
+CLAUSE_MARKS = ",;:\u2014\u2013\uff0c\u3001\uff1b\uff1a"
+"""Ends of clauses: with dashes, and the Chinese and Japanese ones."""
+
+WIDE = "\u3002\uff01\uff1f\uff0c\u3001\uff1b\uff1a"
+"""Marks that no space follows."""
+
+CLOSERS = "\"')]}\u201d\u2019\u00bb\u300d\u300f"
+"""What may stand between a mark and the space after it."""
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+NEVER_ENDING = _words(
+    "mr mrs ms dr prof st sr jr rev hon gen col capt lt sgt maj gov sen rep pres messrs mme mlle"
+    " vs e.g i.e eg ie cf viz al approx ca fig figs eq eqs sec ch chap vol vols ed eds pp pg nr"
+    " no nos art par dept univ assn bros bzw z.b d.h u.a usw"
+)
+"""Abbreviations that are followed by what they belong to."""
+
+SOMETIMES_ENDING = _words(
+    "etc inc ltd co corp a.m p.m am pm u.s u.k u.n e.u d.c b.c a.d ph.d m.d b.a m.a jan feb mar"
+    " apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun ave blvd rd"
+    " mt ft in oz lb lbs hr hrs min mins"
+)
+"""Abbreviations that may stand last in a sentence: what follows decides."""
+
+BREAKS_BEFORE = re.compile(
+    r"\s(?=(?:and|or|but|because|which|that|when|where|while|so|if|with|for|after|before)\s)"
+)
+"""Where a long sentence without any mark is cut with the least harm."""
+
+Ending = Literal["sentence", "clause", "none", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """A possible end."""
+
+    at: int
+    """The position after it and its closing quotes."""
+    ending: Ending
+
+
+class ClauseSplitter:
+    """Feed it prose as it comes; it gives the chunks that are complete."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._given = 0
+        """Chunks given so far."""
+
+    def feed(self, text: str) -> list[str]:
+        """More prose. A newline ends a paragraph."""
+        self._text += text
+        return self._take(final=False)
+
+    def finish(self) -> list[str]:
+        """No more will come: the rest."""
+        chunks = self._take(final=True)
+        rest, self._text = self._text.strip(), ""
+        return [*chunks, rest] if rest else chunks
+
+    def hurry(self) -> list[str]:
+        """The voice runs dry: what can be spoken of the unfinished sentence, if there is enough."""
+        cut = 0
+        for mark in _marks(self._text, final=False):
+            if mark.ending in {"sentence", "clause"}:
+                cut = mark.at
+        if cut < CLAUSE_AFTER[0]:
+            return []
+        return self._cut(cut)
+
+    def _take(self, *, final: bool) -> list[str]:
+        chunks: list[str] = []
+        while (cut := self._next_cut(final=final)) is not None:
+            chunks += self._cut(cut)
+        return chunks
+
+    def _cut(self, at: int) -> list[str]:
+        chunk, self._text = self._text[:at].strip(), self._text[at:]
+        if not chunk:
+            return []
+        self._given += 1
+        return [chunk]
+
+    def _next_cut(self, *, final: bool) -> int | None:
+        enough = CLAUSE_AFTER[self._given] if self._given < len(CLAUSE_AFTER) else LONGEST + 1
+        newline = self._text.find("\n")
+        lead = len(self._text) - len(self._text.lstrip())
+        for mark in _marks(self._text, final=final):
+            if newline != -1 and newline < mark.at:
+                break
+            if mark.at - lead > LONGEST:
+                break
+            if mark.ending == "unknown":
+                return None
+            if mark.ending == "sentence" or (
+                mark.ending == "clause" and len(self._text[: mark.at].strip()) >= enough
+            ):
+                return mark.at
+        if newline != -1 and newline - lead <= LONGEST:
+            return newline + 1
+        if len(self._text) - lead > LONGEST + 1:
+            return _cut_long(self._text, lead + LONGEST)
+        return None
+
+
+def _cut_long(text: str, limit: int) -> int:
+    """Where to cut a sentence that is longer than the limit."""
+    head = text[:limit]
+    clauses = [mark.at for mark in _marks(head, final=False) if mark.ending == "clause"]
+    breaks = [match.end() for match in BREAKS_BEFORE.finditer(head)]
+    spaces = [match.end() for match in re.finditer(r"\s", head)]
+    for places in (clauses, breaks, spaces):
+        good = [place for place in places if place >= SHORTEST_CUT]
+        if good:
+            return good[-1]
+    return limit
+
+
+def _marks(text: str, *, final: bool) -> list[_Mark]:
+    """Every mark in the text and what it ends. The last may be undecided until more comes."""
+    marks: list[_Mark] = []
+    at = 0
+    while at < len(text):
+        if text[at] not in STOPS and text[at] not in CLAUSE_MARKS:
+            at += 1
+            continue
+        end = at + 1
+        while end < len(text) and text[end] in STOPS:
+            end += 1
+        while end < len(text) and text[end] in CLOSERS:
+            end += 1
+        marks.append(_Mark(end, _ending(text, at, end, final=final)))
+        at = end
+    return marks
+
+
+def _ending(text: str, at: int, end: int, *, final: bool) -> Ending:
+    """What the mark at `at` ends, whose closing quotes reach to `end`."""
+    if end == len(text) and text[end - 1] not in WIDE:
+        # More stops or quotes may follow, or a digit: 3.14, 1,000, example.com
+        return "sentence" if final else "unknown"
+    wide = text[at] in WIDE
+    if not wide and not text[end].isspace():
+        if text[at] in "\u2014\u2013":
+            return "clause"
+        return "none"
+    if text[at] in CLAUSE_MARKS:
+        return "none" if text[at] == "\u2013" and not text[at - 1 : at].isspace() else "clause"
+    if wide:
+        return "sentence" if end < len(text) or final else "unknown"
+    return _full_stop(text, at, end, final=final)
+
+
+def _full_stop(text: str, at: int, end: int, *, final: bool) -> Ending:
+    """Does a stop before a space end the sentence?"""
+    if text[at] in "!?":
+        return "sentence"
+    word = re.split(r"[\s(\[\"'\u201c]", text[:at])[-1].lower()
+    dots = "\u2026" in text[at:end] or ".." in text[at:end]
+    if not dots:
+        if word in NEVER_ENDING or (len(word) == 1 and word.isalpha() and word != "i"):
+            return "none"
+        if word.isdigit() and not text[: at - len(word)].strip():
+            return "none"  # "1. Open the door"
+        if word not in SOMETIMES_ENDING and not word.isdigit() and "." not in word:
+            return "sentence"
+    following = text[end:].lstrip(" \t" + CLOSERS)
+    if not following:
+        return "sentence" if final else "unknown"
+    if following[0] == "\n":
+        return "sentence"
+    return "none" if following[0].islower() or (following[0].isdigit() and not dots) else "sentence"

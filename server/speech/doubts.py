@@ -1,0 +1,183 @@
+"""When not to believe Whisper: it loops, it invents, and it hears "Thank you." in silence.
+
+Pure: a pass goes in, a verdict comes out.
+
+    believe   take the text
+    nothing   nobody spoke: the text is an invention
+    again     a loop or a guess: run once more with all 30 seconds of context
+"""
+
+import re
+import zlib
+from dataclasses import dataclass
+from typing import Literal
+
+Verdict = Literal["believe", "nothing", "again"]
+
+MAX_COMPRESSION = 2.4
+"""Text that zlib shrinks further than this repeats itself (the value of Whisper's own decoder)."""
+
+NO_SPEECH = 0.6
+"""Probability of no speech above which an unsure text is an invention (Whisper's own value)."""
+
+UNSURE = -1.0
+"""Mean log-probability of a token below which a text is a guess (Whisper's own value)."""
+
+SURE = -0.55
+"""Mean log-probability above which even a well-known phantom is taken for speech."""
+
+PHANTOM_NO_SPEECH = 0.25
+"""Probability of no speech above which a well-known phantom is never taken for speech."""
+
+MAX_SAME_WORD = 4
+"""As often may a word follow itself before it counts as a loop: people do say "no, no, no, no"."""
+
+MAX_SAME_PHRASE = 3
+"""As often may a phrase of two to eight words follow itself."""
+
+LONGEST_PHRASE = 8
+"""Words of the longest phrase that is looked for."""
+
+PHANTOMS = frozenset(
+    {
+        "you",
+        "you you",
+        "thank you",
+        "thank you very much",
+        "thank you so much",
+        "thanks for watching",
+        "thank you for watching",
+        "thanks for listening",
+        "please subscribe",
+        "please subscribe to my channel",
+        "subscribe",
+        "bye",
+        "bye bye",
+        "okay",
+        "ok",
+        "so",
+        "oh",
+        "hmm",
+        "mm",
+        "uh",
+        "um",
+        "the",
+        "and",
+        "i",
+        "i'm sorry",
+        "i'm going to go",
+        "the end",
+        "silence",
+        "music",
+        "applause",
+        "laughter",
+        "beep",
+        "blank audio",
+        "subtitles by the amara org community",
+        "untertitel der amara org community",
+        "untertitel im auftrag des zdf fur funk 2017",
+        "vielen dank",
+        "sous titres realises par la communaute d'amara org",
+        "merci",
+        "gracias",
+        "subtitulos realizados por la comunidad de amara org",
+        "ご視聴ありがとうございました",
+        "谢谢观看",
+        "시청해주셔서 감사합니다",
+    }
+)
+"""What Whisper writes when it hears nothing, without punctuation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One run of the model over one piece of audio."""
+
+    text: str
+    log_probability: float
+    """Mean over the tokens."""
+    no_speech: float
+    """Probability that nobody speaks."""
+    cut_short: bool = False
+    """It wrote until it was stopped."""
+
+    @property
+    def loops(self) -> bool:
+        """Does it say the same thing over and over?"""
+        return compression(self.text) > MAX_COMPRESSION or repeats(self.text)
+
+
+def judge(heard: Pass) -> Verdict:
+    """What to do with a pass over a shortened context."""
+    if not has_words(heard.text):
+        return "nothing"
+    if is_invention(heard):
+        return "nothing"
+    if heard.cut_short or heard.loops or heard.log_probability < UNSURE:
+        return "again"
+    return "believe"
+
+
+def is_invention(heard: Pass) -> bool:
+    """Did nobody say this?"""
+    if heard.no_speech > NO_SPEECH and heard.log_probability < UNSURE:
+        return True
+    if plain(heard.text) not in PHANTOMS:
+        return False
+    return heard.no_speech > PHANTOM_NO_SPEECH or heard.log_probability < SURE
+
+
+def has_words(text: str) -> bool:
+    """Is there anything to it but punctuation and notes about sounds, such as "(wind blowing)"?"""
+    bare = re.sub(r"\([^)]*\)|\[[^\]]*\]|\*[^*]*\*|♪[^♪]*♪?", " ", text)
+    return any(character.isalnum() for character in bare)
+
+
+def compression(text: str) -> float:
+    """How many times shorter zlib makes it."""
+    raw = text.encode()
+    return len(raw) / len(zlib.compress(raw)) if raw else 0.0
+
+
+def repeats(text: str) -> bool:
+    """Does a word or phrase follow itself more often than people do that?"""
+    words = plain(text).split()
+    for length in range(1, LONGEST_PHRASE + 1):
+        limit = MAX_SAME_WORD if length == 1 else MAX_SAME_PHRASE
+        run = 0
+        for at in range(len(words) - length):
+            run = run + 1 if words[at] == words[at + length] else 0
+            if run >= limit * length:
+                return True
+    return False
+
+
+def collapse(text: str) -> str:
+    """A text that still loops, each loop said once: better than a page of one word."""
+    words = text.split()
+    kept: list[str] = []
+    at = 0
+    while at < len(words):
+        step = _loop_at(words, at)
+        kept += words[at : at + (step[0] if step else 1)]
+        at += step[0] * step[1] if step else 1
+    return " ".join(kept)
+
+
+def _loop_at(words: list[str], at: int) -> tuple[int, int] | None:
+    """Length of the phrase that loops from here, and how often it stands here."""
+    for length in range(1, LONGEST_PHRASE + 1):
+        phrase = [plain(word) for word in words[at : at + length]]
+        times = 1
+        while [
+            plain(word) for word in words[at + times * length : at + (times + 1) * length]
+        ] == phrase:
+            times += 1
+        if times > (MAX_SAME_WORD if length == 1 else MAX_SAME_PHRASE):
+            return length, times
+    return None
+
+
+def plain(text: str) -> str:
+    """Lower case, without punctuation."""
+    return " ".join(re.sub(r"[^\w']+", " ", text.lower()).split())

@@ -1,0 +1,167 @@
+"""The mouth: text comes in as it is written, speech goes out chunk by chunk.
+
+say ──► prose ──► clauses ──► speakable ──► synthesizer ──► on_chunk
+       markdown   chunks of   "25 km" is    one chunk       in order,
+       is shown   the text    "twenty-five  ahead           then None
+                              kilometres"
+"""
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from sayso.protocol.messages import Word
+from sayso.server.speech.clauses import ClauseSplitter
+from sayso.server.speech.errors import SpeechError
+from sayso.server.speech.prose import Prose
+from sayso.server.speech.speakable import Spoken, spoken_pieces
+from sayso.server.speech.synthesizer import Sound, Synthesizer, SynthesizerLost
+
+log = logging.getLogger(__name__)
+
+LOOK_AHEAD = 1
+"""Chunks that are synthesized before they are wanted: enough that there is never a gap, and little
+enough that an interruption wastes little."""
+
+MAX_WAITING = 100_000
+"""Characters of a reply that are kept waiting to be spoken: an hour and a half of speech. What goes
+beyond is shown and not spoken."""
+
+TRIES = 2
+"""How often a chunk is synthesized whose synthesizer dies under it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of the reply, ready to be played."""
+
+    text: str
+    """As written, without markup."""
+    sound: Sound
+    """Its words are those of `text`, each with its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class MouthFailed:
+    """Nothing more of this reply will be spoken."""
+
+    message: str
+    """One sentence that says what to do."""
+
+
+OnChunk = Callable[[Chunk | MouthFailed | None], Awaitable[None] | None]
+"""Takes the chunks in order, then None at the end or MouthFailed. If it gives an awaitable, the
+next chunk is handed over only when that is done; meanwhile one more is made."""
+
+
+class Mouth:
+    """Speaks replies with one synthesizer."""
+
+    def __init__(self, synthesizer: Synthesizer, *, speed: float = 1.0) -> None:
+        self._synthesizer = synthesizer
+        self.speed = speed
+        """2.0 is twice as fast; counts for replies that begin from now on."""
+
+    def speak(self, on_chunk: OnChunk) -> "Saying":
+        """Begin a reply."""
+        return Saying(self._synthesizer, self.speed, on_chunk)
+
+
+class Saying:
+    """One reply, from its first words to the last."""
+
+    def __init__(self, synthesizer: Synthesizer, speed: float, on_chunk: OnChunk) -> None:
+        self._synthesizer = synthesizer
+        self._speed = speed
+        self._on_chunk = on_chunk
+        self._prose = Prose()
+        self._splitter = ClauseSplitter()
+        self._texts: asyncio.Queue[str | None] = asyncio.Queue()
+        self._waiting = 0
+        """Characters in `_texts`."""
+        self._ready: asyncio.Queue[Chunk | MouthFailed | None] = asyncio.Queue(LOOK_AHEAD)
+        self._open = True
+        self._tasks = [
+            asyncio.create_task(self._make(), name="mouth makes"),
+            asyncio.create_task(self._hand_over(), name="mouth hands over"),
+        ]
+
+    def say(self, delta: str) -> None:
+        """The next piece of the reply, of any size."""
+        if self._open:
+            self._queue(self._splitter.feed(self._prose.feed(delta)))
+
+    def finish(self) -> None:
+        """The reply is complete; what is left of it is spoken."""
+        if self._open:
+            self._open = False
+            self._queue(self._splitter.feed(self._prose.finish()))
+            self._queue(self._splitter.finish())
+            self._texts.put_nowait(None)
+
+    def stop(self) -> None:
+        """Not another word: nothing more is made or handed over."""
+        self._open = False
+        for task in self._tasks:
+            task.cancel()
+
+    def _queue(self, texts: list[str]) -> None:
+        for text in texts:
+            if self._waiting + len(text) > MAX_WAITING:
+                log.warning("The reply is longer than can be spoken; the rest is only shown.")
+                return
+            self._waiting += len(text)
+            self._texts.put_nowait(text)
+
+    async def _make(self) -> None:
+        """Text by text, a chunk each."""
+        try:
+            while (text := await self._texts.get()) is not None:
+                self._waiting -= len(text)
+                pieces = spoken_pieces(text)
+                if any(piece.spoken for piece in pieces):
+                    await self._ready.put(await self._chunk(text, pieces))
+            await self._ready.put(None)
+        except SpeechError as problem:
+            await self._ready.put(MouthFailed(str(problem)))
+
+    async def _chunk(self, text: str, pieces: list[Spoken]) -> Chunk:
+        words = " ".join(piece.spoken for piece in pieces if piece.spoken)
+        for _ in range(TRIES):
+            try:
+                sound = await self._synthesizer.synthesize(words, speed=self._speed)
+            except SynthesizerLost:
+                continue
+            return Chunk(text, replace(sound, words=written_words(pieces, sound.words)))
+        raise SpeechError(
+            "The speech synthesiser stopped over this answer; read it on the screen. "
+            "If that happens again, run `sayso doctor`."
+        )
+
+    async def _hand_over(self) -> None:
+        while True:
+            chunk = await self._ready.get()
+            taken = self._on_chunk(chunk)
+            if inspect.isawaitable(taken):
+                await taken
+            if not isinstance(chunk, Chunk):
+                return
+
+
+def written_words(pieces: list[Spoken], spoken: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Times of the written words from those of the spoken: "25" lasts as long as "twenty-five"."""
+    if len(spoken) != sum(len(piece.spoken.split()) for piece in pieces):
+        return ()
+    words: list[Word] = []
+    at = 0
+    for piece in pieces:
+        own = spoken[at : at + len(piece.spoken.split())]
+        at += len(own)
+        if own:
+            words.append(Word(piece.written, own[0].start, own[-1].end))
+        elif words:
+            last = words.pop()
+            words.append(Word(f"{last.text} {piece.written}", last.start, last.end))
+    return tuple(words)

@@ -1,0 +1,75 @@
+"""The synthesizer: piper in a process of its own."""
+
+import asyncio
+from pathlib import Path
+
+from sayso.protocol.messages import Word
+from sayso.server.speech.supervisor import Ready, State, Supervisor, WorkerLost
+from sayso.server.speech.synthesizer import Sound, SynthesizerLost
+from sayso.server.speech.worker_wire import Note, Value, WireBroken
+
+BASE_LIMIT = 10.0
+"""Seconds that a chunk may take before the worker counts as hung, on a slow and busy machine …"""
+
+LIMIT_PER_CHARACTER = 0.1
+"""… and as much more for each character."""
+
+SLOWEST, FASTEST = 0.5, 2.5
+"""Beyond these speeds speech is not understood."""
+
+
+class PiperSynthesizer:
+    """A `Synthesizer` on piper, supervised."""
+
+    def __init__(self, voice: Path, *, threads: int = 2) -> None:
+        self._lock = asyncio.Lock()
+        self._worker = Supervisor(
+            "sayso.server.speech.piper_worker",
+            Note("load", {"voice": str(voice), "threads": threads}),
+            name="speech synthesiser",
+            threads=threads,
+        )
+
+    @property
+    def state(self) -> State:
+        """For whoever asks after its health."""
+        return self._worker.state
+
+    @property
+    def pid(self) -> int | None:
+        """The worker's process id, while there is one."""
+        return self._worker.pid
+
+    async def start(self) -> Ready:
+        """Load the voice and warm it up; raises SpeechError if that can't be."""
+        return await self._worker.start()
+
+    async def ready(self) -> Ready:
+        """Wait until it can be asked, also after a restart."""
+        return await self._worker.ready()
+
+    async def close(self) -> None:
+        """End the worker."""
+        await self._worker.close()
+
+    async def synthesize(self, text: str, *, speed: float = 1.0) -> Sound:
+        """Speak one chunk; see the seam."""
+        speed = min(max(speed, SLOWEST), FASTEST)
+        async with self._lock:
+            try:
+                answer = await self._worker.ask(
+                    "speak",
+                    Note("speak", {"text": text, "speed": speed}),
+                    limit=BASE_LIMIT + LIMIT_PER_CHARACTER * len(text),
+                )
+            except WorkerLost:
+                raise SynthesizerLost from None
+        words = tuple(_word(row) for row in answer.rows("words"))
+        return Sound(answer.load, answer.whole("rate"), words)
+
+
+def _word(row: list[Value]) -> Word:
+    match row:
+        case [str(text), int(start), int(end)]:
+            return Word(text, start, end)
+    raise WireBroken("a word without its times")

@@ -1,0 +1,124 @@
+"""Piper behind the mouth: a loaded voice that speaks one chunk. Lives in the worker.
+
+piper-tts is under the GPL; only this file and the process that runs it touch it.
+"""
+
+import json
+from functools import lru_cache
+from pathlib import Path
+
+import onnx
+import onnxruntime
+from piper import PiperVoice
+from piper.config import PiperConfig, SynthesisConfig
+from piper.const import BOS, EOS, PAD
+from piper.patch_voice_with_alignment import add_alignment_output
+from piper.voice import AudioChunk
+
+from sayso.server.speech.errors import ModelBroken, ModelMissing
+from sayso.server.speech.synthesizer import Sound
+from sayso.server.speech.word_times import Group, place
+
+KNOWN_WORDS = 4096
+"""Words whose phonemes are remembered: most of what is ever said."""
+
+PAUSES = frozenset({" ", ",", ".", "!", "?", ":", ";", PAD, BOS, EOS})
+"""Not sounds of a word; they belong to the word before them."""
+
+
+class PiperEngine:
+    """A loaded voice."""
+
+    def __init__(self, path: Path, *, threads: int) -> None:
+        settings = Path(f"{path}.json")
+        for needed in (path, settings):
+            if not needed.is_file():
+                raise ModelMissing(
+                    f"There is no piper voice at {needed}. "
+                    "Run `sayso models` to see which voices are there."
+                )
+        try:
+            self._voice = _load(path, settings, threads)
+        except Exception as problem:  # onnx and onnxruntime have no narrower one in common
+            raise ModelBroken(
+                f"The piper voice {path} cannot be used ({problem}). "
+                "Fetch it again with `sayso models get`, or choose another one."
+            ) from problem
+        self._alone = lru_cache(maxsize=KNOWN_WORDS)(self._phonemes_of)
+
+    @property
+    def rate(self) -> int:
+        return int(self._voice.config.sample_rate)
+
+    @property
+    def language(self) -> str:
+        return str(self._voice.config.espeak_voice)
+
+    def speak(self, text: str, *, speed: float = 1.0) -> Sound:
+        """Synthesize a chunk, with the time of each of its words."""
+        text = text.replace("[[", "[")  # piper would read raw phonemes between two brackets
+        config = SynthesisConfig(length_scale=self._voice.config.length_scale / speed)
+        chunks = list(self._voice.synthesize(text, config, include_alignments=True))
+        pcm = b"".join(chunk.audio_int16_bytes for chunk in chunks)
+        groups: list[Group] = []
+        for chunk in chunks:
+            spoken = self._groups(chunk)
+            if not spoken:
+                return Sound(pcm, self.rate)
+            groups += spoken
+        words = text.split()
+        placed = place(words, [self._alone(word) for word in words], groups)
+        return Sound(pcm, self.rate, placed)
+
+    def _phonemes_of(self, word: str) -> tuple[str, ...]:
+        sentences = self._voice.phonemize(word)
+        return tuple(p for sentence in sentences for p in sentence if p not in PAUSES)
+
+    def _groups(self, chunk: AudioChunk) -> list[Group]:
+        """The chunk's phonemes between spaces; empty if the voice gives no lengths."""
+        lengths = chunk.phoneme_id_samples
+        if lengths is None or len(lengths) != len(chunk.phoneme_ids):
+            return []
+        ids = self._voice.config.phoneme_id_map
+        left = [int(length) for length in lengths]
+        owed = sum(len(ids[mark]) for mark in (BOS, PAD))
+        before, left = left[:owed], left[owed:]
+        groups: list[Group] = []
+        sounds: list[str] = []
+        taken: list[int] = [sum(before)]
+        for phoneme in chunk.phonemes:
+            if phoneme not in ids:
+                continue
+            width = len(ids[phoneme]) + len(ids[PAD])
+            taken.append(sum(left[:width]))
+            left = left[width:]
+            if phoneme == " " and sounds:
+                groups.append(Group(tuple(sounds), tuple(taken)))
+                sounds, taken = [], []
+            elif phoneme not in PAUSES:
+                sounds.append(phoneme)
+        taken += left
+        if sounds:
+            groups.append(Group(tuple(sounds), tuple(taken)))
+        elif groups:
+            last = groups.pop()
+            groups.append(Group(last.phonemes, (*last.lengths, *taken)))
+        if sum(group.samples for group in groups) != len(chunk.audio_float_array):
+            return []
+        return groups
+
+
+def _load(path: Path, settings: Path, threads: int) -> PiperVoice:
+    """What PiperVoice.load does, with our own bound on threads."""
+    model = onnx.load(str(path))
+    add_alignment_output(model)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    # A thread that spins while it waits takes the core that the ears need.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), sess_options=options, providers=["CPUExecutionProvider"]
+    )
+    config = PiperConfig.from_dict(json.loads(settings.read_text("utf-8")))
+    return PiperVoice(session=session, config=config)

@@ -1,0 +1,199 @@
+"""The fast path through Whisper: encode what was said instead of thirty seconds of padding.
+
+    audio ──► + zeros up to max(floor, length + 1 s) ──► encoder ──► decoder, bounded ──► judge
+                                                            ▲                              │
+                                                            └── once more, at 30 s ◄─again─┘
+
+CTranslate2's encoder takes features shorter than 30 s; faster-whisper pads to 30 s before it asks.
+Everything else here is what faster-whisper does, through its public parts. Lives in the worker.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from ctranslate2 import StorageView
+from faster_whisper import WhisperModel
+from faster_whisper.tokenizer import Tokenizer
+from faster_whisper.transcribe import get_suppressed_tokens
+
+from sayso.server.speech.doubts import Pass, collapse, has_words, is_invention, judge
+from sayso.server.speech.errors import ModelBroken, ModelMissing
+from sayso.server.speech.loudness import Samples, is_silence, pieces
+from sayso.server.speech.recognizer import HEARING_RATE, Transcript
+from sayso.server.speech.whisper_options import WhisperOptions
+from sayso.server.speech.worker import GivenUp
+
+FULL = 30.0
+"""Seconds of Whisper's whole context."""
+
+ROOM_AFTER = 1.0
+"""Seconds of zeros after the speech, without which the last word is often lost."""
+
+LONGEST_PIECE = 28.0
+"""Seconds. Longer utterances are cut at pauses; the rest is room for zeros."""
+
+SHORTEST_PIECE = 14.0
+"""Seconds before which a long utterance is not cut: short pieces lose context."""
+
+SHORTEST = 0.1
+"""Seconds. Nobody says a word in less."""
+
+TOKENS_AT_LEAST = 6
+TOKENS_PER_SECOND = 7
+"""More is not said in a second, but by a loop; who does say more is heard at 30 s."""
+
+PROMPT_TOKENS = 100
+"""Of what was said before, so much is carried along; more costs time and makes loops likelier."""
+
+MAX_INITIAL_TIMESTAMP = 50
+"""In steps of 20 ms: speech begins within the first second (Whisper's own value)."""
+
+NEEDED_FILES = ("model.bin", "config.json", "tokenizer.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How one run of the model is to be done."""
+
+    floor: float
+    prompt: str
+    wanted: Callable[[], bool]
+    """Asked between steps; False raises GivenUp."""
+
+    def step(self) -> None:
+        if not self.wanted():
+            raise GivenUp
+
+
+class WhisperEngine:
+    """A loaded model."""
+
+    def __init__(self, directory: Path, options: WhisperOptions) -> None:
+        for name in NEEDED_FILES:
+            if not (directory / name).is_file():
+                raise ModelMissing(
+                    f"There is no Whisper model in {directory} ({name} is missing). "
+                    "Run `sayso models` to see which models are there."
+                )
+        try:
+            self._model = WhisperModel(
+                str(directory),
+                device=options.device,
+                compute_type=options.compute_type,
+                cpu_threads=options.threads,
+                num_workers=1,
+                local_files_only=True,
+            )
+        except Exception as problem:  # tokenizers raises no narrower one
+            raise ModelBroken(
+                f"The Whisper model in {directory} cannot be used ({problem}). "
+                "Fetch it again with `sayso models get`, or choose another one."
+            ) from problem
+        self._options = options
+        self._tokenizers: dict[str, Tokenizer] = {}
+
+    def transcribe(
+        self,
+        samples: Samples,
+        *,
+        draft: bool = False,
+        prompt: str = "",
+        wanted: Callable[[], bool] = lambda: True,
+    ) -> Transcript:
+        """Transcribe an utterance of any length."""
+        parts = pieces(
+            samples,
+            longest=int(LONGEST_PIECE * HEARING_RATE),
+            shortest=int(SHORTEST_PIECE * HEARING_RATE),
+        )
+        floor = self._options.draft_floor if draft else self._options.final_floor
+        texts: list[str] = []
+        confidence, language = 1.0, self._options.language or "en"
+        for part in parts:
+            heard, language = self._piece(part, Run(floor, " ".join([prompt, *texts]), wanted))
+            if heard.text:
+                texts.append(heard.text)
+                confidence = min(confidence, math.exp(min(0.0, heard.log_probability)))
+        return Transcript(" ".join(texts), language, confidence if texts else 0.0)
+
+    def warm_up(self) -> None:
+        """Run everything once, so that the first person does not wait for it."""
+        hum = np.sin(np.arange(HEARING_RATE, dtype=np.float32) * np.float32(0.1)) * np.float32(0.01)
+        for floor in {self._options.draft_floor, self._options.final_floor}:
+            self._run(hum, Run(floor, "", lambda: True))
+
+    def _piece(self, samples: Samples, run: Run) -> tuple[Pass, str]:
+        nothing = Pass("", -math.inf, 1.0), self._options.language or "en"
+        if len(samples) < SHORTEST * HEARING_RATE or is_silence(samples):
+            return nothing
+        heard, language = self._run(samples, run)
+        verdict = judge(heard)
+        if verdict == "again":
+            heard, language = self._run(samples, Run(FULL, "", run.wanted))
+            if not has_words(heard.text) or is_invention(heard):
+                verdict = "nothing"
+            elif heard.loops:
+                heard = Pass(collapse(heard.text), heard.log_probability, heard.no_speech)
+        return nothing if verdict == "nothing" else (heard, language)
+
+    def _run(self, samples: Samples, run: Run) -> tuple[Pass, str]:
+        """One run: features, encoder, decoder."""
+        seconds = len(samples) / HEARING_RATE
+        encoded = self._encode(samples, min(FULL, max(run.floor, seconds + ROOM_AFTER)))
+        run.step()
+        language = self._language(encoded)
+        tokenizer = self._tokenizer(language)
+        carried = (
+            tokenizer.encode(" " + run.prompt.strip())[-PROMPT_TOKENS:]
+            if run.prompt.strip()
+            else []
+        )
+        prompt = self._model.get_prompt(tokenizer, carried)
+        bound = math.ceil(TOKENS_AT_LEAST + TOKENS_PER_SECOND * seconds)
+        if run.floor >= FULL:
+            bound = self._model.max_length
+        longest = min(self._model.max_length, len(prompt) + bound)
+        result = self._model.model.generate(
+            encoded,
+            [prompt],
+            beam_size=self._options.beam,
+            max_length=longest,
+            return_scores=True,
+            return_no_speech_prob=True,
+            suppress_tokens=list(get_suppressed_tokens(tokenizer, [-1])),
+            max_initial_timestamp_index=MAX_INITIAL_TIMESTAMP,
+        )[0]
+        run.step()
+        tokens: list[int] = result.sequences_ids[0]
+        # generate() gives the score as a mean over the tokens, without the end mark.
+        mean = float(result.scores[0]) * len(tokens) / (len(tokens) + 1)
+        text = str(tokenizer.decode(tokens)).strip()
+        cut = len(prompt) + len(tokens) >= longest
+        return Pass(text, mean, float(result.no_speech_prob), cut), language
+
+    def _encode(self, samples: Samples, seconds: float) -> StorageView:
+        wanted = int(seconds * HEARING_RATE)
+        padded = np.zeros(wanted, dtype=np.float32)
+        padded[: len(samples)] = samples[:wanted]
+        return self._model.encode(self._model.feature_extractor(padded, padding=0))
+
+    def _language(self, encoded: StorageView) -> str:
+        if not self._model.model.is_multilingual:
+            return "en"
+        if self._options.language:
+            return self._options.language
+        token: str = self._model.model.detect_language(encoded)[0][0][0]
+        return token[2:-2]
+
+    def _tokenizer(self, language: str) -> Tokenizer:
+        if language not in self._tokenizers:
+            self._tokenizers[language] = Tokenizer(
+                self._model.hf_tokenizer,
+                self._model.model.is_multilingual,
+                task="transcribe",
+                language=language,
+            )
+        return self._tokenizers[language]

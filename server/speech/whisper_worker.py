@@ -1,0 +1,55 @@
+"""The process that hears: `python -m sayso.server.speech.whisper_worker CHANNEL PARENT`."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sayso.server.speech.errors import PackageMissing
+from sayso.server.speech.loudness import from_pcm
+from sayso.server.speech.whisper_options import WhisperOptions
+from sayso.server.speech.worker import Task, main
+from sayso.server.speech.worker_wire import Note
+
+if TYPE_CHECKING:
+    from sayso.server.speech.whisper_engine import WhisperEngine
+
+
+class Hearing:
+    """Whisper's trade."""
+
+    def __init__(self) -> None:
+        self._engine: WhisperEngine | None = None
+
+    def load(self, order: Note) -> Note:
+        """Load the model that the order names."""
+        try:  # inside, so that its absence can be told over the channel
+            from sayso.server.speech.whisper_engine import WhisperEngine
+        except ImportError as problem:
+            raise PackageMissing(
+                f"faster-whisper is not installed ({problem}). Run `pip install 'sayso[server]'`."
+            ) from problem
+        directory = Path(order.text("model"))
+        options = WhisperOptions.from_note(order)
+        engine = WhisperEngine(directory, options)
+        engine.warm_up()
+        self._engine = engine
+        return Note("loaded", {"what": f"Whisper from {directory}"})
+
+    def answer(self, task: Task) -> Note:
+        """Transcribe."""
+        if self._engine is None:
+            raise RuntimeError("asked before a model was loaded")
+        heard = self._engine.transcribe(
+            from_pcm(task.note.load),
+            draft=task.note.truth("draft"),
+            prompt=task.note.text("prompt"),
+            wanted=task.wanted,
+        )
+        return Note(
+            "transcript",
+            {"text": heard.text, "language": heard.language, "confidence": heard.confidence},
+        )
+
+
+if __name__ == "__main__":
+    main(Hearing(), sys.argv[1:])
