@@ -1,0 +1,75 @@
+"""The whole path with real parts: a spoken question in, code on your say-so, a spoken answer out."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.speech import Voice
+from tests.rig import Server
+from tests.scripted_model import ScriptedModel, runs, says
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+
+
+def test_a_spoken_question_is_computed_and_the_answer_is_heard(
+    server: Server, model: ScriptedModel, voice: Voice, tmp_path: Path
+) -> None:
+    question, answer = tmp_path / "question.wav", tmp_path / "answer.wav"
+    voice.speak("What is two hundred and thirty nine times forty three?", question)
+    model.add(
+        runs("print(239 * 43)", "Let me work that out. "),
+        says("Two hundred and thirty nine times forty three ", "is 10277."),
+    )
+
+    client = server.talk(question, answer, "--approve", "yes")
+
+    assert client.code == 0, client.stderr
+    heard = client.first("stt.final")["text"]
+    assert "times" in heard
+    assert "43" in heard or "forty three" in heard.replace("-", " ").lower()
+    assert "10277" in client.output
+    assert client.first("code.end")["status"] == "ok"
+    assert "10277" in model.requests[1].last
+    assert voice.digits(answer).endswith("10277")
+
+
+def test_what_is_shown_and_what_is_spoken_come_while_the_answer_is_still_written(
+    server: Server, model: ScriptedModel, voice: Voice, tmp_path: Path
+) -> None:
+    question, answer = tmp_path / "question.wav", tmp_path / "answer.wav"
+    voice.speak("Tell me something about the sea.", question)
+    sentences = ["The sea is deep. ", "It is blue. ", "It is cold. ", "It is very wide."]
+    model.add(says(*sentences, between_s=0.6))
+
+    client = server.talk(question, answer)
+
+    deltas = client.all("reply.delta")
+    assert client.first("audio.first_received")["at"] < deltas[-1]["at"]
+    assert client.first("metrics")["marks"]["final"] >= 0
+
+
+def test_the_answer_can_be_refused(
+    server: Server, model: ScriptedModel, voice: Voice, tmp_path: Path
+) -> None:
+    question, answer = tmp_path / "question.wav", tmp_path / "answer.wav"
+    voice.speak("Delete all my files.", question)
+    model.add(runs("import shutil"), says("All right, I leave them alone."))
+
+    client = server.talk(question, answer, "--approve", "no")
+
+    assert client.first("approval.done")["decision"] == "no"
+    assert not client.all("code.start")
+    assert "declined" in model.requests[1].last.lower()
+    assert "leave them alone" in voice.listen(answer).lower()
+
+
+def test_silence_is_not_a_question(
+    server: Server, model: ScriptedModel, voice: Voice, tmp_path: Path
+) -> None:
+    question = tmp_path / "silence.wav"
+    voice.keep_quiet(2.0, question)
+
+    client = server.talk(question)
+
+    assert client.first("stt.final").get("text", "") == ""
+    assert not model.requests
