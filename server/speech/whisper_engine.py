@@ -146,21 +146,17 @@ class WhisperEngine:
         run.step()
         language = self._language(encoded)
         tokenizer = self._tokenizer(language)
-        carried = (
-            tokenizer.encode(" " + run.prompt.strip())[-PROMPT_TOKENS:]
-            if run.prompt.strip()
-            else []
-        )
-        prompt = self._model.get_prompt(tokenizer, carried)
-        bound = math.ceil(TOKENS_AT_LEAST + TOKENS_PER_SECOND * seconds)
-        if run.floor >= FULL:
-            bound = self._model.max_length
-        longest = min(self._model.max_length, len(prompt) + bound)
+        said = tokenizer.encode(f" {run.prompt.strip()}") if run.prompt.strip() else []
+        prompt = self._model.get_prompt(tokenizer, said[-PROMPT_TOKENS:])
+        bound = self._model.max_length // 2
+        if run.floor < FULL:
+            bound = min(bound, math.ceil(TOKENS_AT_LEAST + TOKENS_PER_SECOND * seconds))
         result = self._model.model.generate(
             encoded,
             [prompt],
             beam_size=self._options.beam,
-            max_length=longest,
+            # CTranslate2 writes at most half of it, and at most what the prompt leaves of it.
+            max_length=min(self._model.max_length, max(2 * bound, len(prompt) + bound)),
             return_scores=True,
             return_no_speech_prob=True,
             suppress_tokens=list(get_suppressed_tokens(tokenizer, [-1])),
@@ -171,8 +167,7 @@ class WhisperEngine:
         # generate() gives the score as a mean over the tokens, without the end mark.
         mean = float(result.scores[0]) * len(tokens) / (len(tokens) + 1)
         text = str(tokenizer.decode(tokens)).strip()
-        cut = len(prompt) + len(tokens) >= longest
-        return Pass(text, mean, float(result.no_speech_prob), cut), language
+        return Pass(text, mean, float(result.no_speech_prob), len(tokens) >= bound), language
 
     def _encode(self, samples: Samples, seconds: float) -> StorageView:
         wanted = int(seconds * HEARING_RATE)
