@@ -57,16 +57,25 @@ def verify(model: Model, home: Home, *, trust_memory: bool = True) -> None:
         _remember(home, marks)
 
 
+def remember_whole(model: Model, home: Home) -> None:
+    """Remember a model whose content was verified while it was written."""
+    _remember(home, {str(file.path): _mark(file) for file in model.files})
+
+
+def hasher(algorithm: str, size: int) -> "hashlib._Hash":
+    """What makes the digest of a file of this size, block by block."""
+    if algorithm == "git-sha1":
+        return hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)
+    return hashlib.sha256()
+
+
 def digest_of(path: Path, algorithm: str, size: int) -> str:
     """The digest of a file's content, in hexadecimal digits."""
-    if algorithm == "git-sha1":
-        hasher = hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)
-    else:
-        hasher = hashlib.sha256()
+    digest = hasher(algorithm, size)
     with path.open("rb") as file:
         while block := file.read(BLOCK_BYTES):
-            hasher.update(block)
-    return hasher.hexdigest()
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def holds(path: Path, size: int, digest: Digest | None) -> bool:
