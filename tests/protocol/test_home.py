@@ -1,12 +1,11 @@
 """Where things lie on this machine, and the one token that its programs share."""
 
-import multiprocessing
 import os
 import re
 import stat
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
@@ -145,20 +144,31 @@ def test_threads_that_race_get_the_same_token(home: Home) -> None:
     assert tokens == {read_token(home)}
 
 
-def _make_at_once(home: Home, start: Barrier, results: "multiprocessing.Queue[str]") -> None:
-    start.wait(20)
-    results.put(make_token(home))
+MAKE_WHEN_TOLD = """
+from sayso.protocol.home import Home, make_token
+print("ready", flush=True)
+input()
+print(make_token(Home.find()), flush=True)
+"""
 
 
 def test_processes_that_race_get_the_same_token(home: Home) -> None:
-    context = multiprocessing.get_context("spawn")
-    start, results = context.Barrier(3), context.Queue()
-    racers = [context.Process(target=_make_at_once, args=(home, start, results)) for _ in range(3)]
+    racers = [
+        subprocess.Popen(
+            [sys.executable, "-c", MAKE_WHEN_TOLD],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
     for racer in racers:
-        racer.start()
-    tokens = {results.get(timeout=30) for _ in racers}
+        assert racer.stdout is not None
+        assert racer.stdout.readline() == "ready\n"
     for racer in racers:
-        racer.join(10)
-        assert racer.exitcode == 0
+        assert racer.stdin is not None
+        racer.stdin.write("go\n")
+        racer.stdin.flush()
+    tokens = {racer.communicate(timeout=20)[0].strip() for racer in racers}
     assert tokens == {read_token(home)}
     assert [path.name for path in home.state.iterdir()] == ["token"]

@@ -1,0 +1,133 @@
+"""The golden transcripts: lines that the codec would write, in an order that the rules allow."""
+
+import asyncio
+import re
+from itertools import pairwise
+
+import pytest
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
+
+from sayso.protocol import messages as m
+from sayso.protocol.codec import decode, encode
+from sayso.protocol.errors import ProtocolError
+from sayso.protocol.frames import unpack
+from sayso.protocol.messages import TYPES
+from tests.gateway import house
+from tests.protocol.rules import BrokenRule, Rules
+from tests.protocol.transcripts import Close, Frame, Line, names, read
+
+GOOD = [name for name in names() if name != "errors"]
+
+LINES = [line for name in names() for line in read(name)]
+
+FRAMES = [line for line in LINES if isinstance(line, Frame)]
+
+
+def place_of(line: Line) -> str:
+    return line.place
+
+
+def test_the_transcripts_are_all_there() -> None:
+    assert names() == ["errors", "interruption", "resume", "spoken_question", "typed_question"]
+
+
+@pytest.mark.parametrize("frame", FRAMES, ids=place_of)
+def test_each_line_is_what_the_codec_writes(frame: Frame) -> None:
+    if frame.wrong in ("malformed", "invalid", "oversized"):
+        with pytest.raises(ProtocolError) as caught:
+            unpack(frame.data) if isinstance(frame.data, bytes) else decode(frame.data)
+        assert caught.value.code == frame.wrong
+    elif isinstance(frame.data, bytes):
+        assert unpack(frame.data).pack() == frame.data
+    else:
+        envelope = decode(frame.data)
+        assert decode(frame.canonical) == envelope
+        if type(envelope.message) in TYPES.values():
+            assert encode(envelope) == frame.canonical
+
+
+@pytest.mark.parametrize("name", names())
+def test_each_transcript_obeys_the_order_rules(name: str) -> None:
+    rules = Rules()
+    for line in read(name):
+        if isinstance(line, Close):
+            rules.close(line.code)
+        elif line.wrong:
+            with pytest.raises((ProtocolError, BrokenRule)):
+                rules.up(line.data)
+        elif line.direction == "up":
+            rules.up(line.data)
+        else:
+            rules.down(line.data)
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_only_the_errors_hold_what_is_wrong(name: str) -> None:
+    assert not [line for line in read(name) if isinstance(line, Frame) and line.wrong]
+
+
+def test_each_wrong_line_is_answered_by_its_error() -> None:
+    lines = read("errors")
+    for line, answer in pairwise(lines):
+        if isinstance(line, Frame) and line.wrong not in ("", "ignored"):
+            assert isinstance(answer, Frame)
+            error = decode(answer.data).message
+            assert isinstance(error, m.Error)
+            assert error.code == line.wrong, line.place
+
+
+def test_every_message_of_the_foundation_occurs() -> None:
+    seen = {type(decode(f.data).message) for f in FRAMES if isinstance(f.data, str) and not f.wrong}
+    later = {"settings", "announce", "task.update", "task.cancel", "listen.cancel"}
+    assert {name for name, kind in TYPES.items() if kind not in seen} == later
+
+
+# --- the real door answers as the transcript says ---
+
+
+def connections() -> list[list[Line]]:
+    """The transcript of errors, cut where connections end."""
+    found: list[list[Line]] = [[]]
+    for line in read("errors"):
+        found[-1].append(line)
+        if isinstance(line, Close):
+            found.append([])
+    return found[:-1]
+
+
+@pytest.mark.parametrize("lines", connections(), ids=lambda lines: lines[0].place)
+async def test_the_door_answers_what_is_wrong_as_the_transcript_says(lines: list[Line]) -> None:
+    async with house.open_house() as here, here.stranger() as socket:
+        for line in lines:
+            if isinstance(line, Close):
+                assert await house.close_code(socket) == line.code, line.place
+            elif line.direction == "up":
+                data = line.data
+                await socket.send(_with_token(data) if isinstance(data, str) else data)
+            else:
+                assert await _said(socket) == _outline(decode(line.data).message), line.place
+
+
+def _with_token(text: str) -> str:
+    """The golden token stands for the one that this machine has."""
+    return re.sub(r'"token":"\w{43}"', f'"token":"{house.TOKEN}"', text)
+
+
+async def _said(socket: ClientConnection) -> object:
+    """What the server says next; the sentences may differ."""
+    async with asyncio.timeout(house.WAIT_S):
+        try:
+            return _outline(decode(await socket.recv()).message)
+        except ConnectionClosed as closed:
+            return f"closed: {closed}"
+
+
+def _outline(message: object) -> object:
+    match message:
+        case m.Error(code=code, fatal=fatal):
+            return code, fatal
+        case m.Pong():
+            return message
+        case _:
+            return type(message)
