@@ -1,11 +1,60 @@
-"""What holds for every test: which clock it runs by."""
+"""What holds for every test.
+
+- Its clock: real, or virtual where it is marked so (tests/virtual_time.py).
+- A home of its own: `SAYSO_HOME`, `HOME` and `TMPDIR` are fresh folders, and no key of the person
+  who runs the tests is in the environment.
+- No network but loopback (tests/network_guard.py).
+- Nothing left behind: no task, no process, no exception that nobody looked at (tests/leaks.py).
+"""
 
 import asyncio
-from collections.abc import Callable, Mapping
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
+from tests import leaks
+from tests.network_guard import NetworkGuard
 from tests.virtual_time import VirtualTimeLoop
+
+GUARD = NetworkGuard()
+
+_SECRETS = ("_API_KEY", "_TOKEN")
+"""How the names of variables end that hold a person's keys."""
+
+_NEED_KERNELS = ("e2e", "runtimes")
+"""Folders of tests that run code, and need the kernels' Python."""
+
+
+def pytest_configure() -> None:
+    """Forget the person who runs the tests, and close the network."""
+    # Where the kernels' Python is kept between test runs must not move with HOME.
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    os.environ.setdefault("SAYSO_TEST_HOME", str(cache / "sayso-tests"))
+    for name in list(os.environ):
+        if name.endswith(_SECRETS) or (name.startswith("SAYSO_") and "_TEST_" not in name):
+            del os.environ[name]
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Make what takes the network, once, before it closes."""
+    folders = {Path(item.path).parent.name for item in session.items}
+    if folders.intersection(_NEED_KERNELS) and not session.config.option.collectonly:
+        from sayso.server.runtimes.environment import ensure
+        from tests.kernels import lent_home
+
+        ensure(lent_home())
+    GUARD.close()
+    os.environ.update(GUARD.variables)
+    os.environ["SAYSO_HOME"] = tempfile.mkdtemp(prefix="sayso-tests-", dir="/tmp")
+
+
+def pytest_unconfigure() -> None:
+    GUARD.open()
+    shutil.rmtree(os.environ.get("SAYSO_HOME", ""), ignore_errors=True)
 
 
 def pytest_asyncio_loop_factories(
@@ -16,3 +65,37 @@ def pytest_asyncio_loop_factories(
     if mark is None:
         return {"real time": asyncio.new_event_loop}
     return {"virtual time": lambda: VirtualTimeLoop(**mark.kwargs)}
+
+
+@pytest.fixture(autouse=True)
+def _a_place_of_its_own() -> Iterator[None]:
+    """A fresh home, a look at which processes are left, and at who wanted to go outside."""
+    # Short, because UNIX sockets lie in it, whose paths may have a hundred characters at most.
+    home = tempfile.mkdtemp(prefix="sayso-", dir="/tmp")
+    before = leaks.running()
+    with pytest.MonkeyPatch.context() as environment:
+        for name, folder in (("SAYSO_HOME", "sayso"), ("HOME", "person"), ("TMPDIR", "tmp")):
+            Path(home, folder).mkdir()
+            environment.setenv(name, f"{home}/{folder}")
+        for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+            environment.delenv(name, raising=False)
+        yield
+    left = leaks.wait_for_processes(before, home)
+    leaks.end(left)
+    shutil.rmtree(home, ignore_errors=True)
+    complaints = [f"left a process running: {process}" for process in left]
+    complaints += [f"reached outside: {attempt}" for attempt in GUARD.take_attempts()]
+    if complaints:
+        pytest.fail("The test " + "\nThe test ".join(complaints), pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+async def _nothing_goes_on() -> AsyncIterator[None]:
+    """No task outlives the test and its fixtures, and no exception goes unseen."""
+    unseen = leaks.Unseen()
+    asyncio.get_running_loop().set_exception_handler(unseen)
+    yield
+    complaints = [f"left a task running: {task}" for task in await leaks.left_tasks()]
+    complaints += [f"lost an exception: {told}" for told in unseen.told]
+    if complaints:
+        pytest.fail("The test " + "\nThe test ".join(complaints), pytrace=False)

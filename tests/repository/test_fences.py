@@ -1,0 +1,122 @@
+"""The fences around every test hold: each kind of trespass fails the test that commits it."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import leaks
+
+ROOT = Path(__file__).parents[2]
+
+TRESPASSERS = """
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import urllib.request
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+def test_good_uses_loopback():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        socket.create_connection(server.getsockname()).close()
+
+def test_good_has_a_home_of_its_own():
+    assert not any(Path(os.environ["SAYSO_HOME"]).iterdir())
+    Path(os.environ["SAYSO_HOME"], "something").touch()
+
+def test_good_has_another_home_of_its_own():
+    assert not any(Path(os.environ["SAYSO_HOME"]).iterdir())
+
+def test_good_sees_no_keys():
+    assert "SOMEBODYS_API_KEY" not in os.environ
+
+async def test_good_ends_its_tasks():
+    async with asyncio.TaskGroup() as group:
+        group.create_task(asyncio.sleep(0.01))
+
+def test_bad_connects():
+    with suppress(BaseException):
+        socket.create_connection(("192.0.2.1", 80), timeout=1)
+
+def test_bad_looks_up_a_name():
+    with suppress(BaseException):
+        socket.getaddrinfo("example.org", 80)
+
+def test_bad_listens_to_everyone():
+    with suppress(BaseException):
+        socket.create_server(("", 0))
+
+async def test_bad_connects_asynchronously():
+    with suppress(Exception):
+        await asyncio.open_connection("192.0.2.1", 80)
+
+def test_bad_child_fetches():
+    fetch = "import urllib.request; urllib.request.urlopen('https://example.org', timeout=2)"
+    subprocess.run([sys.executable, "-c", fetch], capture_output=True)
+
+def test_bad_leaves_a_child():
+    child = subprocess.Popen(["sleep", "71"])
+    print("CHILD", child.pid)
+    child.returncode = 0
+
+def test_bad_leaves_an_orphan():
+    subprocess.run(["sh", "-c", "sleep 72 >/dev/null 2>&1 &"], check=True)
+
+async def test_bad_leaves_a_task():
+    test_bad_leaves_a_task.kept = asyncio.create_task(asyncio.sleep(60))
+
+async def test_bad_loses_an_exception():
+    async def fails():
+        raise ValueError("nobody looks")
+    task = asyncio.create_task(fails())
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    del task
+"""
+
+
+@pytest.mark.slow
+def test_each_trespass_fails_its_test_and_nothing_else_does(tmp_path: Path) -> None:
+    (tmp_path / "test_trespassers.py").write_text(TRESPASSERS)
+    before = leaks.running()
+    options = f"-p tests.conftest -p no:cacheprovider -rA --tb=line -c {ROOT}/pyproject.toml"
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", *options.split(), f"--rootdir={tmp_path}", str(tmp_path)],
+        cwd=ROOT,
+        env=os.environ | {"SOMEBODYS_API_KEY": "secret"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+    )
+    said = run.stdout + run.stderr
+    passed = set(re.findall(r"^PASSED \S+::(\w+)", said, re.MULTILINE))
+    broken = set(re.findall(r"^(?:ERROR|FAILED) \S+::(\w+)", said, re.MULTILINE))
+    names = set(re.findall(r"def (test_\w+)", TRESPASSERS))
+    assert broken == {name for name in names if name.startswith("test_bad_")}, said
+    assert passed >= {name for name in names if name.startswith("test_good_")}, said
+    assert leaks.left_processes(before, "sleep 7") == [], "what a test leaves is ended"
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root can, on Linux")
+def test_a_netless_command_has_loopback_and_nothing_else() -> None:
+    look = (
+        "import socket\n"
+        "server = socket.create_server(('127.0.0.1', 0))\n"
+        "socket.create_connection(server.getsockname()).close()\n"
+        "try:\n"
+        "    socket.create_connection(('192.0.2.1', 80), timeout=5)\n"
+        "except OSError as error:\n"
+        "    print(error.strerror)\n"
+    )
+    command = [sys.executable, str(ROOT / "tests/netless.py"), sys.executable, "-c", look]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+    assert run.stdout.strip() == "Network is unreachable"
