@@ -40,14 +40,12 @@ CODES: dict[str, Code] = {
     "forbidden": Code(fatal=False, close=4403),
     "hello_timeout": Code(fatal=True, close=4408),
     "replaced": Code(fatal=True, close=4409),
-    "too_slow": Code(fatal=True, close=4413),
     "too_fast": Code(fatal=False, close=4429),
     "too_many": Code(fatal=True, close=4430),
-    "busy": Code(fatal=False, close=1013),
     # The server could not do its part.
-    "not_heard": Code(fatal=False, close=1011),
-    "work_failed": Code(fatal=False, close=1011),
-    "voice_failed": Code(fatal=False, close=1011),
+    "ears_failed": Code(fatal=False, close=1011),
+    "model_failed": Code(fatal=False, close=1011),
+    "mouth_failed": Code(fatal=False, close=1011),
     "internal": Code(fatal=False, close=1011),
 }
 """Every code of version 1. SPEC.md says for each when it is sent and what a client should do."""

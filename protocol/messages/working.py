@@ -79,7 +79,7 @@ class Approve:
     """With `edit`, and only then: the code to run instead."""
 
     def __post_init__(self) -> None:
-        if (self.decision == "edit") != (self.code is not None):
+        if (self.decision == "edit") != bool(self.code):
             raise ValueError("needs `code` with `edit`, and only then")
 
 

@@ -1,7 +1,7 @@
 """From the wire's messages to the turn machine's events."""
 
 from sayso.protocol import messages as m
-from sayso.protocol.errors import OutOfOrder
+from sayso.protocol.errors import Invalid, OutOfOrder
 from sayso.protocol.frames import AudioFrame
 from sayso.server.turn import events
 from sayso.server.turn.events import Event
@@ -26,7 +26,9 @@ def event_of(device: str, message: m.FromClient) -> Event | None:
         case m.PlayState(stream=stream, samples=samples, done=done):
             return events.Played(device, stream, samples, done)
         case m.Approve():
-            return _answer(device, message)
+            return events.Answered(
+                device, message.id, message.nonce, message.decision, message.code
+            )
         case m.Text():
             return _typed(device, message)
         case m.TaskCancel():
@@ -40,14 +42,8 @@ def heard(device: str, frame: AudioFrame) -> Event:
     return events.AudioHeard(device, frame.stream, frame.first_sample, frame.payload)
 
 
-def _answer(device: str, message: m.Approve) -> Event:
-    if message.decision == "edit" and not message.code:
-        raise OutOfOrder("An edit needs the code that is to run instead.")
-    return events.Answered(device, message.id, message.nonce, message.decision, message.code)
-
-
 def _typed(device: str, message: m.Text) -> Event | None:
     text = message.text.strip()
     if len(text) > LARGEST_TEXT:
-        raise OutOfOrder("That text is too long. Put it into a file and ask about the file.")
+        raise Invalid("That text is too long. Put it into a file and ask about the file.")
     return events.Typed(device, text) if text else None

@@ -211,3 +211,23 @@ async def test_a_client_that_never_reads_is_dropped_and_its_memory_freed() -> No
             await house.somebody_left.wait()
         socket.transport.abort()
         assert (await house.get("/ping"))[1] == "pong"
+
+
+async def test_a_text_that_is_too_long_is_refused_and_the_connection_goes_on() -> None:
+    async with open_house() as house, house.client() as socket:
+        await say(socket, m.Text("x" * 20_000))
+        complaint = await hear(socket)
+        assert isinstance(complaint, m.Error)
+        assert (complaint.code, complaint.fatal) == ("invalid", False)
+        await say(socket, m.Text("  "))
+        await say(socket, m.Ping(1))
+        assert await hear(socket) == m.Pong(1)
+        assert house.events.empty()
+
+
+async def test_listening_in_a_way_that_was_not_announced_is_out_of_order() -> None:
+    async with open_house() as house, house.client() as socket:
+        await say(socket, m.ListenStart("hands_free", 1))
+        complaint = await hear(socket)
+        assert isinstance(complaint, m.Error)
+        assert (complaint.code, complaint.fatal) == ("out_of_order", False)

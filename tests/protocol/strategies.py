@@ -76,7 +76,7 @@ def records(kind: type[Record]) -> st.SearchStrategy[Record]:
 def approvals() -> st.SearchStrategy[Any]:
     """Code comes with `edit`, and only then."""
     settled = st.builds(Approve, TEXT, TEXT, st.sampled_from(["yes", "no"]))
-    return settled | st.builds(Approve, TEXT, TEXT, st.just("edit"), TEXT)
+    return settled | st.builds(Approve, TEXT, TEXT, st.just("edit"), TEXT.filter(bool))
 
 
 def messages() -> st.SearchStrategy[Message]:

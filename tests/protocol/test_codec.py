@@ -207,7 +207,8 @@ def test_a_whole_number_may_stand_for_a_fraction() -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", ['"decision":"edit"', '"decision":"yes","code":"x"', '"decision":"no","code":""']
+    "fields",
+    ['"decision":"edit"', '"decision":"edit","code":""', '"decision":"yes","code":"x"'],
 )
 def test_code_comes_with_an_edit_and_only_then(fields: str) -> None:
     assert "only then" in problem('{"t":"approve","id":"a","nonce":"n",' + fields + "}")
