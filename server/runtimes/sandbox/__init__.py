@@ -1,0 +1,1 @@
+"""How code is confined: bubblewrap, Landlock or Seatbelt, and the proof that it holds."""

@@ -1,0 +1,332 @@
+"""The kernels' own Python: a virtual environment made from a lock, never the server's.
+
+A virtual environment cannot be moved after it was made, so each one is built in the folder in which
+it will stay, under a name of its own, and gets its marker last. `kernels/python` is a symbolic link
+that is then turned to it in one step. Whoever finds the link finds a whole environment; a folder
+without a marker is a build that broke off, and the next build sweeps it away.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import logging
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources, util
+from pathlib import Path
+
+from sayso.protocol.home import Home
+
+log = logging.getLogger(__name__)
+
+LOCK = "kernel.lock"
+"""The packages with their hashes, package data beside this file; `kernel.in` says what was asked
+for."""
+
+_MARKER = "sayso-environment.json"
+"""Written last: an environment that has it is whole."""
+
+_LAYOUT = 1
+"""Raised when environments are to be laid out anew although the lock did not change."""
+
+_WAIT_S = 900.0
+"""How long to wait for another process that builds: a download over a slow line, then it is
+hung."""
+
+_POLL_S = 0.2
+"""How often to look whether the other process is done: no person notices, no processor either."""
+
+_BUILD_S = 1_800.0
+"""How long the installer may take: 80 MB at 50 KB/s, then something is wrong."""
+
+_NOT_INHERITED = (
+    "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV", "CONDA_PREFIX", "__PYVENV_LAUNCHER__",
+    "PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_REQUIRE_VIRTUALENV", "UV_PROJECT_ENVIRONMENT", "UV_PYTHON",
+)  # fmt: skip
+"""Settings of the person's shell that would install into another place than ours."""
+
+_SIGNS_OF_NO_NETWORK = (
+    "dns error", "failed to lookup", "name resolution", "name or service not known", "nodename nor servname",
+    "network is unreachable", "connection refused", "failed to establish a new connection", "timed out",
+    "error sending request", "could not connect",
+)  # fmt: skip
+
+_WORTH_TELLING = (
+    "Collecting",
+    "Downloading",
+    "Installing",
+    "Prepared",
+    "Installed",
+    "Downloaded",
+    "Building",
+)
+"""How the installers' lines begin that show a person progress."""
+
+Progress = Callable[[str], None]
+
+
+class KernelEnvironmentError(Exception):
+    """The kernels' Python cannot be had; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelEnvironment:
+    """A whole environment in which kernels start."""
+
+    folder: Path
+    """Where it lies: real, not the link."""
+    base: Path
+    """The prefix of the interpreter that it was made from, which holds the standard library."""
+
+    @property
+    def python(self) -> Path:
+        return self.folder / "bin" / "python"
+
+    @property
+    def skeleton(self) -> Path:
+        """What each kernel's own home folder starts with: caches that would take seconds to
+        make."""
+        return self.folder / "skeleton"
+
+
+def ensure(home: Home, on_progress: Progress = lambda _: None) -> KernelEnvironment:
+    """Return the kernels' environment; make it if it is missing, broken or of another lock.
+
+    Making it takes a minute and blocks, so call this in a thread; finding it takes a millisecond.
+    """
+    kernels = home.data / "kernels"
+    lock = resources.files(__package__).joinpath(LOCK).read_text(encoding="utf-8")
+    if found := _whole(kernels / "python", lock):
+        return found
+    try:
+        kernels.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _alone(kernels / "python.busy", on_progress):
+            return _whole(kernels / "python", lock) or _build(kernels, lock, on_progress)
+    except OSError as error:
+        what = f"{error.strerror or error} ({error.filename or kernels})"
+        raise KernelEnvironmentError(
+            f"The kernels' Python environment cannot be made: {what}; free space or set SAYSO_HOME to"
+            " a folder that you may write to, and start again."
+        ) from error
+
+
+def _whole(link: Path, lock: str) -> KernelEnvironment | None:
+    """What the link leads to, if it was made from this lock, by an interpreter that is still
+    there."""
+    try:
+        folder = link.resolve(strict=True)
+        marker = json.loads((folder / _MARKER).read_text(encoding="utf-8"))
+        base = Path(marker["base"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if (
+        marker != _marker(lock, base)
+        or base != _base()
+        or not os.access(folder / "bin/python", os.X_OK)
+    ):
+        return None
+    return KernelEnvironment(folder, base)
+
+
+def _marker(lock: str, base: Path) -> dict[str, str | int]:
+    return {
+        "layout": _LAYOUT,
+        "lock": hashlib.sha256(lock.encode()).hexdigest(),
+        "python": "{}.{}".format(*sys.version_info),
+        "base": str(base),
+    }
+
+
+def _base() -> Path:
+    return Path(sys.base_prefix).resolve()
+
+
+def base_python() -> Path:
+    """Return the interpreter behind the server's own environment: it needs no package, and is
+    readable to all."""
+    named = _base() / "bin" / "python{}.{}".format(*sys.version_info)
+    return named if named.exists() else Path(sys.executable).resolve()
+
+
+@contextlib.contextmanager
+def _alone(path: Path, on_progress: Progress) -> Iterator[None]:
+    """Hold the builders' lock; the system frees it if we die."""
+    with path.open("w") as file:
+        deadline = time.monotonic() + _WAIT_S
+        told = False
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise KernelEnvironmentError(
+                        "Another Sayso has been making the kernels' Python environment for"
+                        f" {_WAIT_S / 60:.0f} minutes; stop it and start again."
+                    ) from None
+                if not told:
+                    on_progress(
+                        "Another Sayso is making the kernels' Python environment; waiting for it"
+                    )
+                    told = True
+                time.sleep(_POLL_S)
+        yield
+
+
+def _build(kernels: Path, lock: str, on_progress: Progress) -> KernelEnvironment:
+    link = kernels / "python"
+    if link.exists() and not link.is_symlink():
+        raise KernelEnvironmentError(
+            f"{link} is in the way of the kernels' Python environment; move it away and start again."
+        )
+    before = link.resolve() if link.is_symlink() else None
+    _sweep(kernels, keep={before} if before and (before / _MARKER).exists() else set())
+    folder = (
+        kernels / f"python-{hashlib.sha256(lock.encode()).hexdigest()[:8]}-{secrets.token_hex(4)}"
+    )
+    on_progress("Making the kernels' Python environment (once; about 80 MB to download)")
+    try:
+        _install(folder, on_progress)
+        _make_skeleton(folder, on_progress)
+        environment = KernelEnvironment(folder, _base())
+        marker = json.dumps(_marker(lock, environment.base))
+        (folder / _MARKER).write_text(marker, encoding="utf-8")
+        _turn(link, folder)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    on_progress("The kernels' Python environment is ready")
+    return environment
+
+
+def _turn(link: Path, folder: Path) -> None:
+    """Let the link lead to the folder, at once and for every process."""
+    fresh = link.with_name(f"{link.name}.{secrets.token_hex(4)}")
+    fresh.symlink_to(folder.name)
+    fresh.replace(link)
+
+
+def _sweep(kernels: Path, keep: set[Path]) -> None:
+    """Remove builds that broke off or are out of date; but for the last, in which kernels may still
+    run."""
+    for old in kernels.glob("python-*-*"):
+        if old not in keep and old.is_dir():
+            log.info("removing the old kernels' environment %s", old.name)
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _install(folder: Path, on_progress: Progress) -> None:
+    python = str(folder / "bin" / "python")
+    with resources.as_file(resources.files(__package__).joinpath(LOCK)) as lock:
+        if uv := _uv():
+            _call(
+                [
+                    uv,
+                    "venv",
+                    "--quiet",
+                    "--no-project",
+                    "--python",
+                    str(base_python()),
+                    str(folder),
+                ],
+                folder,
+            )
+            command = [uv, "pip", "install", "--python", python, "--compile-bytecode"]
+        elif util.find_spec("pip"):
+            _call([str(base_python()), "-m", "venv", "--without-pip", str(folder)], folder)
+            command = [sys.executable, "-m", "pip", "--python", python, "install", "--no-input"]
+        else:
+            _call([str(base_python()), "-m", "venv", str(folder)], folder)
+            command = [python, "-m", "pip", "install", "--no-input"]
+        _call([*command, "--require-hashes", "-r", str(lock)], folder, on_progress)
+
+
+def _uv() -> str | None:
+    beside = Path(sys.executable).parent / "uv"
+    return str(beside) if beside.exists() else shutil.which("uv")
+
+
+def _make_skeleton(folder: Path, on_progress: Progress) -> None:
+    """Let matplotlib find the fonts now: it takes seconds, and every kernel starts with an empty
+    home."""
+    on_progress("Preparing plots")
+    skeleton = folder / "skeleton"
+    skeleton.mkdir()
+    python = str(folder / "bin" / "python")
+    _call(
+        [python, "-I", "-c", "import matplotlib.font_manager"],
+        folder,
+        also={
+            "HOME": str(skeleton),
+            "XDG_CACHE_HOME": str(skeleton / ".cache"),
+            "XDG_CONFIG_HOME": "",
+        },
+    )
+
+
+def _call(
+    command: list[str],
+    folder: Path,
+    on_progress: Progress = lambda _: None,
+    *,
+    also: Mapping[str, str] | None = None,
+) -> None:
+    """Run one step of the build; what it wrote is in the log and, if it fails, decides the
+    sentence."""
+    kept = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
+    lines: list[str] = []
+    with subprocess.Popen(
+        command,
+        env={**kept, "PIP_DISABLE_PIP_VERSION_CHECK": "1", **(also or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        try:
+            for line in process.stdout or ():
+                lines.append(line.rstrip())
+                log.debug("kernels' environment: %s", line.rstrip())
+                if line.lstrip().startswith(_WORTH_TELLING):
+                    on_progress(line.strip())
+            code = process.wait(_BUILD_S)
+        except BaseException:
+            process.kill()
+            raise
+    if code:
+        raise KernelEnvironmentError(_sentence(lines, folder.parent))
+
+
+def _sentence(lines: list[str], kernels: Path) -> str:
+    written = "\n".join(lines)
+    record = kernels / "python-build.log"
+    with contextlib.suppress(OSError):
+        record.write_text(written, encoding="utf-8")
+    small = written.lower()
+    if "ensurepip" in small:
+        version = "{}.{}".format(*sys.version_info)
+        return (
+            "Python cannot make virtual environments here;"
+            f" run `sudo apt install python3-venv` (or python{version}-venv) and start again."
+        )
+    if "no space left" in small:
+        return "There is no space left for the kernels' Python environment; free 400 MB and start again."
+    if any(sign in small for sign in _SIGNS_OF_NO_NETWORK):
+        return (
+            "The kernels' Python packages cannot be downloaded, because the package index cannot be"
+            " reached; connect this machine to the network and start again."
+        )
+    if "hash" in small and ("mismatch" in small or "do not match" in small):
+        return (
+            "A package for the kernels is not the one that Sayso was locked to, so it was not"
+            f" installed; check your package index (details in {record})."
+        )
+    return f"The kernels' Python packages cannot be installed; the reason is in {record}."

@@ -1,0 +1,174 @@
+"""One kernel process, from its start to its end."""
+
+import asyncio
+import contextlib
+import logging
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sayso.server.runtimes.gathering import Gathering
+from sayso.server.runtimes.process import ConfinedProcess
+from sayso.server.runtimes.sandbox.sandbox import Reach, Sandbox
+from sayso.server.runtimes.wire import Wire, write_connection
+
+log = logging.getLogger(__name__)
+
+START_S = 20.0
+"""A kernel is ready in half a second; a cold disk on a Raspberry Pi takes ten."""
+
+_ASK_AGAIN_S = 0.1
+"""Between questions whether the output channel is heard yet."""
+
+_LAST_MESSAGES_S = 0.05
+"""What a kernel said just before it died is still in its sockets, and arrives within this."""
+
+
+class CannotStartError(Exception):
+    """The kernel did not come up; the message is a sentence."""
+
+
+class Interpreter:
+    """A living kernel: code goes in, one run at a time."""
+
+    def __init__(self, process: ConfinedProcess, wire: Wire) -> None:
+        self._process = process
+        self._wire = wire
+        self._gathering: Gathering | None = None
+        self._tasks = [
+            asyncio.create_task(each)
+            for each in (self._read_outputs(), self._read_answers(), self._watch())
+        ]
+
+    @classmethod
+    async def start(
+        cls, sandbox: Sandbox, argv: Sequence[str], environment: Mapping[str, str], reach: Reach
+    ) -> "Interpreter":
+        """Start a kernel and return it when it is ready.
+
+        In `argv`, `{connection_file}` stands for the file in which a kernel finds its sockets.
+        """
+        key = secrets.token_hex(32)
+
+        def command(private: Path) -> list[str]:
+            file = str(write_connection(private, key))
+            return [part.replace("{connection_file}", file) for part in argv]
+
+        try:
+            process = await ConfinedProcess.start(sandbox, command, environment, reach)
+        except OSError as error:
+            raise CannotStartError(f"The interpreter cannot be started: {error}.") from error
+        wire = Wire(process.folder, key)
+        try:
+            await _become_ready(process, wire)
+        except BaseException:
+            wire.close()
+            await asyncio.shield(process.close())
+            raise
+        return cls(process, wire)
+
+    @property
+    def alive(self) -> bool:
+        return not self._process.ended.done()
+
+    @property
+    def pid(self) -> int:
+        """The process that stands for the whole sandbox."""
+        return self._process.pid
+
+    def execute(self, code: str) -> Gathering:
+        """Begin a run. The one before must have ended."""
+        request = self._wire.send(
+            "shell",
+            "execute_request",
+            {
+                "code": code,
+                "silent": False,
+                "store_history": True,
+                "user_expressions": {},
+                "allow_stdin": False,  # so that input() fails at once
+                "stop_on_error": True,
+            },
+        )
+        self._gathering = Gathering(request)
+        if not self.alive:
+            self._gathering.died(self._how_it_died())
+        return self._gathering
+
+    async def interrupt(self, within: float) -> bool:
+        """Ask the run to stop; return whether it did within so many seconds."""
+        gathering = self._gathering
+        if gathering is None or gathering.ended.is_set():
+            return True
+        gathering.interrupted = True
+        self._wire.send("control", "interrupt_request", {})
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                await gathering.ended.wait()
+        return gathering.ended.is_set()
+
+    async def close(self, why: str = "The interpreter was ended.") -> None:
+        """End the process with everything in its sandbox; a run in it has then died of `why`."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._wire.close()
+        await self._process.close()
+        if self._gathering:
+            self._gathering.died(why)
+
+    async def _read_outputs(self) -> None:
+        while True:
+            message = await self._wire.receive("output")
+            if self._gathering and not self._gathering.ended.is_set():
+                self._gathering.heard(message)
+
+    async def _read_answers(self) -> None:
+        while True:
+            message = await self._wire.receive("shell")
+            if self._gathering:
+                self._gathering.answered(message)
+
+    async def _watch(self) -> None:
+        """The kernel's protocol does not tell of its end."""
+        await asyncio.wait([self._process.ended])
+        await asyncio.sleep(_LAST_MESSAGES_S)
+        if self._gathering:
+            self._gathering.died(self._how_it_died())
+
+    def _how_it_died(self) -> str:
+        log.info(
+            "a kernel ended with %s: %s", self._process.ended.result(), self._process.last_words
+        )
+        return "The interpreter ended in the middle of the run, and its variables are lost; the next run gets a new one."
+
+
+async def _become_ready(process: ConfinedProcess, wire: Wire) -> None:
+    """Return when the kernel answers and its output is heard."""
+    asking = asyncio.create_task(_ask_until_heard(wire))
+    await asyncio.wait(
+        [asking, process.ended], timeout=START_S, return_when=asyncio.FIRST_COMPLETED
+    )
+    if asking.done():
+        return
+    asking.cancel()
+    if process.ended.done():
+        await asyncio.sleep(_LAST_MESSAGES_S)
+        reason = process.last_words.splitlines()[-1:] or ["it said nothing"]
+        log.warning("a kernel did not start (%s): %s", process.ended.result(), process.last_words)
+        raise CannotStartError(f"The interpreter did not start: {reason[0]}.")
+    raise CannotStartError(
+        f"The interpreter was not ready within {START_S:.0f} seconds; try again."
+    )
+
+
+async def _ask_until_heard(wire: Wire) -> None:
+    """Ask for kernel_info until the output channel speaks: its subscription arrives when it
+    will."""
+    while True:
+        wire.send("shell", "kernel_info_request", {})
+        await wire.receive("shell")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_ASK_AGAIN_S):
+                await wire.receive("output")
+                return

@@ -1,0 +1,169 @@
+"""A Jupyter kernel as a runtime: any kernel is a language, Python is built in."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from pathlib import Path
+
+from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.runtimes.interpreter import CannotStartError, Interpreter
+from sayso.server.runtimes.runtime import Ending, Output
+from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH, Reach, Sandbox
+
+INTERRUPT_S = 2.0
+"""How long a run may take to stop when asked. With the end of its processes that makes 2.5 s at
+most."""
+
+
+class KernelRuntime:
+    """Runs code in one kernel, and gets a new one when that dies."""
+
+    def __init__(
+        self,
+        language: str,
+        sandbox: Sandbox,
+        argv: Sequence[str],
+        reach: Reach,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Make a runtime; nothing starts yet.
+
+        `argv` is a kernelspec's: `{connection_file}` stands for the file that tells a kernel its
+        sockets.
+        """
+        self._language = language
+        self._sandbox = sandbox
+        self._argv = tuple(argv)
+        self._reach = reach
+        self._environment = dict(environment or {})
+        self._starting: asyncio.Task[Interpreter] | None = None
+        self._running = False
+        self._closed = False
+        self._stop_asked = asyncio.Event()
+
+    @property
+    def language(self) -> str:
+        return self._language
+
+    def prepare(self) -> None:
+        """Let a kernel start in the background, so that the first run need not wait for it."""
+        started = self._starting
+        if (
+            started
+            and started.done()
+            and (started.cancelled() or started.exception() or not started.result().alive)
+        ):
+            self._starting = None
+        if not self._starting and not self._closed:
+            self._starting = asyncio.create_task(
+                Interpreter.start(self._sandbox, self._argv, self._environment, self._reach)
+            )
+
+    async def run(self, code: str) -> AsyncGenerator[Output | Ending]:
+        """Run code. Leaving the iteration early interrupts it."""
+        if self._running or self._closed:
+            why = (
+                "is closed"
+                if self._closed
+                else "still runs something; wait for it or stop it first"
+            )
+            yield Ending("error", 0.0, f"The {self._language} interpreter {why}.")
+            return
+        self._running = True
+        self._stop_asked.clear()
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        try:
+            try:
+                interpreter = await self._interpreter()
+            except CannotStartError as error:
+                yield Ending("error", loop.time() - begun, str(error))
+                return
+            if interpreter is None:
+                yield Ending("interrupted", loop.time() - begun, "It was stopped before it began.")
+                return
+            gathering = interpreter.execute(code)
+            async with aclosing(gathering.pieces()) as pieces:
+                async for piece in pieces:
+                    yield piece
+            yield gathering.ending(loop.time() - begun)
+        finally:
+            try:
+                await asyncio.shield(asyncio.create_task(self._stop()))
+            finally:
+                self._running = False
+                if not self._closed and self._starting and self._starting.done():
+                    # If it died, the next one is ready by the time that it is needed.
+                    self.prepare()
+
+    async def interrupt(self) -> None:
+        """Stop what runs. It ends within 2.5 s, if need be by the interpreter's death."""
+        self._stop_asked.set()
+        await self._stop()
+
+    async def close(self) -> None:
+        """End the kernel and everything that it started."""
+        self._closed = True
+        self._stop_asked.set()
+        starting, self._starting = self._starting, None
+        if starting is None:
+            return
+        if not starting.done():
+            starting.cancel()
+        await asyncio.wait([starting])
+        if not starting.cancelled() and not starting.exception():
+            await starting.result().close()
+
+    async def _interpreter(self) -> Interpreter | None:
+        """The living kernel, or a new one; None if asked to stop while waiting for it."""
+        self.prepare()
+        starting = self._starting
+        if starting is None:
+            raise CannotStartError("The interpreter is closed.")
+        stopping = asyncio.create_task(self._stop_asked.wait())
+        try:
+            await asyncio.wait([starting, stopping], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopping.cancel()
+        if not starting.done() or starting.cancelled():
+            return None
+        return starting.result()
+
+    async def _stop(self) -> None:
+        starting = self._starting
+        if starting is None or not starting.done() or starting.cancelled() or starting.exception():
+            return
+        interpreter = starting.result()
+        if not await interpreter.interrupt(INTERRUPT_S):
+            await interpreter.close(
+                "It did not stop when asked, so its interpreter was ended; its variables are lost, and the next"
+                " run gets a new one."
+            )
+
+
+def python(sandbox: Sandbox, environment: KernelEnvironment, workspace: Path) -> KernelRuntime:
+    """Return the Python runtime for a workspace."""
+    reach = Reach(
+        writable=(workspace,),
+        readable=(environment.folder, environment.base),
+        skeleton=environment.skeleton,
+    )
+    argv = (
+        str(environment.python),
+        "-m",
+        "ipykernel_launcher",
+        "-f",
+        "{connection_file}",
+        *_SETTINGS,
+    )
+    search = (str(environment.python.parent), *SEARCH_PATH)
+    return KernelRuntime("python", sandbox, argv, reach, {"PATH": ":".join(search)})
+
+
+_SETTINGS = (
+    # The conversation's log remembers; no database in a home that vanishes.
+    "--HistoryManager.enabled=False",
+    # `!command` as any program starts another: with an empty standard input and no terminal of its
+    # own, so that a command which asks for input ends at once instead of waiting for ever.
+    "--IPKernelApp.exec_lines=['get_ipython().system = get_ipython().system_raw']",
+)

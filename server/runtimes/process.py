@@ -1,0 +1,154 @@
+"""A confined process: started with a private folder of its own, watched, and ended with all it
+started."""
+
+import asyncio
+import contextlib
+import fcntl
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from sayso.server.runtimes.sandbox.sandbox import Confined, Reach, Sandbox, user_for
+
+log = logging.getLogger(__name__)
+
+_PREFIX = "sayso-code-"
+
+_LAST_WORDS_BYTES = 4_096
+"""As much of a process's own complaints as a log line should hold; it is read on, so that it never
+blocks."""
+
+_TERM_S = 0.2
+"""A sandbox ends its tree in some 20 ms when asked; past ten times that it is killed."""
+
+
+class PrivateFolder:
+    """A folder that one confined process and we share, and nobody else can enter.
+
+    It is locked while we live, so that what a killed server left can be told from what is in use.
+    """
+
+    def __init__(self, reach: Reach) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()  # made with mode 0700
+        self._handle = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        fcntl.flock(self._handle, fcntl.LOCK_SH)
+        user = user_for(reach)
+        if user is not None:
+            os.chown(self.path, user, user)
+
+    def remove(self) -> None:
+        os.close(self._handle)
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def sweep() -> None:
+    """Remove the private folders of servers that were killed."""
+    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path, ignore_errors=True)
+            finally:
+                os.close(handle)
+
+
+class ConfinedProcess:
+    """One process in a sandbox, and everything that it starts."""
+
+    def __init__(self, process: asyncio.subprocess.Process, private: PrivateFolder) -> None:
+        self._process = process
+        self._private = private
+        self._last_words = b""
+        self._closed = False
+        self._listening = asyncio.create_task(self._listen())
+        self.ended = asyncio.create_task(process.wait())
+        """Done when the process is gone; its result is the exit code, negative for a signal."""
+
+    @classmethod
+    async def start(
+        cls,
+        sandbox: Sandbox,
+        command: Callable[[Path], Sequence[str]],
+        environment: Mapping[str, str],
+        reach: Reach,
+    ) -> "ConfinedProcess":
+        """Start what `command` returns for the private folder. An OSError says that it could not be
+        started."""
+
+        def prepare() -> tuple[PrivateFolder, Confined]:
+            private = PrivateFolder(reach)
+            try:
+                argv = command(private.path)
+                return private, sandbox.confine(argv, environment, reach, private.path)
+            except BaseException:
+                private.remove()
+                raise
+
+        private, confined = await asyncio.to_thread(prepare)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *confined.argv,
+                env=confined.environment,
+                pass_fds=confined.descriptors,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+                cwd="/",
+                start_new_session=True,
+            )
+        except BaseException:
+            private.remove()
+            raise
+        finally:
+            for descriptor in confined.descriptors:
+                os.close(descriptor)
+        if process.stdin:
+            process.stdin.write(
+                b"\n"
+            )  # the word to begin; the pipe then stays open for as long as we live
+        return cls(process, private)
+
+    @property
+    def folder(self) -> Path:
+        """The private folder."""
+        return self._private.path
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def last_words(self) -> str:
+        """What the process itself complained of, not the code in it."""
+        return self._last_words.decode(errors="replace").strip()
+
+    async def close(self) -> None:
+        """End the process and everything that it started."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            await self._end()
+        finally:
+            self._listening.cancel()
+            self._private.remove()
+
+    async def _end(self) -> None:
+        if self._process.stdin:
+            self._process.stdin.close()
+        for end in (self._process.terminate, self._process.kill):
+            with contextlib.suppress(ProcessLookupError):
+                end()
+            await asyncio.wait([self.ended], timeout=_TERM_S)
+            if self.ended.done():
+                return
+        await self.ended
+
+    async def _listen(self) -> None:
+        if self._process.stderr:
+            while said := await self._process.stderr.read(_LAST_WORDS_BYTES):
+                self._last_words = (self._last_words + said)[-_LAST_WORDS_BYTES:]

@@ -1,0 +1,145 @@
+"""Confinement by bubblewrap: a file system of its own choice, and namespaces in which the host is not.
+
+Inside, there are the system's programs, the folders in reach, and nothing else: no home, no
+network, no other process, no socket of the host. The process tree lives in a namespace that ends
+with its first process, so nothing can outlive it.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from sayso.server.runtimes.sandbox import seccomp
+from sayso.server.runtimes.sandbox.launcher import Steps
+from sayso.server.runtimes.sandbox.sandbox import (
+    PROCESSOR,
+    SETTINGS_OF_SYSTEM,
+    SYSTEM,
+    Confined,
+    Kind,
+    Limits,
+    Reach,
+    clean_environment,
+    sealed,
+    tasks_of,
+    user_for,
+)
+
+_LAUNCHER = Path(__file__).with_name("launcher.py")
+_SCRATCH = Path("/tmp")  # noqa: S108 - the sandbox's own
+_HOME = _SCRATCH / "home"
+
+
+class Bubblewrap:
+    """Confines with the `bwrap` program."""
+
+    kind: Kind = "bubblewrap"
+
+    def __init__(self, program: Path, python: Path, limits: Limits | None = None) -> None:
+        self._program = program
+        self._python = python
+        self._limits = limits or Limits()
+
+    def confine(
+        self, argv: Sequence[str], environment: Mapping[str, str], reach: Reach, private: Path
+    ) -> Confined:
+        user = user_for(reach)
+        filter_at = sealed(seccomp.assemble(connecting=True))
+        names_at = sealed(_names(os.getuid() if user is None else user))
+        options = [
+            *_namespaces(user),
+            *self._file_system(reach, private, names_at),
+            *("--seccomp", str(filter_at)),
+        ]
+        options_at = sealed(b"".join(option.encode() + b"\0" for option in options))
+        enter = Steps(
+            role="enter",
+            argv=list(argv),
+            user=-1 if user is None else user,
+            limits=self._bounds(user),
+            home=str(_HOME),
+            skeleton=str(reach.skeleton or ""),
+            folder=str(reach.writable[0]),
+        )
+        command = (str(self._program), "--args", str(options_at), "--", *self._launch(enter))
+        if user is not None:
+            views = [str(path) for path in reach.writable if path.stat().st_uid == 0]
+            command = self._launch(Steps(role="stage", argv=list(command), user=user, views=views))
+        return Confined(
+            command,
+            clean_environment(_HOME, _SCRATCH, environment),
+            (filter_at, names_at, options_at),
+        )
+
+    def _launch(self, steps: Steps) -> tuple[str, ...]:
+        return (str(self._python), "-I", "-S", str(_LAUNCHER), json.dumps(asdict(steps)))
+
+    def _bounds(self, user: int | None) -> dict[str, int]:
+        # In a user namespace of their own, the sandbox's processes alone are counted; a root server
+        # makes none, and the limit is on all that this user runs.
+        already = 0 if user is None else tasks_of(user)
+        return {
+            "memory": self._limits.memory,
+            "file": self._limits.file,
+            "core": self._limits.core,
+            "processes": self._limits.processes + already,
+            "open_files": self._limits.open_files,
+        }
+
+    def _file_system(self, reach: Reach, private: Path, names_at: int) -> Iterator[str]:
+        for path in SYSTEM:
+            if path.is_symlink():
+                yield from ("--symlink", str(path.readlink()), str(path))
+            elif path.exists():
+                yield from ("--ro-bind", str(path), str(path))
+        for path in (*SETTINGS_OF_SYSTEM, PROCESSOR):
+            if path.exists() and path.name != "passwd":
+                yield from ("--ro-bind", str(path), str(path))
+        yield from ("--perms", "0644", "--ro-bind-data", str(names_at), "/etc/passwd")
+        yield from ("--proc", "/proc", "--dev", "/dev")
+        for scratch in ("/tmp", "/dev/shm"):  # noqa: S108 - the sandbox's own
+            yield from ("--perms", "1777", "--size", str(self._limits.scratch), "--tmpfs", scratch)
+        readable = {path: "--ro-bind" for path in (*reach.readable, *self._own())}
+        writable = {path: "--bind" for path in (*reach.writable, private)}
+        folders = readable | writable
+        for parent in sorted({parent for path in folders for parent in path.parents}):
+            # Or bubblewrap would make them as closed as what lies in them, and another user could
+            # not pass.
+            yield from ("--perms", "0755", "--dir", str(parent))
+        for path, way in sorted(folders.items()):  # what lies deeper comes later, on top
+            yield from (way, str(path), str(path))
+        yield from ("--remount-ro", "/dev", "--remount-ro", "/")
+
+    def _own(self) -> tuple[Path, ...]:
+        """What the launcher needs inside; the system's Python is there already."""
+        prefix = self._python.parent.parent
+        return (_LAUNCHER,) if prefix in SYSTEM else (_LAUNCHER, prefix)
+
+
+def _namespaces(user: int | None) -> Iterator[str]:
+    yield from (
+        "--unshare-pid",
+        "--unshare-net",
+        "--unshare-ipc",
+        "--unshare-uts",
+        "--unshare-cgroup-try",
+    )
+    yield from ("--hostname", "sayso", "--die-with-parent", "--new-session")
+    if user is None:
+        yield "--unshare-user"
+    else:
+        # A root server: root's bubblewrap can show folders that others cannot enter; the launcher
+        # inside needs these three to become the other user, and keeps none.
+        yield from ("--cap-drop", "ALL")
+        for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"):
+            yield from ("--cap-add", capability)
+
+
+def _names(user: int) -> bytes:
+    """A password file in which the code's user has a name, and nobody else's is told."""
+    return (
+        "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n"
+        f"sayso:x:{user}:{user}:Sayso:{_HOME}:/bin/sh\n"
+    ).encode()

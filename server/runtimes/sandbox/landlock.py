@@ -1,0 +1,161 @@
+"""Confinement by Landlock and seccomp, which the kernel offers to everyone: no package, no root.
+
+Landlock decides by path what may be opened, and from its sixth version on keeps signals and
+abstract UNIX sockets within the sandbox. It knows nothing of UDP or of UNIX sockets at a path:
+there the seccomp filter refuses to make other sockets than UNIX ones and to connect any (a kernel
+only binds and accepts). A guard process outside the sandbox ends whatever the code leaves behind.
+"""
+
+import ctypes
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from sayso.server.runtimes.sandbox import seccomp
+from sayso.server.runtimes.sandbox.launcher import Steps
+from sayso.server.runtimes.sandbox.sandbox import (
+    PROCESSOR,
+    SETTINGS_OF_SYSTEM,
+    SYSTEM,
+    Confined,
+    Kind,
+    Limits,
+    Reach,
+    clean_environment,
+    tasks_of,
+    user_for,
+)
+
+NEEDED_VERSION = 6
+"""The first version of Landlock that keeps signals and abstract sockets in; it came with Linux
+6.12."""
+
+_LAUNCHER = Path(__file__).with_name("launcher.py")
+
+# LANDLOCK_ACCESS_FS_* (linux/landlock.h)
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_REMOVE_FILE, _MAKE_REG, _TRUNCATE, _IOCTL_DEV = 1 << 5, 1 << 8, 1 << 14, 1 << 15
+_MAKE_CHAR, _MAKE_BLOCK = 1 << 6, 1 << 11
+_ALL = (1 << 16) - 1
+_SCOPED = 0b11
+"""LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET and LANDLOCK_SCOPE_SIGNAL."""
+
+_ON_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
+"""What can be allowed for a path that is no folder."""
+_READ = _EXECUTE | _READ_FILE | _READ_DIR
+_WRITE = _ALL & ~(_MAKE_CHAR | _MAKE_BLOCK | _IOCTL_DEV)
+
+_DEVICES = tuple(Path("/dev") / name for name in ("null", "zero", "full", "random", "urandom"))
+_TERMINALS = (Path("/dev/ptmx"), Path("/dev/pts"))
+_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - POSIX semaphores and shared memory live there
+
+_OF_PROCESSES = tuple(
+    Path("/proc") / name
+    for name in (
+        "cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "sys/kernel", "sys/vm", "uptime", "version",
+    )
+)  # fmt: skip
+"""What tells of the machine, and of no process."""
+
+
+def version() -> int:
+    """Return the version of Landlock that the kernel offers; 0 where it offers none."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    asked = libc.syscall(ctypes.c_long(444), None, ctypes.c_size_t(0), ctypes.c_uint32(1))
+    return max(0, int(asked))
+
+
+class Landlock:
+    """Confines with Landlock and seccomp."""
+
+    kind: Kind = "landlock"
+
+    def __init__(self, python: Path, limits: Limits | None = None) -> None:
+        self._python = python
+        self._limits = limits or Limits()
+
+    def confine(
+        self, argv: Sequence[str], environment: Mapping[str, str], reach: Reach, private: Path
+    ) -> Confined:
+        user = user_for(reach)
+        home, scratch = private / "home", private / "tmp"
+        scratch.mkdir(mode=0o700, exist_ok=True)
+        if user is not None:
+            os.chown(scratch, user, user)
+        steps = Steps(
+            role="guard",
+            argv=list(argv),
+            user=-1 if user is None else user,
+            views=[] if user is None else _views(user, reach, private, self._python),
+            limits=self._bounds(user),
+            home=str(home),
+            skeleton=str(reach.skeleton or ""),
+            landlock=[(str(path), access) for path, access in _rules(reach, private, user)],
+            handled=_ALL,
+            scoped=_SCOPED,
+            filter=seccomp.assemble(connecting=False).hex(),
+            folder=str(reach.writable[0]),
+        )
+        return Confined(
+            (str(self._python), "-I", "-S", str(_LAUNCHER), json.dumps(asdict(steps))),
+            clean_environment(home, scratch, environment),
+        )
+
+    def _bounds(self, user: int | None) -> dict[str, int]:
+        return {
+            "memory": self._limits.memory,
+            "file": self._limits.file,
+            "core": self._limits.core,
+            # The limit is on all that the user runs, so what runs already comes on top.
+            "processes": self._limits.processes + tasks_of(os.geteuid() if user is None else user),
+            "open_files": self._limits.open_files,
+        }
+
+
+def _rules(reach: Reach, private: Path, user: int | None) -> Iterator[tuple[Path, int]]:
+    for path in (*SYSTEM, *SETTINGS_OF_SYSTEM, PROCESSOR, *reach.readable):
+        yield from _rule(path, _READ)
+    for path in (
+        *_OF_PROCESSES,
+        Path("/proc/self"),
+    ):  # the one that the code starts in, not its children
+        yield from _rule(path, _READ_FILE | _READ_DIR)
+    for path in _DEVICES:
+        yield from _rule(path, _READ_FILE | _WRITE_FILE)
+    # Not to be listed: what other programs keep there under names of their own stays unknown.
+    yield from _rule(
+        _SHARED_MEMORY, _READ_FILE | _WRITE_FILE | _MAKE_REG | _REMOVE_FILE | _TRUNCATE
+    )
+    if user is not None:
+        # Only as another user: the terminals of our own user, in which a person types, would be
+        # open too.
+        for path in _TERMINALS:
+            yield from _rule(path, _READ_FILE | _WRITE_FILE | _READ_DIR | _IOCTL_DEV)
+    for path in (*reach.writable, private):
+        yield from _rule(path, _WRITE)
+
+
+def _rule(path: Path, access: int) -> Iterator[tuple[Path, int]]:
+    """What is a file can only be allowed what files can do."""
+    try:
+        folder = stat.S_ISDIR(path.stat().st_mode)
+    except OSError:
+        return
+    yield path, access if folder else access & _ON_FILES
+
+
+def _views(user: int, reach: Reach, private: Path, python: Path) -> list[str]:
+    """The folders of root's that must seem to be the user's: those to write in, and those to pass
+    through."""
+    found: set[Path] = {path for path in reach.writable if path.stat().st_uid == 0}
+    for path in (*reach.writable, *reach.readable, private, python):
+        for folder in reversed(path.parents):
+            status = folder.stat()
+            if status.st_uid == 0 and not status.st_mode & stat.S_IXOTH:
+                found.add(folder)
+                break
+    outermost = {path for path in found if not any(above in found for above in path.parents)}
+    return sorted(str(path) for path in outermost)

@@ -1,0 +1,322 @@
+"""The last steps before confined code, in a process of their own: a script of the standard library alone.
+
+It runs as `python -I -S launcher.py STEPS`, where STEPS is a `Steps` record as JSON that the server
+made; outside the sandbox or inside, wherever a sandbox needs something done between fork and exec:
+
+    stage     prepare folders for another user, then become a command (root: before bubblewrap)
+    enter     wait for the server's word, bound the resources, become the user, become the command
+    guard     fork; the child enters behind Landlock and seccomp; the parent stays outside, and when
+    the child or the server ends, ends everything that the child ever started
+"""
+
+import contextlib
+import ctypes
+import ctypes.util
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import struct
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LINUX = sys.platform == "linux"
+
+_KILL_S = 2.0
+"""How long the guard keeps killing before it gives up on what does not die (it waits for a
+disk)."""
+
+_LIMITS = {
+    "memory": resource.RLIMIT_AS,
+    "file": resource.RLIMIT_FSIZE,
+    "core": resource.RLIMIT_CORE,
+    "processes": resource.RLIMIT_NPROC,
+    "open_files": resource.RLIMIT_NOFILE,
+}
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What to do; a field left empty is a step left out."""
+
+    role: str
+    argv: list[str]
+    user: int = -1
+    """Become this user and group, with no capability left; -1 stays who we are."""
+    views: list[str] = field(default_factory=list)
+    """Folders of root's that `user` shall see as its own, in this process's view of the file system
+    alone."""
+    limits: dict[str, int] = field(default_factory=dict)
+    """The most bytes, processes or files of a kind, for each process."""
+    home: str = ""
+    """An empty folder of the code's own to make, and to fill from `skeleton`."""
+    skeleton: str = ""
+    landlock: list[tuple[str, int]] = field(default_factory=list)
+    """What paths may be reached and how (LANDLOCK_ACCESS_FS_*); all else is out of reach."""
+    handled: int = 0
+    """All the ways of access that Landlock shall govern."""
+    scoped: int = 0
+    filter: str = ""
+    """The seccomp program, in hexadecimal."""
+    folder: str = ""
+    """Where the command starts."""
+
+
+def main(text: str) -> int:
+    steps = Steps(**json.loads(text))
+    if steps.role == "stage":
+        show_as_own(steps.views, steps.user)
+        os.execv(steps.argv[0], steps.argv)
+    if steps.role == "enter":
+        wait_for_word()
+        enter(steps)
+    return guard(steps)
+
+
+def wait_for_word() -> None:
+    """Go on when the server has written a byte; if it died before, there is nobody to work for."""
+    if not os.read(0, 1):
+        os._exit(1)
+
+
+def enter(steps: Steps) -> None:
+    """Become the confined command. Does not return."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    with contextlib.suppress(PermissionError):
+        # So that an interrupt reaches the command and its children, and no terminal does.
+        os.setsid()
+    for name, most in steps.limits.items():
+        lower(_LIMITS[name], most)
+    if LINUX:
+        with contextlib.suppress(OSError):
+            # When memory runs out, this goes first and the host's own processes stay.
+            Path("/proc/self/oom_score_adj").write_text("1000")
+    rules = landlock_rules(steps) if steps.handled else -1
+    if steps.user >= 0:
+        become(steps.user)
+    if LINUX and steps.role == "guard":
+        call("prctl", 1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG: no guard, no work
+    if steps.home:
+        shutil.copytree(steps.skeleton, steps.home) if steps.skeleton else Path(steps.home).mkdir()
+    if steps.folder:
+        os.chdir(steps.folder)
+    if LINUX:
+        call("prctl", 38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+    if rules >= 0:
+        syscall(446, rules, 0)  # landlock_restrict_self
+        os.close(rules)
+    if steps.filter:
+        filter_calls(bytes.fromhex(steps.filter))
+    os.execv(steps.argv[0], steps.argv)
+
+
+def lower(limit: int, most: int) -> None:
+    _, hard = resource.getrlimit(limit)
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
+    resource.setrlimit(limit, (most, most))
+
+
+def become(user: int) -> None:
+    """Be another user for good: no capability survives, and none can come back."""
+    for capability in range(64):
+        with contextlib.suppress(OSError):
+            call("prctl", 24, capability, 0, 0, 0)  # PR_CAPBSET_DROP; fails past the last one
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
+def landlock_rules(steps: Steps) -> int:
+    """Return a ruleset that allows what the steps name."""
+    attributes = struct.pack("=QQQ", steps.handled, 0, steps.scoped)
+    ruleset = syscall(444, attributes, len(attributes), 0)  # landlock_create_ruleset
+    for path, access in steps.landlock:
+        try:
+            handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue
+        rule = struct.pack("=Qi", access, handle)
+        syscall(445, ruleset, 1, rule, 0)  # landlock_add_rule, LANDLOCK_RULE_PATH_BENEATH
+        os.close(handle)
+    return ruleset
+
+
+def filter_calls(program: bytes) -> None:
+    """Let the kernel refuse, from here on, what the program refuses."""
+    held = ctypes.create_string_buffer(program, len(program))
+    described = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(held))
+    call("prctl", 22, 2, described, 0, 0)  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+
+
+def show_as_own(folders: list[str], user: int) -> None:
+    """Show root's files in these folders as the user's, and what the user makes there as root's."""
+    if not folders:
+        return
+    call("unshare", 0x20000)  # CLONE_NEWNS
+    call("mount", None, b"/", None, 0x44000, None)  # MS_REC | MS_PRIVATE: nothing of it gets out
+    mapping = user_namespace(f"0 {user} 1\n")
+    for folder in folders:
+        # open_tree(OPEN_TREE_CLONE | AT_RECURSIVE), mount_setattr(MOUNT_ATTR_IDMAP), move_mount
+        tree = syscall(428, -100, folder.encode(), 0x1 | 0x80000)
+        attributes = struct.pack("=QQQQ", 0x100000, 0, 0, mapping)
+        syscall(442, tree, b"", 0x1000, attributes, len(attributes))
+        syscall(429, tree, b"", -100, folder.encode(), 0x4)
+        os.close(tree)
+    os.close(mapping)
+
+
+def user_namespace(mapping: str) -> int:
+    """Return a handle of a user namespace with this mapping of users and groups, which nobody lives
+    in."""
+    ready, go = os.pipe(), os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            call("unshare", 0x10000000)  # CLONE_NEWUSER
+            os.write(ready[1], b".")
+            os.read(go[0], 1)
+        finally:
+            os._exit(0)
+    os.close(ready[1])
+    if not os.read(ready[0], 1):
+        raise OSError("no user namespace can be made")
+    for kind in ("uid", "gid"):
+        Path(f"/proc/{child}/{kind}_map").write_text(mapping)
+    handle = os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+    os.write(go[1], b".")
+    os.waitpid(child, 0)
+    for end in (ready[0], *go):
+        os.close(end)
+    return handle
+
+
+def guard(steps: Steps) -> int:
+    """Start the command confined and outlive it, to end what it leaves behind."""
+    if LINUX:
+        call(
+            "prctl", 36, 1, 0, 0, 0
+        )  # PR_SET_CHILD_SUBREAPER: orphans below us become our children
+    wait_for_word()
+    show_as_own(steps.views, steps.user)
+    lifeline = os.dup(0)
+    os.set_inheritable(lifeline, False)
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake)
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: None)
+    child = os.fork()
+    if not child:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        try:
+            enter(steps)
+        except BaseException as error:  # noqa: BLE001 - nothing may run on in a half confined fork
+            os.write(2, f"{type(error).__name__}: {error}\n".encode())
+            os._exit(126)
+    code = watch(child, lifeline, woken)
+    end_all(child)
+    return code
+
+
+def watch(child: int, lifeline: int, woken: int) -> int:
+    """Return when the child has ended, or the server has, or wants it ended."""
+    while True:
+        readable, _, _ = select.select([lifeline, woken], [], [])
+        if woken in readable:
+            signals = os.read(woken, 512)
+            ended = reap(child)
+            if ended is not None:
+                return ended
+            if set(signals) - {signal.SIGCHLD}:
+                return 1
+        if lifeline in readable and not os.read(lifeline, 512):
+            return 1
+
+
+def reap(child: int) -> int | None:
+    """Collect whoever has ended; return the child's exit code if it is among them."""
+    code = None
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                break
+            if pid == child:
+                code = os.waitstatus_to_exitcode(status)
+    return None if code is None else code if code >= 0 else 128 - code
+
+
+def end_all(child: int) -> None:
+    """Kill everything below this process: first stop it all, so that nothing is born meanwhile."""
+    deadline = time.monotonic() + _KILL_S
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child, signal.SIGKILL)
+    while time.monotonic() < deadline:
+        below = descendants()
+        if not below:
+            reap(child)
+            return
+        stopped: set[int] = set()
+        while new := below - stopped:
+            send(new, signal.SIGSTOP)
+            stopped |= new
+            below = descendants()
+        send(stopped, signal.SIGKILL)
+        reap(child)
+        time.sleep(0.005)
+
+
+def send(pids: set[int], number: int) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+def descendants() -> set[int]:
+    """All living processes below this one."""
+    if not LINUX:
+        return set()  # by design on macOS: the process group is all that can be known
+    children: dict[int, list[int]] = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            with contextlib.suppress(OSError):
+                state, parent = (
+                    Path(f"/proc/{entry}/stat").read_text().rpartition(")")[2].split()[:2]
+                )
+                if state not in "ZX":
+                    children.setdefault(int(parent), []).append(int(entry))
+    found: set[int] = set()
+    waiting = [os.getpid()]
+    while waiting:
+        for child in children.get(waiting.pop(), ()):
+            found.add(child)
+            waiting.append(child)
+    return found
+
+
+def syscall(number: int, *arguments: object) -> int:
+    """Make a system call that has the same number on x86_64 and aarch64, and no function in the C
+    library."""
+    return call("syscall", number, *arguments)
+
+
+def call(function: str, *arguments: object) -> int:
+    libc = ctypes.CDLL(None, use_errno=True)
+    converted = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
+    result = getattr(libc, function)(*converted)
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), function)
+    return int(result)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

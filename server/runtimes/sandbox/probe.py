@@ -1,0 +1,185 @@
+"""Tries to break out. The self-test runs this inside the sandbox: a script of the standard library alone.
+
+It runs as `python -I -S probe.py TARGETS FINDINGS`: TARGETS is a `Targets` record as JSON, FINDINGS
+the file to which it writes, as a JSON list, what it could do and should not have been able to.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+_CONNECT_S = 0.2
+"""A listener on the same machine answers within a millisecond; a network that is not there, at
+once."""
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What the server has set out to be found."""
+
+    workspace: str
+    """To be written in: the one thing here that must succeed."""
+    canary: str
+    """A file outside, to be neither read nor changed."""
+    secret: str
+    """What is in the canary and in the victim's environment."""
+    victim: int
+    """A process of the server's user, to be left alone."""
+    tcp: int
+    udp: int
+    """Ports of the host's loopback."""
+    socket: str
+    """A UNIX socket at a path."""
+    abstract: str
+    """A UNIX socket without a path."""
+
+
+def write_in_workspace(targets: Targets) -> bool:
+    file = Path(targets.workspace, f".sayso-probe-{os.getpid()}")
+    file.write_text("written")
+    file.unlink()
+    return True
+
+
+def read_a_file(targets: Targets) -> bool:
+    return targets.secret in Path(targets.canary).read_text()
+
+
+def change_a_file(targets: Targets) -> bool:
+    with Path(targets.canary).open("a") as file:
+        file.write("changed")
+    return True
+
+
+def make_a_file(targets: Targets) -> bool:
+    for folder in (
+        Path(targets.canary).parent,
+        Path("/usr"),
+        Path("/etc"),
+        Path.home().parent,
+        Path("/"),
+    ):
+        with contextlib.suppress(OSError):
+            file = folder / f"sayso-probe-{targets.victim}"
+            file.touch()
+            # Under bubblewrap some of these are folders of the sandbox's own; the server looks for
+            # itself.
+            return folder == Path(targets.canary).parent
+    return False
+
+
+def delete_a_file(targets: Targets) -> bool:
+    Path(targets.canary).rename(targets.canary + ".moved")
+    return True
+
+
+def read_environments(targets: Targets) -> bool:
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            with contextlib.suppress(OSError):
+                if targets.secret.encode() in Path(f"/proc/{entry}/environ").read_bytes():
+                    return True
+    return False
+
+
+def read_memory(targets: Targets) -> bool:
+    with Path(f"/proc/{targets.victim}/mem").open("rb"):
+        return True
+
+
+def trace(targets: Targets) -> bool:
+    libc = ctypes.CDLL(None, use_errno=True)
+    return bool(libc.ptrace(16, targets.victim, None, None) == 0)  # PTRACE_ATTACH
+
+
+def signal_a_process(targets: Targets) -> bool:
+    os.kill(targets.victim, signal.SIGTERM)
+    return True
+
+
+def connect_by_tcp(targets: Targets) -> bool:
+    with socket.create_connection(("127.0.0.1", targets.tcp), timeout=_CONNECT_S):
+        return True
+
+
+def send_by_udp(targets: Targets) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        sender.sendto(b"out", ("127.0.0.1", targets.udp))
+    return False  # it says nothing whether that arrived; the server looks for itself
+
+
+def connect_to_socket(targets: Targets) -> bool:
+    return _connects(targets.socket)
+
+
+def connect_to_abstract_socket(targets: Targets) -> bool:
+    return _connects("\0" + targets.abstract)
+
+
+def send_to_socket(targets: Targets) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.sendmsg([b"out"], [], 0, targets.socket + ".datagram")
+    return True
+
+
+def make_a_namespace(_: Targets) -> bool:
+    libc = ctypes.CDLL(None, use_errno=True)
+    return bool(libc.unshare(0x10000000) == 0)  # CLONE_NEWUSER
+
+
+def hold_capabilities(_: Targets) -> bool:
+    status = Path("/proc/self/status").read_text()
+    return any(
+        line.startswith(("CapPrm", "CapEff", "CapAmb")) and int(line.split()[1], 16)
+        for line in status.splitlines()
+    )
+
+
+def _connects(address: str) -> bool:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(_CONNECT_S)
+        client.connect(address)
+    return True
+
+
+ATTEMPTS: dict[str, Callable[[Targets], bool]] = {
+    "read a file outside": read_a_file,
+    "change a file outside": change_a_file,
+    "make a file outside": make_a_file,
+    "delete a file outside": delete_a_file,
+    "read the server's environment": read_environments,
+    "read another process's memory": read_memory,
+    "trace another process": trace,
+    "connect by TCP": connect_by_tcp,
+    "send by UDP": send_by_udp,
+    "connect to a socket of the host": connect_to_socket,
+    "connect to an abstract socket of the host": connect_to_abstract_socket,
+    "send to a datagram socket of the host": send_to_socket,
+    "make a user namespace": make_a_namespace,
+    "hold capabilities": hold_capabilities,
+    "signal another process": signal_a_process,
+}
+
+
+def main(targets: Targets) -> list[str]:
+    done = []
+    for name, attempt in ATTEMPTS.items():
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            if attempt(targets):
+                done.append(name)
+    with contextlib.suppress(OSError):
+        write_in_workspace(targets)
+        return done
+    return [*done, "not even write in its own folder"]
+
+
+if __name__ == "__main__":
+    found = main(Targets(**json.loads(sys.argv[1])))
+    Path(sys.argv[2]).write_text(json.dumps(found))

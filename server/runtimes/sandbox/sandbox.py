@@ -1,0 +1,166 @@
+"""The seam for confinement: a command and its reach in, the confined command out."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+Kind = Literal["bubblewrap", "landlock", "seatbelt"]
+
+KERNEL_USER = 65_530
+"""As whom code runs when the server runs as root: a number that no distribution gives to anyone."""
+
+SYSTEM = tuple(
+    Path(path)
+    for path in (
+        "/usr",
+        "/bin",
+        "/sbin",
+        "/lib",
+        "/lib32",
+        "/lib64",
+        "/libx32",
+        "/nix/store",
+        "/gnu/store",
+    )
+)
+"""Programs and libraries: read-only for everyone anyway, and without secrets."""
+
+SETTINGS_OF_SYSTEM = tuple(
+    Path("/etc") / name
+    for name in (
+        "alternatives", "bash.bashrc", "ca-certificates", "debian_version", "fonts", "group", "inputrc",
+        "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic", "mime.types", "nsswitch.conf",
+        "os-release", "passwd", "pki", "profile", "protocols", "services", "shells", "ssl/certs",
+        "ssl/openssl.cnf", "terminfo", "timezone",
+    )
+)  # fmt: skip
+"""What programs look up there; no host names, no network settings, no keys."""
+
+PROCESSOR = Path("/sys/devices/system/cpu")
+"""How many processors there are: numerical libraries and thread pools ask."""
+
+SEARCH_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
+
+_GIB = 1024**3
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one confined interpreter, and each process that it starts, may use."""
+
+    memory: int = field(default_factory=lambda: _memory())
+    """Bytes of address space: a run-away allocation ends as MemoryError, not on the host's back."""
+    file: int = 4 * _GIB
+    """Bytes of one file: more than data work needs, less than a disk."""
+    processes: int = 512
+    """Processes and threads: ten for a kernel, one per processor in numerical libraries, room for
+    pools and shells; a fork bomb stops here."""
+    open_files: int = 4_096
+    """What Linux gives to services by default, in effect."""
+    core: int = 0
+    """Bytes of a core dump: it would hold the workspace's secrets and fill it."""
+    scratch: int = _GIB
+    """Bytes in /tmp and in /dev/shm each, where these are memory."""
+
+
+def _memory() -> int:
+    """Half of the machine's memory, but 2 GiB (numerical libraries reserve a lot) to 8 GiB."""
+    try:
+        whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return 4 * _GIB
+    return min(8 * _GIB, max(2 * _GIB, whole // 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What confined code may touch besides the system's programs; everything else it cannot even
+    see."""
+
+    writable: tuple[Path, ...]
+    """Folders to read and write. The first is where it starts."""
+    readable: tuple[Path, ...] = ()
+    """Folders and files to read, and to run programs from."""
+    skeleton: Path | None = None
+    """What its own, otherwise empty home folder starts with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confined:
+    """A command that confines itself when it is started.
+
+    Start it with exactly this environment, a pipe as standard input, and the descriptors passed on
+    under their own numbers; then close them. It waits for one byte on the pipe. Keep the pipe open:
+    where it closes, or the process gets SIGTERM, everything that was started in the sandbox ends.
+    """
+
+    argv: tuple[str, ...]
+    environment: Mapping[str, str]
+    descriptors: tuple[int, ...] = ()
+
+
+class Sandbox(Protocol):
+    """A way to confine commands on this machine."""
+
+    @property
+    def kind(self) -> Kind: ...
+
+    def confine(
+        self, argv: Sequence[str], environment: Mapping[str, str], reach: Reach, private: Path
+    ) -> Confined:
+        """Confine a command.
+
+        `environment` is added to a clean one. `private` is a folder of the command's own, 0700,
+        belonging to `user_for(reach)`, through which it and we may talk.
+        """
+        ...
+
+
+def clean_environment(home: Path, scratch: Path, also: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of confined code: nothing of the server's but language and time
+    zone."""
+    shell = "/bin/bash" if Path("/bin/bash").exists() else "/bin/sh"
+    kept = {name: os.environ[name] for name in ("TZ", "LC_ALL", "LC_CTYPE") if name in os.environ}
+    return {
+        "PATH": ":".join(SEARCH_PATH),
+        "HOME": str(home),
+        "TMPDIR": str(scratch),
+        "USER": "sayso",
+        "LOGNAME": "sayso",
+        "SHELL": shell,
+        "LANG": os.environ.get("LANG", "en_US.UTF-8" if sys.platform == "darwin" else "C.UTF-8"),
+        "PYTHONNOUSERSITE": "1",
+        **kept,
+        **also,
+    }
+
+
+def user_for(reach: Reach) -> int | None:
+    """As whom the code runs: ourselves; from a root server, whom its folder belongs to, or else
+    nobody."""
+    if sys.platform != "linux" or os.geteuid():
+        return None
+    return reach.writable[0].stat().st_uid or KERNEL_USER
+
+
+def tasks_of(user: int) -> int:
+    """How many processes and threads a user has now, as the limit on processes counts them."""
+    count = 0
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if entry.stat().st_uid == user:
+                    count += len(os.listdir(f"/proc/{entry.name}/task"))
+    return count
+
+
+def sealed(content: bytes) -> int:
+    """Return a descriptor from which a started process can read this content."""
+    handle = os.memfd_create("sayso", os.MFD_CLOEXEC)
+    os.write(handle, content)
+    os.lseek(handle, 0, os.SEEK_SET)
+    return handle

@@ -1,0 +1,205 @@
+"""The proof, made anew at each start, that the sandbox holds: break-outs are tried from inside.
+
+Where it does not hold no code runs. That is said with the reason and with what a person has to do.
+"""
+
+import asyncio
+import contextlib
+import json
+import secrets
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from sayso.server.runtimes.environment import base_python
+from sayso.server.runtimes.process import ConfinedProcess, sweep
+from sayso.server.runtimes.sandbox import landlock, seccomp
+from sayso.server.runtimes.sandbox.bubblewrap import Bubblewrap
+from sayso.server.runtimes.sandbox.landlock import Landlock
+from sayso.server.runtimes.sandbox.probe import Targets
+from sayso.server.runtimes.sandbox.remedies import remedy
+from sayso.server.runtimes.sandbox.sandbox import Kind, Reach, Sandbox
+
+_PROBE = Path(__file__).with_name("probe.py")
+
+_TEST_S = 10.0
+"""The test takes a fifth of a second; a machine that needs fifty times that is stuck."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxReport:
+    """Whether code can be confined on this machine."""
+
+    holds: bool
+    kind: Kind | None = None
+    """The sandbox that holds, or the one that came closest."""
+    failures: tuple[str, ...] = ()
+    """What code could do that it must not, or why a sandbox did not start."""
+    remedy: str = ""
+    """What a person has to do, in one sentence."""
+    sandbox: Sandbox | None = None
+    """The sandbox to use; None where none holds."""
+
+    @property
+    def reason(self) -> str:
+        """Why it does not hold, to follow "because"."""
+        return "; ".join(self.failures) or "nothing here can confine it"
+
+
+async def find_sandbox() -> SandboxReport:
+    """Return a report on the first sandbox of this machine that holds, or on why none does."""
+    await asyncio.to_thread(sweep)
+    reports = []
+    for sandbox in candidates():
+        report = await examine(sandbox)
+        if report.holds:
+            return report
+        reports.append(report)
+    failures = tuple(failure for report in reports for failure in report.failures)
+    return SandboxReport(
+        holds=False,
+        kind=reports[0].kind if reports else None,
+        failures=failures or ("this machine has nothing that can confine it",),
+        remedy=remedy(failures),
+    )
+
+
+def candidates() -> Iterator[Sandbox]:
+    """The sandboxes that this machine offers, the best first."""
+    python = base_python()
+    if sys.platform == "darwin":
+        return
+    if (program := shutil.which("bwrap")) and seccomp.supported():
+        yield Bubblewrap(Path(program).resolve(), python)
+    if landlock.version() >= landlock.NEEDED_VERSION and seccomp.supported():
+        yield Landlock(python)
+
+
+async def examine(sandbox: Sandbox) -> SandboxReport:
+    """Try to break out of a sandbox."""
+    try:
+        async with asyncio.timeout(_TEST_S):
+            failures = await _break_out(sandbox)
+    except TimeoutError:
+        failures = (f"{sandbox.kind} did not finish its test within {_TEST_S:.0f} seconds",)
+    except OSError as error:
+        failures = (f"{sandbox.kind} cannot be started: {error.strerror or error}",)
+    if failures:
+        return SandboxReport(False, sandbox.kind, failures, remedy(failures))
+    return SandboxReport(True, sandbox.kind, sandbox=sandbox)
+
+
+async def _break_out(sandbox: Sandbox) -> tuple[str, ...]:
+    async with _decoys() as decoys:
+        python = base_python()
+        reach = Reach(
+            writable=(Path(decoys.targets.workspace),),
+            readable=(_PROBE, python.parent.parent),
+        )
+
+        def command(private: Path) -> Sequence[str]:
+            argv = (str(python), "-I", "-S", str(_PROBE), json.dumps(asdict(decoys.targets)))
+            return (*argv, str(private / "findings"))
+
+        process = await ConfinedProcess.start(sandbox, command, {}, reach)
+        try:
+            await asyncio.shield(process.ended)
+            try:
+                found = [
+                    str(each) for each in json.loads((process.folder / "findings").read_text())
+                ]
+            except (OSError, ValueError):
+                why = (process.last_words.splitlines() or ["it said nothing"])[-1]
+                return (f"{sandbox.kind} does not work: {why}",)
+        finally:
+            await process.close()
+        found += decoys.disturbed()
+        return tuple(f"inside {sandbox.kind}, code can {what}" for what in dict.fromkeys(found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Decoys:
+    """What is set out for the probe, to see whether it gets there."""
+
+    targets: Targets
+    victim: asyncio.subprocess.Process
+    tcp: socket.socket
+    udp: socket.socket
+    paths: socket.socket
+    abstract: socket.socket
+
+    def disturbed(self) -> list[str]:
+        """What happened to them, as seen from outside."""
+        found = []
+        canary = Path(self.targets.canary)
+        if not canary.exists() or canary.read_text() != self.targets.secret:
+            found.append("change a file outside")
+        if self.victim.returncode is not None:
+            found.append("signal another process")
+        for name, listener in (
+            ("connect by TCP", self.tcp),
+            ("connect to a socket of the host", self.paths),
+            ("connect to an abstract socket of the host", self.abstract),
+        ):
+            with contextlib.suppress(BlockingIOError):
+                listener.accept()[0].close()
+                found.append(name)
+        with contextlib.suppress(BlockingIOError):
+            self.udp.recv(16)
+            found.append("send by UDP")
+        return found
+
+
+@contextlib.asynccontextmanager
+async def _decoys() -> AsyncIterator[_Decoys]:
+    secret = secrets.token_hex(16)
+    async with contextlib.AsyncExitStack() as stack:
+        outside = Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="sayso-test-"))
+        ).resolve()
+        workspace = outside / "workspace"
+        workspace.mkdir(0o700)
+        canary = outside / "canary"
+        canary.write_text(secret)
+        tcp, udp, paths, abstract = (
+            stack.enter_context(socket.socket(family, kind))
+            for family, kind in (
+                (socket.AF_INET, socket.SOCK_STREAM),
+                (socket.AF_INET, socket.SOCK_DGRAM),
+                (socket.AF_UNIX, socket.SOCK_STREAM),
+                (socket.AF_UNIX, socket.SOCK_STREAM),
+            )
+        )
+        datagrams = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+        tcp.bind(("127.0.0.1", 0))
+        udp.bind(("127.0.0.1", 0))
+        paths.bind(str(outside / "socket"))
+        datagrams.bind(str(outside / "socket.datagram"))
+        abstract.bind(f"\0sayso-{secret}")
+        for each in (tcp, udp, paths, abstract):
+            each.setblocking(False)
+        for each in (tcp, paths, abstract):
+            each.listen()
+        victim = await asyncio.create_subprocess_exec(
+            shutil.which("sleep") or "sleep", str(_TEST_S * 2), env={"SAYSO_TEST": secret}, cwd="/"
+        )
+        targets = Targets(
+            workspace=str(workspace),
+            canary=str(canary),
+            secret=secret,
+            victim=victim.pid,
+            tcp=tcp.getsockname()[1],
+            udp=udp.getsockname()[1],
+            socket=str(outside / "socket"),
+            abstract=f"sayso-{secret}",
+        )
+        try:
+            yield _Decoys(targets, victim, tcp, udp, paths, abstract)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                victim.kill()
+            await victim.wait()

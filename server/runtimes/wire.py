@@ -1,0 +1,154 @@
+"""The wire to one kernel: Jupyter's messages over UNIX sockets in a folder that only the two of us
+enter."""
+
+import asyncio
+import contextlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import zmq
+import zmq.asyncio
+from jupyter_client.session import Session
+
+Channel = Literal["shell", "output", "control"]
+
+_PORTS: Mapping[str, int] = {"shell": 1, "iopub": 2, "stdin": 3, "control": 4, "hb": 5}
+"""Over ipc a port is the number at the end of a socket's name."""
+
+_SOCKETS = "kernel"
+"""How the sockets' names begin."""
+
+_MESSAGE_MOST_BYTES = 64 * 1024**2
+"""Beyond this libzmq drops the connection instead of filling our memory."""
+
+_READ_MOST_BYTES = 256 * 1024
+"""What is read of one message of printed text: decoding 20 MB would stop the event loop for a third
+of a second. Of what is longer, both ends are read."""
+
+_RECONNECT_MS = 5
+"""How often to try a kernel's socket that is not there yet; the default of 100 ms would be felt."""
+
+_PRINTED = re.compile(rb'\A\{\s*"name":\s*"(stdout|stderr)",\s*"text":\s*"')
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message from the kernel."""
+
+    kind: str
+    """As Jupyter calls it: `stream`, `status`, `execute_reply` and so on."""
+    parent: str
+    """The id of the request that it belongs to."""
+    content: Mapping[str, object]
+    left_out: int = 0
+    """Bytes in the middle of its text that were not read."""
+
+
+def write_connection(folder: Path, key: str) -> Path:
+    """Write what a kernel needs to know to talk with us in this folder; return the file."""
+    described = {
+        "transport": "ipc",
+        "ip": str(folder / _SOCKETS),
+        "key": key,
+        "signature_scheme": "hmac-sha256",
+        **{f"{name}_port": number for name, number in _PORTS.items()},
+    }
+    file = folder / "connection.json"
+    file.write_text(json.dumps(described), encoding="utf-8")
+    file.chmod(0o644)  # the kernel may be another user; the folder keeps others out
+    return file
+
+
+class Wire:
+    """The server's end of a kernel's channels."""
+
+    def __init__(self, folder: Path, key: str) -> None:
+        self._session = Session(key=key.encode(), username="sayso")
+        context = zmq.asyncio.Context.instance()
+        self._shell = context.socket(zmq.DEALER)
+        self._control = context.socket(zmq.DEALER)
+        self._output = context.socket(zmq.SUB)
+        self._output.subscribe(b"")
+        self._output.rcvhwm = 0  # what is dropped here could be the word that the run is over
+        for socket, port in (
+            (self._shell, "shell"),
+            (self._control, "control"),
+            (self._output, "iopub"),
+        ):
+            socket.linger = 0
+            socket.maxmsgsize = _MESSAGE_MOST_BYTES
+            socket.reconnect_ivl = _RECONNECT_MS
+            socket.connect(f"ipc://{folder / _SOCKETS}-{_PORTS[port]}")
+
+    def send(
+        self, channel: Literal["shell", "control"], kind: str, content: Mapping[str, object]
+    ) -> str:
+        """Send a request; return its id."""
+        message = self._session.msg(kind, dict(content))
+        socket = self._shell if channel == "shell" else self._control
+        frames = self._session.serialize(message)
+        asyncio.ensure_future(socket.send_multipart(frames)).add_done_callback(_forget)
+        return str(message["header"]["msg_id"])
+
+    async def receive(self, channel: Channel) -> Message:
+        """Wait for the kernel's next message on a channel, passing over what is not one."""
+        socket = {"shell": self._shell, "control": self._control, "output": self._output}[channel]
+        while True:
+            frames = await socket.recv_multipart()
+            with contextlib.suppress(ValueError, KeyError, TypeError, IndexError):
+                return self._read(frames)
+
+    def _read(self, frames: list[bytes]) -> Message:
+        _, frames = self._session.feed_identities(frames)
+        if len(frames[4]) > _READ_MOST_BYTES and (clipped := _clip(frames)):
+            return clipped
+        message = self._session.deserialize(frames)
+        content = message["content"]
+        parent = message["parent_header"].get("msg_id", "")
+        return Message(
+            str(message["msg_type"]), str(parent), content if isinstance(content, dict) else {}
+        )
+
+    def close(self) -> None:
+        for socket in (self._shell, self._control, self._output):
+            socket.close()
+
+
+def _forget(sent: "asyncio.Future[object]") -> None:
+    """A request that cannot be sent meets a kernel that is gone, and its end is watched
+    elsewhere."""
+    if not sent.cancelled():
+        sent.exception()
+
+
+def _clip(frames: list[bytes]) -> Message | None:
+    """Read both ends of a long printed text without decoding the whole. The signature is not looked at.
+
+    None if it is something else, or not written as expected: then it must be read whole.
+    """
+    _, header, parent, _, content = frames[:5]
+    begun = _PRINTED.match(content)
+    if json.loads(header)["msg_type"] != "stream" or not begun or not content.endswith(b'"}'):
+        return None
+    start, end = begun.end(), len(content) - 2
+    head = _cut(content, start + _READ_MOST_BYTES // 2)
+    tail = _cut(content, end - _READ_MOST_BYTES // 2)
+    if not head or not tail:
+        return None
+    kept = content[start:head] + "\\n[…]\\n".encode() + content[tail:end]
+    text = json.loads(b'"' + kept + b'"')
+    of = json.loads(parent).get("msg_id", "")
+    return Message("stream", str(of), {"name": begun[1].decode(), "text": text}, tail - head)
+
+
+def _cut(text: bytes, around: int) -> int:
+    """Return a place near `around` that divides neither an escape nor a character of JSON text; 0
+    if none."""
+    for place in range(around, around + 64):
+        if b"\\" not in text[place - 6 : place] and text[place] & 0xC0 != 0x80:
+            return place
+    return 0

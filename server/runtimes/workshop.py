@@ -1,0 +1,92 @@
+"""All the runtimes of one conversation, and what they may touch."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from pathlib import Path
+
+from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.runtimes.kernel import KernelRuntime, python
+from sayso.server.runtimes.runtime import Ending, Output
+from sayso.server.runtimes.sandbox.selftest import SandboxReport
+
+_ALIASES: Mapping[str, str] = {"py": "python", "python3": "python", "ipython": "python"}
+
+
+class Workshop:
+    """Where a conversation's code runs, each language in a runtime of its own that keeps its
+    state."""
+
+    def __init__(
+        self, workspace: Path, environment: KernelEnvironment | None, report: SandboxReport
+    ) -> None:
+        """Set up for a folder, which is made if it is missing; nothing starts yet.
+
+        Without an environment, or with a sandbox that does not hold, every run is refused with the
+        reason.
+        """
+        self._workspace = workspace
+        self._refusal = _refusal(environment, report)
+        self._runtimes: dict[str, KernelRuntime] = {}
+        if environment and report.sandbox and report.holds:
+            workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._workspace = workspace.resolve()
+            self._runtimes["python"] = python(report.sandbox, environment, self._workspace)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that can be run, by the names that the model should use."""
+        return tuple(self._runtimes)
+
+    @property
+    def where(self) -> str:
+        """The folder in which code runs, as a person would know it."""
+        return str(self._workspace)
+
+    def may_touch(self, language: str) -> tuple[str, ...]:
+        """What code in this language can reach, in words for an approval."""
+        if self._named(language) not in self._runtimes:
+            return ()
+        return (f"read and write {self.where}", "read the system's programs", "no network")
+
+    def prepare(self) -> None:
+        """Start the interpreters in the background, so that the first run is instant."""
+        for runtime in self._runtimes.values():
+            runtime.prepare()
+
+    async def run(self, language: str, code: str) -> AsyncGenerator[Output | Ending]:
+        """Run code. Leaving the iteration early interrupts it."""
+        if self._refusal:
+            yield Ending("error", 0.0, self._refusal)
+            return
+        runtime = self._runtimes.get(self._named(language))
+        if runtime is None:
+            known = ", ".join(self._runtimes)
+            yield Ending(
+                "error", 0.0, f"There is no way to run {language or 'this'} here; use {known}."
+            )
+            return
+        async with aclosing(runtime.run(code)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def interrupt(self) -> None:
+        """Stop what runs."""
+        for runtime in self._runtimes.values():
+            await runtime.interrupt()
+
+    async def close(self) -> None:
+        """End all interpreters."""
+        for runtime in self._runtimes.values():
+            await runtime.close()
+
+    def _named(self, language: str) -> str:
+        name = language.strip().lower()
+        return _ALIASES.get(name, name)
+
+
+def _refusal(environment: KernelEnvironment | None, report: SandboxReport) -> str:
+    if not report.holds:
+        return f"Code does not run here, because {report.reason}. {report.remedy}".strip()
+    if environment is None:
+        return "Code cannot run yet: the kernels' Python environment is missing; `sayso doctor` tells why."
+    return ""
