@@ -32,9 +32,6 @@ MAX_ANSWER_BYTES = 20_000_000
 MAX_PAGES = 100
 """Pages of one list of files; a model's folder fits on the first."""
 
-BLOCK_BYTES = 1 << 18
-"""Read at once from the network."""
-
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -66,12 +63,15 @@ class Interrupted(Exception):
 
 
 class Hub:
-    """One hub. Use it as a context manager."""
+    """One hub. Use it as a context manager. Raises FetchFailed if the address is none."""
 
     def __init__(self, address: str, *, token: str = "") -> None:
         self._address = address.rstrip("/")
         parts = urlsplit(self._address)
         self._host = parts.netloc
+        if parts.scheme not in {"https", "http"} or not parts.hostname:
+            message = f"{address} is no address of a model hub; correct models.hub."
+            raise FetchFailed(message)
         safe = parts.scheme == "https" or parts.hostname in LOOPBACK
         self._client = httpx.Client(
             follow_redirects=True,
@@ -164,9 +164,6 @@ class Hub:
                 yield answer
         except (httpx.TransportError, httpx.TooManyRedirects) as error:
             raise Interrupted(_reason(error)) from error
-        except httpx.InvalidURL as error:
-            message = f"{self._address} is no address of a model hub; correct models.hub."
-            raise FetchFailed(message) from error
 
     def _judge(self, answer: httpx.Response, name: str) -> None:
         status = answer.status_code
@@ -205,7 +202,7 @@ def _goes_on(answer: httpx.Response, start: int, size: int) -> bool:
 
 def _blocks(answer: httpx.Response) -> Iterator[bytes]:
     try:
-        yield from answer.iter_bytes(BLOCK_BYTES)
+        yield from answer.iter_bytes()  # as they come, so that a cut loses none
     except httpx.TransportError as error:
         raise Interrupted(_reason(error)) from error
 

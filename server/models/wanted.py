@@ -33,12 +33,13 @@ ENGLISH_ONLY = re.compile(r"\.en$|distil-large")
 PIPER_VOICES = "rhasspy/piper-voices"
 
 VOICE = re.compile(
-    r"^(?P<region>(?P<language>[a-z]{2,3})_[A-Z]{2})-(?P<voice>\w+)-(?P<quality>x_low|low|medium|high)$"
+    r"(?P<region>(?P<language>[a-z]{2,3})_[A-Z]{2})-(?P<voice>\w+)-(?P<quality>x_low|low|medium|high)"
 )
 """Names of piper's voices: `en_US-lessac-medium`."""
 
-REPOSITORY = re.compile(r"^[\w.-]+/[\w.-]+$")
-GGUF = re.compile(r"^(?P<repository>[\w.-]+/[\w.-]+):(?P<path>[\w.-]+(?:/[\w.-]+)*\.gguf)$")
+_PART = r"\w[\w.-]*"
+REPOSITORY = re.compile(rf"{_PART}/{_PART}")
+GGUF = re.compile(rf"(?P<repository>{_PART}/{_PART}):(?P<path>{_PART}(?:/{_PART})*\.gguf)")
 GGUF_PART = re.compile(r"-\d{5}-of-(?P<parts>\d{5})\.gguf$")
 
 GIGABYTE = 1_000_000_000
@@ -123,13 +124,13 @@ def understand(name: str) -> Wanted:
     if name in SUGGESTED:
         suggested = SUGGESTED[name]
         return _gguf(name, suggested.repository, suggested.file)
-    if match := GGUF.match(name):
+    if match := GGUF.fullmatch(name):
         return _gguf(name, match["repository"], match["path"])
-    if match := VOICE.match(name):
+    if match := VOICE.fullmatch(name):
         return _voice(name, match)
     if name in WHISPER:
         return _whisper(name, WHISPER[name])
-    if REPOSITORY.match(name):
+    if REPOSITORY.fullmatch(name):
         return _whisper(name, name)
     close = get_close_matches(name, [*WHISPER, *SUGGESTED], n=1)
     meant = f"did you mean {close[0]}? Otherwise " if close else ""
