@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import leaks
+from tests import leaks, pulse
 from tests.network_guard import NetworkGuard
 from tests.virtual_time import VirtualTimeLoop
 
@@ -65,6 +65,21 @@ def pytest_asyncio_loop_factories(
     if mark is None:
         return {"real time": asyncio.new_event_loop}
     return {"virtual time": lambda: VirtualTimeLoop(**mark.kwargs)}
+
+
+@pytest.fixture
+def sound_card() -> Iterator[pulse.SoundCard]:
+    """A loudspeaker and a microphone made of software (tests/pulse.py)."""
+    with pulse.SoundCard() as card:
+        yield card
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave out what this machine cannot do; on the machine that decides, nothing is left out."""
+    if item.get_closest_marker("sound") and (lacking := pulse.missing()):
+        if os.environ.get("SAYSO_TEST_EVERYTHING"):
+            pytest.fail(lacking, pytrace=False)
+        pytest.skip(lacking)
 
 
 @pytest.fixture(autouse=True)
