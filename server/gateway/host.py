@@ -44,8 +44,8 @@ class Host(Protocol):
 
     def greeting(self) -> Greeting: ...
 
-    def conversation(self) -> Conversation:
-        """The conversation that a device joins."""
+    async def conversation(self) -> Conversation:
+        """The conversation that a device joins, as soon as it can be talked in."""
         ...
 
     def health(self) -> Mapping[str, Any]:

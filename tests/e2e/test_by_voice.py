@@ -1,4 +1,4 @@
-"""The whole path with real parts: a spoken question in, code on your say-so, a spoken answer out."""
+"""The whole path with real parts: a spoken question, code on your say-so, a spoken answer."""
 
 from pathlib import Path
 

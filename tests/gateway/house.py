@@ -36,7 +36,7 @@ class House:
     def greeting(self) -> Greeting:
         return Greeting("sayso test", {"ears": "tiny.en"}, ("ptt",))
 
-    def conversation(self) -> "House":
+    async def conversation(self) -> "House":
         return self
 
     def health(self) -> Mapping[str, Any]:

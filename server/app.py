@@ -1,0 +1,152 @@
+"""The composition root: a Sayso that runs. Nothing else knows which part stands behind a seam."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from importlib.metadata import version
+from types import TracebackType
+from typing import Any, Self
+
+from sayso.protocol.home import Home, make_token
+from sayso.server.agent.approvals import ApprovalDesk
+from sayso.server.agent.bounds import Bounds
+from sayso.server.agent.journal import Journal
+from sayso.server.agent.loop import Agent
+from sayso.server.conversation import Conversation
+from sayso.server.gateway.host import Greeting
+from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.listener import Listener
+from sayso.server.parts import Builder, Mind
+from sayso.server.runtimes.workshop import Workshop
+from sayso.server.settings import Settings
+from sayso.server.shelf import Shelf
+from sayso.server.speech.ears import Ears
+from sayso.server.speech.mouth import Mouth
+from sayso.server.store.event_log import EventLog
+
+log = logging.getLogger(__name__)
+
+NAME = "Sayso"
+FEATURES = ("ptt", "approvals", "files")
+"""What this server can do beyond the handshake; SPEC.md tells what each means."""
+
+CONVERSATION = "main"
+"""All devices of this machine share one conversation."""
+
+
+class NotStarted(Exception):
+    """The server can't start. The text says why and what to do."""
+
+
+class App:
+    """Use it as an async context manager; `start` makes it ready."""
+
+    def __init__(self, home: Home, settings: Settings) -> None:
+        self._home = home
+        self._settings = settings
+        self._stack = AsyncExitStack()
+        self._builder = Builder(home, settings, self._stack)
+        self._shelf = Shelf()
+        limits = Limits(connections=settings.gateway.connections)
+        self._listener = Listener(self, make_token(home), limits)
+        self._ready = asyncio.Event()
+        self._conversation: Conversation
+        self.address = ""
+        """Host and port that it listens on."""
+
+    async def __aenter__(self) -> Self:
+        listen = self._settings.listen
+        port = await self._listener.open(listen.host, listen.port)
+        self.address = f"{listen.host}:{port}"
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._listener.close()
+        await self._stack.aclose()
+
+    async def start(self) -> None:
+        """Build all parts side by side; returns when it is ready to hear."""
+        journal = await self._open_journal()
+        recognizer, synthesizer, mind, workshop = await asyncio.gather(
+            self._builder.hearing(),
+            self._builder.speaking(),
+            self._builder.thinking(),
+            self._builder.hands(),
+        )
+        desk = ApprovalDesk(journal, self._settings.approvals.expire_s)
+        agent = self._agent(mind, workshop, desk, journal)
+        mouth = Mouth(synthesizer, speed=self._settings.voice.speed)
+        self._conversation = Conversation(
+            CONVERSATION, Ears(recognizer), mouth, agent, desk, self._shelf
+        )
+        life = asyncio.create_task(self._conversation.run(), name="conversation")
+        self._stack.push_async_callback(_end, life)
+        self._ready.set()
+
+    def summary(self) -> str:
+        """For the screen: how each part is, and what to do next."""
+        lines = [f"{NAME} is ready on http://{self.address}"]
+        for finding in self._builder.findings.values():
+            remedy = f" {finding.remedy}" if finding.remedy else ""
+            lines.append(f"  {finding.part:16}{finding.detail}{remedy}")
+        lines.append('Talk:  sayso talk    Type:  sayso ask "…"    In trouble:  sayso doctor')
+        return "\n".join(lines)
+
+    # --- Host: what the door asks ---
+
+    async def conversation(self) -> Conversation:
+        """The conversation, as soon as it can be talked in."""
+        await self._ready.wait()
+        return self._conversation
+
+    def greeting(self) -> Greeting:
+        models = {part: finding.detail for part, finding in self._builder.findings.items()}
+        return Greeting(f"{NAME} {version('sayso')}", models, FEATURES)
+
+    def health(self) -> Mapping[str, Any]:
+        findings = self._builder.findings.values()
+        return {
+            "version": version("sayso"),
+            "ready": self._ready.is_set(),
+            "models": {finding.part: finding.detail for finding in findings},
+            "degraded": [finding.part for finding in findings if finding.state != "good"],
+        }
+
+    def file(self, name: str) -> tuple[str, bytes] | None:
+        item = self._shelf.get(name)
+        return (item.mime, item.data) if item else None
+
+    # --- building ---
+
+    async def _open_journal(self) -> Journal:
+        event_log = await EventLog.open(self._home.state / "events.sqlite")
+        self._stack.push_async_callback(event_log.close)
+        return await Journal.open(event_log, CONVERSATION)
+
+    def _agent(self, mind: Mind, workshop: Workshop, desk: ApprovalDesk, journal: Journal) -> Agent:
+        limits = self._settings.agent
+        return Agent(
+            mind.model,
+            workshop,
+            desk,
+            journal,
+            profile=mind.manner,
+            bounds=Bounds(
+                steps=limits.steps,
+                seconds=limits.seconds,
+                tokens=limits.tokens,
+                usd=limits.usd,
+                output_chars=limits.output_chars,
+            ),
+        )
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

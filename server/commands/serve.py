@@ -1,0 +1,115 @@
+"""`sayso serve`: the server, until Ctrl-C or the service manager ends it."""
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+from collections.abc import Mapping
+
+from sayso.protocol.home import Home
+from sayso.server.app import App, NotStarted
+from sayso.server.models import Shelf
+from sayso.server.selection import for_talking
+from sayso.server.settings import Settings, set_in_file, user_file
+
+STOPPED_BY_HAND = 130
+
+
+class Serve:
+    """See the module."""
+
+    summary = "start the server on this machine"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--host", help="address to listen on, of this machine alone")
+        parser.add_argument("--port", type=int, help="port to listen on (default 8765)")
+        parser.add_argument("--model", help="language model, as in `sayso settings`")
+        parser.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help="any setting, for this run only",
+        )
+        parser.add_argument(
+            "--only-ask",
+            action="store_true",
+            help="ask at the terminal what needs a yes before a start, then end",
+        )
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        home = Home.find()
+        flags = _flags(arguments)
+        settings = Settings.load(home, flags=flags)
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            _ask_for_cloud(home, settings)
+            settings = Settings.load(home, flags=flags)
+        if arguments.only_ask:
+            return 0
+        logging.getLogger("sayso.websockets").setLevel(logging.WARNING)
+        logging.basicConfig(
+            level=settings.log.level.upper(),
+            format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        )
+        return asyncio.run(_serve(home, settings))
+
+
+def _flags(arguments: argparse.Namespace) -> Mapping[str, object]:
+    named = {
+        "listen.host": arguments.host,
+        "listen.port": arguments.port,
+        "language_model.model": arguments.model,
+    }
+    flags: dict[str, object] = {key: value for key, value in named.items() if value is not None}
+    for pair in arguments.set:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise NotStarted(
+                f"--set takes KEY=VALUE, for example --set voice.speed=1.2, not {pair}."
+            )
+        flags[key] = value
+    return flags
+
+
+def _ask_for_cloud(home: Home, settings: Settings) -> None:
+    """A key lies in the environment: may it be used? Asked once, remembered either way."""
+    choice = asyncio.run(for_talking(settings.language_model, Shelf(home)))
+    if choice.offer is None:
+        return
+    answer = input(f"{choice.offer.question} [y/N] ").strip().lower()
+    key, companies = choice.offer.remembering("yes" if answer in ("y", "yes") else "no")
+    set_in_file(user_file(home), key, companies)
+
+
+async def _serve(home: Home, settings: Settings) -> int:
+    stop = asyncio.Event()
+    by_hand = False
+
+    def stop_by_hand() -> None:
+        nonlocal by_hand
+        by_hand = True
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, stop.set)
+    loop.add_signal_handler(signal.SIGINT, stop_by_hand)
+    async with App(home, settings) as app:
+        print(f"Sayso starts on http://{app.address}", flush=True)
+        starting = asyncio.create_task(app.start())
+        stopping = asyncio.create_task(stop.wait())
+        await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            await starting
+            print(app.summary(), flush=True)
+            await stopping
+        for task in (starting, stopping):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        print("Sayso stops.", flush=True)
+    return STOPPED_BY_HAND if by_hand else 0
+
+
+command = Serve()

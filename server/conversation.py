@@ -1,0 +1,226 @@
+"""A conversation at work: hands what happens to its turn machine, and does what the machine wants.
+
+devices --events--> machine --effects--> ears, agent, mouth, devices
+                       ^                          |
+                       +---------events-----------+
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from functools import partial, singledispatchmethod
+
+from sayso.server.agent.approvals import ApprovalDesk
+from sayso.server.agent.leaving import closing
+from sayso.server.agent.loop import Agent
+from sayso.server.gateway.host import Outlet
+from sayso.server.shelf import Shelf
+from sayso.server.speech.agreement import Partial
+from sayso.server.speech.ears import Ears, Hearing
+from sayso.server.speech.errors import SpeechError
+from sayso.server.speech.mouth import Chunk, Mouth, MouthFailed, Saying
+from sayso.server.turn import effects, events
+from sayso.server.turn.effects import Effect
+from sayso.server.turn.events import Event, Ticket
+from sayso.server.turn.machine import TurnMachine
+from sayso.server.work import event_of
+
+log = logging.getLogger(__name__)
+
+
+class Conversation:
+    """One conversation and the devices that take part in it."""
+
+    def __init__(
+        self,
+        name: str,
+        ears: Ears,
+        mouth: Mouth,
+        agent: Agent,
+        desk: ApprovalDesk,
+        shelf: Shelf,
+    ) -> None:
+        self.id = name
+        self._ears = ears
+        self._mouth = mouth
+        self._agent = agent
+        self._desk = desk
+        self._shelf = shelf
+        self._machine = TurnMachine()
+        self._outlets: dict[str, Outlet] = {}
+        self._hearings: dict[int, Hearing] = {}
+        self._sayings: dict[Ticket, Saying] = {}
+        self._works: dict[Ticket, asyncio.Task[None]] = {}
+        self._latest: asyncio.Task[None] | None = None
+        self._happened: asyncio.Queue[Event] = asyncio.Queue()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # --- what the door uses ---
+
+    def join(self, device: events.Joined, outlet: Outlet) -> None:
+        """A device takes part."""
+        self._outlets[device.device] = outlet
+        self.happened(device)
+
+    def leave(self, device: str) -> None:
+        """A device is gone; work goes on."""
+        self._outlets.pop(device, None)
+        self.happened(events.Left(device))
+
+    def happened(self, event: Event) -> None:
+        """Something happened that concerns the turn."""
+        self._happened.put_nowait(event)
+
+    # --- the loop ---
+
+    async def run(self) -> None:
+        """Live until cancelled."""
+        now = asyncio.get_running_loop().time
+        try:
+            while True:
+                event = await self._next()
+                for effect in self._machine.handle(event, now()):
+                    self._perform(effect)
+        finally:
+            await self._close()
+
+    async def _next(self) -> Event:
+        deadline = self._machine.deadline
+        try:
+            async with asyncio.timeout_at(None if deadline == float("inf") else deadline):
+                return await self._happened.get()
+        except TimeoutError:
+            return events.TimePassed()
+
+    async def _close(self) -> None:
+        for hearing in self._hearings.values():
+            hearing.drop()
+        for saying in self._sayings.values():
+            saying.stop()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # --- effects ---
+
+    @singledispatchmethod
+    def _perform(self, effect: Effect) -> None:
+        raise TypeError(effect)
+
+    @_perform.register
+    def _(self, effect: effects.Tell) -> None:
+        for device, outlet in self._outlets.items():
+            if effect.device in (None, device):
+                outlet.tell(effect.message, effect.ticket)
+
+    @_perform.register
+    def _(self, effect: effects.Send) -> None:
+        if outlet := self._outlets.get(effect.device):
+            outlet.send(effect)
+
+    @_perform.register
+    def _(self, effect: effects.Listen) -> None:
+        def partly(partial: Partial) -> None:
+            self.happened(events.PartlyHeard(effect.utterance, partial.stable, partial.tail))
+
+        self._hearings[effect.utterance] = self._ears.listen(partly)
+
+    @_perform.register
+    def _(self, effect: effects.Feed) -> None:
+        self._hearings[effect.utterance].feed(effect.pcm)
+
+    @_perform.register
+    def _(self, effect: effects.Finish) -> None:
+        self._begin(self._understand(effect.utterance))
+
+    @_perform.register
+    def _(self, effect: effects.Forget) -> None:
+        self._hearings.pop(effect.utterance).drop()
+
+    @_perform.register
+    def _(self, effect: effects.Think) -> None:
+        self._works[effect.ticket] = self._in_turn(partial(self._think, effect))
+
+    @_perform.register
+    def _(self, effect: effects.StopThinking) -> None:
+        if work := self._works.pop(effect.ticket, None):
+            work.cancel()
+
+    @_perform.register
+    def _(self, effect: effects.HeardOnly) -> None:
+        self._in_turn(partial(self._agent.heard, effect.text))
+
+    @_perform.register
+    def _(self, effect: effects.Speak) -> None:
+        if effect.ticket not in self._sayings:
+            hear = partial(self._spoken, effect.ticket)
+            self._sayings[effect.ticket] = self._mouth.speak(hear)
+        self._sayings[effect.ticket].say(effect.text)
+
+    @_perform.register
+    def _(self, effect: effects.FinishSpeaking) -> None:
+        if saying := self._sayings.get(effect.ticket):
+            saying.finish()
+        else:
+            self.happened(events.MouthDone(effect.ticket))
+
+    @_perform.register
+    def _(self, effect: effects.Hush) -> None:
+        if saying := self._sayings.pop(effect.ticket, None):
+            saying.stop()
+
+    @_perform.register
+    def _(self, effect: effects.Settle) -> None:
+        self._desk.answer(effect.id, effect.nonce, effect.decision, effect.code, effect.device)
+
+    # --- what takes time ---
+
+    async def _understand(self, utterance: int) -> None:
+        try:
+            transcript = await self._hearings[utterance].finish()
+        except SpeechError as error:
+            self.happened(events.EarsFailed(utterance, str(error)))
+        else:
+            self.happened(events.Heard(utterance, transcript.text))
+        finally:
+            del self._hearings[utterance]
+
+    async def _think(self, effect: effects.Think) -> None:
+        async with closing(self._agent.work(effect.text, effect.device)) as work:
+            async for event in work:
+                self.happened(event_of(effect.ticket, event, self._shelf))
+        self._works.pop(effect.ticket, None)
+
+    def _spoken(self, ticket: Ticket, chunk: Chunk | MouthFailed | None) -> None:
+        match chunk:
+            case Chunk(text=text, sound=sound):
+                spoken = events.ChunkSpoken(ticket, text, sound.rate, sound.pcm, sound.words)
+                self.happened(spoken)
+            case MouthFailed(message=message):
+                self.happened(events.MouthFailed(ticket, message))
+            case None:
+                self._sayings.pop(ticket, None)
+                self.happened(events.MouthDone(ticket))
+
+    def _in_turn(self, work: Callable[[], Coroutine[None, None, None]]) -> asyncio.Task[None]:
+        """Start work on the agent when all earlier work on it has ended, however it ended."""
+        earlier = self._latest
+
+        async def wait_and_work() -> None:
+            if earlier:
+                await asyncio.wait({earlier})
+            await work()
+
+        self._latest = self._begin(wait_and_work())
+        return self._latest
+
+    def _begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            log.error("a part of the conversation failed", exc_info=error)

@@ -1,0 +1,185 @@
+"""Builds the parts of a server from its settings.
+
+A part that can't be had is replaced by one that says why, and the rest works.
+"""
+
+import asyncio
+import logging
+import os
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from sayso.protocol.health import Finding
+from sayso.protocol.home import Home
+from sayso.server.agent.choice import Choice
+from sayso.server.agent.litellm_model import LitellmModel
+from sayso.server.agent.model import ChatModel, ModelError
+from sayso.server.agent.pocket import MODEL_NAME, Pocket, PocketModel
+from sayso.server.agent.profiles import PROFILES, ModelProfile, profile
+from sayso.server.models import ModelError as ModelFileError
+from sayso.server.models import Shelf
+from sayso.server.runtimes.environment import (
+    KernelEnvironment,
+    KernelEnvironmentError,
+    ensure,
+)
+from sayso.server.runtimes.sandbox.selftest import find_sandbox
+from sayso.server.runtimes.workshop import Workshop
+from sayso.server.selection import for_speech, for_talking
+from sayso.server.settings import Settings
+from sayso.server.speech.errors import SpeechError
+from sayso.server.speech.piper import PiperSynthesizer
+from sayso.server.speech.recognizer import Recognizer
+from sayso.server.speech.synthesizer import Synthesizer
+from sayso.server.speech.whisper import WhisperRecognizer
+from sayso.server.speech.whisper_options import WhisperOptions
+from sayso.server.stand_ins import Deaf, Mindless, Mute
+
+log = logging.getLogger(__name__)
+
+MOST_HEARING_THREADS = 4
+"""More make a short utterance no faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mind:
+    """A language model, and how to talk to it."""
+
+    model: ChatModel
+    manner: ModelProfile
+
+
+class Builder:
+    """Builds parts; each ends with the stack that it is given."""
+
+    def __init__(self, home: Home, settings: Settings, stack: AsyncExitStack) -> None:
+        self._home = home
+        self._settings = settings
+        self._stack = stack
+        self._shelf = Shelf(home)
+        self.findings: dict[str, Finding] = {}
+        """How each part is, by its name."""
+
+    async def hearing(self) -> Recognizer:
+        """Whisper, in its process, warm."""
+        wanted = self._settings.ears
+        try:
+            chosen = await asyncio.to_thread(for_speech, self._shelf, "ears", wanted.model)
+            language = "" if wanted.language == "auto" else wanted.language
+            options = WhisperOptions(threads=wanted.threads or most_threads(), language=language)
+            whisper = WhisperRecognizer(chosen.model.path, options=options)
+            self._stack.push_async_callback(whisper.close)
+            await whisper.start()
+        except (ModelFileError, SpeechError) as error:
+            self._missing("ears", error)
+            return Deaf(str(error))
+        self._speech("ears", f"Whisper {chosen.model.name}.", chosen.complaint)
+        return whisper
+
+    async def speaking(self) -> Synthesizer:
+        """piper, in its process, warm."""
+        try:
+            wanted = self._settings.voice.model
+            chosen = await asyncio.to_thread(for_speech, self._shelf, "voice", wanted)
+            piper = PiperSynthesizer(chosen.model.path)
+            self._stack.push_async_callback(piper.close)
+            await piper.start()
+        except (ModelFileError, SpeechError) as error:
+            self._missing("voice", error)
+            return Mute(str(error))
+        self._speech("voice", f"{chosen.model.name}.", chosen.complaint)
+        return piper
+
+    async def thinking(self) -> Mind:
+        """The language model that the settings and this machine allow."""
+        choice = await for_talking(self._settings.language_model, self._shelf)
+        manner = profile(choice.profile if choice.profile in PROFILES else "default")
+        model = await self._model_of(choice, manner)
+        remedy = choice.offer.sentence if choice.offer else ""
+        state: Literal["good", "bad"] = "bad" if choice.origin == "none" else "good"
+        finding = Finding("language model", state, choice.sentence, remedy)
+        self.findings["language model"] = finding
+        return Mind(model, manner)
+
+    async def hands(self) -> Workshop:
+        """A place where code runs, confined; or one that says why none does."""
+        report, environment = await asyncio.gather(find_sandbox(), self._environment())
+        workshop = Workshop(self._workspace(), environment, report)
+        self._stack.push_async_callback(workshop.close)
+        if report.holds and environment:
+            self._good("code", f"Python in {workshop.where}, confined by {report.kind}")
+            workshop.prepare()
+        elif not report.holds:
+            reason = f"Code does not run, because {report.reason}."
+            self.findings["code"] = Finding("code", "bad", reason, report.remedy)
+        return workshop
+
+    def _workspace(self) -> Path:
+        folder = self._settings.code.workspace
+        return Path(folder).expanduser() if folder else self._home.data / "workspaces" / "main"
+
+    async def _environment(self) -> KernelEnvironment | None:
+        try:
+            return await asyncio.to_thread(ensure, self._home, log.info)
+        except KernelEnvironmentError as error:
+            self._missing("code", error)
+            return None
+
+    async def _model_of(self, choice: Choice, manner: ModelProfile) -> ChatModel:
+        if choice.origin == "none":
+            return Mindless(choice.sentence)
+
+        def connect(api_base: str, api_key: str) -> LitellmModel:
+            return LitellmModel(
+                choice.model or f"openai/{MODEL_NAME}",
+                api_base=api_base,
+                api_key=api_key,
+                name=choice.name,
+                calls_tools="yes" if choice.calls_tools else "no",
+                temperature=manner.temperature,
+                reply_tokens=manner.reply_tokens,
+            )
+
+        model = connect(choice.api_base or "", choice.api_key or "")
+        self._warm(model)
+        if choice.weights is None:
+            return model
+        options = self._settings.language_model
+        tokens, threads = options.context_tokens, options.threads
+        pocket = Pocket(choice.weights, context_tokens=tokens, threads=threads)
+        await self._stack.enter_async_context(pocket)
+        return PocketModel(
+            pocket,
+            lambda endpoint: connect(endpoint.api_base, endpoint.api_key),
+            name=choice.name,
+            calls_tools=choice.calls_tools,
+        )
+
+    def _warm(self, model: LitellmModel) -> None:
+        """Load litellm beside the rest: it takes long, and the first question waits for it."""
+
+        async def warm() -> None:
+            try:
+                await model.warm()
+            except ModelError as error:
+                log.warning("%s", error)
+
+        warming = asyncio.create_task(warm(), name="warming the language model")
+        self._stack.push_async_callback(asyncio.wait, {warming})
+
+    def _speech(self, part: str, detail: str, complaint: str) -> None:
+        state: Literal["good", "poor"] = "poor" if complaint else "good"
+        self.findings[part] = Finding(part, state, complaint or detail)
+
+    def _good(self, part: str, detail: str) -> None:
+        self.findings[part] = Finding(part, "good", detail)
+
+    def _missing(self, part: str, error: Exception) -> None:
+        self.findings[part] = Finding(part, "bad", str(error))
+
+
+def most_threads() -> int:
+    """The cores of this machine, up to what is useful for hearing."""
+    return min(os.cpu_count() or 1, MOST_HEARING_THREADS)

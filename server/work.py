@@ -1,0 +1,46 @@
+"""From what the agent tells to what the turn machine understands."""
+
+from sayso.protocol import messages as m
+from sayso.server.agent import events as agent
+from sayso.server.shelf import Item, Shelf
+from sayso.server.turn import events as turn
+from sayso.server.turn.events import Ticket
+
+
+def event_of(ticket: Ticket, event: agent.AgentEvent, shelf: Shelf) -> turn.Event:
+    """What a step of the work means for the turn. What is no text goes on the shelf."""
+    match event:
+        case agent.Said(text=text):
+            return turn.ReplyGrew(ticket, text)
+        case agent.WorkDone():
+            return turn.WorkEnded(ticket)
+        case agent.WorkFailed(message=message):
+            return turn.WorkFailed(ticket, message)
+        case agent.ApprovalAsked():
+            return turn.WorkShowed(ticket, "awaiting_approval", _request(event))
+        case agent.ApprovalSettled(id=name, decision=decision, by=by):
+            return turn.WorkShowed(ticket, "thinking", m.ApprovalDone(name, decision, by))
+        case agent.RunStarted(id=name, language=language, code=code):
+            return turn.WorkShowed(ticket, "acting", m.CodeStart(name, language, code))
+        case agent.RunOutput():
+            return turn.WorkShowed(ticket, "acting", _output(event, shelf))
+        case agent.RunEnded(id=name, status=status, seconds=seconds, detail=detail):
+            return turn.WorkShowed(ticket, "thinking", m.CodeEnd(name, status, seconds, detail))
+
+
+def _request(event: agent.ApprovalAsked) -> m.ApprovalRequest:
+    return m.ApprovalRequest(
+        event.id,
+        event.nonce,
+        event.language,
+        event.code,
+        event.where,
+        event.may_touch,
+        event.expires_s,
+    )
+
+
+def _output(event: agent.RunOutput, shelf: Shelf) -> m.CodeOut:
+    output = event.output
+    file = shelf.put(Item(output.mime, output.data)) if output.data else None
+    return m.CodeOut(event.id, output.kind, output.mime, output.text, file)

@@ -1,0 +1,28 @@
+"""A fresh machine without keys or network: the pocket model talks, computes and answers."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.speech import Voice
+from tests.rig import Server
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+
+def test_the_pocket_model_computes_by_running_code(home: Path) -> None:
+    with Server(home, flags=("--set=language_model.look_for_local=false",)) as server:
+        assert "pocket" in server.health()["models"]["language model"]
+        client = server.ask("what is 239 times 43", "--approve", "yes")
+        assert "239" in client.first("code.start")["code"]
+        assert "10277" in client.output
+        assert "10277" in client.reply.replace(",", "")
+
+
+def test_the_pocket_model_knows_a_capital_by_voice(home: Path, voice: Voice) -> None:
+    question, answer = home / "question.wav", home / "answer.wav"
+    voice.speak("What is the capital of France?", question)
+    with Server(home, flags=("--set=language_model.look_for_local=false",)) as server:
+        client = server.talk(question, answer)
+        assert "Paris" in client.reply
+        assert "paris" in voice.listen(answer).lower()
