@@ -111,8 +111,6 @@ class Heard:
 class Interrupted:
     """The person stopped the work."""
 
-    during: Literal["thinking", "acting", "awaiting_approval"]
-
 
 @dataclass(frozen=True, slots=True)
 class Failed:

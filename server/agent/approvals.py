@@ -1,0 +1,156 @@
+"""The person's say-so: asked for exactly one piece of code, given once, and gone after a while.
+
+A ruling is bound to a hash of code, language, folder and permissions. Whoever acts on it shows what
+is about to run, and the ruling says whether that is what was approved.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from sayso.server.agent.events import ApprovalAsked
+from sayso.server.agent.journal import Journal
+from sayso.server.store.records import ApprovalClosed, ApprovalOpened
+
+EXPIRES_S: Final = 120.0
+"""Long enough to read a screen of code; short enough that a yes is about what was just asked."""
+
+Decision = Literal["yes", "no", "edit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to run, and what it could touch. Worked out by the server, never by the model."""
+
+    run: str
+    language: str
+    code: str
+    where: str
+    may_touch: tuple[str, ...]
+
+    @property
+    def binding(self) -> str:
+        """The hash that an approval is bound to."""
+        parts = (self.code, self.language, self.where, self.may_touch)
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """How a question was settled."""
+
+    id: str
+    decision: Literal["yes", "no", "edit", "expired"]
+    by: str
+    """The device that decided; empty if time did."""
+    request: Request
+    """What was ruled on, with the person's own code if it was edited."""
+
+    @property
+    def allows(self) -> bool:
+        """Whether the person wants it run."""
+        return self.decision in ("yes", "edit")
+
+    def covers(self, request: Request) -> bool:
+        """Whether exactly this was approved."""
+        return self.allows and hmac.compare_digest(self.request.binding, request.binding)
+
+
+@dataclass(slots=True)
+class _Question:
+    asked: ApprovalAsked
+    request: Request
+    expires_at: float
+    answer: asyncio.Future[tuple[Decision, str | None, str]]
+
+
+class ApprovalDesk:
+    """Where one conversation's questions lie until they are answered."""
+
+    def __init__(self, journal: Journal, expires_s: float = EXPIRES_S) -> None:
+        self._journal = journal
+        self._expires_s = expires_s
+        self._questions: dict[str, _Question] = {}
+
+    @property
+    def open(self) -> Sequence[ApprovalAsked]:
+        """The questions that wait, with the seconds left to each, for a device that joins."""
+        now = asyncio.get_running_loop().time()
+        return [
+            replace(question.asked, expires_s=max(0.0, question.expires_at - now))
+            for question in self._questions.values()
+        ]
+
+    async def ask(
+        self, request: Request, tell: Callable[[ApprovalAsked], Awaitable[None]]
+    ) -> Ruling:
+        """Tell the person and wait for the answer; silence denies. Raises StoreError."""
+        question = self._question(request)
+        asked = question.asked
+        await self._journal.note("server", _opened(question))
+        self._questions[asked.id] = question
+        try:
+            async with asyncio.timeout_at(question.expires_at):
+                await tell(asked)
+                decision, code, by = await question.answer
+        except TimeoutError:
+            ruling = Ruling(asked.id, "expired", "", request)
+        except asyncio.CancelledError:
+            await self._journal.note("server", ApprovalClosed(asked.id, request.run, "cancelled"))
+            raise
+        else:
+            approved = replace(request, code=code) if code is not None else request
+            ruling = Ruling(asked.id, decision, by, approved)
+        finally:
+            del self._questions[asked.id]
+        await self._journal.note("person" if ruling.by else "server", _closed(ruling))
+        return ruling
+
+    def answer(self, id: str, nonce: str, decision: Decision, code: str | None, by: str) -> bool:  # noqa: A002
+        """Settle a question. False if it is not open, the nonce is wrong or an edit lacks code."""
+        question = self._questions.get(id)
+        if question is None or question.answer.done():
+            return False
+        if not hmac.compare_digest(question.asked.nonce.encode(), nonce.encode()):
+            return False
+        if decision == "edit" and code is None:
+            return False
+        question.answer.set_result((decision, code if decision == "edit" else None, by))
+        return True
+
+    def _question(self, request: Request) -> _Question:
+        loop = asyncio.get_running_loop()
+        asked = ApprovalAsked(
+            id=secrets.token_hex(8),
+            nonce=secrets.token_urlsafe(16),
+            language=request.language,
+            code=request.code,
+            where=request.where,
+            may_touch=request.may_touch,
+            expires_s=self._expires_s,
+        )
+        return _Question(asked, request, loop.time() + self._expires_s, loop.create_future())
+
+
+def _opened(question: _Question) -> ApprovalOpened:
+    request = question.request
+    return ApprovalOpened(
+        id=question.asked.id,
+        run=request.run,
+        language=request.language,
+        code=request.code,
+        where=request.where,
+        may_touch=request.may_touch,
+        binding=request.binding,
+        expires_s=question.asked.expires_s,
+    )
+
+
+def _closed(ruling: Ruling) -> ApprovalClosed:
+    binding = ruling.request.binding if ruling.allows else ""
+    return ApprovalClosed(ruling.id, ruling.request.run, ruling.decision, ruling.by, binding)

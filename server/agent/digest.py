@@ -1,0 +1,41 @@
+"""What the model is given of a run's output: all of a short one, head and tail of a long one."""
+
+from typing import Final
+
+from sayso.server.runtimes.runtime import Output
+
+_HEAD_SHARE: Final = 0.4
+"""The beginning says what it is, the end how it came out; errors are at the end."""
+
+
+class Digest:
+    """Takes output as it comes and keeps no more of it than the model may see."""
+
+    def __init__(self, characters: int) -> None:
+        self._head_room = int(characters * _HEAD_SHARE)
+        self._tail_room = characters - self._head_room
+        self._head = ""
+        self._tail = ""
+        self._length = 0
+
+    def take(self, output: Output) -> None:
+        """Add a piece."""
+        text = output.text
+        if output.data:
+            shown = f"[{output.mime} shown to the person]"
+            text = f"{shown} {text}\n" if text else f"{shown}\n"
+        if output.kind == "result" and not text.endswith("\n"):
+            text += "\n"
+        self._length += len(text)
+        room = self._head_room - len(self._head)
+        self._head += text[:room]
+        self._tail = (self._tail + text[room:])[-self._tail_room :]
+
+    @property
+    def text(self) -> str:
+        """The output for the model, with a plain word on what is missing from it."""
+        missing = self._length - len(self._head) - len(self._tail)
+        if missing <= 0:
+            return self._head + self._tail
+        note = f"[{missing} of {self._length} characters left out here: print less to see them]"
+        return f"{self._head}\n{note}\n{self._tail}"

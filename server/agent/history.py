@@ -1,0 +1,105 @@
+"""A conversation as the model is to see it: the fold of the log's records. Pure.
+
+Nothing in here can break the pairing of calls and results, because a call and its result are one
+entry: what the log does not tell is "unknown", never missing.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from sayso.server.agent.heard import cut_to_heard
+from sayso.server.store.records import (
+    Answered,
+    Asked,
+    Call,
+    Heard,
+    Interrupted,
+    Record,
+    RunIntended,
+    RunReported,
+)
+
+
+@dataclass(slots=True)
+class Act:
+    """A call, and what came of it."""
+
+    call: Call
+    intended: RunIntended | None = None
+    report: RunReported | None = None
+
+    @property
+    def edited(self) -> bool:
+        """Whether the person changed the code before it ran."""
+        return self.intended is not None and self.intended.code != self.call.code
+
+
+@dataclass(slots=True)
+class Step:
+    """One reply of the model."""
+
+    text: str
+    acts: list[Act]
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A request, and all that was done about it."""
+
+    asked: str
+    steps: list[Step] = field(default_factory=list)
+    cut: bool = False
+    """The person did not hear all of the answer."""
+    interrupted: bool = False
+    """The person stopped the work."""
+
+
+class History:
+    """What was said and done, in order."""
+
+    def __init__(self, records: Iterable[Record] = ()) -> None:
+        self.exchanges: list[Exchange] = []
+        self._acts: dict[str, Act] = {}
+        for record in records:
+            self.apply(record)
+
+    def apply(self, record: Record) -> None:
+        """Something happened."""
+        match record:
+            case Asked(text=text):
+                self.exchanges.append(Exchange(text))
+            case Answered() if self.exchanges:
+                acts = [Act(call) for call in record.calls]
+                self._acts.update((act.call.id, act) for act in acts)
+                self.exchanges[-1].steps.append(Step(record.text, acts))
+            case RunIntended(run=run) if run in self._acts:
+                self._acts[run].intended = record
+            case RunReported(run=run) if run in self._acts:
+                self._acts[run].report = record
+            case Heard(text=text) if self.exchanges:
+                self._cut(self.exchanges[-1], text)
+            case Interrupted() if self.exchanges:
+                self.exchanges[-1].interrupted = True
+            case _:
+                pass
+
+    @property
+    def open_acts(self) -> Sequence[Act]:
+        """Calls of which nothing is known yet."""
+        return [act for act in self._acts.values() if act.report is None]
+
+    def knows_call(self, given_id: str) -> bool:
+        """Whether a provider's id for a call has been used before."""
+        return any(act.call.given_id == given_id for act in self._acts.values())
+
+    @property
+    def said(self) -> Sequence[str]:
+        """What the person was told about the last request, step by step."""
+        return [step.text for step in self.exchanges[-1].steps] if self.exchanges else []
+
+    @staticmethod
+    def _cut(exchange: Exchange, heard: str) -> None:
+        kept = cut_to_heard([step.text for step in exchange.steps], heard)
+        exchange.cut = kept != [step.text for step in exchange.steps]
+        for step, text in zip(exchange.steps, kept, strict=True):
+            step.text = text

@@ -1,0 +1,76 @@
+"""One conversation's memory and its pen: what is noted is remembered here and kept in the log."""
+
+import asyncio
+import time
+from typing import Self
+
+from sayso.server.agent.history import History
+from sayso.server.store.event_log import EventLog
+from sayso.server.store.records import (
+    ApprovalClosed,
+    ApprovalOpened,
+    Event,
+    Record,
+    RunReported,
+    Source,
+)
+
+_LOST_WHILE_RUNNING = "Sayso ended while it ran: what it did is unknown, and it was not run again."
+_LOST_BEFORE = "Sayso ended before it ran: it did not run."
+
+
+class Journal:
+    """Made by `open`, used by everything that takes part in one conversation."""
+
+    def __init__(self, log: EventLog, conversation: str, history: History, tip: int | None) -> None:
+        self.conversation = conversation
+        self.history = history
+        self._log = log
+        self._tip = tip
+        self._in_order = asyncio.Lock()
+        self._writing: set[asyncio.Task[int]] = set()
+
+    @classmethod
+    async def open(cls, log: EventLog, conversation: str) -> Self:
+        """Read a conversation, or begin it. Raises StoreError.
+
+        What had started and not reported when the server ended is noted as "outcome unknown" and
+        never run again; what had not started is noted as not run, an open question as cancelled.
+        """
+        events = await log.conversation(conversation)
+        history = History(event.record for event in events)
+        journal = cls(log, conversation, history, events[-1].id if events else None)
+        asked = {
+            event.record.id: event.record.run
+            for event in events
+            if isinstance(event.record, ApprovalOpened)
+        }
+        for event in events:
+            if isinstance(event.record, ApprovalClosed):
+                asked.pop(event.record.id, None)
+        for approval, run in asked.items():
+            await journal.note("server", ApprovalClosed(approval, run, "cancelled"))
+        for act in history.open_acts:
+            if act.intended:
+                report = RunReported(act.call.id, "unknown", detail=_LOST_WHILE_RUNNING)
+            else:
+                report = RunReported(act.call.id, "refused", detail=_LOST_BEFORE)
+            await journal.note("server", report)
+        return journal
+
+    async def note(self, source: Source, record: Record) -> int:
+        """Something happened. Returns when it is safe; raises StoreError if it cannot be kept.
+
+        It is remembered at once and kept in order, even if the one who notes it is cancelled.
+        """
+        self.history.apply(record)
+        writing = asyncio.ensure_future(self._keep(source, record, time.time()))
+        self._writing.add(writing)
+        writing.add_done_callback(self._writing.discard)
+        return await asyncio.shield(writing)
+
+    async def _keep(self, source: Source, record: Record, when: float) -> int:
+        async with self._in_order:
+            event = Event(self.conversation, source, record, self._tip, when)
+            self._tip = await self._log.append(event)
+            return self._tip

@@ -1,0 +1,106 @@
+"""One reply of the model, taken in as it streams: text to say at once, code to run at the end."""
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sayso.server.agent.languages import DEFAULT, Languages
+from sayso.server.agent.model import Delta, TextDelta, ToolCallDelta, Usage
+from sayso.server.agent.printed_calls import read_tool_call
+from sayso.server.agent.reading import Code, Piece, Prose, Reader
+from sayso.server.store.records import Answered, Call
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """A tool call, as far as it has come in."""
+
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+class Listener:
+    """Listens to one reply."""
+
+    def __init__(self, languages: Languages, *, calls_tools: bool) -> None:
+        self._languages = languages
+        self._reader = Reader(languages, "show" if calls_tools else "run")
+        self._gathered: dict[int, _Gathered] = {}
+        self._text = ""
+        self._code: Code | None = None
+        self._usage = Usage(0, 0, None)
+        self.characters = 0
+        """How long the reply is so far."""
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing more to listen to: the code is written."""
+        return self._reader.over
+
+    def take(self, delta: Delta) -> str:
+        """Take the next delta; return what is to be said."""
+        match delta:
+            case TextDelta(text=text):
+                self.characters += len(text)
+                return self._take_pieces(self._reader.feed(text))
+            case ToolCallDelta():
+                self.characters += len(delta.arguments)
+                gathered = self._gathered.setdefault(delta.index, _Gathered())
+                gathered.id = gathered.id or delta.id or ""
+                gathered.name = gathered.name or delta.name or ""
+                gathered.arguments += delta.arguments
+            case Usage():
+                self._usage = delta
+        return ""
+
+    def finish(self) -> str:
+        """The reply has ended; return what is still to be said."""
+        return self._take_pieces(self._reader.finish())
+
+    def answer(self, model: str, used_ids: Callable[[str], bool]) -> Answered:
+        """All of it, for the history."""
+        return Answered(
+            text=self._text,
+            calls=tuple(self._calls(used_ids)),
+            model=model,
+            tokens_in=self._usage.tokens_in,
+            tokens_out=self._usage.tokens_out,
+            usd=self._usage.usd,
+        )
+
+    def cut(self, model: str) -> Answered | None:
+        """What was said before the stream ended too early, and no code, which may be half."""
+        return Answered(self._text, model=model, whole="cut") if self._text else None
+
+    def _take_pieces(self, pieces: Sequence[Piece]) -> str:
+        said = ""
+        for piece in pieces:
+            if isinstance(piece, Prose):
+                said += piece.text
+            elif isinstance(piece, Code):
+                self._code = piece
+        # White space before the first word says nothing.
+        said = said if self._text else said.lstrip()
+        self._text += said
+        return said
+
+    def _calls(self, used_ids: Callable[[str], bool]) -> Sequence[Call]:
+        calls: list[Call] = []
+        for _, gathered in sorted(self._gathered.items()):
+            wanted = read_tool_call(gathered.name, gathered.arguments, self._languages)
+            # Some servers give every call the same id; then ours is used.
+            used = used_ids(gathered.id) or any(call.given_id == gathered.id for call in calls)
+            language, code = (wanted.language, wanted.code) if wanted else (DEFAULT, "")
+            calls.append(Call(_new_id(), language, code, given_id="" if used else gathered.id))
+        # A model that makes a call and prints it as well wants it once.
+        if self._code is not None and not calls:
+            code_read = self._code
+            call = Call(_new_id(), code_read.language, code_read.code, written=code_read.written)
+            calls.append(call)
+        return calls
+
+
+def _new_id() -> str:
+    """Nine letters and digits: what the strictest provider takes for the id of a call."""
+    return uuid.uuid4().hex[:9]

@@ -1,0 +1,179 @@
+"""The loop: the model says what it thinks and writes code, the person says whether it may run,
+its output goes back to the model, until the model answers without code.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from sayso.server.agent.approvals import ApprovalDesk
+from sayso.server.agent.bounds import Bounds, LimitReached, Reckoning
+from sayso.server.agent.emitting import Emit, emitting
+from sayso.server.agent.events import AgentEvent, Said, WorkDone, WorkFailed
+from sayso.server.agent.journal import Journal
+from sayso.server.agent.leaving import closing
+from sayso.server.agent.listening import Listener
+from sayso.server.agent.model import ChatModel, ModelError
+from sayso.server.agent.performing import Mode, Performer, Workshop
+from sayso.server.agent.profiles import ModelProfile
+from sayso.server.agent.prompt import Prompt
+from sayso.server.store.errors import StoreError
+from sayso.server.store.records import Answered, Asked, Failed, Heard, Interrupted
+
+
+class Agent:
+    """Works on the requests of one conversation, one at a time."""
+
+    def __init__(
+        self,
+        model: ChatModel,
+        workshop: Workshop,
+        desk: ApprovalDesk,
+        journal: Journal,
+        *,
+        profile: ModelProfile,
+        bounds: Bounds | None = None,
+        mode: Mode = "ask",
+    ) -> None:
+        self.mode: Mode = mode
+        """Taken up by the next request."""
+        self._model = model
+        self._workshop = workshop
+        self._desk = desk
+        self._journal = journal
+        self._profile = profile
+        self._bounds = bounds or Bounds()
+        self._one_at_a_time = asyncio.Lock()
+
+    async def work(self, text: str, by: str = "") -> AsyncIterator[AgentEvent]:
+        """Do what the person asks, and tell what happens, up to WorkDone or WorkFailed.
+
+        Cancelling the listener, or leaving the iteration (use `contextlib.aclosing`), stops the
+        model and what runs, and leaves a history that says so.
+        """
+
+        async def do(emit: Emit) -> None:
+            reckoning = Reckoning(self._bounds)
+            performer = Performer(
+                self._workshop, self._desk, self._journal, self.mode, self._bounds, reckoning, emit
+            )
+            work = _Work(self._model, self._journal, prompt, performer, reckoning, emit)
+            await work.do(text, by)
+
+        async with self._one_at_a_time:
+            prompt = Prompt(
+                self._profile,
+                calls_tools=self._model.calls_tools,
+                languages=self._workshop.languages,
+                where=str(self._workshop.where),
+                characters=self._bounds.history_chars,
+            )
+            async with closing(emitting(do)) as events:
+                async for event in events:
+                    yield event
+
+    async def heard(self, text: str) -> None:
+        """The last answer was cut short in the speaking: the person heard only this much of it.
+
+        To be called when its work has ended, before the next. Raises StoreError.
+        """
+        await self._journal.note("server", Heard(text))
+
+
+class _Work:
+    """One request."""
+
+    def __init__(
+        self,
+        model: ChatModel,
+        journal: Journal,
+        prompt: Prompt,
+        performer: Performer,
+        reckoning: Reckoning,
+        emit: Emit,
+    ) -> None:
+        self._model = model
+        self._journal = journal
+        self._prompt = prompt
+        self._performer = performer
+        self._reckoning = reckoning
+        self._emit = emit
+        self._pause = ""
+        """What parts the next words from those of an earlier step."""
+
+    async def do(self, text: str, by: str) -> None:
+        """Pursue the request to one of its ends."""
+        try:
+            await self._journal.note("person", Asked(text, by))
+            try:
+                await self._pursue()
+            except LimitReached as limit:
+                await self._ask_back(str(limit))
+        except asyncio.CancelledError:
+            await self._note_interruption()
+            raise
+        except (ModelError, StoreError) as problem:
+            await self._fail(str(problem))
+        else:
+            spent = self._reckoning
+            await self._emit(WorkDone(spent.tokens_in, spent.tokens_out, spent.usd))
+
+    async def _pursue(self) -> None:
+        """The loop."""
+        try:
+            async with self._reckoning.deadline:
+                while calls := (await self._listen()).calls:
+                    for call in calls:
+                        await self._performer.perform(call)
+        except TimeoutError:
+            raise self._reckoning.time_is_up() from None
+
+    async def _listen(self) -> Answered:
+        """Let the model reply, and say its words as they come."""
+        listener = Listener(self._prompt.languages, calls_tools=self._model.calls_tools)
+        messages = self._prompt.messages(self._journal.history)
+        try:
+            async with closing(self._model.reply(messages, self._prompt.tools)) as deltas:
+                async for delta in deltas:
+                    await self._say(listener.take(delta))
+                    self._reckoning.during_reply(listener.characters)
+                    if listener.over:
+                        break
+            await self._say(listener.finish())
+        except BaseException:
+            if said := listener.cut(self._model.name):
+                await self._journal.note("model", said)
+            raise
+        answer = listener.answer(self._model.name, self._journal.history.knows_call)
+        if not answer.text.strip() and not answer.calls:
+            raise ModelError("The language model said nothing; ask again, or choose another model.")
+        await self._journal.note("model", answer)
+        self._reckoning.after_reply(answer)
+        self._pause = "\n\n" if answer.text else self._pause
+        return answer
+
+    async def _say(self, text: str) -> None:
+        if text:
+            await self._emit(Said(self._pause + text))
+            self._pause = ""
+
+    async def _ask_back(self, question: str) -> None:
+        """A limit is no dead end: the person may say "go on"."""
+        await self._performer.refuse_all("It did not run: the person was asked whether to go on.")
+        self._pause = self._pause or "\n\n"
+        await self._say(question)
+        await self._journal.note("server", Answered(question))
+
+    async def _note_interruption(self) -> None:
+        try:
+            await self._performer.refuse_all("The person interrupted: it did not run.")
+            await self._journal.note("person", Interrupted())
+        except StoreError:
+            pass  # the history in memory is right; the log says so at the next start
+
+    async def _fail(self, message: str) -> None:
+        try:
+            await self._performer.refuse_all("It did not run.")
+            await self._journal.note("server", Failed(message))
+        except StoreError:
+            pass
+        await self._emit(WorkFailed(message))

@@ -1,0 +1,164 @@
+"""Acting on a call: the person's say-so, the intention written down, the run, the report."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Final, Literal, Protocol
+
+from sayso.server.agent.approvals import ApprovalDesk, Request, Ruling
+from sayso.server.agent.bounds import Bounds, Reckoning, last_line
+from sayso.server.agent.digest import Digest
+from sayso.server.agent.emitting import Emit
+from sayso.server.agent.events import ApprovalSettled, RunEnded, RunOutput, RunStarted
+from sayso.server.agent.journal import Journal
+from sayso.server.agent.leaving import closing
+from sayso.server.runtimes.runtime import Ending, Output
+from sayso.server.store.records import Call, RunIntended, RunReported
+
+Mode = Literal["ask", "workspace"]
+"""`ask`: every run needs the person's say-so. `workspace`: what stays in the sandbox does not."""
+
+_REFUSALS: Final = {
+    "no": "The person said no: it did not run. Ask what they want instead.",
+    "expired": "The person did not answer, which means no: it did not run.",
+}
+_UNREADABLE: Final = "This call could not be read: give it a language and code."
+_STOPPED: Final = "The person interrupted it."
+_OUT_OF_TIME: Final = "It was stopped: the time for this request was up."
+_NO_ENDING: Final = "It ended without saying how."
+
+
+class Workshop(Protocol):
+    """Where the code of one conversation runs, as far as the agent needs it."""
+
+    @property
+    def languages(self) -> Sequence[str]: ...
+
+    @property
+    def where(self) -> str:
+        """The folder in which code runs."""
+        ...
+
+    def may_touch(self, language: str) -> tuple[str, ...]:
+        """What code could touch, in words for the person."""
+        ...
+
+    def run(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
+        """Run code. Leaving the iteration early interrupts it."""
+        ...
+
+
+class Performer:
+    """Performs the calls of one request."""
+
+    def __init__(
+        self,
+        workshop: Workshop,
+        desk: ApprovalDesk,
+        journal: Journal,
+        mode: Mode,
+        bounds: Bounds,
+        reckoning: Reckoning,
+        emit: Emit,
+    ) -> None:
+        self._workshop = workshop
+        self._desk = desk
+        self._journal = journal
+        self._mode = mode
+        self._bounds = bounds
+        self._reckoning = reckoning
+        self._emit = emit
+
+    async def perform(self, call: Call) -> None:
+        """Run it, if it can be and may be. Raises LimitReached and StoreError."""
+        refusal = self._why_not(call)
+        if refusal:
+            await self._refuse(call, refusal)
+        self._reckoning.before_run(call)
+        if refusal:
+            return
+        request = self._request(call, call.code)
+        if self._mode == "ask":
+            ruling = await self._ask(request)
+            if not ruling.allows:
+                await self._refuse(call, _REFUSALS[ruling.decision])
+                return
+            request = ruling.request
+        # Nothing runs that is not written down before.
+        await self._journal.note(
+            "server",
+            RunIntended(call.id, request.language, request.code, request.where, request.binding),
+        )
+        await self._emit(RunStarted(call.id, request.language, request.code))
+        await self._run(call, request)
+
+    async def refuse_all(self, detail: str) -> None:
+        """Note of all calls that nothing came of yet that nothing will."""
+        for act in self._journal.history.open_acts:
+            report = RunReported(act.call.id, "refused", detail=detail)
+            await self._journal.note("server", report)
+
+    def _why_not(self, call: Call) -> str:
+        if not call.code.strip():
+            return _UNREADABLE
+        if call.language not in self._workshop.languages:
+            here = ", ".join(self._workshop.languages)
+            return f"{call.language} does not run here; these do: {here}."
+        return ""
+
+    def _request(self, call: Call, code: str) -> Request:
+        return Request(
+            run=call.id,
+            language=call.language,
+            code=code,
+            where=str(self._workshop.where),
+            may_touch=self._workshop.may_touch(call.language),
+        )
+
+    async def _ask(self, request: Request) -> Ruling:
+        """Ask until the answer is to what would run now: reach may change while it is asked."""
+        while True:
+            with self._reckoning.paused():
+                ruling = await self._desk.ask(request, self._emit)
+            await self._emit(ApprovalSettled(ruling.id, ruling.decision, ruling.by))
+            now = Request(
+                run=request.run,
+                language=request.language,
+                code=ruling.request.code,
+                where=str(self._workshop.where),
+                may_touch=self._workshop.may_touch(request.language),
+            )
+            if not ruling.allows or ruling.covers(now):
+                return ruling
+            request = now
+
+    async def _run(self, call: Call, request: Request) -> None:
+        clock = asyncio.get_running_loop().time
+        started, digest = clock(), Digest(self._bounds.output_chars)
+        ending = Ending("died", 0.0, _NO_ENDING)
+        try:
+            async with closing(self._workshop.run(request.language, request.code)) as outputs:
+                async for output in outputs:
+                    if isinstance(output, Ending):
+                        ending = output
+                    else:
+                        digest.take(output)
+                        await self._emit(RunOutput(call.id, output))
+        except asyncio.CancelledError:
+            detail = _OUT_OF_TIME if self._reckoning.out_of_time else _STOPPED
+            ending = Ending("interrupted", clock() - started, detail)
+            await self._report(call, ending, digest.text)
+            raise
+        await self._report(call, ending, digest.text)
+        await self._emit(RunEnded(call.id, ending.status, ending.seconds, ending.detail))
+        failure = "" if ending.status == "ok" else last_line(digest.text) or ending.detail
+        self._reckoning.after_run(call, failure, digest.text)
+
+    async def _report(self, call: Call, ending: Ending, output: str) -> None:
+        await self._journal.note(
+            "runtime",
+            RunReported(call.id, ending.status, ending.seconds, ending.detail, output),
+        )
+
+    async def _refuse(self, call: Call, detail: str) -> None:
+        await self._journal.note("server", RunReported(call.id, "refused", detail=detail))
+        await self._emit(RunEnded(call.id, "refused", 0.0, detail))

@@ -1,0 +1,165 @@
+"""The conversation as messages: the same history for models with tools and models without. Pure."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from sayso.server.agent.history import Act, Exchange, History, Step
+from sayso.server.agent.languages import Languages
+from sayso.server.agent.model import ChatMessage, Tool
+from sayso.server.agent.profiles import ModelProfile
+from sayso.server.store.records import Call
+
+_KEPT_SHARE: Final = 0.5
+"""When the conversation has outgrown its bounds, so much of them is kept. Cutting deep and seldom
+leaves the beginning of the prompt the same for many turns, which providers' caches live on."""
+
+
+def execute_tool(languages: Sequence[str]) -> Tool:
+    """The one tool."""
+    return {
+        "type": "function",
+        "function": {
+            "name": "execute",
+            "description": "Run code on the person's computer and return its output.",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "language": {"type": "string", "enum": list(languages)},
+                    "code": {"type": "string"},
+                },
+                "required": ["language", "code"],
+            },
+        },
+    }
+
+
+class Prompt:
+    """Writes prompts for one model and one place where code runs."""
+
+    def __init__(
+        self,
+        profile: ModelProfile,
+        *,
+        calls_tools: bool,
+        languages: Sequence[str],
+        where: str,
+        characters: int,
+    ) -> None:
+        """`characters`: how much of the conversation is told at most."""
+        self.languages = Languages(languages)
+        self._characters = profile.history_chars or characters
+        self._profile = profile
+        self._calls_tools = calls_tools
+        way = profile.with_tool if calls_tools else profile.with_fences
+        system = f"{profile.system.strip()}\n{way.strip()}".strip()
+        system = system.replace("{languages}", ", ".join(languages)).replace("{where}", where)
+        self._start: list[ChatMessage] = [
+            {"role": "system", "content": system},
+            *({"role": example.role, "content": example.content} for example in profile.examples),
+        ]
+        self.tools = [execute_tool(languages)] if calls_tools else []
+
+    def messages(self, history: History) -> list[ChatMessage]:
+        """What the model is to be sent."""
+        messages = list(self._start)
+        before: Exchange | None = None
+        for exchange in _recent(history.exchanges, self._characters):
+            self._add(messages, "user", self._request(exchange, before))
+            for step in exchange.steps:
+                self._add_step(messages, step)
+            before = exchange
+        return messages
+
+    def _request(self, exchange: Exchange, before: Exchange | None) -> str:
+        note = ""
+        if before is not None and before.interrupted:
+            note = self._profile.interrupted_note
+        elif before is not None and before.cut:
+            note = self._profile.cut_note
+        return note + self._profile.request.replace("{text}", exchange.asked)
+
+    def _add_step(self, messages: list[ChatMessage], step: Step) -> None:
+        if self._calls_tools and step.acts:
+            calls = [_tool_call(act) for act in step.acts]
+            content = step.text or None
+            messages.append({"role": "assistant", "content": content, "tool_calls": calls})
+            for act in step.acts:
+                told = self.told(act)
+                messages.append({"role": "tool", "tool_call_id": _call_id(act), "content": told})
+            return
+        text = step.text + "\n".join(_written(act.call) for act in step.acts)
+        if text:
+            self._add(messages, "assistant", text)
+        if step.acts:
+            self._add(messages, "user", "\n".join(self.told(act) for act in step.acts))
+
+    def told(self, act: Act) -> str:
+        """What the model is told about a call."""
+        profile, report = self._profile, act.report
+        edited = ""
+        if act.intended is not None and act.edited:
+            code = _fenced(act.intended.language, act.intended.code)
+            edited = profile.edited.replace("{code}", code)
+        if report is None:
+            return edited + profile.not_run.replace("{detail}", "It has not run.")
+        if report.status in ("ok", "error"):
+            template = profile.failed if report.status == "error" else profile.output
+            template = template if report.output.strip() else profile.empty
+            return edited + template.replace("{output}", report.output.strip("\n"))
+        told = profile.not_run.replace("{detail}", report.detail)
+        return edited + (f"{told}\n{report.output}".strip())
+
+    @staticmethod
+    def _add(messages: list[ChatMessage], role: str, content: str) -> None:
+        """Add a message, or add to the last one: some servers insist that roles take turns."""
+        last = messages[-1]
+        if last["role"] == role and "tool_calls" not in last:
+            messages[-1] = {**last, "content": f"{last['content']}\n\n{content}"}
+        else:
+            messages.append({"role": role, "content": content})
+
+
+def _tool_call(act: Act) -> Mapping[str, Any]:
+    arguments = json.dumps({"language": act.call.language, "code": act.call.code})
+    return {
+        "id": _call_id(act),
+        "type": "function",
+        "function": {"name": "execute", "arguments": arguments},
+    }
+
+
+def _call_id(act: Act) -> str:
+    return act.call.given_id or act.call.id
+
+
+def _written(call: Call) -> str:
+    return call.written or _fenced(call.language, call.code)
+
+
+def _fenced(language: str, code: str) -> str:
+    fence = "```"
+    while fence in code:
+        fence += "`"
+    return f"{fence}{language}\n{code}\n{fence}"
+
+
+def _recent(exchanges: Sequence[Exchange], characters: int) -> Sequence[Exchange]:
+    """The latest whole exchanges that fit; the last one is always among them."""
+    first, total = 0, 0
+    for index, exchange in enumerate(exchanges):
+        total += _size(exchange)
+        if total > characters:
+            while first < index and total > characters * _KEPT_SHARE:
+                total -= _size(exchanges[first])
+                first += 1
+    return exchanges[first:]
+
+
+def _size(exchange: Exchange) -> int:
+    size = len(exchange.asked)
+    for step in exchange.steps:
+        size += len(step.text)
+        for act in step.acts:
+            size += len(act.call.code) + len(act.report.output if act.report else "")
+    return size
