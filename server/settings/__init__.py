@@ -33,7 +33,6 @@ from sayso.server.settings.sections import (
     Listen,
     Log,
     Models,
-    Speaking,
     Storage,
     Voice,
 )
@@ -55,7 +54,6 @@ __all__ = [
     "Readings",
     "Settings",
     "SettingsError",
-    "Speaking",
     "Storage",
     "UnknownKey",
     "UnusableFile",

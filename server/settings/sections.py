@@ -51,15 +51,6 @@ class Voice:
 
 
 @dataclass(frozen=True, slots=True)
-class Speaking:
-    """When and how answers are spoken."""
-
-    ahead_ms: Annotated[int, Between(60, 2_000)] = 300
-    """Milliseconds of speech sent ahead of what has been played. More survives a bad network, less
-    leaves less to take back when you interrupt."""
-
-
-@dataclass(frozen=True, slots=True)
 class LanguageModel:
     """Which language model answers."""
 
@@ -101,6 +92,13 @@ class Agent:
     never ends by itself."""
     seconds: Annotated[float, Between(5, 86_400), ByProject()] = 600.0
     """Seconds that one request may take, time spent waiting for your say-so not counted."""
+    tokens: Annotated[int, Between(1_000, 100_000_000), ByProject()] = 200_000
+    """Tokens that one request may use, in and out. A dozen steps with long outputs take fewer."""
+    usd: Annotated[float, Between(0.01, 1_000)] = 1.0
+    """US dollars that one request may cost, where the price is known. A request of a few cents
+    never needs it; a runaway stops before it is dear."""
+    output_chars: Annotated[int, Between(500, 200_000), ByProject()] = 8_000
+    """Characters of what code printed that the model is given, head and tail: a page or two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,20 +116,15 @@ class Code:
     workspace: str = ""
     """Folder that code may write to; empty means one in Sayso's data folder. Code sees nothing else
     of yours."""
-    memory_mb: Annotated[int, Between(256, 1_048_576)] = 4_096
-    """Megabytes of memory that one interpreter may take. Enough for large tables; a runaway program
-    does not take the machine down."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
     """What one server takes upon itself."""
 
-    connections: Annotated[int, Between(1, 1_000)] = 16
-    """Devices connected at once: those of a household, and a few to spare."""
-    utterance_s: Annotated[float, Between(1, 600)] = 60.0
-    """Seconds of speech in one press of the key. What comes after is cut off, so that a stuck key
-    cannot fill the memory."""
+    connections: Annotated[int, Between(1, 1_000)] = 64
+    """Devices connected at once: those of a household several times over, so that one that connects
+    again and again cannot fill the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +157,6 @@ SECTIONS: dict[str, type] = {
     "listen": Listen,
     "ears": Ears,
     "voice": Voice,
-    "speaking": Speaking,
     "language_model": LanguageModel,
     "agent": Agent,
     "approvals": Approvals,

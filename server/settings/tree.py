@@ -19,7 +19,6 @@ class Settings:
     listen: sections.Listen = field(default_factory=sections.Listen)
     ears: sections.Ears = field(default_factory=sections.Ears)
     voice: sections.Voice = field(default_factory=sections.Voice)
-    speaking: sections.Speaking = field(default_factory=sections.Speaking)
     language_model: sections.LanguageModel = field(default_factory=sections.LanguageModel)
     agent: sections.Agent = field(default_factory=sections.Agent)
     approvals: sections.Approvals = field(default_factory=sections.Approvals)
