@@ -16,6 +16,7 @@ from sayso.protocol.home import Home
 from sayso.server.models.download import Download, here
 from sayso.server.models.errors import FetchFailed, NameUnknown
 from sayso.server.models.hub import Hub, HubFile, Repository
+from sayso.server.models.machine import in_words
 from sayso.server.models.manifest import Manifest
 from sayso.server.models.model import Model
 from sayso.server.models.progress import Progress, Silent
@@ -28,9 +29,6 @@ KEPT_FREE_BYTES = 200_000_000
 
 CARD = "MODEL_CARD"
 """Where piper's voices name their licence."""
-
-UNIT_STEP = 1_000
-"""From one unit of size to the next, as disks count."""
 
 COMMIT_DIGITS = 12
 """Of a commit, in a folder's name: as good as all of it."""
@@ -155,16 +153,6 @@ class Fetching:
                 message = f"{wanted.name} is already being fetched by another `sayso models get`."
                 raise FetchFailed(message) from None
             yield
-
-
-def in_words(count: int) -> str:
-    """A number of bytes for people."""
-    size = float(count)
-    for unit in ("bytes", "KB", "MB"):
-        if size < UNIT_STEP:
-            return f"{size:.0f} {unit}"
-        size /= UNIT_STEP
-    return f"{size:.1f} GB"
 
 
 def _licence(card: Path) -> str:
