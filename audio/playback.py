@@ -1,0 +1,128 @@
+"""An open loudspeaker: what is on its way to it, and how much of that has been heard."""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass
+
+from sayso.audio.cards import Device, SoundCards
+from sayso.audio.pcm import SAMPLE_BYTES, samples_in
+from sayso.audio.resample import resampler
+
+MOST_MARKS = 128
+"""Remembered moments of the card's taking: more than its longest buffer holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """The card took sound that will be heard from this moment on."""
+
+    moment: float
+    first: int
+    """How many samples it had taken before."""
+    count: int
+
+
+class Playback:
+    """Made in a thread; the card's own thread calls `_fill`, which copies and does nothing else."""
+
+    def __init__(
+        self,
+        cards: SoundCards,
+        device: Device,
+        rate: int,
+        latency: float,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self.device = device
+        self.rate = rate
+        self.over = asyncio.Event()
+        self.ended = False
+        """The device is gone."""
+        self._loop = loop
+        self._lock = threading.Lock()
+        self._ring = bytearray()
+        self._marks: deque[_Mark] = deque(maxlen=MOST_MARKS)
+        self._taken = 0
+        self._put = 0
+        self._filled_at = time.monotonic()
+        self._stream = cards.playback(device, rate, latency, self._fill, self._end)
+        self._converter = resampler(rate, self._stream.rate)
+        self._converting = False
+
+    @property
+    def underflows(self) -> int:
+        return self._stream.underflows
+
+    @property
+    def idle_seconds(self) -> float:
+        """How long the card has not asked for anything."""
+        return time.monotonic() - self._filled_at
+
+    def put(self, pcm: bytes) -> None:
+        """Adds sound at the end."""
+        if not pcm:
+            return
+        self._put += samples_in(pcm)
+        converted = self._converter.feed(pcm)
+        self._converting = True
+        with self._lock:
+            self._ring += converted
+
+    def heard(self) -> int:
+        """How many of the samples that were put have been heard."""
+        with self._lock:
+            waiting = len(self._ring)
+        if not waiting and self._converting:
+            # Nothing follows for now: what the converter holds back is due.
+            rest = self._converter.finish()
+            self._converter = resampler(self.rate, self._stream.rate)
+            self._converting = False
+            with self._lock:
+                self._ring += rest
+        with self._lock:
+            reached = self._reached(self._stream.now())
+            if not self._ring and reached >= self._taken:
+                return self._put
+        return min(self._put, reached * self.rate // self._stream.rate)
+
+    def clear(self) -> None:
+        """Drops everything; counting begins anew."""
+        self._put = 0
+        self._converter = resampler(self.rate, self._stream.rate)
+        self._converting = False
+        with self._lock:
+            self._ring.clear()
+            self._marks.clear()
+            self._taken = 0
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def _reached(self, now: float) -> int:
+        """Which of the samples that the card took is being heard now."""
+        for mark in reversed(self._marks):
+            if mark.moment <= now:
+                passed = int((now - mark.moment) * self._stream.rate)
+                return mark.first + min(mark.count, passed)
+        return self._marks[0].first if self._marks else self._taken
+
+    def _fill(self, out: memoryview, moment: float) -> None:
+        self._filled_at = time.monotonic()
+        with self._lock:
+            length = min(len(out), len(self._ring))
+            out[:length] = self._ring[:length]
+            if length:
+                del self._ring[:length]
+                count = length // SAMPLE_BYTES
+                self._marks.append(_Mark(moment, self._taken, count))
+                self._taken += count
+        if length < len(out):
+            out[length:] = bytes(len(out) - length)
+
+    def _end(self) -> None:
+        self.ended = True
+        with suppress(RuntimeError):  # The loop is closed: nobody waits any more.
+            self._loop.call_soon_threadsafe(self.over.set)
