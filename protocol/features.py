@@ -1,0 +1,13 @@
+"""What one end can do beyond what every end can: the names that travel in `features`.
+
+A feature is announced only if it works. Names that are not known are ignored. SPEC.md says what
+each one promises.
+"""
+
+from typing import Literal
+
+ServerFeature = Literal[
+    "resume", "hands_free", "partials", "word_times", "down_rates", "settings", "tasks"
+]
+
+ClientFeature = Literal["resume", "screen", "approve"]
