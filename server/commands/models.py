@@ -105,12 +105,13 @@ def _list(home: Home, *, as_json: bool) -> int:
 
 def _for_speech(shelf: Shelf, settings: Settings) -> Iterator[Selected]:
     """What hears and speaks; nothing where not even the starter is whole: the list tells."""
-    for select in (
-        lambda: for_speech(shelf, "ears", settings.ears.model),
-        lambda: for_speech(shelf, "voice", settings.voice.model),
-    ):
+    named: tuple[tuple[Literal["ears", "voice"], str], ...] = (
+        ("ears", settings.ears.model),
+        ("voice", settings.voice.model),
+    )
+    for kind, name in named:
         try:
-            yield select()
+            yield for_speech(shelf, kind, name)
         except ModelError:
             continue
 

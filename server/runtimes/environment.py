@@ -47,15 +47,17 @@ _BUILD_S = 1_800.0
 """How long the installer may take: 80 MB at 50 KB/s, then something is wrong."""
 
 _NOT_INHERITED = (
-    "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV", "CONDA_PREFIX", "__PYVENV_LAUNCHER__",
-    "PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_REQUIRE_VIRTUALENV", "UV_PROJECT_ENVIRONMENT", "UV_PYTHON",
+    "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV", "CONDA_PREFIX",
+    "__PYVENV_LAUNCHER__", "PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_REQUIRE_VIRTUALENV",
+    "UV_PROJECT_ENVIRONMENT", "UV_PYTHON",
 )  # fmt: skip
 """Settings of the person's shell that would install into another place than ours."""
 
 _SIGNS_OF_NO_NETWORK = (
-    "dns error", "failed to lookup", "name resolution", "name or service not known", "nodename nor servname",
-    "network is unreachable", "connection refused", "failed to establish a new connection", "timed out",
-    "error sending request", "could not connect",
+    "dns error", "failed to lookup", "name resolution", "name or service not known",
+    "nodename nor servname", "network is unreachable", "connection refused",
+    "failed to establish a new connection", "timed out", "error sending request",
+    "could not connect",
 )  # fmt: skip
 
 _WORTH_TELLING = (
@@ -112,9 +114,15 @@ def ensure(home: Home, on_progress: Progress = lambda _: None) -> KernelEnvironm
     except OSError as error:
         what = f"{error.strerror or error} ({error.filename or kernels})"
         raise KernelEnvironmentError(
-            f"The kernels' Python environment cannot be made: {what}; free space or set SAYSO_HOME to"
-            " a folder that you may write to, and start again."
+            f"The kernels' Python environment cannot be made: {what}; free space or set SAYSO_HOME"
+            " to a folder that you may write to, and start again."
         ) from error
+
+
+def present(home: Home) -> KernelEnvironment | None:
+    """Return the kernels' environment if it is there, whole and of the present lock."""
+    lock = resources.files(__package__).joinpath(LOCK).read_text(encoding="utf-8")
+    return _whole(home.data / "kernels" / "python", lock)
 
 
 def _whole(link: Path, lock: str) -> KernelEnvironment | None:
@@ -184,7 +192,8 @@ def _build(kernels: Path, lock: str, on_progress: Progress) -> KernelEnvironment
     link = kernels / "python"
     if link.exists() and not link.is_symlink():
         raise KernelEnvironmentError(
-            f"{link} is in the way of the kernels' Python environment; move it away and start again."
+            f"{link} is in the way of the kernels' Python environment; move it away and start"
+            " again."
         )
     before = link.resolve() if link.is_symlink() else None
     _sweep(kernels, keep={before} if before and (before / _MARKER).exists() else set())
@@ -318,7 +327,10 @@ def _sentence(lines: list[str], kernels: Path) -> str:
             f" run `sudo apt install python3-venv` (or python{version}-venv) and start again."
         )
     if "no space left" in small:
-        return "There is no space left for the kernels' Python environment; free 400 MB and start again."
+        return (
+            "There is no space left for the kernels' Python environment;"
+            " free 400 MB and start again."
+        )
     if any(sign in small for sign in _SIGNS_OF_NO_NETWORK):
         return (
             "The kernels' Python packages cannot be downloaded, because the package index cannot be"
