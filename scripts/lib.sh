@@ -217,7 +217,7 @@ install_packages() {
 # usage: stamp part…      what the environment is made from; if it changes, it is made anew
 stamp() {
     {
-        printf '%s\n' "$ROOT" "${SAYSO_FROM_WHEEL-}" "$@"
+        printf '%s\n' "$ROOT" "${SAYSO_TEST_WHEEL-}" "$@"
         "$VENV/bin/python" -c 'import sys; print(sys.version, sys.base_prefix)'
         cat "$ROOT/pyproject.toml" "$ROOT/scripts/lib.sh" "$LOCKS"/*.lock
     } | cksum
@@ -285,7 +285,7 @@ install_lock() {
 }
 
 install_sayso() {
-    if [ -n "${SAYSO_FROM_WHEEL-}" ]; then
+    if [ -n "${SAYSO_TEST_WHEEL-}" ]; then
         rm -rf "$ROOT/build" "$ROOT/dist"
         step "Building the wheel" "$VENV/bin/python" -m build --wheel --no-isolation --outdir "$ROOT/dist" "$ROOT" ||
             fail_step "Building the wheel"
