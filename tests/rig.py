@@ -124,7 +124,7 @@ class Server:
     def variables(self) -> dict[str, str]:
         """The environment of its processes, without this machine's keys."""
         own = {k: v for k, v in os.environ.items() if not k.endswith(("_API_KEY", "_TOKEN"))}
-        key = {"SCRIPTED_KEY": self.model.key} if self.model else {}
+        key = {"SCRIPTED_KEY": self.model.key or "none"} if self.model else {}
         return own | {"SAYSO_HOME": str(self.home)} | key | dict(self.environment)
 
     @property

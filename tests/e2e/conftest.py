@@ -26,7 +26,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel([]) as scripted:
+    with ScriptedModel(key="a-key-for-tests") as scripted:
         yield scripted
 
 
