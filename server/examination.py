@@ -19,6 +19,7 @@ from sayso.protocol.home import Home
 from sayso.server.agent.choice import Choice
 from sayso.server.agent.loopback import NoAnswer, ask
 from sayso.server.agent.pocket import Pocket, PocketError
+from sayso.server.gateway.door import is_loopback
 from sayso.server.models import ModelError, Shelf
 from sayso.server.models.machine import in_words, memory_bytes
 from sayso.server.models.wanted import SUGGESTED, best_fitting
@@ -174,6 +175,13 @@ def _kernels(home: Home) -> Finding:
 
 async def _port(settings: Settings) -> Finding:
     host, port = settings.listen.host, settings.listen.port
+    if not is_loopback(host):
+        return Finding(
+            "port",
+            "bad",
+            f"{host} is not this machine's own address; others need pairing and TLS.",
+            "sayso settings unset listen.host",
+        )
     if port == 0:
         return Finding("port", "good", "Any free port is taken.")
     try:

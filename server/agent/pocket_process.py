@@ -28,9 +28,6 @@ START_SECONDS = 180.0
 PROOF_SECONDS = 5.0
 """For one small request to an engine that has just started."""
 
-STOP_SECONDS = 2.0
-"""From the end of its input to a kill; it needs a millisecond."""
-
 TAIL_BYTES = 4_096
 """What is kept of the engine's complaints, to say why it died."""
 
@@ -132,17 +129,11 @@ class Engine:
         return EngineDied(self._complaint() or f"status {status}")
 
     async def stop(self) -> None:
-        """End the process, whatever it is doing."""
-        if self._process.stdin:
-            self._process.stdin.close()
-        try:
-            async with asyncio.timeout(STOP_SECONDS):
-                await self._process.wait()
-        except TimeoutError:
+        """End the process, whatever it is doing; it holds nothing that is worth saving."""
+        with contextlib.suppress(ProcessLookupError):
             self._process.kill()
-        finally:
-            await self._process.wait()
-            self._listener.cancel()
+        await self._process.wait()
+        await self._listener
 
     async def _first_words(self, key: str) -> bytes:
         """Give the orders and read the answer. Raises EngineDied, PocketError."""
