@@ -32,7 +32,7 @@ class Agreement:
         words = text.split()
         agreed = _common(words[: len(words) - HELD_BACK], self._before)
         if agreed > len(self._stable) and _common(words, self._stable) == len(self._stable):
-            self._stable = words[:agreed]
+            self._stable += words[len(self._stable) : agreed]
         self._before = words
         return self._partial(words[len(self._stable) :])
 

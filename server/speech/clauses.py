@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-CLAUSE_AFTER = (12, 24, 40)
+CLAUSE_AFTER = (12, 28, 45)
 """Characters from which the first, second, third chunk may end at a clause. The first is short, to
 begin early; each gives the model time to write the next, longer one."""
 
@@ -168,10 +168,9 @@ def _marks(text: str, *, final: bool) -> list[_Mark]:
 
 def _ending(text: str, at: int, end: int, *, final: bool) -> Ending:
     """What the mark at `at` ends, whose closing quotes reach to `end`."""
-    if end == len(text) and text[end - 1] not in WIDE:
-        # More stops or quotes may follow, or a digit: 3.14, 1,000, example.com
+    if end == len(text):  # more stops or quotes may follow, or a digit: 3.14, 1,000, example.com
         return "sentence" if final else "unknown"
-    wide = text[at] in WIDE
+    wide = any(character in WIDE for character in text[at:end])
     if not wide and not text[end].isspace():
         if text[at] in "\u2014\u2013":
             return "clause"
@@ -179,7 +178,7 @@ def _ending(text: str, at: int, end: int, *, final: bool) -> Ending:
     if text[at] in CLAUSE_MARKS:
         return "none" if text[at] == "\u2013" and not text[at - 1 : at].isspace() else "clause"
     if wide:
-        return "sentence" if end < len(text) or final else "unknown"
+        return "sentence"
     return _full_stop(text, at, end, final=final)
 
 

@@ -11,6 +11,7 @@ MAX_HELD = 400
 """Characters that are held back for a construct to be closed; then its marks are taken as text."""
 
 SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+FENCE_AT_END = re.compile(r"(`{3,})[\w+#.-]*\s*")
 LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\[\]]*\](?:\([^()]*\))?)*)\]\((?:[^()]|\([^()]*\))*\)")
 REFERENCE = re.compile(r"!?\[((?:[^\[\]])*)\](?!\()(\[[^\[\]]*\])?")
 NOTE_MARK = re.compile(r"\^.*|\d+")
@@ -30,6 +31,8 @@ class Inline:
         """The character before what is held, as written."""
         self.formula = ""
         """If a formula begins here: what will end it."""
+        self.fence = ""
+        """If the line ends with the beginning of a fence: its marks."""
 
     def feed(self, text: str) -> str:
         """More of the line; gives what is certain."""
@@ -59,7 +62,7 @@ class Inline:
         """How many characters are done with, and their text; None if it takes more to tell."""
         match held[0]:
             case "`":
-                return _code(held, final=final)
+                return self._code(held, final=final)
             case "*" | "_" | "~":
                 return self._emphasis(held, final=final)
             case "[" | "!":
@@ -74,6 +77,15 @@ class Inline:
                 return self._dollar(held, final=final)
         return 1, held[0]
 
+    def _code(self, held: str, *, final: bool) -> tuple[int, str] | None:
+        span = SPAN.match(held)
+        if span is not None and (final or span.end() < len(held)):
+            return span.end(), span[2].strip()
+        if final and (fence := FENCE_AT_END.fullmatch(held)):
+            self.fence = fence[1]
+            return len(held), ""
+        return (1, "") if final else None
+
     def _emphasis(self, held: str, *, final: bool) -> tuple[int, str] | None:
         """`*`, `_`, `~`: marks, unless they are arithmetic or part of a name."""
         run = len(held) - len(held.lstrip(held[0]))
@@ -84,7 +96,7 @@ class Inline:
         alone = not self._before.strip() and not after.strip()
         match held[0]:
             case "_":
-                keep = within or alone or (run > 1 and (after.isalnum() or self._before.isalnum()))
+                keep = within or alone
             case "*":
                 keep = (within and run == 1) or alone or (self._before + after).isdigit()
             case _:
@@ -113,13 +125,6 @@ class Inline:
 def without_marks(text: str) -> str:
     """A whole piece of text without its marks."""
     return Inline().feed(text + "\n").rstrip("\n") if text else ""
-
-
-def _code(held: str, *, final: bool) -> tuple[int, str] | None:
-    span = SPAN.match(held)
-    if span is not None and (final or span.end() < len(held)):
-        return span.end(), span[2].strip()
-    return (1, "") if final else None
 
 
 def _link(held: str, *, final: bool) -> tuple[int, str] | None:

@@ -38,6 +38,7 @@ class Prose:
         self._mode: Mode = "line start"
         self._line = ""
         """What has come of the present line, while it is not known what it is."""
+        self._heading = False
         self._fence = ""
         self._closing = ""
         """What ends the formula."""
@@ -97,6 +98,12 @@ class Prose:
         if character == "\n":
             self._emit(self._inline.finish() + " ")
             self._mode = "line start"
+            if self._heading:
+                self._heading = False
+                self._break()
+            if self._inline.fence:
+                self._start_fence(self._inline.fence)
+            self._inline = Inline()
             return
         self._emit(self._inline.feed(character))
         if self._inline.formula:
@@ -137,6 +144,7 @@ class Prose:
         self._line = ""
         self._mode = "text"
         if mark := HEADING.match(text):
+            self._heading = True
             self._break()
             text = text[mark.end() :]
         for character in text:
@@ -146,8 +154,11 @@ class Prose:
         if fence[1][0] in fence[2]:  # ```inline code``` on one line
             self._begin_text(fence[0].replace("`" * 3, "`"))
             return
+        self._start_fence(fence[1])
+
+    def _start_fence(self, fence: str) -> None:
         self._line = ""
-        self._fence = fence[1]
+        self._fence = fence
         self._say(CODE_PHRASE)
         self._mode = "fence"
 

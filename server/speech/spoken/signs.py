@@ -3,7 +3,7 @@
 import re
 
 from sayso.server.speech.spoken.numbers import signed
-from sayso.server.speech.spoken.rule import Rule, rule
+from sayso.server.speech.spoken.rule import NUMBER, Rule, rule
 
 EMOJI = (
     "[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u23e9-\u23ff\u231a\u231b\u2190-\u2193\u25a0-\u25ff"
@@ -12,13 +12,6 @@ EMOJI = (
 """Pictures, and the invisible characters that join them."""
 
 ARROWS = "\u2192\u21d2\u27f6\u2794\u279c"
-
-OPERAND_BEFORE = r"(?<=[\w)\]\u00b2\u00b3%] )"
-OPERAND_AFTER = r"(?= ?[\w(\[\u221a\u03c0$€£-])"
-DIGIT_BEFORE = r"(?<=[\d)])"
-DIGIT_AFTER = r"(?=[\d(])"
-
-POWERS = {"2": "squared", "3": "cubed"}
 
 GREEK = {
     "\u03b1": "alpha",
@@ -38,9 +31,18 @@ GREEK = {
     "\u03a9": "omega",
 }
 
+LETTER = "[" + "".join(GREEK) + "]"
+
+OPERAND_BEFORE = r"(?<=[\w)\]\u00b2\u00b3%] )"
+OPERAND_AFTER = r"(?= ?[\w(\[\u221a\u03c0$€£-])"
+DIGIT_BEFORE = r"(?<=[\d)])"
+DIGIT_AFTER = r"(?=[\d(])"
+
+POWERS = {"2": "squared", "3": "cubed"}
+
 
 def _power(text: str) -> str:
-    text = text.strip("{}()")
+    text = re.sub(r"[^\w\s\u2212-]|_", " ", text).strip()
     if text in POWERS:
         return f" {POWERS[text]}"
     number = re.fullmatch(r"[-\u2212]?\d+", text)
@@ -71,7 +73,7 @@ FIRST_RULES: list[Rule] = [
 
 LAST_RULES: list[Rule] = [
     rule(
-        r"\^(\{[^}]*\}|\([^)]*\)|[-\w]+)|\*\*(\d+)",
+        r"\^(\{[^}]*\}|\([^)]*\)|[-\u2212]?[a-zA-Z0-9]+)|\*\*(\d+)",
         lambda m: _power(m[1] or m[2]),
     ),
     rule("\u00b2", " squared"),
@@ -100,7 +102,9 @@ LAST_RULES: list[Rule] = [
     rule(r"(?<!\w)@(?=\w)", "at "),
     rule(r"(?<=\s)@(?=\s)", "at"),
     rule(r"(?<!\w)#(?=[a-zA-Z])", "hashtag "),
-    rule("[" + "".join(GREEK) + "]", lambda m: GREEK[m[0]]),
+    rule(rf"\b({NUMBER})({LETTER})(?!\w)", lambda m: f"{signed(m[1])} {GREEK[m[2]]}"),
+    rule(LETTER, lambda m: GREEK[m[0]]),
+    rule(r"(?<=\w)\((?=\w)", " "),
     rule(r"\u00b0", " degrees"),
     rule(r"[\u2014\u2015]|(?<=\s)[-\u2013]{1,2}(?=\s)", ", "),
     rule(r"(?<=\d),(?=\d)", ", "),

@@ -1,0 +1,57 @@
+"""Loops and inventions are not believed; what people say is."""
+
+import pytest
+
+from sayso.server.speech.doubts import Pass, Verdict, collapse, judge, repeats
+
+
+@pytest.mark.parametrize(
+    ("text", "log_probability", "no_speech", "verdict"),
+    [
+        ("What is the weather like?", -0.3, 0.01, "believe"),
+        ("No, no, no, no.", -0.3, 0.01, "believe"),
+        ("Thank you.", -0.2, 0.02, "believe"),
+        ("Thank you.", -0.9, 0.1, "nothing"),
+        ("Thanks for watching!", -0.3, 0.5, "nothing"),
+        ("you", -0.8, 0.05, "nothing"),
+        ("You", -0.1, 0.9, "nothing"),
+        ("Something long and wrong", -1.4, 0.8, "nothing"),
+        ("Something mumbled", -1.4, 0.1, "again"),
+        ("Stop Stop Stop Stop Stop Stop Stop", -0.2, 0.01, "again"),
+        ("go on and go on and go on and go on and go on and", -0.2, 0.01, "again"),
+        ("(wind blowing) [music]", -0.2, 0.01, "nothing"),
+        ("\u266a la la \u266a", -0.2, 0.01, "nothing"),
+        ("...", -0.2, 0.01, "nothing"),
+        ("", -0.2, 0.01, "nothing"),
+    ],
+)
+def test_a_pass_is_judged(
+    text: str, log_probability: float, no_speech: float, verdict: Verdict
+) -> None:
+    assert judge(Pass(text, log_probability, no_speech)) == verdict
+
+
+def test_a_text_that_was_cut_off_is_heard_again() -> None:
+    assert judge(Pass("One two three", -0.1, 0.0, cut_short=True)) == "again"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I want to go to the shop and to the park and to the lake",
+        "One, two, three, four, five, six, seven, eight, nine, ten.",
+        "very very very good",
+        "Row, row, row your boat, gently down the stream",
+        "bye bye bye bye",
+    ],
+)
+def test_speech_that_repeats_itself_a_little_is_no_loop(text: str) -> None:
+    assert not repeats(text)
+
+
+def test_what_loops_to_the_end_is_said_once() -> None:
+    assert (
+        collapse("Please stop it. Stop it. Stop it. Stop it. Stop it. Now") == "Please stop it. Now"
+    )
+    assert collapse("Go " * 50) == "Go"
+    assert collapse("nothing to do here") == "nothing to do here"
