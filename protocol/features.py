@@ -7,7 +7,16 @@ each one promises.
 from typing import Literal
 
 ServerFeature = Literal[
-    "resume", "hands_free", "partials", "word_times", "down_rates", "settings", "tasks"
+    "ptt",
+    "approvals",
+    "files",
+    "resume",
+    "hands_free",
+    "partials",
+    "word_times",
+    "down_rates",
+    "settings",
+    "tasks",
 ]
 
 ClientFeature = Literal["resume", "screen", "approve"]

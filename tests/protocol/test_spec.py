@@ -18,6 +18,7 @@ from sayso.protocol.errors import CODES
 from sayso.protocol.frames import unpack
 from sayso.protocol.messages import TYPES, FromClient, FromServer
 from sayso.protocol.version import SPOKEN
+from sayso.server import app
 from sayso.server.gateway import translate
 from sayso.server.gateway.limits import Limits
 from sayso.server.turn import timing
@@ -197,6 +198,10 @@ def test_the_bounds_are_those_of_the_code() -> None:
 )
 def test_every_feature_is_documented_and_no_other(title: str, names: object) -> None:
     assert [code(row[0]) for row in rows(part(title))] == list(get_args(names))
+
+
+def test_the_server_announces_only_what_is_documented() -> None:
+    assert set(app.FEATURES) <= set(get_args(features.ServerFeature))
 
 
 def test_the_version_and_the_address_are_those_of_the_code() -> None:
