@@ -1,4 +1,4 @@
-"""What one run has said so far: gathered as it comes, handed on in pieces, bounded and honest about it.
+"""What one run says: gathered as it comes, handed on in pieces, bounded and honest about it.
 
 A kernel may print a line every microsecond. Pieces are handed on at most every 50 ms, so a screen
 moves smoothly and nobody drowns; a run that prints more than anyone reads keeps its beginning and
@@ -7,9 +7,8 @@ its end.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Container
 from dataclasses import replace
-from typing import Literal
 
 from sayso.server.runtimes.outputs import PlainText, failed, in_a_line, said, shown
 from sayso.server.runtimes.runtime import Ending, Output
@@ -34,14 +33,14 @@ _LAST_OUTPUTS_S = 1.0
 """After its answer a kernel says within milliseconds that it is idle; if it does not, that word is
 lost."""
 
-State = Literal["running", "ok", "error", "died"]
-
 
 class Gathering:
     """One run's outputs, from the kernel's messages to pieces for whoever asked."""
 
-    def __init__(self, request: str) -> None:
+    def __init__(self, request: str, earlier: Container[str] = ()) -> None:
+        """Gather for a request; `earlier` are those whose threads may still print."""
         self._request = request
+        self._earlier = earlier
         self._pieces: deque[Output] = deque()
         self._plain = {"stdout": PlainText(), "stderr": PlainText()}
         self._characters = self._rich = self._left_out = self._rich_left_out = 0
@@ -60,7 +59,8 @@ class Gathering:
         """Take in a message from the output channel."""
         mine = message.parent == self._request
         if message.kind == "stream" and (output := said(message.content)):
-            # Threads of an earlier run may still print: what they say is shown where we are now.
+            if not mine and message.parent not in self._earlier:
+                return  # what the kernel said while it started
             self._left_out += message.left_out
             self._add(replace(output, text=self._plain[output.kind].feed(output.text)))
         elif not mine:
@@ -113,10 +113,10 @@ class Gathering:
         if self._dead:
             return Ending("died", seconds, self._death)
         content = self._answer.content if self._answer else {}
-        if content.get("status") == "ok":
-            return Ending("ok", seconds)
         if self.interrupted:
             return Ending("interrupted", seconds, "It was stopped; its variables are kept.")
+        if content.get("status") == "ok":
+            return Ending("ok", seconds)
         if content.get("status") == "aborted":
             return Ending("interrupted", seconds, "It was stopped before it began.")
         if content.get("ename") == "StdinNotImplementedError":

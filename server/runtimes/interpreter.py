@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import secrets
+from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,6 +17,9 @@ log = logging.getLogger(__name__)
 
 START_S = 20.0
 """A kernel is ready in half a second; a cold disk on a Raspberry Pi takes ten."""
+
+_REMEMBERED = 1_000
+"""Runs whose threads, if they still print, are heard in a later run."""
 
 _ASK_AGAIN_S = 0.1
 """Between questions whether the output channel is heard yet."""
@@ -35,6 +39,7 @@ class Interpreter:
         self._process = process
         self._wire = wire
         self._gathering: Gathering | None = None
+        self._requests: deque[str] = deque(maxlen=_REMEMBERED)
         self._tasks = [
             asyncio.create_task(each)
             for each in (self._read_outputs(), self._read_answers(), self._watch())
@@ -76,9 +81,9 @@ class Interpreter:
         """The process that stands for the whole sandbox."""
         return self._process.pid
 
-    def execute(self, code: str) -> Gathering:
+    async def execute(self, code: str) -> Gathering:
         """Begin a run. The one before must have ended."""
-        request = self._wire.send(
+        request = await self._wire.send(
             "shell",
             "execute_request",
             {
@@ -90,7 +95,8 @@ class Interpreter:
                 "stop_on_error": True,
             },
         )
-        self._gathering = Gathering(request)
+        self._gathering = Gathering(request, self._requests)
+        self._requests.append(request)
         if not self.alive:
             self._gathering.died(self._how_it_died())
         return self._gathering
@@ -101,7 +107,7 @@ class Interpreter:
         if gathering is None or gathering.ended.is_set():
             return True
         gathering.interrupted = True
-        self._wire.send("control", "interrupt_request", {})
+        await self._wire.send("control", "interrupt_request", {})
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within):
                 await gathering.ended.wait()
@@ -122,6 +128,9 @@ class Interpreter:
             message = await self._wire.receive("output")
             if self._gathering and not self._gathering.ended.is_set():
                 self._gathering.heard(message)
+            # A message that is there already is received without a pause: in a flood, nobody else
+            # would get a turn.
+            await asyncio.sleep(0)
 
     async def _read_answers(self) -> None:
         while True:
@@ -140,7 +149,10 @@ class Interpreter:
         log.info(
             "a kernel ended with %s: %s", self._process.ended.result(), self._process.last_words
         )
-        return "The interpreter ended in the middle of the run, and its variables are lost; the next run gets a new one."
+        return (
+            "The interpreter ended in the middle of the run, and its variables are lost;"
+            " the next run gets a new one."
+        )
 
 
 async def _become_ready(process: ConfinedProcess, wire: Wire) -> None:
@@ -166,7 +178,7 @@ async def _ask_until_heard(wire: Wire) -> None:
     """Ask for kernel_info until the output channel speaks: its subscription arrives when it
     will."""
     while True:
-        wire.send("shell", "kernel_info_request", {})
+        await wire.send("shell", "kernel_info_request", {})
         await wire.receive("shell")
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_ASK_AGAIN_S):

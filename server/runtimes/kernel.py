@@ -82,7 +82,7 @@ class KernelRuntime:
             if interpreter is None:
                 yield Ending("interrupted", loop.time() - begun, "It was stopped before it began.")
                 return
-            gathering = interpreter.execute(code)
+            gathering = await interpreter.execute(code)
             async with aclosing(gathering.pieces()) as pieces:
                 async for piece in pieces:
                     yield piece
@@ -136,8 +136,8 @@ class KernelRuntime:
         interpreter = starting.result()
         if not await interpreter.interrupt(INTERRUPT_S):
             await interpreter.close(
-                "It did not stop when asked, so its interpreter was ended; its variables are lost, and the next"
-                " run gets a new one."
+                "It did not stop when asked, so its interpreter was ended; its variables are lost,"
+                " and the next run gets a new one."
             )
 
 
@@ -156,8 +156,12 @@ def python(sandbox: Sandbox, environment: KernelEnvironment, workspace: Path) ->
         "{connection_file}",
         *_SETTINGS,
     )
-    search = (str(environment.python.parent), *SEARCH_PATH)
-    return KernelRuntime("python", sandbox, argv, reach, {"PATH": ":".join(search)})
+    variables = {
+        "PATH": ":".join((str(environment.python.parent), *SEARCH_PATH)),
+        # The debugger that ipykernel brings warns of what nobody debugs here.
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    }
+    return KernelRuntime("python", sandbox, argv, reach, variables)
 
 
 _SETTINGS = (

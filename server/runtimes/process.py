@@ -21,8 +21,9 @@ _LAST_WORDS_BYTES = 4_096
 """As much of a process's own complaints as a log line should hold; it is read on, so that it never
 blocks."""
 
-_TERM_S = 0.2
-"""A sandbox ends its tree in some 20 ms when asked; past ten times that it is killed."""
+_TERM_S = 4.0
+"""A sandbox ends its tree in some 20 ms when asked, a fork bomb's in a second. Killing it earlier
+could leave behind what it was about to end."""
 
 
 class PrivateFolder:

@@ -1,7 +1,6 @@
 """The wire to one kernel: Jupyter's messages over UNIX sockets in a folder that only the two of us
 enter."""
 
-import asyncio
 import contextlib
 import json
 import re
@@ -33,6 +32,10 @@ _RECONNECT_MS = 5
 """How often to try a kernel's socket that is not there yet; the default of 100 ms would be felt."""
 
 _PRINTED = re.compile(rb'\A\{\s*"name":\s*"(stdout|stderr)",\s*"text":\s*"')
+
+
+_CONTINUES = 0b1000_0000
+"""How the bytes of a character in UTF-8 begin, but for its first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +87,14 @@ class Wire:
             socket.reconnect_ivl = _RECONNECT_MS
             socket.connect(f"ipc://{folder / _SOCKETS}-{_PORTS[port]}")
 
-    def send(
+    async def send(
         self, channel: Literal["shell", "control"], kind: str, content: Mapping[str, object]
     ) -> str:
         """Send a request; return its id."""
         message = self._session.msg(kind, dict(content))
         socket = self._shell if channel == "shell" else self._control
         frames = self._session.serialize(message)
-        asyncio.ensure_future(socket.send_multipart(frames)).add_done_callback(_forget)
+        await socket.send_multipart(frames)
         return str(message["header"]["msg_id"])
 
     async def receive(self, channel: Channel) -> Message:
@@ -118,17 +121,11 @@ class Wire:
             socket.close()
 
 
-def _forget(sent: "asyncio.Future[object]") -> None:
-    """A request that cannot be sent meets a kernel that is gone, and its end is watched
-    elsewhere."""
-    if not sent.cancelled():
-        sent.exception()
-
-
 def _clip(frames: list[bytes]) -> Message | None:
-    """Read both ends of a long printed text without decoding the whole. The signature is not looked at.
+    """Read both ends of a long printed text without decoding the whole.
 
-    None if it is something else, or not written as expected: then it must be read whole.
+    Its signature is not looked at. None if it is something else, or not written as expected: then
+    it must be read whole.
     """
     _, header, parent, _, content = frames[:5]
     begun = _PRINTED.match(content)
@@ -149,6 +146,7 @@ def _cut(text: bytes, around: int) -> int:
     """Return a place near `around` that divides neither an escape nor a character of JSON text; 0
     if none."""
     for place in range(around, around + 64):
-        if b"\\" not in text[place - 6 : place] and text[place] & 0xC0 != 0x80:
+        inside_character = text[place] & 0b1100_0000 == _CONTINUES
+        if b"\\" not in text[place - 6 : place] and not inside_character:
             return place
     return 0

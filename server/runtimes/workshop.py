@@ -88,5 +88,8 @@ def _refusal(environment: KernelEnvironment | None, report: SandboxReport) -> st
     if not report.holds:
         return f"Code does not run here, because {report.reason}. {report.remedy}".strip()
     if environment is None:
-        return "Code cannot run yet: the kernels' Python environment is missing; `sayso doctor` tells why."
+        return (
+            "Code cannot run yet: the kernels' Python environment is missing;"
+            " `sayso doctor` tells why."
+        )
     return ""

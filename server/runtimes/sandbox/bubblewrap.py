@@ -1,4 +1,4 @@
-"""Confinement by bubblewrap: a file system of its own choice, and namespaces in which the host is not.
+"""Confinement by bubblewrap: a file system of our choice, and namespaces without the host.
 
 Inside, there are the system's programs, the folders in reach, and nothing else: no home, no
 network, no other process, no socket of the host. The process tree lives in a namespace that ends
@@ -30,6 +30,7 @@ from sayso.server.runtimes.sandbox.sandbox import (
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _SCRATCH = Path("/tmp")  # noqa: S108 - the sandbox's own
 _HOME = _SCRATCH / "home"
+_NAMES = Path("/etc/passwd")
 
 
 class Bubblewrap:
@@ -46,7 +47,7 @@ class Bubblewrap:
         self, argv: Sequence[str], environment: Mapping[str, str], reach: Reach, private: Path
     ) -> Confined:
         user = user_for(reach)
-        filter_at = sealed(seccomp.assemble(connecting=True))
+        filter_at = sealed(seccomp.assemble("own"))
         names_at = sealed(_names(os.getuid() if user is None else user))
         options = [
             *_namespaces(user),
@@ -66,7 +67,8 @@ class Bubblewrap:
         command = (str(self._program), "--args", str(options_at), "--", *self._launch(enter))
         if user is not None:
             views = [str(path) for path in reach.writable if path.stat().st_uid == 0]
-            command = self._launch(Steps(role="stage", argv=list(command), user=user, views=views))
+            stage = Steps("stage", list(command), user=user, views=views, handed=views)
+            command = self._launch(stage)
         return Confined(
             command,
             clean_environment(_HOME, _SCRATCH, environment),
@@ -89,27 +91,27 @@ class Bubblewrap:
         }
 
     def _file_system(self, reach: Reach, private: Path, names_at: int) -> Iterator[str]:
-        for path in SYSTEM:
-            if path.is_symlink():
-                yield from ("--symlink", str(path.readlink()), str(path))
-            elif path.exists():
-                yield from ("--ro-bind", str(path), str(path))
-        for path in (*SETTINGS_OF_SYSTEM, PROCESSOR):
-            if path.exists() and path.name != "passwd":
-                yield from ("--ro-bind", str(path), str(path))
-        yield from ("--perms", "0644", "--ro-bind-data", str(names_at), "/etc/passwd")
+        """Lay out what there is inside; what lies deeper comes later, on top."""
         yield from ("--proc", "/proc", "--dev", "/dev")
-        for scratch in ("/tmp", "/dev/shm"):  # noqa: S108 - the sandbox's own
-            yield from ("--perms", "1777", "--size", str(self._limits.scratch), "--tmpfs", scratch)
-        readable = {path: "--ro-bind" for path in (*reach.readable, *self._own())}
-        writable = {path: "--bind" for path in (*reach.writable, private)}
-        folders = readable | writable
+        for scratch in (_SCRATCH, Path("/dev/shm")):  # noqa: S108 - the sandbox's own
+            size = str(self._limits.scratch)
+            yield from ("--perms", "1777", "--size", size, "--tmpfs", str(scratch))
+        folders = {
+            **dict.fromkeys((*SYSTEM, *SETTINGS_OF_SYSTEM, PROCESSOR), "--ro-bind"),
+            **dict.fromkeys((*reach.readable, *self._own()), "--ro-bind"),
+            **dict.fromkeys((*reach.writable, private), "--bind"),
+        }
+        folders = {path: way for path, way in folders.items() if path.exists()}
         for parent in sorted({parent for path in folders for parent in path.parents}):
-            # Or bubblewrap would make them as closed as what lies in them, and another user could
-            # not pass.
+            # Or bubblewrap makes them as closed as what lies in them, and another user cannot pass.
             yield from ("--perms", "0755", "--dir", str(parent))
-        for path, way in sorted(folders.items()):  # what lies deeper comes later, on top
-            yield from (way, str(path), str(path))
+        for path, way in sorted(folders.items()):
+            if path in SYSTEM and path.is_symlink():
+                yield from ("--symlink", str(path.readlink()), str(path))
+            elif path == _NAMES:
+                yield from ("--perms", "0644", "--ro-bind-data", str(names_at), str(path))
+            else:
+                yield from (way, str(path), str(path))
         yield from ("--remount-ro", "/dev", "--remount-ro", "/")
 
     def _own(self) -> tuple[Path, ...]:
@@ -126,13 +128,12 @@ def _namespaces(user: int | None) -> Iterator[str]:
         "--unshare-uts",
         "--unshare-cgroup-try",
     )
-    yield from ("--hostname", "sayso", "--die-with-parent", "--new-session")
+    yield from ("--hostname", "sayso", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
     if user is None:
         yield "--unshare-user"
     else:
         # A root server: root's bubblewrap can show folders that others cannot enter; the launcher
         # inside needs these three to become the other user, and keeps none.
-        yield from ("--cap-drop", "ALL")
         for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"):
             yield from ("--cap-add", capability)
 

@@ -30,12 +30,11 @@ from sayso.server.runtimes.sandbox.sandbox import (
 )
 
 NEEDED_VERSION = 6
-"""The first version of Landlock that keeps signals and abstract sockets in; it came with Linux
-6.12."""
+"""The first that keeps signals and abstract sockets in; it came with Linux 6.12."""
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 
-# LANDLOCK_ACCESS_FS_* (linux/landlock.h)
+# Ways of access, as linux/landlock.h numbers them.
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _REMOVE_FILE, _MAKE_REG, _TRUNCATE, _IOCTL_DEV = 1 << 5, 1 << 8, 1 << 14, 1 << 15
 _MAKE_CHAR, _MAKE_BLOCK = 1 << 6, 1 << 11
@@ -55,7 +54,8 @@ _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - POSIX semaphores and shared me
 _OF_PROCESSES = tuple(
     Path("/proc") / name
     for name in (
-        "cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "sys/kernel", "sys/vm", "uptime", "version",
+        "cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "sys/kernel", "sys/vm", "uptime",
+        "version",
     )
 )  # fmt: skip
 """What tells of the machine, and of no process."""
@@ -89,14 +89,15 @@ class Landlock:
             role="guard",
             argv=list(argv),
             user=-1 if user is None else user,
-            views=[] if user is None else _views(user, reach, private, self._python),
+            views=[] if user is None else _views(reach, private, self._python),
+            handed=[] if user is None else [str(path) for path in reach.writable],
             limits=self._bounds(user),
             home=str(home),
             skeleton=str(reach.skeleton or ""),
             landlock=[(str(path), access) for path, access in _rules(reach, private, user)],
             handled=_ALL,
             scoped=_SCOPED,
-            filter=seccomp.assemble(connecting=False).hex(),
+            filter=seccomp.assemble("shared").hex(),
             folder=str(reach.writable[0]),
         )
         return Confined(
@@ -147,9 +148,8 @@ def _rule(path: Path, access: int) -> Iterator[tuple[Path, int]]:
     yield path, access if folder else access & _ON_FILES
 
 
-def _views(user: int, reach: Reach, private: Path, python: Path) -> list[str]:
-    """The folders of root's that must seem to be the user's: those to write in, and those to pass
-    through."""
+def _views(reach: Reach, private: Path, python: Path) -> list[str]:
+    """The folders of root's that another user must own or pass through, and so sees as its own."""
     found: set[Path] = {path for path in reach.writable if path.stat().st_uid == 0}
     for path in (*reach.writable, *reach.readable, private, python):
         for folder in reversed(path.parents):

@@ -1,4 +1,4 @@
-"""The last steps before confined code, in a process of their own: a script of the standard library alone.
+"""The last steps before confined code, in a process of their own: a script without packages.
 
 It runs as `python -I -S launcher.py STEPS`, where STEPS is a `Steps` record as JSON that the server
 made; outside the sandbox or inside, wherever a sandbox needs something done between fork and exec:
@@ -50,6 +50,8 @@ class Steps:
     views: list[str] = field(default_factory=list)
     """Folders of root's that `user` shall see as its own, in this process's view of the file system
     alone."""
+    handed: list[str] = field(default_factory=list)
+    """Folders to give to `user` for good where the file system can show none as its own."""
     limits: dict[str, int] = field(default_factory=dict)
     """The most bytes, processes or files of a kind, for each process."""
     home: str = ""
@@ -69,8 +71,8 @@ class Steps:
 def main(text: str) -> int:
     steps = Steps(**json.loads(text))
     if steps.role == "stage":
-        show_as_own(steps.views, steps.user)
-        os.execv(steps.argv[0], steps.argv)
+        make_own(steps)
+        os.execv(steps.argv[0], steps.argv)  # noqa: S606 - what the server wrote
     if steps.role == "enter":
         wait_for_word()
         enter(steps)
@@ -88,31 +90,21 @@ def enter(steps: Steps) -> None:
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     with contextlib.suppress(PermissionError):
-        # So that an interrupt reaches the command and its children, and no terminal does.
-        os.setsid()
+        os.setsid()  # interrupts reach the command with its children, and no terminal reaches it
     for name, most in steps.limits.items():
         lower(_LIMITS[name], most)
-    if LINUX:
-        with contextlib.suppress(OSError):
-            # When memory runs out, this goes first and the host's own processes stay.
-            Path("/proc/self/oom_score_adj").write_text("1000")
     rules = landlock_rules(steps) if steps.handled else -1
+    if LINUX:
+        give_up()
     if steps.user >= 0:
         become(steps.user)
-    if LINUX and steps.role == "guard":
-        call("prctl", 1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG: no guard, no work
     if steps.home:
         shutil.copytree(steps.skeleton, steps.home) if steps.skeleton else Path(steps.home).mkdir()
     if steps.folder:
         os.chdir(steps.folder)
     if LINUX:
-        call("prctl", 38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
-    if rules >= 0:
-        syscall(446, rules, 0)  # landlock_restrict_self
-        os.close(rules)
-    if steps.filter:
-        filter_calls(bytes.fromhex(steps.filter))
-    os.execv(steps.argv[0], steps.argv)
+        lock_in(steps, rules)
+    os.execv(steps.argv[0], steps.argv)  # noqa: S606 - what the server wrote
 
 
 def lower(limit: int, most: int) -> None:
@@ -123,13 +115,33 @@ def lower(limit: int, most: int) -> None:
 
 
 def become(user: int) -> None:
-    """Be another user for good: no capability survives, and none can come back."""
-    for capability in range(64):
-        with contextlib.suppress(OSError):
-            call("prctl", 24, capability, 0, 0, 0)  # PR_CAPBSET_DROP; fails past the last one
+    """Be another user for good."""
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
+
+
+def give_up() -> None:
+    """Stand back where others need memory, and let no program get capabilities from here on."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go if memory runs out
+    for capability in range(64):
+        with contextlib.suppress(OSError):
+            call("prctl", 24, capability, 0, 0, 0)  # PR_CAPBSET_DROP, where we may and it exists
+
+
+def lock_in(steps: Steps, rules: int) -> None:
+    """Close what cannot be opened again: capabilities, Landlock, system calls."""
+    if steps.role == "guard":
+        call("prctl", 1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG: no guard, no work
+    call("prctl", 38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+    header = struct.pack("=Ii", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, of this process
+    call("capset", header, bytes(24))
+    if rules >= 0:
+        syscall(446, rules, 0)  # landlock_restrict_self
+        os.close(rules)
+    if steps.filter:
+        filter_calls(bytes.fromhex(steps.filter))
 
 
 def landlock_rules(steps: Steps) -> int:
@@ -154,15 +166,26 @@ def filter_calls(program: bytes) -> None:
     call("prctl", 22, 2, described, 0, 0)  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
 
 
+def make_own(steps: Steps) -> None:
+    """Let the user write in root's folders: by a view of them, or else by giving them away."""
+    try:
+        show_as_own(steps.views, steps.user)
+    except OSError:
+        for folder in steps.handed:
+            for path in (Path(folder), *Path(folder).rglob("*")):
+                if path.lstat().st_uid == 0:
+                    os.chown(path, steps.user, steps.user, follow_symlinks=False)
+
+
 def show_as_own(folders: list[str], user: int) -> None:
-    """Show root's files in these folders as the user's, and what the user makes there as root's."""
+    """Show what is root's in these folders as the user's, and what the user makes as root's."""
     if not folders:
         return
     call("unshare", 0x20000)  # CLONE_NEWNS
     call("mount", None, b"/", None, 0x44000, None)  # MS_REC | MS_PRIVATE: nothing of it gets out
     mapping = user_namespace(f"0 {user} 1\n")
     for folder in folders:
-        # open_tree(OPEN_TREE_CLONE | AT_RECURSIVE), mount_setattr(MOUNT_ATTR_IDMAP), move_mount
+        # These are open_tree with OPEN_TREE_CLONE, mount_setattr with MOUNT_ATTR_IDMAP, move_mount.
         tree = syscall(428, -100, folder.encode(), 0x1 | 0x80000)
         attributes = struct.pack("=QQQQ", 0x100000, 0, 0, mapping)
         syscall(442, tree, b"", 0x1000, attributes, len(attributes))
@@ -172,8 +195,7 @@ def show_as_own(folders: list[str], user: int) -> None:
 
 
 def user_namespace(mapping: str) -> int:
-    """Return a handle of a user namespace with this mapping of users and groups, which nobody lives
-    in."""
+    """Return a handle of a user namespace with this mapping, in which nobody lives."""
     ready, go = os.pipe(), os.pipe()
     child = os.fork()
     if not child:
@@ -203,7 +225,7 @@ def guard(steps: Steps) -> int:
             "prctl", 36, 1, 0, 0, 0
         )  # PR_SET_CHILD_SUBREAPER: orphans below us become our children
     wait_for_word()
-    show_as_own(steps.views, steps.user)
+    make_own(steps)
     lifeline = os.dup(0)
     os.set_inheritable(lifeline, False)
     woken, wake = os.pipe()
@@ -219,7 +241,7 @@ def guard(steps: Steps) -> int:
         try:
             enter(steps)
         except BaseException as error:  # noqa: BLE001 - nothing may run on in a half confined fork
-            os.write(2, f"{type(error).__name__}: {error}\n".encode())
+            os.write(2, f"{error}\n".encode())
             os._exit(126)
     code = watch(child, lifeline, woken)
     end_all(child)
@@ -285,14 +307,12 @@ def descendants() -> set[int]:
     if not LINUX:
         return set()  # by design on macOS: the process group is all that can be known
     children: dict[int, list[int]] = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                state, parent = (
-                    Path(f"/proc/{entry}/stat").read_text().rpartition(")")[2].split()[:2]
-                )
+                state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
                 if state not in "ZX":
-                    children.setdefault(int(parent), []).append(int(entry))
+                    children.setdefault(int(parent), []).append(int(entry.name))
     found: set[int] = set()
     waiting = [os.getpid()]
     while waiting:
@@ -303,8 +323,7 @@ def descendants() -> set[int]:
 
 
 def syscall(number: int, *arguments: object) -> int:
-    """Make a system call that has the same number on x86_64 and aarch64, and no function in the C
-    library."""
+    """Make a call that the C library has no function for; its number is the same everywhere."""
     return call("syscall", number, *arguments)
 
 
@@ -319,4 +338,7 @@ def call(function: str, *arguments: object) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    try:
+        sys.exit(main(sys.argv[1]))
+    except OSError as failure:
+        sys.exit(f"{failure.strerror}: {failure.filename or 'while confining'}")

@@ -1,4 +1,4 @@
-"""Tries to break out. The self-test runs this inside the sandbox: a script of the standard library alone.
+"""Tries to break out. The self-test runs this inside the sandbox: a script without packages.
 
 It runs as `python -I -S probe.py TARGETS FINDINGS`: TARGETS is a `Targets` record as JSON, FINDINGS
 the file to which it writes, as a JSON list, what it could do and should not have been able to.
@@ -14,6 +14,9 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+SYSTEM = ("/", "/usr", "/usr/lib", "/etc", "/root", "/home", "/var", "/proc", "/sys", "/dev")
+"""Where nothing may be written. Some exist inside as folders of the sandbox's own."""
 
 _CONNECT_S = 0.2
 """A listener on the same machine answers within a millisecond; a network that is not there, at
@@ -32,11 +35,14 @@ class Targets:
     """What is in the canary and in the victim's environment."""
     victim: int
     """A process of the server's user, to be left alone."""
+    mark: str
+    """The name of a file to try to make in the system's folders."""
     tcp: int
     udp: int
     """Ports of the host's loopback."""
-    socket: str
-    """A UNIX socket at a path."""
+    stream: str
+    datagram: str
+    """UNIX sockets at paths."""
     abstract: str
     """A UNIX socket without a path."""
 
@@ -52,39 +58,26 @@ def read_a_file(targets: Targets) -> bool:
     return targets.secret in Path(targets.canary).read_text()
 
 
-def change_a_file(targets: Targets) -> bool:
-    with Path(targets.canary).open("a") as file:
+def change_files(targets: Targets) -> bool:
+    """Change, add to and take from folders outside; the server sees whether they were real."""
+    canary = Path(targets.canary)
+    with contextlib.suppress(OSError):
+        canary.with_name("made").write_text("made")
+    with contextlib.suppress(OSError), canary.open("r+") as file:
         file.write("changed")
-    return True
-
-
-def make_a_file(targets: Targets) -> bool:
-    for folder in (
-        Path(targets.canary).parent,
-        Path("/usr"),
-        Path("/etc"),
-        Path.home().parent,
-        Path("/"),
-    ):
+    with contextlib.suppress(OSError):
+        canary.unlink()
+    for folder in SYSTEM:
         with contextlib.suppress(OSError):
-            file = folder / f"sayso-probe-{targets.victim}"
-            file.touch()
-            # Under bubblewrap some of these are folders of the sandbox's own; the server looks for
-            # itself.
-            return folder == Path(targets.canary).parent
+            Path(folder, targets.mark).touch()
     return False
 
 
-def delete_a_file(targets: Targets) -> bool:
-    Path(targets.canary).rename(targets.canary + ".moved")
-    return True
-
-
 def read_environments(targets: Targets) -> bool:
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                if targets.secret.encode() in Path(f"/proc/{entry}/environ").read_bytes():
+                if targets.secret.encode() in (entry / "environ").read_bytes():
                     return True
     return False
 
@@ -116,7 +109,7 @@ def send_by_udp(targets: Targets) -> bool:
 
 
 def connect_to_socket(targets: Targets) -> bool:
-    return _connects(targets.socket)
+    return _connects(targets.stream)
 
 
 def connect_to_abstract_socket(targets: Targets) -> bool:
@@ -125,7 +118,7 @@ def connect_to_abstract_socket(targets: Targets) -> bool:
 
 def send_to_socket(targets: Targets) -> bool:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
-        sender.sendmsg([b"out"], [], 0, targets.socket + ".datagram")
+        sender.sendmsg([b"out"], [], 0, targets.datagram)
     return True
 
 
@@ -151,9 +144,7 @@ def _connects(address: str) -> bool:
 
 ATTEMPTS: dict[str, Callable[[Targets], bool]] = {
     "read a file outside": read_a_file,
-    "change a file outside": change_a_file,
-    "make a file outside": make_a_file,
-    "delete a file outside": delete_a_file,
+    "change files outside": change_files,
     "read the server's environment": read_environments,
     "read another process's memory": read_memory,
     "trace another process": trace,
@@ -161,7 +152,7 @@ ATTEMPTS: dict[str, Callable[[Targets], bool]] = {
     "send by UDP": send_by_udp,
     "connect to a socket of the host": connect_to_socket,
     "connect to an abstract socket of the host": connect_to_abstract_socket,
-    "send to a datagram socket of the host": send_to_socket,
+    "send to a socket of the host": send_to_socket,
     "make a user namespace": make_a_namespace,
     "hold capabilities": hold_capabilities,
     "signal another process": signal_a_process,

@@ -31,17 +31,18 @@ def remedy(_: Sequence[str]) -> str:
         )
     if _reads(_APPARMOR) == "1":
         return (
-            "Ubuntu forbids bubblewrap to make namespaces: run `sudo apt install apparmor-profiles && sudo ln -s"
-            " /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ && sudo systemctl reload"
-            " apparmor` and start Sayso again."
+            "Ubuntu forbids bubblewrap to make namespaces: run `sudo apt install apparmor-profiles"
+            " && sudo ln -s /usr/share/apparmor/extra-profiles/bwrap-userns-restrict"
+            " /etc/apparmor.d/ && sudo systemctl reload apparmor` and start Sayso again."
         )
     if _reads(_CLONE) == "0":
         return "Run `sudo sysctl -w kernel.unprivileged_userns_clone=1` and start Sayso again."
     if _reads(_MOST) == "0":
         return "Run `sudo sysctl -w user.max_user_namespaces=15000` and start Sayso again."
     return (
-        "If Sayso runs in a container, let that container make namespaces (for Docker: `--security-opt"
-        " seccomp=unconfined --security-opt apparmor=unconfined`) or give it Linux 6.12 or newer with Landlock."
+        "If Sayso runs in a container, let that container make namespaces (for Docker:"
+        " `--security-opt seccomp=unconfined --security-opt apparmor=unconfined`)"
+        " or give it Linux 6.12 or newer with Landlock."
     )
 
 

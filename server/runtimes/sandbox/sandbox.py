@@ -16,26 +16,18 @@ KERNEL_USER = 65_530
 SYSTEM = tuple(
     Path(path)
     for path in (
-        "/usr",
-        "/bin",
-        "/sbin",
-        "/lib",
-        "/lib32",
-        "/lib64",
-        "/libx32",
-        "/nix/store",
-        "/gnu/store",
+        "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store",
     )
-)
+)  # fmt: skip
 """Programs and libraries: read-only for everyone anyway, and without secrets."""
 
 SETTINGS_OF_SYSTEM = tuple(
     Path("/etc") / name
     for name in (
-        "alternatives", "bash.bashrc", "ca-certificates", "debian_version", "fonts", "group", "inputrc",
-        "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic", "mime.types", "nsswitch.conf",
-        "os-release", "passwd", "pki", "profile", "protocols", "services", "shells", "ssl/certs",
-        "ssl/openssl.cnf", "terminfo", "timezone",
+        "alternatives", "bash.bashrc", "ca-certificates", "debian_version", "fonts", "group",
+        "inputrc", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic", "mime.types",
+        "nsswitch.conf", "os-release", "passwd", "pki/ca-trust", "pki/tls/certs", "profile",
+        "protocols", "services", "shells", "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone",
     )
 )  # fmt: skip
 """What programs look up there; no host names, no network settings, no keys."""
@@ -48,11 +40,20 @@ SEARCH_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 _GIB = 1024**3
 
 
+def half_the_memory() -> int:
+    """Half of the machine's memory, but 2 GiB (numerical libraries reserve a lot) to 8 GiB."""
+    try:
+        whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return 4 * _GIB
+    return min(8 * _GIB, max(2 * _GIB, whole // 2))
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one confined interpreter, and each process that it starts, may use."""
 
-    memory: int = field(default_factory=lambda: _memory())
+    memory: int = field(default_factory=half_the_memory)
     """Bytes of address space: a run-away allocation ends as MemoryError, not on the host's back."""
     file: int = 4 * _GIB
     """Bytes of one file: more than data work needs, less than a disk."""
@@ -65,15 +66,6 @@ class Limits:
     """Bytes of a core dump: it would hold the workspace's secrets and fill it."""
     scratch: int = _GIB
     """Bytes in /tmp and in /dev/shm each, where these are memory."""
-
-
-def _memory() -> int:
-    """Half of the machine's memory, but 2 GiB (numerical libraries reserve a lot) to 8 GiB."""
-    try:
-        whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):
-        return 4 * _GIB
-    return min(8 * _GIB, max(2 * _GIB, whole // 2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,21 +132,30 @@ def clean_environment(home: Path, scratch: Path, also: Mapping[str, str]) -> dic
 
 
 def user_for(reach: Reach) -> int | None:
-    """As whom the code runs: ourselves; from a root server, whom its folder belongs to, or else
-    nobody."""
+    """As whom code runs: as ourselves; for a root server, as its folder's owner, or as nobody."""
     if sys.platform != "linux" or os.geteuid():
         return None
-    return reach.writable[0].stat().st_uid or KERNEL_USER
+    user = reach.writable[0].stat().st_uid or KERNEL_USER
+    # The root of a user namespace may be alone there; then it is somebody's ordinary self.
+    return user if _exists_here(user) else None
+
+
+def _exists_here(user: int) -> bool:
+    for line in Path("/proc/self/uid_map").read_text().splitlines():
+        first, _, count = map(int, line.split())
+        if first <= user < first + count:
+            return True
+    return False
 
 
 def tasks_of(user: int) -> int:
     """How many processes and threads a user has now, as the limit on processes counts them."""
     count = 0
-    for entry in os.scandir("/proc"):
+    for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 if entry.stat().st_uid == user:
-                    count += len(os.listdir(f"/proc/{entry.name}/task"))
+                    count += sum(1 for _ in (entry / "task").iterdir())
     return count
 
 

@@ -2,7 +2,7 @@
 
 A filter (`man 2 seccomp`) is a classic BPF program that sees the number and the arguments of each
 system call. Ours allows everything but what reaches beyond the sandbox: other processes' memory,
-the kernel's own workings, mounts and namespaces, and every kind of socket but UNIX ones. It answers
+the kernel's own workings, mounts and namespaces, and the sockets that would lead out. It answers
 with errors that libraries know how to live with; only a call in a foreign instruction set ends the
 process.
 """
@@ -89,15 +89,15 @@ _OTHER_PROCESSES = (
     "migrate_pages", "move_pages", "perf_event_open", "userfaultfd",
 )  # fmt: skip
 _KERNEL = (
-    "bpf", "init_module", "finit_module", "delete_module", "create_module", "kexec_load", "kexec_file_load",
-    "keyctl", "add_key", "request_key", "acct", "syslog", "reboot", "swapon", "swapoff", "settimeofday",
-    "clock_settime", "sethostname", "setdomainname", "iopl", "ioperm", "lookup_dcookie", "quotactl",
-    "quotactl_fd", "fanotify_init", "vhangup",
+    "bpf", "init_module", "finit_module", "delete_module", "create_module", "kexec_load",
+    "kexec_file_load", "keyctl", "add_key", "request_key", "acct", "syslog", "reboot", "swapon",
+    "swapoff", "settimeofday", "clock_settime", "sethostname", "setdomainname", "iopl", "ioperm",
+    "lookup_dcookie", "quotactl", "quotactl_fd", "fanotify_init", "vhangup",
 )  # fmt: skip
 _NAMESPACES = (
-    "mount", "umount2", "pivot_root", "chroot", "open_tree", "open_tree_attr", "move_mount", "fsopen",
-    "fsconfig", "fsmount", "fspick", "mount_setattr", "unshare", "setns", "name_to_handle_at",
-    "open_by_handle_at",
+    "mount", "umount2", "pivot_root", "chroot", "open_tree", "open_tree_attr", "move_mount",
+    "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "unshare", "setns",
+    "name_to_handle_at", "open_by_handle_at",
 )  # fmt: skip
 _ABSENT = ("io_uring_setup", "io_uring_enter", "io_uring_register", "clone3")
 """Answered as if the kernel did not have them. The C library then uses `clone`, whose flags a
@@ -107,7 +107,11 @@ unseen."""
 _NEW_NAMESPACE = 0x7E020000
 """CLONE_NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET and NEWNS, together."""
 
-_AF_UNIX, _SOCK_STREAM, _SOCKET_TYPE = 1, 1, 0xF
+_AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
+_SOCK_STREAM, _SOCKET_TYPE = 1, 0xF
+_PROTOCOLS = (0, 1, 6, 17)
+"""The usual one, UNIX, TCP and UDP."""
+
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 """Both put characters into a terminal's input, as if a person had typed them."""
 
@@ -133,11 +137,11 @@ _WHOLE = 0xFFFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class _Test:
-    """A look at the lower half of an argument; the call is refused if any of its tests says so."""
+    """A look at the lower half of an argument; a call is refused if any of its tests says so."""
 
     argument: int
-    refused_if: Literal["equals", "differs", "has any of"]
-    value: int
+    refused_if: Literal["it is one of", "it is none of", "it has any bit of"]
+    values: tuple[int, ...]
     mask: int = _WHOLE
 
 
@@ -152,33 +156,54 @@ class _Rule:
 _RULES: tuple[_Rule, ...] = (
     *(_Rule(call, errno.EPERM) for call in (*_OTHER_PROCESSES, *_KERNEL, *_NAMESPACES)),
     *(_Rule(call, errno.ENOSYS) for call in _ABSENT),
-    _Rule("clone", errno.EPERM, (_Test(0, "has any of", _NEW_NAMESPACE),)),
-    _Rule("ioctl", errno.EPERM, (_Test(1, "equals", _TIOCSTI), _Test(1, "equals", _TIOCLINUX))),
-    # Not EPERM: libzmq aborts the process on any error but "this machine has no such sockets".
-    _Rule("socketpair", errno.EOPNOTSUPP, (_Test(0, "differs", _AF_UNIX),)),
-    _Rule("socket", errno.EOPNOTSUPP, (_Test(0, "differs", _AF_UNIX),)),
+    _Rule("clone", errno.EPERM, (_Test(0, "it has any bit of", (_NEW_NAMESPACE,)),)),
+    _Rule("ioctl", errno.EPERM, (_Test(1, "it is one of", (_TIOCSTI, _TIOCLINUX)),)),
 )
 
-_NO_CONNECTING: tuple[_Rule, ...] = (
+_SHARED: tuple[_Rule, ...] = (
+    # Not EPERM: libzmq aborts the process on any error but "this machine has no such sockets".
+    #
     # Datagram sockets reach a path without connect(), by the address in sendmsg(), which lies in
     # memory; SOCK_RAW is another name for them. So whatever is no stream is refused.
     *(
-        _Rule(call, errno.EOPNOTSUPP, (_Test(1, "differs", _SOCK_STREAM, _SOCKET_TYPE),))
+        _Rule(
+            call,
+            errno.EOPNOTSUPP,
+            (
+                _Test(0, "it is none of", (_AF_UNIX,)),
+                _Test(1, "it is none of", (_SOCK_STREAM,), _SOCKET_TYPE),
+            ),
+        )
         for call in ("socket", "socketpair")
     ),
     _Rule("connect", errno.EACCES),
 )
+"""Where the host's network and its sockets at paths are in sight: none but UNIX ones, which may be
+bound and accepted from, as a kernel does, but connect to nothing."""
+
+_OWN: tuple[_Rule, ...] = (
+    _Rule(
+        "socket",
+        errno.EOPNOTSUPP,
+        (
+            _Test(0, "it is none of", (_AF_UNIX, _AF_INET, _AF_INET6)),
+            _Test(2, "it is none of", _PROTOCOLS),
+        ),
+    ),
+    _Rule("socketpair", errno.EOPNOTSUPP, (_Test(0, "it is none of", (_AF_UNIX,)),)),
+)
+"""In a network of the sandbox's own, TCP and UDP reach the sandbox alone; programs and their
+children talk so. What no namespace holds (vsock, Bluetooth and other families) is refused."""
 
 
-def assemble(*, connecting: bool, machine: str = "") -> bytes:
+def assemble(network: Literal["own", "shared"], machine: str = "") -> bytes:
     """Return the filter as the kernel takes it: an array of `struct sock_filter`.
 
-    Without `connecting`, UNIX sockets may be made, bound and accepted from, but reach no other:
-    that is for sandboxes that cannot hide the sockets of the host. A machine that we do not know is
-    a ValueError.
+    `network` says whether the sandbox has its own, and a file system of its own, or sees the
+    host's. A machine that we do not know is a ValueError.
     """
     known = _machine(machine or platform.machine())
-    rules = _RULES if connecting else _RULES + _NO_CONNECTING
+    rules = _RULES + (_OWN if network == "own" else _SHARED)
     program = _Program()
     program.add(_LOAD, _ARCHITECTURE_AT)
     program.add(_JUMP_EQUAL, _AUDIT_ARCHITECTURE[known], otherwise="kill")
@@ -221,12 +246,17 @@ def _write(program: "_Program", rule: _Rule, number: int) -> None:
         program.add(_LOAD, _ARGUMENTS_AT + 8 * test.argument)  # both machines are little-endian
         if test.mask != _WHOLE:
             program.add(_AND, test.mask)
-        if test.refused_if == "equals":
-            program.add(_JUMP_EQUAL, test.value, then=refuse)
-        elif test.refused_if == "differs":
-            program.add(_JUMP_EQUAL, test.value, otherwise=refuse)
-        else:
-            program.add(_JUMP_ANY_BIT, test.value, then=refuse)
+        passed = program.fresh_label()
+        for value in test.values:
+            if test.refused_if == "it is one of":
+                program.add(_JUMP_EQUAL, value, then=refuse)
+            elif test.refused_if == "it has any bit of":
+                program.add(_JUMP_ANY_BIT, value, then=refuse)
+            else:
+                program.add(_JUMP_EQUAL, value, then=passed)
+        if test.refused_if == "it is none of":
+            program.add(_RETURN, _ERRNO | rule.error)
+        program.label(passed)
     program.add(_LOAD, _NUMBER_AT)
     program.label(after)
 

@@ -4,14 +4,10 @@ Where it does not hold no code runs. That is said with the reason and with what 
 """
 
 import asyncio
-import contextlib
 import json
-import secrets
 import shutil
-import socket
 import sys
-import tempfile
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -19,8 +15,8 @@ from sayso.server.runtimes.environment import base_python
 from sayso.server.runtimes.process import ConfinedProcess, sweep
 from sayso.server.runtimes.sandbox import landlock, seccomp
 from sayso.server.runtimes.sandbox.bubblewrap import Bubblewrap
+from sayso.server.runtimes.sandbox.decoys import set_out
 from sayso.server.runtimes.sandbox.landlock import Landlock
-from sayso.server.runtimes.sandbox.probe import Targets
 from sayso.server.runtimes.sandbox.remedies import remedy
 from sayso.server.runtimes.sandbox.sandbox import Kind, Reach, Sandbox
 
@@ -94,7 +90,7 @@ async def examine(sandbox: Sandbox) -> SandboxReport:
 
 
 async def _break_out(sandbox: Sandbox) -> tuple[str, ...]:
-    async with _decoys() as decoys:
+    async with set_out() as decoys:
         python = base_python()
         reach = Reach(
             writable=(Path(decoys.targets.workspace),),
@@ -119,87 +115,3 @@ async def _break_out(sandbox: Sandbox) -> tuple[str, ...]:
             await process.close()
         found += decoys.disturbed()
         return tuple(f"inside {sandbox.kind}, code can {what}" for what in dict.fromkeys(found))
-
-
-@dataclass(frozen=True, slots=True)
-class _Decoys:
-    """What is set out for the probe, to see whether it gets there."""
-
-    targets: Targets
-    victim: asyncio.subprocess.Process
-    tcp: socket.socket
-    udp: socket.socket
-    paths: socket.socket
-    abstract: socket.socket
-
-    def disturbed(self) -> list[str]:
-        """What happened to them, as seen from outside."""
-        found = []
-        canary = Path(self.targets.canary)
-        if not canary.exists() or canary.read_text() != self.targets.secret:
-            found.append("change a file outside")
-        if self.victim.returncode is not None:
-            found.append("signal another process")
-        for name, listener in (
-            ("connect by TCP", self.tcp),
-            ("connect to a socket of the host", self.paths),
-            ("connect to an abstract socket of the host", self.abstract),
-        ):
-            with contextlib.suppress(BlockingIOError):
-                listener.accept()[0].close()
-                found.append(name)
-        with contextlib.suppress(BlockingIOError):
-            self.udp.recv(16)
-            found.append("send by UDP")
-        return found
-
-
-@contextlib.asynccontextmanager
-async def _decoys() -> AsyncIterator[_Decoys]:
-    secret = secrets.token_hex(16)
-    async with contextlib.AsyncExitStack() as stack:
-        outside = Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix="sayso-test-"))
-        ).resolve()
-        workspace = outside / "workspace"
-        workspace.mkdir(0o700)
-        canary = outside / "canary"
-        canary.write_text(secret)
-        tcp, udp, paths, abstract = (
-            stack.enter_context(socket.socket(family, kind))
-            for family, kind in (
-                (socket.AF_INET, socket.SOCK_STREAM),
-                (socket.AF_INET, socket.SOCK_DGRAM),
-                (socket.AF_UNIX, socket.SOCK_STREAM),
-                (socket.AF_UNIX, socket.SOCK_STREAM),
-            )
-        )
-        datagrams = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
-        tcp.bind(("127.0.0.1", 0))
-        udp.bind(("127.0.0.1", 0))
-        paths.bind(str(outside / "socket"))
-        datagrams.bind(str(outside / "socket.datagram"))
-        abstract.bind(f"\0sayso-{secret}")
-        for each in (tcp, udp, paths, abstract):
-            each.setblocking(False)
-        for each in (tcp, paths, abstract):
-            each.listen()
-        victim = await asyncio.create_subprocess_exec(
-            shutil.which("sleep") or "sleep", str(_TEST_S * 2), env={"SAYSO_TEST": secret}, cwd="/"
-        )
-        targets = Targets(
-            workspace=str(workspace),
-            canary=str(canary),
-            secret=secret,
-            victim=victim.pid,
-            tcp=tcp.getsockname()[1],
-            udp=udp.getsockname()[1],
-            socket=str(outside / "socket"),
-            abstract=f"sayso-{secret}",
-        )
-        try:
-            yield _Decoys(targets, victim, tcp, udp, paths, abstract)
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                victim.kill()
-            await victim.wait()

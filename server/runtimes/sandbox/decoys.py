@@ -1,0 +1,132 @@
+"""What the self-test sets out for the probe to reach for, and how it sees whether it got there."""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import shutil
+import socket
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sayso.protocol.home import Home
+from sayso.server.runtimes.sandbox.probe import SYSTEM, Targets
+
+_VICTIM_S = 30
+"""How long the victim lives if nobody ends it: longer than any test, shorter than a nuisance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoys:
+    """Files, sockets and a process of the server's, which confined code must not reach."""
+
+    targets: Targets
+    victim: asyncio.subprocess.Process
+    sockets: Sequence[tuple[str, socket.socket]]
+    """What reaching each would be, and where it would be seen."""
+
+    def disturbed(self) -> list[str]:
+        """What was done to them, as seen from outside."""
+        found = []
+        canary = Path(self.targets.canary)
+        if not canary.exists() or canary.read_text() != self.targets.secret:
+            found.append("change a file outside")
+        made = [Path(folder, self.targets.mark) for folder in SYSTEM] + [canary.with_name("made")]
+        if any(os.path.lexists(path) for path in made):
+            found.append("make a file outside")
+        if self.victim.returncode is not None:
+            found.append("signal another process")
+        for name, target in self.sockets:
+            with contextlib.suppress(BlockingIOError):
+                if target.type == socket.SOCK_STREAM:
+                    target.accept()[0].close()
+                else:
+                    target.recv(1)
+                found.append(name)
+        return found
+
+
+@contextlib.asynccontextmanager
+async def set_out() -> AsyncIterator[Decoys]:
+    """Set everything out, and clear it away afterwards."""
+    secret = secrets.token_hex(16)
+    with contextlib.ExitStack() as stack:
+        paths = _folders(stack)
+        paths["canary"].write_text(secret)
+        tcp = _listening(stack, socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0))
+        udp = _listening(stack, socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0))
+        sockets = (
+            ("connect by TCP", tcp),
+            ("send by UDP", udp),
+            (
+                "connect to a socket of the host",
+                _listening(stack, socket.AF_UNIX, socket.SOCK_STREAM, str(paths["stream"])),
+            ),
+            (
+                "send to a socket of the host",
+                _listening(stack, socket.AF_UNIX, socket.SOCK_DGRAM, str(paths["datagram"])),
+            ),
+            (
+                "connect to an abstract socket of the host",
+                _listening(stack, socket.AF_UNIX, socket.SOCK_STREAM, f"\0sayso-{secret}"),
+            ),
+        )
+        victim = await asyncio.create_subprocess_exec(
+            shutil.which("sleep") or "sleep", str(_VICTIM_S), env={"SAYSO_TEST": secret}, cwd="/"
+        )
+        try:
+            targets = Targets(
+                workspace=str(paths["workspace"]),
+                canary=str(paths["canary"]),
+                secret=secret,
+                victim=victim.pid,
+                mark=f".sayso-test-{secret}",
+                tcp=tcp.getsockname()[1],
+                udp=udp.getsockname()[1],
+                stream=str(paths["stream"]),
+                datagram=str(paths["datagram"]),
+                abstract=f"sayso-{secret}",
+            )
+            yield Decoys(targets, victim, sockets)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                victim.kill()
+            await victim.wait()
+
+
+def _folders(stack: contextlib.ExitStack) -> dict[str, Path]:
+    """A canary where Sayso keeps its own secrets, if there is such a place; the rest beside."""
+    beside = _temporary(stack, None)
+    try:
+        state = Home.find().state
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        kept = _temporary(stack, state)
+    except OSError:
+        kept = beside
+    return {
+        "workspace": _temporary(stack, None),
+        "canary": kept / "canary",
+        "stream": beside / "stream",
+        "datagram": beside / "datagram",
+    }
+
+
+def _temporary(stack: contextlib.ExitStack, folder: Path | None) -> Path:
+    made = tempfile.TemporaryDirectory(prefix="sayso-test-", dir=folder)
+    return Path(stack.enter_context(made)).resolve()
+
+
+def _listening(
+    stack: contextlib.ExitStack,
+    family: socket.AddressFamily,
+    kind: socket.SocketKind,
+    address: str | tuple[str, int],
+) -> socket.socket:
+    made = stack.enter_context(socket.socket(family, kind))
+    made.bind(address)
+    made.setblocking(False)
+    if kind == socket.SOCK_STREAM:
+        made.listen()
+    return made
