@@ -1,40 +1,47 @@
 """How long to wait before calling the server again, by why we parted. Data, with reasons."""
 
+import random
 from dataclasses import dataclass
+
+SPREAD = 0.2
+"""Waits vary by so much, so that a household's devices do not all call at the same moment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """Waits before the first, second, … try; the last one repeats."""
+    """Waits before the first, second, … try; the last one repeats. In seconds."""
 
     name: str
     waits: tuple[float, ...]
-    """Seconds."""
-
-    def wait(self, tries: int) -> float:
-        """Gives the seconds to wait after so many failed tries."""
-        return self.waits[min(tries, len(self.waits) - 1)]
+    near: tuple[float, ...] = ()
+    """The same for a server on this machine, if they differ."""
 
 
-CUT = Backoff("cut", (0.0, 0.1, 0.25, 0.5, 0.75))
-"""The line broke while all was well: most often it is back at once, and a person who speaks must
-not notice. Trying every 0.75 s costs nothing and is how a resume stays under a second."""
+_PROMPT = (0.0, 0.1, 0.25, 0.5, 0.75)
+"""On this machine a try costs nothing, and a person who is speaking must not notice a restart: the
+session is up again within a second."""
 
-NOBODY = Backoff("nobody", (0.1, 0.25, 0.5, 0.75))
-"""Nothing listens at the address: the server is starting, or restarting."""
+CUT = Backoff("cut", (0.0, 1.0, 2.0, 5.0, 10.0), _PROMPT)
+"""The line broke while all was well: most often it is back at once."""
 
-LONG_GONE = Backoff("long gone", (5.0,))
-"""After `LONG_GONE_AFTER` tries in a row nobody is in a hurry any more, and a battery is."""
-LONG_GONE_AFTER = 160
-"""Two minutes of tries at 0.75 s."""
+NOBODY = Backoff("nobody", (1.0, 2.0, 5.0, 10.0), _PROMPT)
+"""Nothing listens at the address: the server is starting, or restarting, or switched off."""
 
 GARBAGE = Backoff("garbage", (1.0, 2.0, 5.0, 15.0))
 """It answered, but not as a Sayso server does: trying fast would hammer something not ours."""
 
-BUSY = Backoff("busy", (1.0, 2.0, 5.0))
-"""It is too busy and did not say for how long."""
+BUSY = Backoff("busy", (10.0,))
+"""It is too busy, and did not say for how long."""
+
+LONG_GONE_TRIES = 160
+"""Two minutes of tries at 0.75 s. After that nobody is in a hurry any more, and a battery is."""
+LONG_GONE_SECONDS = 10.0
 
 
-def seconds(backoff: Backoff, tries: int) -> float:
+def seconds(backoff: Backoff, tries: int, *, near: bool) -> float:
     """Gives the wait before the next try, after `tries` failed ones in a row."""
-    return (LONG_GONE if tries >= LONG_GONE_AFTER else backoff).wait(tries)
+    waits = backoff.near if near and backoff.near else backoff.waits
+    wait = waits[min(tries, len(waits) - 1)]
+    if tries >= LONG_GONE_TRIES:
+        wait = LONG_GONE_SECONDS
+    return wait * random.uniform(1 - SPREAD, 1 + SPREAD)  # noqa: S311 (no secret depends on it)

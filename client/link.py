@@ -17,13 +17,22 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Literal, cast
+from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from sayso.client.backoff import seconds
-from sayso.client.outbox import Lost, Outbox
-from sayso.client.parting import NotSayso, ServerLeft, ServerSaid, Stalled, WrongVersion, judge
+from sayso.client.outbox import Outbox
+from sayso.client.parting import (
+    NotReady,
+    NotSayso,
+    ServerLeft,
+    ServerSaid,
+    Stalled,
+    WrongVersion,
+    judge,
+)
 from sayso.protocol.codec import MAX_TEXT_BYTES, Envelope, Unknown, decode, encode
 from sayso.protocol.errors import HomeError, Invalid, ProtocolError
 from sayso.protocol.frames import MAX_FRAME_BYTES, AudioFrame, unpack
@@ -77,6 +86,7 @@ _TROUBLE = (
     ServerSaid,
     ServerLeft,
     Stalled,
+    NotReady,
     NotSayso,
     WrongVersion,
 )
@@ -96,8 +106,8 @@ class LinkChange:
     """With UP. `anew`: the server has forgotten the session that we had."""
     welcome: Welcome | None = None
     """With UP."""
-    lost: Lost | None = None
-    """With UP and `anew`: what the new session was not told."""
+    lost: tuple[FromClient, ...] = ()
+    """With UP and `anew`: what was sent to the old session and may never have been answered."""
 
 
 LinkEvent = Envelope | AudioFrame | LinkChange
@@ -108,6 +118,7 @@ class Link:
 
     def __init__(self, url: str, hello: Hello, token: Callable[[], str | None]) -> None:
         self.url = url
+        self._near = urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}
         self._hello = hello
         self._token = token
         self._outbox = Outbox()
@@ -119,6 +130,8 @@ class Link:
         self._session: str | None = None
         self._last_seq = 0
         self._heard_at = 0.0
+        self._shown: str | None = None
+        """The token that the server was shown last."""
 
     @property
     def state(self) -> LinkState:
@@ -176,19 +189,21 @@ class Link:
                 parting = judge(_first(group), self.url)
             tries = 0 if self._state is LinkState.UP else tries + 1
             self._outbox.cut()
+            if parting.unauthorized and self._token() != self._shown:
+                continue  # The server has made a new one meanwhile.
             if parting.backoff is None:
                 self._enter_finally(LinkChange(LinkState.REFUSED, parting.reason))
                 return
             wait = parting.retry_s
             if wait is None:
-                wait = seconds(parting.backoff, tries)
+                wait = seconds(parting.backoff, tries, near=self._near)
             await self._enter(LinkChange(LinkState.WAITING, parting.reason, retry_s=wait))
             await asyncio.sleep(wait)
 
     async def _visit(self) -> None:
         """One connection, from its beginning to its end, which is always an exception."""
-        token = self._token()
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._shown = self._token()
+        headers = {"Authorization": f"Bearer {self._shown}"} if self._shown else {}
         async with connect(
             self.url,
             additional_headers=headers,
@@ -213,8 +228,11 @@ class Link:
         last_seq = self._last_seq if known else None
         hello = replace(self._hello, session=self._session, last_seq=last_seq)
         await socket.send(encode(Envelope(hello)))
-        async with asyncio.timeout(WELCOME_SECONDS):
-            first = await socket.recv()
+        try:
+            async with asyncio.timeout(WELCOME_SECONDS):
+                first = await socket.recv()
+        except TimeoutError as error:
+            raise NotReady from error
         if isinstance(first, bytes):
             raise NotSayso
         welcome = decode(first).message

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Literal
 
 from sayso.client.errors import ClientError, LinkError, TimeUp, TurnFailed
@@ -13,14 +14,18 @@ from sayso.protocol.messages import (
     ApprovalRequest,
     Approve,
     Error,
-    ReplyDelta,
     SttFinal,
+    Text,
     TurnState,
 )
 
-PATIENCE_SECONDS = 3.0
-"""How long the server may be away: a restart takes about so long, and a script should not hang."""
+AWAY_SECONDS = 3.0
+"""How long nobody may answer: a restart takes about so long, and a script should not hang."""
+UNREADY_SECONDS = 30.0
+"""How long somebody may be there without greeting us: a first start loads models."""
 
+ORIENTED_SECONDS = 0.5
+"""How long to wait for the first `turn.state`, which comes with the welcome."""
 LINGER_SECONDS = 0.05
 """What belongs to a turn may come just after its end: how long it took."""
 
@@ -28,16 +33,28 @@ Decide = Callable[[ApprovalRequest], Awaitable[Approve]]
 
 
 class TurnWatch:
-    """Knows when the turn that was asked for is over. A screen that passes everything on."""
+    """Knows when the turn that was asked for is over. A screen that passes everything on.
+
+    Other devices may be talking with the same server: a turn that began before we asked is theirs.
+    """
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
+        self._newest = 0
+        """The newest turn seen."""
+        self._before: int | None = None
+        """The newest turn when we began to ask."""
         self._asked = False
         self._began = False
-        self._idle = True
+        self._ended = False
         self._trouble: ClientError | None = None
-        self._up = False
-        self.last_reason = "The server does not answer."
+        self._last_reason = "The server does not answer."
+        self.up = False
+        """The line is up."""
+        self.somebody = False
+        """Somebody took the connection, though perhaps without a word."""
+        self.oriented = False
+        """The server has said which turn it is."""
         self.changed = asyncio.Event()
         self.approvals: asyncio.Queue[ApprovalRequest] = asyncio.Queue()
 
@@ -51,45 +68,61 @@ class TurnWatch:
             return
         self.changed.set()
 
+    def asking(self) -> None:
+        """The person begins to ask; what the server does from now on is the answer."""
+        self._before = self._newest
+
     def asked(self) -> None:
         """All that the person had to say has been said."""
         self._asked = True
         self.changed.set()
 
     @property
-    def up(self) -> bool:
-        return self._up
-
-    @property
     def over(self) -> bool:
         """The server is done with the turn; some of the answer may still be playing."""
-        return self._asked and self._began and self._idle
+        return self._asked and self._ended
 
     @property
     def trouble(self) -> ClientError | None:
         """What went wrong, once nothing more can be expected."""
-        if isinstance(self._trouble, TurnFailed) and not self._idle:
+        if isinstance(self._trouble, TurnFailed) and self._began and not self._ended:
             return None
         return self._trouble
 
+    @property
+    def away(self) -> LinkError:
+        """Why the line is not up."""
+        return LinkError(self._last_reason)
+
     def _line(self, change: LinkChange) -> None:
-        self._up = change.state is LinkState.UP
-        self.last_reason = change.reason or self.last_reason
+        self.up = change.state is LinkState.UP
+        self.somebody = self.somebody or change.state is LinkState.GREETING
+        self._last_reason = change.reason or self._last_reason
         if change.state is LinkState.REFUSED:
             self._trouble = LinkError(change.reason)
-        elif change.lost:
-            self._trouble = LinkError("The server started anew and lost the question; ask again.")
+        elif change.session == "anew":
+            # The new server counts turns anew.
+            self._newest = 0
+            self._before = None if self._before is None else 0
+            if any(isinstance(message, Text) for message in change.lost):
+                self._trouble = LinkError("The server began anew and lost the question: ask again.")
 
     def _message(self, envelope: Envelope) -> None:
+        turn = envelope.turn or 0
+        self.oriented = self.oriented or isinstance(envelope.message, TurnState)
+        self._newest = max(self._newest, turn)
+        ours = self._before is not None and turn > self._before
         match envelope.message:
-            case TurnState(ears=ears, work=work, mouth=mouth):
-                self._idle = (ears, work, mouth) == ("idle", "idle", "silent")
-                self._began = self._began or not self._idle
-            case SttFinal() | ReplyDelta():
-                self._began = True
-            case ApprovalRequest() as request:
+            case TurnState(ears=ears, work=work, mouth=mouth) if ours:
+                idle = (ears, work, mouth) == ("idle", "idle", "silent")
+                self._began = self._began or not idle
+                self._ended = self._began and idle
+            case SttFinal(text="") if self._asked:
+                # Nothing was understood: no turn begins.
+                self._began = self._ended = True
+            case ApprovalRequest() as request if ours:
                 self.approvals.put_nowait(request)
-            case Error(message=message):
+            case Error(message=message) if ours or turn == self._before:
                 self._trouble = self._trouble or TurnFailed(message)
             case _:
                 pass
@@ -113,7 +146,9 @@ async def run_once(
         try:
             async with asyncio.timeout(timeout):
                 trouble = await _turn(session, watch, ask)
-                await asyncio.sleep(LINGER_SECONDS)
+                await asyncio.sleep(LINGER_SECONDS = 0.5
+"""How long to wait for the first `turn.state`, which comes with the welcome."""
+LINGER_SECONDS)
         except TimeoutError:
             trouble = TimeUp(f"The turn was not over after {timeout:g} seconds.")
         deciding.cancel()
@@ -129,6 +164,8 @@ async def _turn(
     reason = await _connected(watch)
     if reason is not None:
         return reason
+    await _oriented(watch)
+    watch.asking()
     await ask()
     watch.asked()
     while watch.trouble is None and not (watch.over and session.silent):
@@ -142,14 +179,26 @@ async def _turn(
 
 async def _connected(watch: TurnWatch) -> ClientError | None:
     """Waits for the line, but not for ever."""
-    try:
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while not watch.up and watch.trouble is None:
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    while not watch.up and watch.trouble is None:
+        patience = UNREADY_SECONDS if watch.somebody else AWAY_SECONDS
+        watch.changed.clear()
+        try:
+            async with asyncio.timeout_at(began + patience):
+                await watch.changed.wait()
+        except TimeoutError:
+            return watch.away
+    return watch.trouble
+
+
+async def _oriented(watch: TurnWatch) -> None:
+    """Waits for the state of the conversation, which follows the welcome."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(ORIENTED_SECONDS):
+            while not watch.oriented and watch.trouble is None:
                 watch.changed.clear()
                 await watch.changed.wait()
-    except TimeoutError:
-        return LinkError(watch.last_reason)
-    return watch.trouble
 
 
 async def _decide(session: Session, watch: TurnWatch, decide: Decide) -> None:

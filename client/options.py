@@ -64,7 +64,7 @@ def make_link(server: str, kind: str, wants: tuple[str, ...] = ()) -> Link:
         protocol=SPOKEN,
         client=f"sayso-{kind} {version('sayso')}",
         device=f"{platform.node() or 'here'}-{kind}",
-        features=("resume",),
+        features=("resume", "screen", "approve"),
         limits=Limits(MAX_TEXT_BYTES, MAX_FRAME_BYTES, PLAY_BUFFER_MS),
         wants=wants,
     )

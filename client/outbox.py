@@ -6,16 +6,16 @@ each kind the order is that of putting in. `seq` is given when a message is take
 Nothing that was said gets lost: an utterance is kept whole until its final text has come, so that
 it can be said again even to a server that has started anew.
 
-    after a cut       the session goes on         the server started anew
+    after a cut       the session goes on         the server began a new one
     audio             from the last audio.ack     from its first sample
-    listen.*, text…   those above last_seq        listen.* of kept utterances; a text that was sent
-                                                  may have been acted upon: never sent again
+    listen.*          those above last_seq        those of kept utterances
+    text, approve …   those above last_seq        not again: they may have been acted upon
 """
 
 from collections import deque
 from dataclasses import dataclass, field
 
-from sayso.audio.pcm import FRAME_BYTES, FRAME_SAMPLES, RATE, SAMPLE_BYTES
+from sayso.audio.pcm import FRAME_SAMPLES, SAMPLE_BYTES
 from sayso.protocol.codec import Envelope, encode
 from sayso.protocol.frames import AudioFrame
 from sayso.protocol.messages import (
@@ -34,19 +34,19 @@ MOST_WAITING = 256
 """Messages that wait for the line. A person makes a few a minute; more is a fault of ours."""
 MOST_REMEMBERED = 256
 """Sent messages that may have to be sent again: those of the last seconds before a cut."""
-MOST_KEPT_SAMPLES = 300 * RATE
-"""Samples kept of one utterance, five minutes: 9.6 MB, and longer than anybody holds a key."""
+MOST_UTTERANCES = 8
+"""Utterances kept: so many requests may wait at the server. None is longer than a minute (2 MB)."""
 
 _PASSING = (Ping, Pong, PlayState, Bye, Error)
 """Messages about the moment: worthless after a cut, and not sent again."""
+_UNNUMBERED = (Ping, Pong, Bye)
+"""Messages about the connection, which is not what `seq` counts."""
 
 
 @dataclass(slots=True)
 class _Utterance:
     start: ListenStart
     pcm: bytearray = field(default_factory=bytearray)
-    first_kept: int = 0
-    """Samples dropped from the front because the utterance is too long to be kept whole."""
     sent: int = 0
     """Samples sent in the present connection, or known to be at the server."""
     acknowledged: int = 0
@@ -54,19 +54,7 @@ class _Utterance:
 
     @property
     def samples(self) -> int:
-        return self.first_kept + len(self.pcm) // SAMPLE_BYTES
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """What a server that started anew cannot be told again."""
-
-    messages: tuple[FromClient, ...]
-    utterances: tuple[int, ...]
-    """Streams that were too long to be kept whole."""
-
-    def __bool__(self) -> bool:
-        return bool(self.messages or self.utterances)
+        return len(self.pcm) // SAMPLE_BYTES
 
 
 class Outbox:
@@ -81,6 +69,8 @@ class Outbox:
         """Adds a message. Of messages about the moment, the oldest give way when there are many."""
         if isinstance(message, ListenStart):
             self._utterances[message.stream] = _Utterance(message)
+            while len(self._utterances) > MOST_UTTERANCES:
+                del self._utterances[next(iter(self._utterances))]
         elif isinstance(message, ListenStop) and message.stream in self._utterances:
             self._utterances[message.stream].stop = message
         elif isinstance(message, ListenCancel):
@@ -95,13 +85,6 @@ class Outbox:
         if utterance is None or utterance.stop is not None:
             return
         utterance.pcm += pcm
-        excess = len(utterance.pcm) // SAMPLE_BYTES - MOST_KEPT_SAMPLES
-        if excess > 0:
-            # Whole frames go, so that frames keep their numbers.
-            frames = -(-excess // FRAME_SAMPLES)
-            del utterance.pcm[: frames * FRAME_BYTES]
-            utterance.first_kept += frames * FRAME_SAMPLES
-            utterance.sent = max(utterance.sent, utterance.first_kept)
 
     def take(self) -> str | bytes | None:
         """Gives what is to be sent next, or nothing."""
@@ -111,6 +94,8 @@ class Outbox:
             return encode(Envelope(message, seq=seq))
         if self._waiting:
             message = self._waiting.popleft()
+            if isinstance(message, _UNNUMBERED):
+                return encode(Envelope(message))
             self._seq += 1
             if not isinstance(message, _PASSING):
                 self._remembered.append((self._seq, message))
@@ -152,29 +137,27 @@ class Outbox:
         self._again.extendleft(reversed(lost))
         for utterance in self._utterances.values():
             # Frames keep their borders, so the frame that holds the next sample goes whole.
-            whole = utterance.acknowledged - utterance.acknowledged % FRAME_SAMPLES
-            utterance.sent = max(whole, utterance.first_kept)
+            utterance.sent = utterance.acknowledged - utterance.acknowledged % FRAME_SAMPLES
 
-    def begin_anew(self) -> Lost:
-        """The server knows nothing of us: what was said is said again from its beginning."""
-        cut_short = [s for s, utterance in self._utterances.items() if utterance.first_kept]
-        for stream in cut_short:
-            del self._utterances[stream]
+    def begin_anew(self) -> tuple[FromClient, ...]:
+        """The server knows nothing of us: what was said is said again from its beginning.
+
+        Gives what was sent to the session that is gone and is not sent again.
+        """
         listening = (ListenStart, ListenStop, ListenCancel)
         sent = [message for _, message in (*self._remembered, *self._again)]
-        gone = tuple(message for message in sent if not isinstance(message, listening))
-        waiting = [m for m in self._waiting if not isinstance(m, listening)]
         again: list[FromClient] = []
         for utterance in self._utterances.values():
             utterance.sent = utterance.acknowledged = 0
             again.append(utterance.start)
             if utterance.stop is not None:
                 again.append(utterance.stop)
+        waiting = [message for message in self._waiting if not isinstance(message, listening)]
         self._waiting = deque([*again, *waiting])
         self._remembered.clear()
         self._again.clear()
         self._seq = 0
-        return Lost(gone, tuple(cut_short))
+        return tuple(message for message in sent if not isinstance(message, listening))
 
     def _make_room(self) -> None:
         for position, message in enumerate(self._waiting):
@@ -196,7 +179,7 @@ def _next_frame(stream: int, utterance: _Utterance) -> AudioFrame | None:
     length = _next_length(utterance)
     if not length:
         return None
-    start = (utterance.sent - utterance.first_kept) * SAMPLE_BYTES
+    start = utterance.sent * SAMPLE_BYTES
     frame = AudioFrame(
         stream=stream,
         seq=utterance.sent // FRAME_SAMPLES,

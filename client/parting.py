@@ -27,6 +27,8 @@ class Parting:
     """How to try again; none: it would not help."""
     retry_s: float | None = None
     """When the server itself asked us to try again."""
+    unauthorized: bool = False
+    """The token was not accepted; another one might be."""
 
 
 class ServerSaid(Exception):
@@ -49,6 +51,10 @@ class Stalled(Exception):
     """The connection is open, but nothing comes any more."""
 
 
+class NotReady(Exception):
+    """The server took the connection, but does not greet us yet."""
+
+
 class NotSayso(Exception):
     """What answers does not speak as a Sayso server does."""
 
@@ -64,8 +70,8 @@ _FINAL_CODES = frozenset({"version_mismatch", "unauthorized", "forbidden", "repl
 def judge(error: Exception, url: str) -> Parting:
     """Finds out what an exception means. Those that it does not know are faults of ours."""
     match error:
-        case ServerSaid() | ServerLeft() | WrongVersion():
-            return _told(error)
+        case ServerSaid() | ServerLeft() | WrongVersion() | NotReady():
+            return _told(error, url)
         case InvalidStatus():
             return _status(error.response.status_code, url)
         case ConnectionClosed():
@@ -87,8 +93,8 @@ def judge(error: Exception, url: str) -> Parting:
             raise error
 
 
-def _told(error: ServerSaid | ServerLeft | WrongVersion) -> Parting:
-    """The server, or its welcome, was plain."""
+def _told(error: ServerSaid | ServerLeft | WrongVersion | NotReady, url: str) -> Parting:
+    """The server was plain, by what it said or did not say."""
     match error:
         case ServerSaid():
             return _said(error.error)
@@ -97,11 +103,13 @@ def _told(error: ServerSaid | ServerLeft | WrongVersion) -> Parting:
             return Parting(f"The server left{why}.", CUT)
         case WrongVersion():
             return Parting(str(error), None)
+        case NotReady():
+            return Parting(f"The server at {url} is there, but still getting ready.", CUT)
 
 
 def _said(error: Error) -> Parting:
     if error.code in _FINAL_CODES:
-        return Parting(error.message, None)
+        return Parting(error.message, None, unauthorized=error.code == "unauthorized")
     if error.retry_ms is not None:
         return Parting(error.message, BUSY, error.retry_ms / 1000)
     return Parting(error.message, BUSY)
@@ -113,6 +121,7 @@ def _status(status: int, url: str) -> Parting:
             f"The server at {url} does not accept our token: it runs as another user or with "
             "another SAYSO_HOME. `sayso doctor` shows which token file is used.",
             None,
+            unauthorized=True,
         )
     if status == _FORBIDDEN:
         return Parting(f"The server at {url} refuses to talk to this address: use 127.0.0.1.", None)

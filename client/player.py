@@ -1,7 +1,8 @@
 """From audio frames to the loudspeaker: a jitter buffer, exact positions, silence at once.
 
 Positions are samples of a stream that have left the loudspeaker. They are reported while playing
-(the server paces itself by them) and once more, `done`, when nothing of the stream is left.
+(the server paces itself by them) and once more, `done`, when the whole stream has been played; of a
+stream that is silenced nothing more is reported.
 
     frames ──▶ held back until 60 ms are there, 40 ms have passed, or it is all ──▶ Speaker
                       ▲                                                               │
@@ -144,7 +145,7 @@ class Player:
             self.tick()
 
     def drop(self, stream: int) -> None:
-        """Silences one stream at once, and reports how far it came."""
+        """Silences one stream at once."""
         found = self._find(stream)
         if found is None:
             return
@@ -152,7 +153,7 @@ class Player:
             self.hush()
         else:
             self._streams.remove(found)
-            self._end(found, 0)
+            self._observer.finished(found.number, 0)
 
     def hush(self) -> Heard:
         """Is silent at once: everything is dropped."""
@@ -165,7 +166,7 @@ class Player:
             heard = max(0, self._written - current.base)
         while self._streams:
             stream = self._streams.popleft()
-            self._end(stream, heard if stream is current else 0)
+            self._observer.finished(stream.number, heard if stream is current else 0)
         return Heard(current.number, heard)
 
     def chime(self, make: Callable[[int], bytes], rate: int = 22_050) -> None:
@@ -257,7 +258,8 @@ class Player:
             self._observer.first_played(stream.number)
         dry = position >= self._written - stream.base and not stream.held
         if dry and (stream.complete or self._given_up(stream)):
-            self._end(stream, position)
+            self._observer.report(PlayState(stream.number, position, done=True))
+            self._observer.finished(stream.number, position)
             return True
         self._report(stream, position, urgent=dry)
         if dry and stream.flowing:
@@ -278,7 +280,3 @@ class Player:
         if position != stream.reported and (due or urgent):
             stream.reported, stream.reported_at = position, now
             self._observer.report(PlayState(stream.number, position))
-
-    def _end(self, stream: _Stream, position: int) -> None:
-        self._observer.report(PlayState(stream.number, position, done=True))
-        self._observer.finished(stream.number, position)

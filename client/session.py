@@ -13,6 +13,7 @@ from sayso.audio.errors import AudioError
 from sayso.audio.microphone import DeviceChange, Microphone
 from sayso.audio.pcm import Meter
 from sayso.audio.speaker import Speaker
+from sayso.client.errors import TurnFailed
 from sayso.client.link import Link, LinkChange, LinkState
 from sayso.client.player import Player
 from sayso.client.seen import (
@@ -42,7 +43,7 @@ from sayso.client.talker import (
 )
 from sayso.protocol.codec import Envelope
 from sayso.protocol.frames import AudioFrame
-from sayso.protocol.messages import FromClient, Interrupt, PlayState
+from sayso.protocol.messages import FromClient, Interrupt, ListenCancel, PlayState
 
 log = logging.getLogger(__name__)
 
@@ -90,11 +91,13 @@ class Session:
             self._screen.show(MicPressed())
         self._perform(self._talker.press(_now()))
 
-    def release(self) -> None:
-        """The key comes up."""
+    def release(self) -> bool:
+        """The key comes up. False: it was a mere tap."""
         if self._talker.listening:
             self._screen.show(MicReleased())
-        self._perform(self._talker.release(_now()))
+        effects = self._talker.release(_now())
+        self._perform(effects)
+        return not any(isinstance(e, Send) and isinstance(e.message, ListenCancel) for e in effects)
 
     def cancel(self) -> None:
         """Forget what is being said."""
@@ -133,12 +136,16 @@ class Session:
                 self._perform(effects)
                 if effects:
                     self._screen.show(MicLevel(meter.feed(frame)))
+                if effects and not self._talker.listening:
+                    self._screen.show(MicReleased())
+                    self._screen.show(Notice("That was a minute; what you said is being answered."))
 
     async def speak(self, microphone: Microphone) -> None:
         """Holds the key down for as long as the microphone gives something: for files."""
         self.press()
         await self.listen(microphone)
-        self.release()
+        if not self.release():
+            raise TurnFailed("The recording is too short to hold a word: record it again.")
 
     # What the player tells.
 
@@ -168,7 +175,10 @@ class Session:
                     self._perform(self._talker.begin_anew())
                 self._screen.show(event)
             case Envelope():
-                self._perform(self._talker.hear(event))
+                effects = self._talker.hear(event)
+                if effects is None:
+                    return  # Stale: it belongs to an attempt that is over.
+                self._perform(effects)
                 self._screen.show(event)
 
     def _perform(self, effects: Effects) -> None:
@@ -186,9 +196,12 @@ class Session:
                 self.send(message)
             case SendAudio(stream, pcm):
                 self._link.send_audio(stream, pcm)
-            case Hush():
+            case Hush(then):
                 heard = self._player.hush()
-                self.send(Interrupt(heard.stream, heard.samples))
+                if then == "interrupt":
+                    self.send(Interrupt(heard.stream, heard.samples))
+                elif heard.stream is not None:
+                    self.report(PlayState(heard.stream, heard.samples))
             case Open(stream, rate):
                 self._player.open(stream, rate)
             case Play(frame):

@@ -1,10 +1,11 @@
 """Who is speaking: the client's own small state machine. Pure: no clock, no socket, no device.
 
-    press ──▶ (answer playing? Hush) listen.start, frames …
-    release ─▶ listen.stop               held shorter than 150 ms: a tap, listen.cancel instead
+    press ───▶ (answer playing? Hush: silent, then say how far it was heard) listen.start, frames
+    release ─▶ listen.stop               under 150 ms it was a tap: listen.cancel instead
+    stop key ▶ (Hush, and) interrupt
 
-What the person interrupted stays silent: its stream is dropped whatever still comes of it, and so
-is any stream of a generation that the server has left behind.
+A message of an attempt that the server has left behind (an older turn or generation) is stale.
+The speech of an older attempt, and what the person has silenced, is not played, whatever comes.
 """
 
 from collections import deque
@@ -15,11 +16,17 @@ from sayso.audio.pcm import RATE, SAMPLE_BYTES
 from sayso.protocol.codec import Envelope
 from sayso.protocol.frames import AudioFrame
 from sayso.protocol.messages import (
+    ApprovalDone,
+    ApprovalRequest,
+    CodeEnd,
+    CodeOut,
+    CodeStart,
     FromClient,
     Interrupt,
     ListenCancel,
     ListenStart,
     ListenStop,
+    ReplyDelta,
     SpeechStart,
     SpeechStop,
     Text,
@@ -27,11 +34,25 @@ from sayso.protocol.messages import (
 )
 
 TAP_SECONDS = 0.15
-"""A press shorter than this is a tap: nobody says anything in it."""
+"""A press shorter than this is a tap: no word is shorter."""
+LONGEST_SECONDS = 60.0
+"""The server ends an utterance there; so the client does it first, and says so."""
 MOST_STREAMS = 65_536
 """Stream numbers travel as u16."""
 MOST_SILENCED = 64
 """Streams remembered as silenced: far more than can still be on their way."""
+
+_OF_AN_ATTEMPT = (
+    ReplyDelta,
+    SpeechStart,
+    SpeechStop,
+    CodeStart,
+    CodeOut,
+    CodeEnd,
+    ApprovalRequest,
+    ApprovalDone,
+)
+"""Messages that belong to one attempt at one answer, and die with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +64,17 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class SendAudio:
+    """Send this speech of the person's."""
+
     stream: int
     pcm: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Hush:
-    """Be silent at once, and tell the server what was heard (`interrupt`)."""
+    """Be silent at once. `then` says how the server learns what was heard."""
+
+    then: Literal["play.state", "interrupt"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +87,8 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Play:
+    """Play this."""
+
     frame: AudioFrame
 
 
@@ -82,6 +109,8 @@ class Drop:
 
 Effect = Send | SendAudio | Hush | Open | Play | Finish | Drop
 Effects = tuple[Effect, ...]
+Attempt = tuple[int, int]
+"""Turn and generation; they order like words."""
 
 
 @dataclass(slots=True)
@@ -92,18 +121,26 @@ class _Utterance:
 
 
 class Talker:
+    """Every method takes something that happened and gives what is to be done."""
+
     def __init__(self, mode: Literal["ptt", "hands_free"] = "ptt") -> None:
         self._mode = mode
         self._utterance: _Utterance | None = None
         self._streams = 0
-        self._speaking: int | None = None
+        self._speech: int | None = None
         self._silenced: deque[int] = deque(maxlen=MOST_SILENCED)
-        self._newest: tuple[int, int] = (0, 0)
+        self._newest: Attempt = (0, 0)
         self._turn = TurnState("idle", "idle", "silent")
 
     @property
     def listening(self) -> bool:
+        """The key is down."""
         return self._utterance is not None
+
+    @property
+    def speaking(self) -> bool:
+        """An answer is being played."""
+        return self._speech is not None
 
     @property
     def turn(self) -> TurnState:
@@ -111,25 +148,30 @@ class Talker:
         return self._turn
 
     @property
-    def speaking(self) -> bool:
-        """An answer is being played."""
-        return self._speaking is not None
+    def newest(self) -> Attempt:
+        """The newest turn and generation that the server spoke of."""
+        return self._newest
 
     def press(self, now: float) -> Effects:
         """The key goes down. Repeats of a held key change nothing."""
         if self._utterance is not None:
             return ()
-        hush = self._hush()
-        self._utterance = _Utterance(self._streams % MOST_STREAMS, now)
-        self._streams += 1
-        return (*hush, Send(ListenStart(self._mode, self._utterance.stream)))
+        hush = self._hush("play.state")
+        self._streams = self._streams % (MOST_STREAMS - 1) + 1
+        self._utterance = _Utterance(self._streams, now)
+        return (*hush, Send(ListenStart(self._mode, self._streams)))
 
     def frame(self, pcm: bytes) -> Effects:
         """The microphone gave something; unless the key is down it goes nowhere."""
-        if self._utterance is None:
+        utterance = self._utterance
+        if utterance is None:
             return ()
-        self._utterance.samples += len(pcm) // SAMPLE_BYTES
-        return (SendAudio(self._utterance.stream, pcm),)
+        utterance.samples += len(pcm) // SAMPLE_BYTES
+        send = SendAudio(utterance.stream, pcm)
+        if utterance.samples < LONGEST_SECONDS * RATE:
+            return (send,)
+        self._utterance = None
+        return (send, Send(ListenStop(utterance.stream, utterance.samples)))
 
     def release(self, now: float) -> Effects:
         """The key comes up: what was said is the whole utterance, at once."""
@@ -148,70 +190,75 @@ class Talker:
 
     def say(self, text: str) -> Effects:
         """Typed words, as good as spoken ones."""
-        return (*self._hush(), Send(Text(text)))
+        return (*self._hush("play.state"), Send(Text(text)))
 
     def interrupt(self) -> Effects:
         """Stop whatever goes on: speech, thought or code."""
-        if self._speaking is not None:
-            return self._hush()
+        if self._speech is not None:
+            return self._hush("interrupt")
         if self._turn.work != "idle" or self._turn.mouth != "silent":
             return (Send(Interrupt()),)
         return ()
 
-    def hear(self, envelope: Envelope) -> Effects:
-        """A message came from the server."""
-        place = (envelope.turn or 0, envelope.gen or 0)
-        match envelope.message:
-            case TurnState() as turn:
-                self._turn = turn
-                self._newest = max(self._newest, place)
-            case SpeechStart(stream=stream, rate=rate):
-                return self._speech_starts(stream, rate, place)
-            case SpeechStop(stream=stream) if stream in self._silenced:
-                return ()
-            case SpeechStop(stream=stream, reason="interrupted"):
-                self._silenced.append(stream)
-                return (Drop(stream),)
-            case SpeechStop(stream=stream, samples=samples):
-                return (Finish(stream, samples),)
-            case _:
-                pass
-        return ()
+    def hear(self, envelope: Envelope) -> Effects | None:
+        """A message came from the server. None: it is stale, and nobody may see it."""
+        attempt = (envelope.turn or 0, envelope.gen or 0)
+        message = envelope.message
+        if isinstance(message, _OF_AN_ATTEMPT) and attempt < self._newest:
+            return None
+        if attempt > self._newest:
+            self._newest = attempt
+            return (*self._leave_behind(), *self._react(message))
+        return self._react(message)
 
     def hear_audio(self, frame: AudioFrame) -> Effects:
+        """Sound came from the server."""
         return () if frame.stream in self._silenced else (Play(frame),)
 
     def played(self, stream: int) -> None:
         """The player has nothing left of this stream."""
-        if self._speaking == stream:
-            self._speaking = None
+        if self._speech == stream:
+            self._speech = None
 
     def begin_anew(self) -> Effects:
-        """The server started anew: its numbers of streams and turns begin again."""
-        self._silenced.clear()
+        """The server began a new session: its streams and turns are counted anew."""
         self._newest = (0, 0)
         self._turn = TurnState("idle", "idle", "silent")
-        stream, self._speaking = self._speaking, None
-        return () if stream is None else (Drop(stream),)
+        drop = self._leave_behind()
+        self._silenced.clear()
+        return drop
 
-    def _speech_starts(self, stream: int, rate: int, place: tuple[int, int]) -> Effects:
-        if stream in self._silenced:
-            return ()
-        turn, gen = self._newest
-        if place[0] == turn and place[1] < gen:
-            self._silenced.append(stream)
-            return ()
-        if self._utterance is not None:
-            # It was on its way when the key went down. Nobody wants to be talked over.
-            self._silenced.append(stream)
-            return (Send(Interrupt(stream, 0)),)
-        self._newest = max(self._newest, place)
-        self._speaking = stream
-        return (Open(stream, rate),)
+    def _react(self, message: object) -> Effects:
+        match message:
+            case TurnState() as turn:
+                self._turn = turn
+            case SpeechStart(stream=stream, rate=rate) if stream not in self._silenced:
+                if self._utterance is not None:
+                    # It was on its way when the key went down. Nobody wants to be talked over.
+                    self._silenced.append(stream)
+                    return ()
+                self._speech = stream
+                return (Open(stream, rate),)
+            case SpeechStop(stream=stream, reason="done", samples=samples):
+                return () if stream in self._silenced else (Finish(stream, samples),)
+            case SpeechStop(stream=stream):
+                self._silenced.append(stream)
+                return (Drop(stream),)
+            case _:
+                pass
+        return ()
 
-    def _hush(self) -> Effects:
-        if self._speaking is None:
+    def _leave_behind(self) -> Effects:
+        """A newer attempt has begun: the older one is not played further."""
+        speech, self._speech = self._speech, None
+        if speech is None:
             return ()
-        self._silenced.append(self._speaking)
-        self._speaking = None
-        return (Hush(),)
+        self._silenced.append(speech)
+        return (Drop(speech),)
+
+    def _hush(self, then: Literal["play.state", "interrupt"]) -> Effects:
+        if self._speech is None:
+            return ()
+        self._silenced.append(self._speech)
+        self._speech = None
+        return (Hush(then),)

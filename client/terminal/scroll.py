@@ -1,0 +1,91 @@
+"""What stays in the scrollback: the conversation, set in type.
+
+What the person says stands at the margin; what Sayso does is indented under it.
+"""
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.markdown import Markdown
+from rich.padding import Padding
+from rich.segment import Segment
+from rich.style import Style
+from rich.syntax import Syntax
+from rich.text import Text
+
+from sayso.client.terminal import clean
+from sayso.protocol.messages import CodeEnd
+
+INDENT = 2
+PROMPT = "\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT} "
+_THEME = "ansi_dark"
+"""The terminal's own colours: readable on whatever background the person chose."""
+
+
+class Barred:
+    """Something with a bar at its left."""
+
+    def __init__(self, inside: RenderableType, style: str) -> None:
+        self._inside = inside
+        self._style = style
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        bar = Segment(" " * INDENT + "│ ", Style.parse(self._style))
+        width = options.max_width - INDENT - 2
+        for line in console.render_lines(self._inside, options.update(width=width), pad=False):
+            yield bar
+            yield from line
+            yield Segment.line()
+
+
+def said(text: str) -> RenderableType:
+    return Text.assemble((PROMPT, "bold cyan"), (clean.words(text), "bold"))
+
+
+def answer(paragraph: str) -> RenderableType:
+    return Padding(Markdown(clean.words(paragraph), code_theme=_THEME), (0, 1, 0, INDENT))
+
+
+def code(language: str, text: str, *, title: str = "") -> list[RenderableType]:
+    """Code with its language above it."""
+    syntax = Syntax(
+        clean.code(text).rstrip("\n"),
+        language,
+        theme=_THEME,
+        background_color="default",
+        word_wrap=True,
+    )
+    return [Text(" " * INDENT + (title or language), "dim"), Barred(syntax, "cyan dim")]
+
+
+def output(text: str, kind: str) -> RenderableType:
+    """Lines that a program wrote."""
+    shown = Text.from_ansi(clean.output(text))
+    if kind in {"stderr", "error"}:
+        shown.stylize_before("red" if kind == "error" else "yellow")
+    return Barred(shown, "dim")
+
+
+def left_out(lines: int) -> RenderableType:
+    return Barred(Text(f"… {lines} more lines", "dim italic"), "dim")
+
+
+def ended(end: CodeEnd) -> RenderableType:
+    marks = {"ok": ("✓ ", "green"), "refused": ("", "dim"), "interrupted": ("■ ", "yellow")}
+    mark, style = marks.get(end.status, ("✗ ", "red"))
+    words = "" if end.status == "ok" else f"{end.status} · "
+    line = Text(" " * INDENT + mark, style)
+    line.append(f"{words}{end.seconds:.1f} s", "dim")
+    if end.detail:
+        line.append(f" · {clean.words(end.detail)}", "dim")
+    return line
+
+
+def picture(path: str) -> RenderableType:
+    return Text.assemble(" " * INDENT, ("picture ", "dim"), path)
+
+
+def note(text: str, style: str = "yellow") -> RenderableType:
+    return Padding(Text(clean.words(text), style), (0, 1, 0, INDENT))
+
+
+def aside(text: str) -> RenderableType:
+    return Padding(Text(clean.words(text), "dim"), (0, 1, 0, INDENT))
