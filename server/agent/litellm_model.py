@@ -112,8 +112,16 @@ class LitellmModel:
         return self._tools == "yes"
 
     async def warm(self) -> None:
-        """Load litellm and let it make its first call, to nobody. Raises ModelError."""
-        await asyncio.to_thread(self._warm)
+        """Load litellm and let it make its first call, to nobody. Raises ModelError.
+
+        That call is made in this event loop, as those that follow are: litellm shares its clients
+        between calls, and one that another loop closed would fail them all.
+        """
+        await asyncio.to_thread(self._load)
+        with closing_now(socket.socket()) as nobody, suppress(Exception):
+            nobody.bind(("127.0.0.1", 0))  # taken, and not listening: every call is refused
+            port = nobody.getsockname()[1]
+            await self._call_nobody(f"http://127.0.0.1:{port}")
 
     async def reply(
         self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
@@ -210,26 +218,16 @@ class LitellmModel:
             self._tools = "yes" if known else "no"
         self._litellm = litellm
 
-    def _warm(self) -> None:
-        """Half of the first call's time is imports and certificates: spend it now, in a thread."""
-        self._load()
-        with closing_now(socket.socket()) as nobody, suppress(Exception):
-            nobody.bind(("127.0.0.1", 0))  # taken, and not listening: every call is refused
-            port = nobody.getsockname()[1]
-            asyncio.run(self._call_nobody(f"http://127.0.0.1:{port}"))
-
     async def _call_nobody(self, api_base: str) -> None:
-        try:
-            await self._litellm.acompletion(
-                model=self._model,
-                messages=[{"role": "user", "content": "hello"}],
-                stream=True,
-                timeout=1.0,
-                max_retries=0,
-                **{**self._options, "api_base": api_base, "api_key": "nobody"},
-            )
-        finally:
-            await self._litellm.close_litellm_async_clients()
+        """Half of the first call's time is imports and certificates: spend it now."""
+        await self._litellm.acompletion(
+            model=self._model,
+            messages=[{"role": "user", "content": "hello"}],
+            stream=True,
+            timeout=1.0,
+            max_retries=0,
+            **{**self._options, "api_base": api_base, "api_key": "nobody"},
+        )
 
 
 async def _next(stream: Any, seconds: float) -> Any:  # noqa: ANN401 (litellm's own types)
