@@ -18,6 +18,9 @@ USER_FILE = "settings.toml"
 MAX_FILE_BYTES = 1_000_000
 """Settings are a page of text; anything larger is some other file."""
 
+COMMAND_LINE = "Command line"
+"""How its errors begin."""
+
 SourceKind = Literal["flag", "environment", "project", "user", "default"]
 
 
@@ -109,7 +112,7 @@ def check(dotted: str, raw: object, where: str) -> Value:
 
 def _from_flags(flags: Mapping[str, object]) -> Iterator[tuple[str, Value, Origin]]:
     for dotted, raw in flags.items():
-        yield dotted, check(dotted, raw, "the command line"), Origin("flag", "the command line")
+        yield dotted, check(dotted, raw, COMMAND_LINE), Origin("flag", "the command line")
 
 
 def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Value, Origin]]:
@@ -121,7 +124,7 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Val
             try:
                 value = key.from_text(text)
             except NotAllowed:
-                raise _wrong(key, text, f"the environment variable {variable}") from None
+                raise _wrong(key, text, f"{variable} in the environment") from None
             yield key.dotted, value, Origin("environment", variable)
         elif near := meant_variable(variable):
             message = f"The environment variable {variable} is no setting; did you mean {near}?"

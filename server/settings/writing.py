@@ -4,7 +4,6 @@ The result is parsed again before it replaces the file: if it does not say exact
 nothing is written and the person is told to edit by hand. Unusual TOML costs a refusal, never data.
 """
 
-import copy
 import json
 import os
 import re
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from sayso.server.settings.errors import UnusableFile
 from sayso.server.settings.keys import Value
-from sayso.server.settings.loading import check, parse
+from sayso.server.settings.loading import COMMAND_LINE, check, parse
 
 HEADER = re.compile(r"^\s*\[\s*(?P<name>[A-Za-z0-9_.-]+)\s*\]\s*(#.*)?$")
 
@@ -24,7 +23,7 @@ def set_in_file(path: Path, dotted: str, raw: object) -> Value:
 
     The file is replaced atomically, readable by its owner alone, and made if there is none.
     """
-    value = check(dotted, raw, "the command line")
+    value = check(dotted, raw, COMMAND_LINE)
     _change(path, dotted, value)
     return value
 
@@ -50,39 +49,46 @@ def to_toml(value: Value) -> str:
 def _change(path: Path, dotted: str, value: Value | None) -> None:
     before = parse(path)
     section, _, name = dotted.partition(".")
-    wanted = _with(before, section, name, value)
-    if wanted == before:
+    table = before.get(section, {})
+    if not isinstance(table, dict):
+        raise _by_hand(path, section, name, value)
+    wanted = {**before, section: _with(table, name, value)}
+    if value is None and name not in table:
         return
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    edited = _edited(text, section, name, value)
-    try:
-        faithful = tomllib.loads(edited) == wanted
-    except tomllib.TOMLDecodeError:
-        faithful = False
-    if not faithful:
-        line = f"{name} = {to_toml(value)}" if value is not None else f"without {name}"
-        message = (
-            f"{path} is written in a way that cannot be changed here without losing something; "
-            f"edit it yourself: [{section}] {line}."
-        )
-        raise UnusableFile(message)
+    text = _text(path)
+    edited = _edited(text.replace("\r\n", "\n"), section, name, value)
+    if "\r\n" in text:
+        edited = edited.replace("\n", "\r\n")
+    if _parsed(edited) != wanted:
+        raise _by_hand(path, section, name, value)
     _replace(path, edited)
 
 
-def _with(
-    before: dict[str, object], section: str, name: str, value: Value | None
-) -> dict[str, object]:
-    after = copy.deepcopy(before)
-    table = after.setdefault(section, {})
-    if not isinstance(table, dict):
-        return after
-    if value is None:
-        table.pop(name, None)
-        if section not in before:
-            del after[section]
-    else:
-        table[name] = list(value) if isinstance(value, tuple) else value
+def _with(table: dict[str, object], name: str, value: Value | None) -> dict[str, object]:
+    """The table as it should be."""
+    after = {key: old for key, old in table.items() if key != name}
+    if value is not None:
+        after[name] = list(value) if isinstance(value, tuple) else value
     return after
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode() if path.exists() else ""
+
+
+def _parsed(text: str) -> dict[str, object] | None:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None
+
+
+def _by_hand(path: Path, section: str, name: str, value: Value | None) -> UnusableFile:
+    line = f"without {name}" if value is None else f"{name} = {to_toml(value)}"
+    return UnusableFile(
+        f"{path} is written in a way that cannot be changed here without losing something; "
+        f"edit it yourself: [{section}] {line}."
+    )
 
 
 def _edited(text: str, section: str, name: str, value: Value | None) -> str:
@@ -118,7 +124,7 @@ def _section_start(lines: list[str], section: str) -> int | None:
 
 def _with_entry_replaced(lines: list[str], start: int, name: str, value: Value | None) -> str:
     end = start + 1
-    while end <= len(lines) and not _is_toml("".join(lines[start:end])):
+    while end <= len(lines) and _parsed("".join(lines[start:end])) is None:
         end += 1
     entry = "".join(lines[start:end])
     if value is None:
@@ -133,17 +139,9 @@ def _with_entry_replaced(lines: list[str], start: int, name: str, value: Value |
 def _comment(entry: str) -> str:
     """The comment behind the value: from the first `#` before which the entry is already whole."""
     for place in (match.start() for match in re.finditer("#", entry)):
-        if _is_toml(entry[:place]):
+        if _parsed(entry[:place]) is not None:
             return entry[place:].strip()
     return ""
-
-
-def _is_toml(text: str) -> bool:
-    try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return False
-    return True
 
 
 def _replace(path: Path, text: str) -> None:
@@ -152,7 +150,7 @@ def _replace(path: Path, text: str) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
