@@ -146,9 +146,7 @@ async def run_once(
         try:
             async with asyncio.timeout(timeout):
                 trouble = await _turn(session, watch, ask)
-                await asyncio.sleep(LINGER_SECONDS = 0.5
-"""How long to wait for the first `turn.state`, which comes with the welcome."""
-LINGER_SECONDS)
+                await asyncio.sleep(LINGER_SECONDS)
         except TimeoutError:
             trouble = TimeUp(f"The turn was not over after {timeout:g} seconds.")
         deciding.cancel()
