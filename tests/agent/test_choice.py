@@ -19,9 +19,15 @@ from sayso.server.models.manifest import Manifest
 from sayso.server.models.model import Digest
 from sayso.server.models.verification import digest_of
 from tests.agent.model_servers import model_server, ollama
+from tests.models.memory import remember_starters
 
 GIGABYTE = 1_000_000_000
 KEY = {"ANTHROPIC_API_KEY": "sk-secret"}
+
+
+@pytest.fixture(autouse=True)
+def _verified_before() -> None:
+    remember_starters(Home.find())
 
 
 async def chosen(
