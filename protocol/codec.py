@@ -88,12 +88,13 @@ def decode(text: str | bytes, *, max_bytes: int = MAX_TEXT_BYTES) -> Envelope:
     name = fields.get("t")
     if type(name) is not str:
         raise Malformed("The frame has no `t` that names a message.")
+    kind = TYPES.get(name)
     try:
         place = decoder_for(_Place)(fields)
-        kind = TYPES.get(name)
         message = Unknown(name) if kind is None else decoder_for(kind)(fields)
     except Mismatch as mismatch:
-        raise Invalid(f"{name}: {mismatch.sentence()}") from None
+        known = name if kind else "a message of unknown type"
+        raise Invalid(f"{known}: {mismatch.sentence()}") from None
     return Envelope(message, place.seq, place.turn, place.gen)
 
 
@@ -115,7 +116,7 @@ def _bounded(text: str | bytes, max_bytes: int) -> str:
 
 def _parse(text: str) -> dict[str, object]:
     """Parse one I-JSON object."""
-    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+    if text.count("[") + text.count("{") > MAX_DEPTH and _is_too_deep(text):
         raise Malformed(f"The frame is nested deeper than {MAX_DEPTH} levels.")
     try:
         value = _READER.decode(text)
@@ -137,17 +138,18 @@ _BRACKET_OR_STRING = re.compile(r'[\[\]{}]|"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 """An unfinished string counts to the end of the text, so that the search stays linear."""
 
 
-def _depth(text: str) -> int:
-    """Return how deep the brackets nest, those in strings not counted."""
-    depth = deepest = 0
+def _is_too_deep(text: str) -> bool:
+    """Whether the brackets nest too deep, those in strings not counted."""
+    depth = 0
     for found in _BRACKET_OR_STRING.finditer(text):
         match found[0]:
             case "[" | "{":
                 depth += 1
-                deepest = max(deepest, depth)
             case "]" | "}":
                 depth -= 1
-    return deepest
+        if depth > MAX_DEPTH:
+            return True
+    return False
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -29,6 +29,10 @@ Decode = Callable[[object], object]
 Kind = TypeVar("Kind")
 
 
+_LONGEST_PATH = 80
+"""Characters: twice the longest way to a field that a message of ours has."""
+
+
 class Mismatch(Exception):
     """A value is not what its field holds."""
 
@@ -43,7 +47,9 @@ class Mismatch(Exception):
         return self
 
     def sentence(self) -> str:
-        return f"`{self.path}` {self.problem}." if self.path else f"it {self.problem}."
+        """What is wrong, and where. Names that the sender made up are cut short."""
+        where = f"`{self.path[:_LONGEST_PATH]}`" if self.path else "it"
+        return f"{where} {self.problem}."
 
 
 def decoder_for(kind: type[Kind]) -> Callable[[object], Kind]:
@@ -116,7 +122,7 @@ def _one_of(words: tuple[object, ...]) -> Decode:
     problem = f"must be one of {', '.join(map(str, words))}"
 
     def decode(value: object) -> object:
-        if type(value) is str and value in words:
+        if value in words:
             return value
         raise Mismatch(problem)
 

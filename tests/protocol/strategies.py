@@ -10,6 +10,7 @@ from typing import (
     Literal,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -68,8 +69,8 @@ def records(kind: type[Record]) -> st.SearchStrategy[Record]:
     if kind is Approve:
         return approvals()
     hints = get_type_hints(kind, include_extras=True)
-    required = {f.name: of(hints[f.name]) for f in fields(kind) if _is_required(f)}
-    optional = {f.name: of(hints[f.name]) for f in fields(kind) if not _is_required(f)}
+    required = {f.name: of(hints[f.name]) for f in fields(cast("Any", kind)) if _is_required(f)}
+    optional = {f.name: of(hints[f.name]) for f in fields(cast("Any", kind)) if not _is_required(f)}
     return st.fixed_dictionaries(required, optional=optional).map(lambda given: kind(**given))
 
 

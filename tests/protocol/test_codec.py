@@ -222,6 +222,12 @@ def test_a_problem_never_repeats_what_was_sent() -> None:
     assert secret not in ending(HELLO[:-1] + f',"token":"{secret}"]')
 
 
+def test_a_problem_stays_short_whatever_names_were_sent() -> None:
+    name = "x" * 50_000
+    assert len(problem(f'{{"t":"metrics","marks":{{"{name}":"soon"}}}}')) < 200
+    assert len(problem(f'{{"t":"{name}","seq":-1}}')) < 200
+
+
 # --- no message at all ---
 
 
