@@ -17,6 +17,9 @@ from sayso.server.store.records import (
     Heard,
     Interrupted,
     Record,
+    ReminderCancelled,
+    ReminderSet,
+    ReminderTold,
     RunIntended,
     RunReported,
     Unread,
@@ -32,8 +35,16 @@ _KINDS: Final[Mapping[str, type]] = {
     "heard": Heard,
     "interrupted": Interrupted,
     "failed": Failed,
+    "reminder.set": ReminderSet,
+    "reminder.told": ReminderTold,
+    "reminder.cancelled": ReminderCancelled,
 }
 _NAMES: Final[Mapping[type, str]] = {kind: name for name, kind in _KINDS.items()}
+
+
+def kind_of(record_type: type[Record]) -> str:
+    """The name under which records of this type are kept."""
+    return _NAMES[record_type]
 
 
 def encode(record: Record) -> tuple[str, str]:

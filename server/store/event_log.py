@@ -8,6 +8,7 @@ returns when the event is safe: an intention that was appended is known after a 
 import asyncio
 import errno
 import fcntl
+import json
 import os
 import sqlite3
 import time
@@ -16,9 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Final, Self, TypeVar, cast
 
-from sayso.server.store.codec import decode, encode
+from sayso.server.store.codec import decode, encode, kind_of
 from sayso.server.store.errors import StoreClosed, StoreError, StoreFull
-from sayso.server.store.records import Asked, Conversation, Event, Source
+from sayso.server.store.records import Asked, Conversation, Event, Record, Source
 from sayso.server.store.schema import APPLICATION_ID, MIGRATIONS, VERSION
 
 _BUSY_S: Final = 5.0
@@ -81,6 +82,13 @@ class EventLog:
         """Everything that happened in one conversation, in order."""
         return await self._ask(lambda: self._read(conversation))
 
+    async def of_types(self, *types: type[Record], since: float) -> list[Event]:
+        """The events of all conversations with records of these types, in order.
+
+        `since`: Unix seconds; what was kept before is left out.
+        """
+        return await self._ask(lambda: self._read_types(types, since))
+
     async def conversations(self) -> list[Conversation]:
         """All conversations, the latest first."""
         return await self._ask(self._list)
@@ -114,14 +122,19 @@ class EventLog:
 
     def _read(self, conversation: str) -> list[Event]:
         rows = self._connection.execute(
-            "SELECT id, parent, source, time, kind, payload FROM event"
+            "SELECT id, conversation, parent, source, time, kind, payload FROM event"
             " WHERE conversation = ? ORDER BY id",
             (conversation,),
         )
-        return [
-            Event(conversation, cast(Source, source), decode(kind, payload), parent, when, number)
-            for number, parent, source, when, kind, payload in rows
-        ]
+        return [_event(*row) for row in rows]
+
+    def _read_types(self, types: tuple[type[Record], ...], since: float) -> list[Event]:
+        rows = self._connection.execute(
+            "SELECT id, conversation, parent, source, time, kind, payload FROM event"
+            " WHERE kind IN (SELECT value FROM json_each (?)) AND time >= ? ORDER BY id",
+            (json.dumps([kind_of(one) for one in types]), since),
+        )
+        return [_event(*row) for row in rows]
 
     def _list(self) -> list[Conversation]:
         rows = self._connection.execute(
@@ -141,6 +154,18 @@ class EventLog:
     def _end(self) -> None:
         self._connection.close()
         self._lock.close()
+
+
+def _event(
+    number: int,
+    conversation: str,
+    parent: int | None,
+    source: Source,
+    when: float,
+    kind: str,
+    payload: str,
+) -> Event:
+    return Event(conversation, source, decode(kind, payload), parent, when, number)
 
 
 def _title(asked: str | None) -> str:

@@ -120,6 +120,38 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class ReminderSet:
+    """A timer, an alarm or a reminder was asked for. A later one of the same id takes its place."""
+
+    id: str
+    kind: Literal["timer", "alarm", "reminder"]
+    due: float
+    """Unix seconds."""
+    what: str = ""
+    """A timer's name, or what to remind of."""
+    seconds: int = 0
+    """For how long a timer was set."""
+    by: str = ""
+    """The device it was asked from, and is told on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReminderTold:
+    """Its time came, and the person was told."""
+
+    id: str
+    late_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReminderCancelled:
+    """The person called it off."""
+
+    id: str
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Unread:
     """A record of a kind that this version does not know."""
 
@@ -136,6 +168,9 @@ Record = (
     | Heard
     | Interrupted
     | Failed
+    | ReminderSet
+    | ReminderTold
+    | ReminderCancelled
     | Unread
 )
 

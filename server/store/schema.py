@@ -29,6 +29,7 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         BEGIN SELECT RAISE (ABORT, 'the log is append-only'); END
         """,
     ),
+    ("CREATE INDEX event_by_kind ON event (kind, id)",),
 )
 """Entry n brings a log from version n to version n + 1. Once released an entry never changes."""
 

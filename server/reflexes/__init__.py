@@ -1,0 +1,1 @@
+"""What needs no language model: understood by templates, answered by phrases, kept for later."""

@@ -1,0 +1,142 @@
+"""What is said in answer to a reflex. Pure: the time is an argument, the words are the language's.
+
+Answers name what was understood, so that a mishearing is noticed: not "done", but "Timer set for
+fifteen minutes". Times are exact to the minute and lengths to the second, in words, as they are
+heard before they are read.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from sayso.server.reflexes.language import Form, Language
+from sayso.server.reflexes.language_file import SENTENCES, read_language
+from sayso.server.reflexes.moments import After, When
+from sayso.server.reflexes.reflex import Kind
+from sayso.server.reflexes.reminder import Reminder
+
+if TYPE_CHECKING:
+    from sayso.server.reflexes.wording import Wording
+
+LATE_S: Final = 60.0
+"""From how many seconds on it is said how late a reminder is. Less is waiting for a gap to speak,
+or the clock being looked at every half minute."""
+
+MAX_TOLD: Final = 5
+"""How many are told one by one: nobody remembers more."""
+
+
+class Answers:
+    """The answers in one language. Made by `load`."""
+
+    def __init__(self, language: Language, wording: "Wording") -> None:
+        self._phrases = language.phrases
+        self._wording = wording
+
+    @classmethod
+    def load(cls, language: str = "en", folder: Path = SENTENCES) -> Self:
+        """Read a language. Raises LanguageMissing or LanguageDamaged."""
+        from sayso.server.reflexes.wording import Wording
+
+        known = read_language(language, folder)
+        return cls(known, Wording(known))
+
+    def time(self, now: datetime) -> str:
+        return _sentence(self._phrases.time.format(clock=self._wording.clock(now)))
+
+    def date(self, now: datetime) -> str:
+        return _sentence(self._wording.date(now))
+
+    def taken(self, reminder: Reminder, when: When | None, now: datetime) -> str:
+        """It is set; `when` is how its time was said, if it is not a timer."""
+        said = self._moment(reminder, now)
+        if isinstance(when, After):
+            seconds = when.days * 86_400 + when.seconds
+            length = self._wording.length(seconds, place="after")
+            said = self._phrases.days.after.format(length=length)
+        return self._say(self._form(reminder).set, reminder, now, when=said)
+
+    def due(self, reminder: Reminder, now: datetime) -> str:
+        """Its time has come, or had come a while ago."""
+        form = self._form(reminder)
+        late = now.timestamp() - reminder.due >= LATE_S
+        return self._say(form.late if late else form.due, reminder, now)
+
+    def cancelled(self, reminder: Reminder, now: datetime) -> str:
+        return self._say(self._form(reminder).gone, reminder, now)
+
+    def all_cancelled(self, kind: Kind) -> str:
+        return _sentence(self._phrases.all_gone.of(kind).format(count="", names=""))
+
+    def open(self, kind: Kind, reminders: Sequence[Reminder], now: datetime) -> str:
+        """What of this kind is open, the next one first."""
+        if not reminders:
+            return self.none(kind)
+        told = [self._say(self._form(one).open, one, now) for one in reminders[:MAX_TOLD]]
+        if more := len(reminders) - len(told):
+            told.append(_sentence(self._wording.counted(more, self._phrases.more)))
+        return " ".join(told)
+
+    def none(self, kind: Kind) -> str:
+        return _sentence(self._phrases.none.of(kind).format(count="", names=""))
+
+    def unmatched(self, kind: Kind, reminders: Sequence[Reminder], now: datetime) -> str:
+        """Such a one is not open, but these are."""
+        return self._of_many(self._phrases.unmatched.of(kind), reminders, now)
+
+    def which(self, kind: Kind, reminders: Sequence[Reminder], now: datetime) -> str:
+        """Several can be meant."""
+        return self._of_many(self._phrases.which.of(kind), reminders, now)
+
+    def too_many(self, count: int) -> str:
+        return _sentence(self._phrases.too_many.format(count=self._wording.number(count), names=""))
+
+    def too_far(self) -> str:
+        return self._phrases.too_far
+
+    def passed(self) -> str:
+        return self._phrases.passed
+
+    def not_kept(self) -> str:
+        return self._phrases.not_kept
+
+    def _form(self, reminder: Reminder) -> Form:
+        forms = self._phrases.forms
+        match reminder.kind:
+            case "timer":
+                return forms.named_timer if reminder.what else forms.timer
+            case "alarm":
+                return forms.alarm
+            case "reminder":
+                return forms.reminder if reminder.what else forms.bare_reminder
+
+    def _say(self, phrase: str, reminder: Reminder, now: datetime, when: str = "") -> str:
+        return _sentence(self._fill(phrase, reminder, now, when))
+
+    def _fill(self, phrase: str, reminder: Reminder, now: datetime, when: str = "") -> str:
+        due = datetime.fromtimestamp(reminder.due, now.tzinfo)
+        away = due.timestamp() - now.timestamp()
+        say = self._wording.length
+        return phrase.format(
+            name=reminder.what,
+            what=reminder.what,
+            length=say(reminder.seconds),
+            left=say(away, exactness="rough"),
+            late=say(-away, exactness="rough", place="after"),
+            clock=self._wording.clock(due),
+            moment=self._moment(reminder, now),
+            when=when,
+        )
+
+    def _moment(self, reminder: Reminder, now: datetime) -> str:
+        return self._wording.moment(datetime.fromtimestamp(reminder.due, now.tzinfo), now)
+
+    def _of_many(self, phrase: str, reminders: Sequence[Reminder], now: datetime) -> str:
+        names = [self._fill(self._form(one).called, one, now) for one in reminders[:MAX_TOLD]]
+        count = self._wording.number(len(reminders))
+        return _sentence(phrase.format(count=count, names=self._wording.joined(names)))
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,187 @@
+"""What a language consists of: sentences that are understood, manners, phrases that are said.
+
+The fields are the sections of a language's file (`language_file.py`); docs/reflexes.md tells more.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """What surrounds a request and changes nothing."""
+
+    anywhere: tuple[str, ...]
+    """Sounds of thinking, which mean nothing wherever they are."""
+    softening: tuple[str, ...]
+    """Words that may stand anywhere in a polite request."""
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    """Also cut off what to remind of, if a comma sets it apart."""
+    after_what: tuple[str, ...]
+    """Cut off what to remind of even without a comma."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    """Words that make something else of what seems to be a reminder or a name."""
+
+    what: tuple[str, ...]
+    """In what to remind of: it would have to come again, or on a condition."""
+    what_before_time: tuple[str, ...]
+    """In what to remind of, where the time follows: some of the time was not understood."""
+    name: tuple[str, ...]
+    """In the name of a timer: more was said than a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What may stand in braces in a phrase."""
+
+    allowed: tuple[str, ...]
+
+
+_OfTime = Annotated[str, Names(("hour", "next", "minute"))]
+_OfDay = Annotated[str, Names(("name", "ordinal", "month"))]
+_OfOne = Annotated[
+    str, Names(("name", "what", "length", "left", "late", "clock", "moment", "when"))
+]
+_OfMany = Annotated[str, Names(("count", "names"))]
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """How many of each unit of time, by the language's plural categories."""
+
+    day: Mapping[str, _OfMany]
+    hour: Mapping[str, _OfMany]
+    minute: Mapping[str, _OfMany]
+    second: Mapping[str, _OfMany]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeOfDay:
+    """How a clock time is said."""
+
+    hours: Literal["12", "24"]
+    minutes: Mapping[str, _OfTime]
+    """Minutes that have a phrase of their own, such as `15`."""
+    low: _OfTime
+    """From one to nine minutes past."""
+    other: _OfTime
+    numbers: Mapping[str, str]
+    """Hours whose word is not the number's."""
+    whole: Mapping[str, str]
+    """Full hours with a name of their own: `0` for midnight, `12` for noon."""
+    parts: Mapping[str, str]
+    """From which hour on which part of the day is added, where the day needs to be clear."""
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """How a day is said."""
+
+    names: tuple[str, ...]
+    """Monday first."""
+    months: tuple[str, ...]
+    ordinals: str
+    """Which of the number rules' ordinals `later` takes."""
+    today: _OfDay
+    tomorrow: _OfDay
+    soon: _OfDay
+    """Two to six days ahead."""
+    later: _OfDay
+    moment: Annotated[str, Names(("day", "clock"))]
+    whole: Annotated[str, Names(("day", "clock"))]
+    """The same with a full hour that has a name of its own."""
+    after: Annotated[str, Names(("length",))]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What is said of one kind of reminder in the course of its life."""
+
+    set: _OfOne
+    due: _OfOne
+    late: _OfOne
+    """It came due while nobody could be told."""
+    open: _OfOne
+    gone: _OfOne
+    """It was cancelled."""
+    called: _OfOne
+    """Its name in the middle of a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """Each kind; a name, or something to remind of, makes another form."""
+
+    timer: Form
+    named_timer: Form
+    alarm: Form
+    reminder: Form
+    bare_reminder: Form
+
+
+@dataclass(frozen=True, slots=True)
+class PerKind:
+    timer: _OfMany
+    alarm: _OfMany
+    reminder: _OfMany
+
+    def of(self, kind: Literal["timer", "alarm", "reminder"]) -> str:
+        match kind:
+            case "timer":
+                return self.timer
+            case "alarm":
+                return self.alarm
+            case "reminder":
+                return self.reminder
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """What is said in answer."""
+
+    time: Annotated[str, Names(("clock",))]
+    date: Annotated[str, Names(("weekday", "ordinal", "month", "year"))]
+    date_ordinals: str
+    """Which of the number rules' ordinals `date` takes."""
+    units: Units
+    units_after: Units
+    """As they are said after words such as `in`."""
+    joined: Annotated[str, Names(("first", "last"))]
+    listed: Annotated[str, Names(("first", "last"))]
+    """Joins all but the last of three and more."""
+    time_of_day: TimeOfDay
+    days: Days
+    forms: Forms
+    none: PerKind
+    """Nothing of this kind is open."""
+    unmatched: PerKind
+    """There are some, but not the one that was named."""
+    which: PerKind
+    """There are several, and it was not said which."""
+    all_gone: PerKind
+    more: Mapping[str, _OfMany]
+    """What is not told one by one, by plural category."""
+    too_many: _OfMany
+    too_far: str
+    passed: str
+    not_kept: str
+    """The disk did not take it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """All that Sayso knows of a language, without a language model."""
+
+    code: str
+    sentences: Mapping[str, object]
+    """hassil's part: lists, expansion rules and intents."""
+    manners: Manners
+    doubts: Doubts
+    phrases: Phrases
+    examples: Mapping[str, tuple[str, ...]]
+    """For each intent some sentences that mean it: tried when Sayso starts, and in the tests."""

@@ -1,0 +1,162 @@
+"""Reads a language from its YAML file.
+
+Everything is checked when it is read, so that a file with a slip in it is refused with a sentence
+that says where, and never fails in a conversation.
+"""
+
+import string
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Final,
+    Literal,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+)
+
+from sayso.server.reflexes.errors import LanguageDamaged, LanguageMissing
+from sayso.server.reflexes.language import Doubts, Language, Manners, Names, Phrases
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+SENTENCES: Final = Path(__file__).with_name("sentences")
+"""The languages that Sayso comes with."""
+
+
+def languages(folder: Path = SENTENCES) -> tuple[str, ...]:
+    """The codes of the languages that are there."""
+    return tuple(sorted(file.stem for file in folder.glob("*.yaml")))
+
+
+@cache
+def read_language(code: str, folder: Path = SENTENCES) -> Language:
+    """The language, or the one that it is a variety of (`en` for `en-GB`).
+
+    Raises LanguageMissing or LanguageDamaged.
+    """
+    known = languages(folder)
+    name = next(
+        (name for name in (code, code.replace("_", "-").split("-")[0]) if name in known), ""
+    )
+    if not name:
+        raise LanguageMissing(
+            f"Nothing can be done without a language model in the language {code}; "
+            f"there is {', '.join(known) or 'none'}."
+        )
+    return _checked(folder / f"{name}.yaml", name)
+
+
+def _checked(file: Path, code: str) -> Language:
+    import yaml
+
+    try:
+        text = file.read_text(encoding="utf-8")
+        # libyaml's loader is ten times as fast, and is not in every build of PyYAML.
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        return _language(code, _section(yaml.load(text, loader), ""))  # noqa: S506 (both are safe)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as problem:
+        told = " ".join(str(problem).split())
+        raise LanguageDamaged(f"{file} cannot be read ({told}).") from problem
+    except _Slip as slip:
+        raise LanguageDamaged(f"In {file}, {slip}.") from slip
+
+
+class _Slip(Exception):
+    """Something is wrong at a place in a file."""
+
+
+def _language(code: str, found: Mapping[str, object]) -> Language:
+    hassil_keys = ("language", "lists", "expansion_rules", "intents")
+    wanted = (*hassil_keys, "manners", "doubts", "answers", "examples")
+    _same_keys(found, wanted, "the file")
+    examples = _section(found["examples"], "examples")
+    _same_keys(examples, _section(found["intents"], "intents"), "examples")
+    return Language(
+        code,
+        {key: found[key] for key in hassil_keys},
+        _record(Manners, found["manners"], "manners"),
+        _record(Doubts, found["doubts"], "doubts"),
+        _record(Phrases, found["answers"], "answers"),
+        {name: _texts(some, f"examples.{name}") for name, some in examples.items()},
+    )
+
+
+Record = TypeVar("Record", bound="DataclassInstance")
+
+
+def _record(kind: type[Record], found: object, where: str) -> Record:
+    section = _section(found, where)
+    _same_keys(section, (field.name for field in fields(kind)), where)
+    return kind(
+        **{
+            field.name: _value(field.type, section[field.name], f"{where}.{field.name}")
+            for field in fields(kind)
+        }
+    )
+
+
+def _value(kind: object, found: object, where: str) -> object:
+    origin, arguments = get_origin(kind), get_args(kind)
+    if kind is str:
+        return _text(found, where)
+    if origin is Annotated:
+        return _phrase(arguments[1], found, where)
+    if origin is Literal:
+        return _one_of(arguments, found, where)
+    if origin is tuple:
+        return _texts(found, where)
+    if origin is Mapping:
+        section = _section(found, where)
+        return {name: _value(arguments[1], one, f"{where}.{name}") for name, one in section.items()}
+    return _record(cast("type[DataclassInstance]", kind), found, where)
+
+
+def _section(found: object, where: str) -> Mapping[str, object]:
+    if not isinstance(found, dict):
+        raise _Slip(f"{where or 'the file'} should hold names and values")
+    return {str(key): value for key, value in found.items()}
+
+
+def _texts(found: object, where: str) -> tuple[str, ...]:
+    if not isinstance(found, list):
+        raise _Slip(f"{where} should be a list")
+    return tuple(_text(one, where) for one in found)
+
+
+def _text(found: object, where: str) -> str:
+    if not isinstance(found, str):
+        raise _Slip(f"{where} should hold text, in quotes if need be, instead of {found!r}")
+    return found
+
+
+def _one_of(allowed: tuple[str, ...], found: object, where: str) -> str:
+    if found not in allowed:
+        raise _Slip(f"{where} should be one of {', '.join(allowed)}, in quotes")
+    return str(found)
+
+
+def _phrase(names: Names, found: object, where: str) -> str:
+    phrase = _text(found, where)
+    try:
+        parts = list(string.Formatter().parse(phrase))
+    except ValueError as problem:
+        raise _Slip(f"the braces in {where} do not match") from problem
+    for _, name, form, conversion in parts:
+        if name is not None and (name not in names.allowed or form or conversion):
+            raise _Slip(f"{where} may have in braces {', '.join(names.allowed)}, not {name!r}")
+    return phrase
+
+
+def _same_keys(found: Iterable[str], wanted: Iterable[str], where: str) -> None:
+    found, wanted = set(found), set(wanted)
+    if missing := wanted - found:
+        raise _Slip(f"{where} lacks {', '.join(sorted(missing))}")
+    if strange := found - wanted:
+        raise _Slip(f"{where} holds {', '.join(sorted(strange))}, which means nothing")

@@ -1,0 +1,71 @@
+"""Politeness, fillers and the spellings of speech recognisers, taken away before matching. Pure.
+
+    said             "Hey, um, could you please set a 10-minute timer? Thanks."
+    without fillers  "Hey, could you please set a 10 minute timer? Thanks."
+    to the point     "set a 10 minute timer?"
+
+What is taken away may be part of the request ("remind me in an hour to say thanks"), so matching
+tries the fuller text first.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Final
+
+from sayso.server.reflexes import language
+
+_HYPHEN: Final = re.compile(r"(?<=\d)[-\u2010\u2011](?=[^\W\d_])")
+"""As in "10-minute"."""
+_SPACE: Final = re.compile(r"\s+")
+_COMMA_PAIR: Final = re.compile(r"(?:\s*,)+(?=\s*,|\s*$)|^\s*,\s*")
+"""Commas that stood around a word that is gone."""
+_NOTHING: Final = re.compile(r"(?!)")
+
+
+class Manners:
+    """The manners of one language, ready for use."""
+
+    def __init__(self, words: language.Manners) -> None:
+        anywhere, before, after = map(_either, (words.anywhere, words.before, words.after))
+        self._fillers = _pattern(anywhere, rf"(?<!\w)(?:{anywhere})(?!['\w])")
+        softening = _either(words.softening)
+        self._softening = _pattern(softening, rf"(?<!\w)(?:{softening})(?!['\w])")
+        self._before = _pattern(before, rf"^(?:\W*(?<!\w)(?:{before})(?!['\w]))+\W*")
+        self._after = _pattern(after, rf"(?:\W*(?<!\w)(?:{after})(?!['\w]))+\W*$")
+        short = _either(words.after_what)
+        self._after_comma = _pattern(after, rf"(?:\W*[,.!?;](?:\W*(?<!\w)(?:{after}))+)\W*$")
+        self._after_what = _pattern(short, rf"(?:\s+(?:{short}))+\W*$")
+
+    def readings(self, text: str) -> list[str]:
+        """The text without what means nothing, the fullest first, none twice."""
+        plain = self._plain(text)
+        begun = self._before.sub("", plain)
+        point = _tidy(self._softening.sub("", self._after.sub("", begun)))
+        # What opens a request may be soft in the middle of it and only now stand at its beginning.
+        point = self._before.sub("", point)
+        return [reading for reading in dict.fromkeys((plain, begun, point)) if reading]
+
+    def object_of(self, text: str) -> str:
+        """What to remind of, without the politeness that follows it."""
+        for pattern in (self._after_comma, self._after_what):
+            text = pattern.sub("", text) or text
+        return text.strip(" \t,.;:!?")
+
+    def _plain(self, text: str) -> str:
+        text = _SPACE.sub(" ", unicodedata.normalize("NFC", text)).replace("\u2019", "'")
+        return _tidy(self._fillers.sub("", _HYPHEN.sub(" ", text)))
+
+
+def _tidy(text: str) -> str:
+    return _SPACE.sub(" ", _COMMA_PAIR.sub("", text)).strip()
+
+
+def _either(words: Iterable[str]) -> str:
+    """The longest first, so that "thank you very much" goes as a whole. Spaces are elastic."""
+    ordered = sorted(words, key=len, reverse=True)
+    return "|".join(r"[\s,]+".join(map(re.escape, word.split())) for word in ordered)
+
+
+def _pattern(words: str, pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE) if words else _NOTHING

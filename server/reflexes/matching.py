@@ -1,0 +1,146 @@
+"""From what was said to the reflex that it is, if it is one. A few milliseconds, and no model.
+
+Only whole utterances match. "Stop the docker container" is more than a stop, and "yes, but use the
+other folder" is more than a yes: both are for the language model.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from sayso.server.reflexes.errors import LanguageDamaged
+from sayso.server.reflexes.language import Doubts, Language
+from sayso.server.reflexes.language_file import SENTENCES, read_language
+from sayso.server.reflexes.manners import Manners
+from sayso.server.reflexes.reading import INTENTS, Slot, reflex_of
+from sayso.server.reflexes.reflex import Reflex
+
+if TYPE_CHECKING:
+    from hassil import Intents, RecognizeResult
+    from hassil.models import MatchEntity
+
+MAX_CHARS: Final = 160
+"""Longer is no reflex: a reminder that is told in one breath has a hundred characters, and the time
+that matching takes grows faster than the text."""
+
+MAX_NAME_WORDS: Final = 4
+"""A timer's name with more words than that is a sentence that was mistaken for one."""
+
+_WILD: Final = frozenset({"name", "what", "what_before_time"})
+
+
+class Reflexes:
+    """The reflexes of one language. Made by `load`."""
+
+    def __init__(self, language: Language, intents: "Intents") -> None:
+        self.language = language.code
+        self._examples = language.examples
+        self._intents = intents
+        self._manners = Manners(language.manners)
+        self._doubts = _Doubts(language.doubts)
+
+    @classmethod
+    def load(cls, language: str = "en", folder: Path = SENTENCES) -> Self:
+        """Read a language. Raises LanguageMissing or LanguageDamaged.
+
+        Imports hassil, which takes about 0.1 s once; do it in a thread.
+        """
+        from hassil import Intents
+        from hassil.errors import HassilError
+
+        known = read_language(language, folder)
+        if strange := known.examples.keys() - INTENTS:
+            raise LanguageDamaged(
+                f"In {folder / known.code}.yaml, no intent is called {', '.join(sorted(strange))}."
+            )
+        try:
+            intents = Intents.from_dict(dict(known.sentences))
+        except (HassilError, ValueError, KeyError, TypeError, AssertionError) as problem:
+            raise LanguageDamaged(
+                f"In {folder / known.code}.yaml, a sentence cannot be understood ({problem})."
+            ) from problem
+        return cls(known, intents)
+
+    def warm(self) -> None:
+        """Do what the first match would do for all later ones: parse sentences, learn numbers.
+
+        Raises LanguageDamaged if an example of the file is not understood as what it is for.
+        """
+        for intent, examples in self._examples.items():
+            for example in examples:
+                if not any(found == intent for found, _ in self._found(example)):
+                    raise LanguageDamaged(
+                        f"In {self.language}.yaml, {example!r} is not understood as {intent}."
+                    )
+
+    def match(self, text: str) -> Reflex | None:
+        """The reflex that the whole of the text is; None leaves it to the language model."""
+        return next((reflex for _, reflex in self._found(text)), None)
+
+    def _found(self, text: str) -> Iterator[tuple[str, Reflex]]:
+        """What the text can mean, by intent, the likeliest first."""
+        if len(text) > MAX_CHARS:
+            return
+        for reading in self._manners.readings(text):
+            for result in self._recognised(reading):
+                if reflex := self._reflex(result, reading):
+                    yield result.intent.name, reflex
+
+    def _recognised(self, text: str) -> Iterator["RecognizeResult"]:
+        """What fits, the least of it by free words first: they take what nothing else explains."""
+        from hassil import recognize_all
+
+        wild = []
+        for result in recognize_all(text, self._intents):
+            if _wild_chars(result):
+                wild.append(result)
+            else:
+                yield result
+        yield from sorted(wild, key=_wild_chars)
+
+    def _reflex(self, result: "RecognizeResult", text: str) -> Reflex | None:
+        slots = [self._slot(entity, text) for entity in result.entities_list]
+        return None if None in slots else reflex_of(result.intent.name, filter(None, slots))
+
+    def _slot(self, entity: "MatchEntity", text: str) -> Slot | None:
+        """What was said; None if free words took what is not theirs."""
+        if entity.name not in _WILD:
+            return Slot(entity.name, entity.value, entity.text.strip())
+        words = self._manners.object_of(_as_said(entity.text, text))
+        return Slot(entity.name, words, words) if self._doubts.allow(entity.name, words) else None
+
+
+class _Doubts:
+    """Which free words are not to be trusted."""
+
+    def __init__(self, doubts: Doubts) -> None:
+        self._in_name = _any_of(doubts.name)
+        self._in_what = _any_of(doubts.what)
+        self._before_time = _any_of((*doubts.what, *doubts.what_before_time))
+
+    def allow(self, slot: str, words: str) -> bool:
+        if slot == "name":
+            few = len(words.split()) <= MAX_NAME_WORDS
+            return bool(words) and few and not self._in_name.search(words)
+        doubtful = self._before_time if slot == "what_before_time" else self._in_what
+        return bool(words) and not doubtful.search(words)
+
+
+def _any_of(words: Iterable[str]) -> re.Pattern[str]:
+    either = "|".join(map(re.escape, words))
+    return re.compile(rf"(?<!\w)(?:{either})(?!['\w])" if either else "(?!)", re.IGNORECASE)
+
+
+def _as_said(words: str, text: str) -> str:
+    """The words with their punctuation; empty if they begin or end inside of a word.
+
+    Looked for by themselves, because hassil's spans drift after number words.
+    """
+    spaced = r"[\W_]+".join(map(re.escape, words.split()))
+    found = re.search(rf"(?<!\w)(?:{spaced})(?!\w)", text) if spaced else None
+    return found[0] if found else ""
+
+
+def _wild_chars(result: "RecognizeResult") -> int:
+    return sum(len(entity.text) for entity in result.entities_list if entity.name in _WILD)

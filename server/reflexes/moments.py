@@ -1,0 +1,167 @@
+"""When something is meant: "in twenty minutes", "at half past seven", "on Friday at nine". Pure.
+
+An `At` is what was said, and is only resolved when it is known what time it is now. What was said
+may leave the half of the day open:
+
+    said                            now        is
+    at seven                        18:00      today 19:00     the next such time
+    at seven                        20:00      tomorrow 7:00
+    tomorrow at seven               any        tomorrow 7:00   on another day: the one by daylight,
+    tomorrow at three               any        tomorrow 15:00  since nobody means three at night
+    at 19:30, at 7:30 pm, at 07:30  any        the next such time: nothing is open
+    tomorrow evening                any        tomorrow 19:00  the usual hour of that part of day
+    on Friday                       any        Friday 9:00
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final, Literal
+
+Part = Literal["am", "pm", "morning", "afternoon", "evening", "night"]
+"""Of the day. Night is the one that begins on that day: "tonight at one" is after midnight."""
+
+USUAL_HOUR: Final = {
+    "am": 9,
+    "morning": 9,
+    "afternoon": 15,
+    "pm": 15,
+    "evening": 19,
+    "night": 21,
+}
+"""Meant by a part of the day without a clock time."""
+
+USUAL_PART: Final[Part] = "morning"
+"""Meant by a day without any time."""
+
+FIRST_DAYLIGHT_HOUR: Final = 7
+"""Of an hour that may be before or after noon, on another day, the one from here on is meant."""
+
+FIRST_NIGHT_HOUR: Final = 6
+"""At night, six to eleven are before midnight; twelve, and one to five, after it."""
+
+NOON: Final = 12
+
+MONTHS_AHEAD: Final = 97
+"""How many months are searched for a date: two 29ths of February may lie eight years apart."""
+
+_Nearness = Literal["next", "today", "another day"]
+"""`next`: no day was said, so the next such time is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A time of day as it was said."""
+
+    hour: int
+    """0 to 23."""
+    minute: int = 0
+    half: Literal["open", "said"] = "open"
+    """`open`: the hour may be before or after noon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A day as it was said: exactly one of these."""
+
+    ahead: int | None = None
+    """Days from today."""
+    weekday: int | None = None
+    """Monday is 0. The next one, which may be today's."""
+    date: int | None = None
+    """Day of the month."""
+    month: int | None = None
+    """With `date`; None is the next month that has such a day ahead."""
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """A while from now."""
+
+    seconds: int
+    days: int = 0
+    """Whole days, which keep the clock time when the clocks change."""
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """A time, a day, a part of a day, or several of these."""
+
+    clock: Clock | None = None
+    day: Day | None = None
+    part: Part | None = None
+
+
+When = After | At
+
+
+def resolve(when: When, now: datetime) -> datetime | None:
+    """The moment that is meant, in the time zone of `now`; None if it has gone by for good."""
+    if isinstance(when, After):
+        return _shifted(now + timedelta(days=when.days), when.seconds)
+    # Days rise, and so do the times of one day: the first that is ahead is the next.
+    for day in _days(when.day, now.date()):
+        for later, of_day in _times(when, _nearness(when.day, day, now.date())):
+            wall = datetime.combine(day + timedelta(days=later), of_day, now.tzinfo)
+            moment = _shifted(wall, 0)
+            if moment.timestamp() > now.timestamp():
+                return moment
+    return None
+
+
+def _shifted(moment: datetime, seconds: int) -> datetime:
+    """So many seconds later; a time that the clocks skip becomes the one that they show instead."""
+    later = moment.astimezone(UTC) + timedelta(seconds=seconds)
+    return later.astimezone(moment.tzinfo)
+
+
+def _nearness(said: Day | None, day: date, today: date) -> _Nearness:
+    if said is None:
+        return "next"
+    return "today" if day == today else "another day"
+
+
+def _days(day: Day | None, today: date) -> Iterable[date]:
+    """The days that can be meant, in order."""
+    if day is None:
+        return [today + timedelta(days=ahead) for ahead in range(3)]
+    if day.ahead is not None:
+        return [today + timedelta(days=day.ahead)]
+    if day.weekday is not None:
+        first = today + timedelta(days=(day.weekday - today.weekday()) % 7)
+        return [first, first + timedelta(days=7)]
+    return (found for found in _dates(day.date or 1, day.month, today) if found >= today)
+
+
+def _dates(of_month: int, month: int | None, today: date) -> Iterator[date]:
+    for ahead in range(MONTHS_AHEAD):
+        years, months = divmod(today.month - 1 + ahead, 12)
+        if month in {None, months + 1}:
+            with suppress(ValueError):  # no such day in this month
+                yield date(today.year + years, months + 1, of_month)
+
+
+def _times(when: At, near: _Nearness) -> list[tuple[int, time]]:
+    """Days later and time of day, in order: more than one if it is open which."""
+    clock = when.clock
+    if clock is None:
+        return [(0, time(USUAL_HOUR[when.part or USUAL_PART]))]
+    if clock.half == "said":
+        return [(0, time(clock.hour, clock.minute))]
+    early = time(clock.hour % NOON, clock.minute)
+    late = time(clock.hour % NOON + NOON, clock.minute)
+    match when.part:
+        case "am" | "morning":
+            return [(0, early)]
+        case "pm" | "afternoon":
+            return [(0, late)]
+        case "evening" | "night" if early.hour == 0 or (
+            when.part == "night" and early.hour < FIRST_NIGHT_HOUR
+        ):
+            return [(1, early)] if near == "another day" else [(0, early), (1, early)]
+        case "evening" | "night":
+            return [(0, late)]
+    if near == "another day":
+        return [(0, early if early.hour >= FIRST_DAYLIGHT_HOUR else late)]
+    return [(0, early), (0, late)]

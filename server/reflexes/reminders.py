@@ -1,0 +1,247 @@
+"""Timers, alarms and reminders: kept in the log, told when their time comes, also after a restart.
+
+    taken ──▶ open ──▶ due ──▶ told        each arrow is in the log before anyone is answered, but
+                └────▶ cancelled           for the last: told first, then written down
+
+Time is the wall clock's, looked at again at least every half minute, because a machine sleeps and
+clocks are set. What was promised for a clock time follows the wall clock wherever it goes; a timer
+takes as long as it was set for, so when the clock is set, the timers of this run go along.
+
+What came due while nobody could be told is told as soon as somebody can be, once. If the power
+fails in the instant between telling and writing it down, it is told again: better than never.
+"""
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Final, Self
+
+from sayso.server.reflexes import clock
+from sayso.server.reflexes.errors import TooFar, TooMany
+from sayso.server.reflexes.reflex import Kind
+from sayso.server.reflexes.reminder import Reminder
+from sayso.server.store.errors import StoreError
+from sayso.server.store.event_log import EventLog
+from sayso.server.store.records import (
+    Event,
+    ReminderCancelled,
+    ReminderSet,
+    ReminderTold,
+    Source,
+)
+
+log = logging.getLogger(__name__)
+
+MAX_OPEN: Final = 100
+"""More than a household has in mind at once; a loop that sets them ends here."""
+
+MAX_AHEAD_S: Final = 366 * 86_400.0
+"""A year: what lies further ahead belongs into a calendar."""
+
+LOOK_S: Final = 30.0
+"""The clock is looked at at least this often: so much later than due it may be after the machine
+slept or its clock was set."""
+
+STEP_S: Final = 2.0
+"""A clock that moved this much against the steady one was set; less is drift."""
+
+RETRY_S: Final = 30.0
+"""Rest after telling failed."""
+
+OnDue = Callable[[Reminder], Awaitable[None]]
+"""Tells the person, on the reminder's device. May wait, for the device or for a gap to speak;
+returns when it is told. What it raises is logged, and it is asked again."""
+
+
+class Reminders:
+    """All that is open. Made by `open`; `run` tells what is due."""
+
+    def __init__(
+        self,
+        event_log: EventLog,
+        on_due: OnDue,
+        wall: Callable[[], float] = time.time,
+        steady: Callable[[], float] = clock.steady,
+    ) -> None:
+        self._log = event_log
+        self._on_due = on_due
+        self._wall = wall
+        self._steady = steady
+        self._skew = wall() - steady()
+        self._open: dict[str, Reminder] = {}
+        self._counting: set[str] = set()
+        """Timers that were set in this run, and so by this clock."""
+        self._telling: dict[str, asyncio.Task[None]] = {}
+        self._rest_until: dict[str, float] = {}
+        self._changed = asyncio.Event()
+
+    @classmethod
+    async def open(
+        cls,
+        event_log: EventLog,
+        on_due: OnDue,
+        wall: Callable[[], float] = time.time,
+        steady: Callable[[], float] = clock.steady,
+    ) -> Self:
+        """What the log holds open. Raises StoreError."""
+        reminders = cls(event_log, on_due, wall, steady)
+        # Whatever is open was set within the time that reminders may lie ahead, and a year more
+        # in which this machine may have been off.
+        since = wall() - 2 * MAX_AHEAD_S
+        types = (ReminderSet, ReminderTold, ReminderCancelled)
+        for event in await event_log.of_types(*types, since=since):
+            reminders._remember(event)
+        return reminders
+
+    def all(self, conversation: str, kind: Kind | None = None) -> list[Reminder]:
+        """What is open in a conversation, the next one first."""
+        return sorted(
+            (
+                reminder
+                for reminder in self._open.values()
+                if reminder.conversation == conversation and kind in {None, reminder.kind}
+            ),
+            key=lambda reminder: reminder.due,
+        )
+
+    async def take(
+        self,
+        kind: Kind,
+        due: float,
+        *,
+        what: str = "",
+        seconds: int = 0,
+        device: str = "",
+        conversation: str = "",
+    ) -> Reminder:
+        """Take one on, for good. Raises TooMany, TooFar, StoreError."""
+        await self._follow_the_clock()
+        if len(self._open) >= MAX_OPEN:
+            raise TooMany(f"{MAX_OPEN} timers and reminders are open; cancel some first.")
+        if due > self._wall() + MAX_AHEAD_S:
+            raise TooFar("A reminder may lie a year ahead at most.")
+        name = secrets.token_hex(8)
+        reminder = Reminder(name, kind, due, what, seconds, device, conversation)
+        self._open[name] = reminder
+        if kind == "timer":
+            self._counting.add(name)
+        try:
+            await self._write("person", reminder, _set(reminder))
+        except StoreError:
+            self._forget(name)
+            raise
+        self._changed.set()
+        return reminder
+
+    async def cancel(self, reminder: Reminder, by: str = "") -> None:
+        """Call one off; nothing happens if it is not open any more. Raises StoreError."""
+        if reminder.id not in self._open:
+            return
+        await self._write("person", reminder, ReminderCancelled(reminder.id, by))
+        self._forget(reminder.id)
+        if telling := self._telling.get(reminder.id):
+            telling.cancel()
+
+    async def run(self) -> None:
+        """Tell what comes due, until cancelled."""
+        async with asyncio.TaskGroup() as tellers:
+            while True:
+                await self._follow_the_clock()
+                self._changed.clear()
+                for reminder in self._due():
+                    telling = tellers.create_task(self._tell(reminder))
+                    self._telling[reminder.id] = telling
+                    telling.add_done_callback(partial(self._ended, reminder.id))
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._rest()):
+                        await self._changed.wait()
+
+    def _waiting(self) -> list[Reminder]:
+        return [reminder for name, reminder in self._open.items() if name not in self._telling]
+
+    def _ready(self, reminder: Reminder) -> float:
+        """When it is to be told, in Unix seconds."""
+        return max(reminder.due, self._rest_until.get(reminder.id, 0.0))
+
+    def _due(self) -> list[Reminder]:
+        now = self._wall()
+        due = [reminder for reminder in self._waiting() if self._ready(reminder) <= now]
+        return sorted(due, key=lambda reminder: reminder.due)
+
+    def _rest(self) -> float:
+        """Seconds until something may be due."""
+        now = self._wall()
+        waits = (self._ready(reminder) - now for reminder in self._waiting())
+        return max(0.0, min([LOOK_S, *waits]))
+
+    async def _tell(self, reminder: Reminder) -> None:
+        try:
+            await self._on_due(reminder)
+            late = max(0.0, self._wall() - reminder.due)
+            self._forget(reminder.id)
+            await self._write("server", reminder, ReminderTold(reminder.id, late))
+        except StoreError:
+            log.exception("a reminder was told, which could not be written down")
+        except Exception:  # the task's root: one that cannot be told must not silence the others
+            log.exception("a reminder could not be told; it is tried again")
+            self._rest_until[reminder.id] = self._wall() + RETRY_S
+
+    def _ended(self, name: str, _telling: asyncio.Task[None]) -> None:
+        del self._telling[name]
+        self._changed.set()
+
+    async def _follow_the_clock(self) -> None:
+        """If the clock was set, move the timers along, so that they take as long as they were
+        set for."""
+        skew = self._wall() - self._steady()
+        step = skew - self._skew
+        if abs(step) < STEP_S:
+            return
+        self._skew = skew
+        self._rest_until.clear()
+        log.info("the clock was set by %.0f s", step)
+        moved = [
+            replace(self._open[name], due=self._open[name].due + step) for name in self._counting
+        ]
+        self._open.update({reminder.id: reminder for reminder in moved})
+        for reminder in moved:
+            try:
+                await self._write("server", reminder, _set(reminder))
+            except StoreError:
+                log.exception("a timer's new time could not be written down")
+
+    def _remember(self, event: Event) -> None:
+        match event.record:
+            case ReminderSet(name, kind, due, what, seconds, by):
+                self._open[name] = Reminder(name, kind, due, what, seconds, by, event.conversation)
+            case ReminderTold(id=name) | ReminderCancelled(id=name):
+                self._open.pop(name, None)
+
+    def _forget(self, name: str) -> None:
+        self._open.pop(name, None)
+        self._counting.discard(name)
+        self._rest_until.pop(name, None)
+
+    async def _write(
+        self,
+        source: Source,
+        reminder: Reminder,
+        record: ReminderSet | ReminderTold | ReminderCancelled,
+    ) -> None:
+        await self._log.append(Event(reminder.conversation, source, record, time=self._wall()))
+
+
+def _set(reminder: Reminder) -> ReminderSet:
+    return ReminderSet(
+        reminder.id,
+        reminder.kind,
+        reminder.due,
+        reminder.what,
+        reminder.seconds,
+        reminder.device,
+    )
