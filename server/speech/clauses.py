@@ -17,6 +17,10 @@ CLAUSE_AFTER = (12, 28, 45)
 """Characters from which the first, second, third chunk may end at a clause. The first is short, to
 begin early; each gives the model time to write the next, longer one."""
 
+HURRIED_AFTER = (12, 24, 40)
+"""Characters that a hurried chunk has at least if it ends at a clause, before a word like "and", or
+at any word: the worse the place, the rarer."""
+
 LONGEST = 180
 """Characters. A longer sentence is cut at a clause, else at a word: half a second of synthesis."""
 
@@ -92,13 +96,14 @@ class ClauseSplitter:
 
     def hurry(self) -> list[str]:
         """The voice runs dry: what can be spoken of the unfinished sentence, if there is enough."""
-        cut = 0
-        for mark in _marks(self._text, final=False):
-            if mark.ending in {"sentence", "clause"}:
-                cut = mark.at
-        if cut < CLAUSE_AFTER[0]:
-            return []
-        return self._cut(cut)
+        marks = _marks(self._text, final=False)
+        ends = [mark.at for mark in marks if mark.ending in {"sentence", "clause"}]
+        breaks = [match.end() for match in BREAKS_BEFORE.finditer(self._text)]
+        spaces = [match.end() for match in re.finditer(r"\s", self._text)]
+        for places, least in zip((ends, breaks, spaces), HURRIED_AFTER, strict=True):
+            if places and places[-1] >= least:
+                return self._cut(places[-1])
+        return []
 
     def _take(self, *, final: bool) -> list[str]:
         chunks: list[str] = []

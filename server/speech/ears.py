@@ -12,14 +12,14 @@ more than one after ten seconds.
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from sayso.server.speech.agreement import Agreement, Partial
 from sayso.server.speech.errors import SpeechError, WorkerFailed
 from sayso.server.speech.loudness import from_pcm, quietest_cut
-from sayso.server.speech.passes import Ask, Overtaken, Passes, Rank
+from sayso.server.speech.passes import Ask, Overtaken, Passes, Rank, Work
 from sayso.server.speech.pauses import SpeechGate
 from sayso.server.speech.recognizer import (
     HEARING_RATE,
@@ -116,6 +116,8 @@ class Hearing:
         """Valid while nothing has been said since."""
         self._settling: _Guess | None = None
         """Speech went on after it, but its part of a long utterance is done."""
+        self._rest_until = 0
+        """A pass failed: no further one before so much speech, in samples, has been heard."""
 
     @property
     def seconds(self) -> float:
@@ -171,6 +173,8 @@ class Hearing:
             self._revoke(self._guess)
         if self._settling is not None or self._guess is not None:
             return
+        if self._gate.spoken < self._rest_until:
+            return
         if self._open_seconds(len(self._audio)) >= self._pace.settle_forced:
             self._settle_later(self._make_guess(Rank.PIECE, self._quietest_place()))
         elif pausing and self._gate.spoken > 0:
@@ -190,6 +194,7 @@ class Hearing:
             took = asyncio.get_running_loop().time() - began
             gap = max(self._pace.draft_every, took * DRAFT_REST)
             self._draft_due = self._gate.spoken + int(gap * HEARING_RATE)
+            self._rest_after(result)
             if self._open == part:
                 self._show(result)
             self._consider()
@@ -202,7 +207,8 @@ class Hearing:
     def _guess_done(self, result: asyncio.Future[Transcript]) -> None:
         self._show(result)
         if self._guess is not None and self._guess.ask.result is result and _failed(result):
-            self._guess = None  # overtaken or lost: made again if there is still a pause
+            self._guess = None  # if it was overtaken and there is still a pause, it is made again
+            self._rest_after(result)
         self._consider()
 
     def _revoke(self, guess: _Guess) -> None:
@@ -227,6 +233,7 @@ class Hearing:
         if self._settling is not guess:
             return
         self._settling = None
+        self._rest_after(guess.ask.result)
         if not _failed(guess.ask.result):
             heard = guess.ask.result.result()
             self._settled.append(heard)
@@ -234,6 +241,13 @@ class Hearing:
             if self._state == "listening":
                 self._on_partial(self._agreement.settle(heard.text))
         self._consider()
+
+    def _rest_after(self, result: asyncio.Future[Transcript]) -> None:
+        """Don't ask a recognizer that can't answer over and over; the final will tell why."""
+        if result.cancelled() or isinstance(result.exception(), Overtaken):
+            return
+        if result.exception() is not None:
+            self._rest_until = self._gate.spoken + HEARING_RATE
 
     def _show(self, result: asyncio.Future[Transcript]) -> None:
         if self._state == "listening" and not _failed(result) and result.result().text:
@@ -262,7 +276,7 @@ class Hearing:
         finally:
             self._passes.forget(ask)
 
-    def _pass(self, upto: int, *, draft: bool = False) -> Callable[[], Awaitable[Transcript]]:
+    def _pass(self, upto: int, *, draft: bool = False) -> Work:
         """A pass over the open audio up to a point. The audio is kept until it is understood."""
         audio = bytes(self._audio[self._open : upto])
         prompt = " ".join(part.text for part in self._settled if part.text)

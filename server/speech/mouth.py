@@ -9,6 +9,7 @@ say ──► prose ──► clauses ──► speakable ──► synthesizer 
 import asyncio
 import inspect
 import logging
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
@@ -28,6 +29,10 @@ enough that an interruption wastes little."""
 MAX_WAITING = 100_000
 """Characters of a reply that are kept waiting to be spoken: an hour and a half of speech. What goes
 beyond is shown and not spoken."""
+
+HURRY_BEFORE = 0.5
+"""Seconds before the voice would run dry in which an unfinished sentence gives up its clauses: a
+chunk is synthesized in half of that, the rest is for the way to the loudspeaker."""
 
 TRIES = 2
 """How often a chunk is synthesized whose synthesizer dies under it."""
@@ -59,22 +64,28 @@ next chunk is handed over only when that is done; meanwhile one more is made."""
 class Mouth:
     """Speaks replies with one synthesizer."""
 
-    def __init__(self, synthesizer: Synthesizer, *, speed: float = 1.0) -> None:
+    def __init__(
+        self, synthesizer: Synthesizer, *, speed: float = 1.0, language: str = "en"
+    ) -> None:
         self._synthesizer = synthesizer
+        self._language = language
         self.speed = speed
         """2.0 is twice as fast; counts for replies that begin from now on."""
 
     def speak(self, on_chunk: OnChunk) -> "Saying":
         """Begin a reply."""
-        return Saying(self._synthesizer, self.speed, on_chunk)
+        return Saying(self._synthesizer, self.speed, self._language, on_chunk)
 
 
 class Saying:
     """One reply, from its first words to the last."""
 
-    def __init__(self, synthesizer: Synthesizer, speed: float, on_chunk: OnChunk) -> None:
+    def __init__(
+        self, synthesizer: Synthesizer, speed: float, language: str, on_chunk: OnChunk
+    ) -> None:
         self._synthesizer = synthesizer
         self._speed = speed
+        self._language = language
         self._on_chunk = on_chunk
         self._prose = Prose()
         self._splitter = ClauseSplitter()
@@ -83,6 +94,9 @@ class Saying:
         """Characters in `_texts`."""
         self._ready: asyncio.Queue[Chunk | MouthFailed | None] = asyncio.Queue(LOOK_AHEAD)
         self._open = True
+        self._dry_at = math.inf
+        """When all that was handed over will have been played, if it is played at once."""
+        self._hurry: asyncio.TimerHandle | None = None
         self._tasks = [
             asyncio.create_task(self._make(), name="mouth makes"),
             asyncio.create_task(self._hand_over(), name="mouth hands over"),
@@ -92,6 +106,7 @@ class Saying:
         """The next piece of the reply, of any size."""
         if self._open:
             self._queue(self._splitter.feed(self._prose.feed(delta)))
+            self._hurry_if_dry()
 
     def finish(self) -> None:
         """The reply is complete; what is left of it is spoken."""
@@ -104,8 +119,16 @@ class Saying:
     def stop(self) -> None:
         """Not another word: nothing more is made or handed over."""
         self._open = False
+        if self._hurry is not None:
+            self._hurry.cancel()
         for task in self._tasks:
             task.cancel()
+
+    def _hurry_if_dry(self) -> None:
+        """Nothing is left to be said and the voice will soon be silent: don't wait for the stop."""
+        soon = self._dry_at - asyncio.get_running_loop().time() <= HURRY_BEFORE
+        if self._open and soon and not self._waiting and self._ready.empty():
+            self._queue(self._splitter.hurry())
 
     def _queue(self, texts: list[str]) -> None:
         for text in texts:
@@ -120,7 +143,7 @@ class Saying:
         try:
             while (text := await self._texts.get()) is not None:
                 self._waiting -= len(text)
-                pieces = spoken_pieces(text)
+                pieces = spoken_pieces(text, self._language)
                 if any(piece.spoken for piece in pieces):
                     await self._ready.put(await self._chunk(text, pieces))
             await self._ready.put(None)
@@ -143,11 +166,21 @@ class Saying:
     async def _hand_over(self) -> None:
         while True:
             chunk = await self._ready.get()
+            if isinstance(chunk, Chunk):
+                self._plays(chunk.sound)
             taken = self._on_chunk(chunk)
             if inspect.isawaitable(taken):
                 await taken
             if not isinstance(chunk, Chunk):
                 return
+
+    def _plays(self, sound: Sound) -> None:
+        loop = asyncio.get_running_loop()
+        begins = loop.time() if math.isinf(self._dry_at) else max(self._dry_at, loop.time())
+        self._dry_at = begins + len(sound.pcm) / 2 / sound.rate
+        if self._hurry is not None:
+            self._hurry.cancel()
+        self._hurry = loop.call_at(self._dry_at - HURRY_BEFORE, self._hurry_if_dry)
 
 
 def written_words(pieces: list[Spoken], spoken: tuple[Word, ...]) -> tuple[Word, ...]:
