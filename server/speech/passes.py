@@ -11,7 +11,6 @@ from enum import IntEnum
 
 from sayso.server.speech.recognizer import Transcript
 
-
 Work = Callable[[], Coroutine[None, None, Transcript]]
 """Begins the pass when its turn has come."""
 
@@ -91,9 +90,11 @@ class Passes:
         """Tell the asker. Also called for a task that was cancelled before it ever ran."""
         self._current = self._task = None
         if task.cancelled():
-            if not ask.result.done() and ask.overtaken:
+            if not ask.result.done() and not ask.overtaken:
+                ask.result.cancel()
+                return  # the whole house is closing: nobody is next
+            if not ask.result.done():
                 ask.result.set_exception(Overtaken())
-            ask.result.cancel()
         elif problem := task.exception():
             if not ask.result.done():
                 ask.result.set_exception(problem)
