@@ -28,7 +28,7 @@ from sayso.server.store.event_log import EventLog
 log = logging.getLogger(__name__)
 
 NAME = "Sayso"
-FEATURES = ("ptt", "approvals", "files")
+FEATURES = ("ptt", "approvals", "files", "partials", "word_times")
 """What this server can do beyond the handshake; SPEC.md tells what each means."""
 
 CONVERSATION = "main"

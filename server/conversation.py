@@ -23,7 +23,7 @@ from sayso.server.turn import effects, events
 from sayso.server.turn.effects import Effect
 from sayso.server.turn.events import Event, Ticket
 from sayso.server.turn.machine import TurnMachine
-from sayso.server.work import event_of
+from sayso.server.work import approval_request, event_of
 
 log = logging.getLogger(__name__)
 
@@ -58,9 +58,11 @@ class Conversation:
     # --- what the door uses ---
 
     def join(self, device: events.Joined, outlet: Outlet) -> None:
-        """A device takes part."""
+        """A device takes part; what waits for a say-so is put to it, too."""
         self._outlets[device.device] = outlet
         self.happened(device)
+        for question in self._desk.open:
+            outlet.tell(approval_request(question), self._machine.ticket)
 
     def leave(self, device: str) -> None:
         """A device is gone; work goes on."""

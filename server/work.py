@@ -17,7 +17,7 @@ def event_of(ticket: Ticket, event: agent.AgentEvent, shelf: Shelf) -> turn.Even
         case agent.WorkFailed(message=message):
             return turn.WorkFailed(ticket, message)
         case agent.ApprovalAsked():
-            return turn.WorkShowed(ticket, "awaiting_approval", _request(event))
+            return turn.WorkShowed(ticket, "awaiting_approval", approval_request(event))
         case agent.ApprovalSettled(id=name, decision=decision, by=by):
             return turn.WorkShowed(ticket, "thinking", m.ApprovalDone(name, decision, by))
         case agent.RunStarted(id=name, language=language, code=code):
@@ -28,7 +28,8 @@ def event_of(ticket: Ticket, event: agent.AgentEvent, shelf: Shelf) -> turn.Even
             return turn.WorkShowed(ticket, "thinking", m.CodeEnd(name, status, seconds, detail))
 
 
-def _request(event: agent.ApprovalAsked) -> m.ApprovalRequest:
+def approval_request(event: agent.ApprovalAsked) -> m.ApprovalRequest:
+    """The question as it is put to a device."""
     return m.ApprovalRequest(
         event.id,
         event.nonce,

@@ -79,16 +79,19 @@ class Speech:
         """Take what may be sent now, and the stream's end when all is sent."""
         if self._played == self._sent:
             self._moved_at = now
-        step = min(int(FRAME_S * self._rate) * BYTES_PER_SAMPLE, self._frame_bytes & ~1)
-        room = self._played + int(self._ahead_s * self._rate) - self._sent
+        ahead = int(self._ahead_s * self._rate)
+        step = BYTES_PER_SAMPLE * min(
+            int(FRAME_S * self._rate), self._frame_bytes // BYTES_PER_SAMPLE, ahead
+        )
         frames: list[Send] = []
-        while self._audio and room > 0:
-            pcm = bytes(self._audio[:step])
+        while piece := bytes(self._audio[:step]):
+            samples = len(piece) // BYTES_PER_SAMPLE
+            if self._sent + samples > self._played + ahead:
+                break
             del self._audio[:step]
             last = self.state == "complete" and not self._audio
-            frames.append(Send(self.device, self.stream, self._sent, pcm, last))
-            self._sent += len(pcm) // BYTES_PER_SAMPLE
-            room -= len(pcm) // BYTES_PER_SAMPLE
+            frames.append(Send(self.device, self.stream, self._sent, piece, last))
+            self._sent += samples
         if self.state == "complete" and not self._audio:
             self.state = "sent"
             return frames, SpeechStop(self.stream, "done", self._sent) if self._rate else None

@@ -23,10 +23,10 @@ def finish(s: Scene) -> None:
 def test_speech_is_sent_at_most_300_ms_ahead_of_what_was_played() -> None:
     s = answering()
     finish(s)
-    assert 0.3 <= s.sent / RATE_OUT <= 0.34
+    assert 0.25 <= s.sent / RATE_OUT <= 0.3
     for _ in range(20):
         s.play(0.1)
-        assert s.sent - s.played <= 0.34 * RATE_OUT
+        assert s.sent - s.played <= 0.3 * RATE_OUT
 
 
 def test_speech_never_exceeds_what_the_device_can_hold() -> None:
@@ -35,7 +35,7 @@ def test_speech_never_exceeds_what_the_device_can_hold() -> None:
     s.say("count")
     s.reply("one two")
     s.synthesize("one two", 2.0)
-    assert s.sent / RATE_OUT <= 0.14
+    assert 0 < s.sent / RATE_OUT <= 0.1
 
 
 def test_frames_fit_the_device() -> None:
