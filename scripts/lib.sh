@@ -70,32 +70,34 @@ trap 'stop_step; exit 143' TERM HUP
 
 # usage: step "what is done" command…
 # Runs the command with its output in $STEP_LOG and shows that it lives: on a terminal one line that
-# changes, elsewhere a line every fifteen seconds. Returns the command's status.
+# changes, elsewhere a line every fifteen seconds. A step that takes no time is not spoken of.
+# Returns the command's status.
 step() {
-    local what="$1" started=$SECONDS told=$SECONDS last status=0
+    local what="$1" started=$SECONDS told="" status=0
     shift
     STEP_LOG="$ROOT/.house/setup.log"
     mkdir -p "$ROOT/.house"
     : >"$STEP_LOG"
-    if [ ! -t 1 ]; then say "$what …"; fi
     set -m # the step gets a process group of its own, so that Ctrl-C ends all of it
     "$@" >"$STEP_LOG" 2>&1 </dev/null &
     STEP_PID=$!
     set +m
     while kill -0 "$STEP_PID" 2>/dev/null; do
         if [ -t 1 ]; then
-            last="$(tail -n 1 "$STEP_LOG" | cut -c 1-60)"
-            printf '\r\033[K%s … %d s  %s' "$what" $((SECONDS - started)) "$last"
-        elif [ $((SECONDS - told)) -ge 15 ]; then
+            printf '\r\033[K%s … %d s  %s' "$what" $((SECONDS - started)) "$(tail -n 1 "$STEP_LOG" | cut -c 1-60)"
+        elif [ -z "$told" ] && [ $((SECONDS - started)) -ge 1 ]; then
+            told=$SECONDS
+            say "$what …"
+        elif [ -n "$told" ] && [ $((SECONDS - told)) -ge 15 ]; then
             told=$SECONDS
             say "  … $((SECONDS - started)) s  $(tail -n 1 "$STEP_LOG" | cut -c 1-100)"
         fi
-        sleep 0.3
+        sleep 0.2
     done
     wait "$STEP_PID" || status=$?
     STEP_PID=""
     if [ -t 1 ]; then printf '\r\033[K'; fi
-    if [ "$status" -eq 0 ]; then say "$what: done ($((SECONDS - started)) s)"; fi
+    if [ "$status" -eq 0 ] && [ $((SECONDS - started)) -ge 1 ]; then say "$what: done ($((SECONDS - started)) s)"; fi
     return "$status"
 }
 
@@ -128,6 +130,7 @@ missing_packages() {
     [ "$(uname -s)" = Linux ] || return 0
     local missing=""
     has_library libportaudio.so.2 || missing="$missing libportaudio2"
+    has_library libgomp.so.1 || missing="$missing libgomp1"
     command -v bwrap >/dev/null || missing="$missing bubblewrap"
     command -v node >/dev/null || missing="$missing nodejs"
     if ! find_uv >/dev/null && [ ! -x "$VENV/bin/python" ] && need_python &&
@@ -150,6 +153,7 @@ explain_packages() {
     for package in "$@"; do
         case "$package" in
             libportaudio2) say "  libportaudio2  the microphone and the loudspeaker of this machine" ;;
+            libgomp1) say "  libgomp1       the language model that comes with Sayso" ;;
             bubblewrap) say "  bubblewrap     the stronger of the two sandboxes in which code runs" ;;
             nodejs) say "  nodejs         JavaScript beside Python" ;;
             python3-venv) say "  python3-venv   Python environments (needed, unless uv is there)" ;;
