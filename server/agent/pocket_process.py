@@ -16,6 +16,7 @@ from typing import Self
 
 from sayso.server.agent.loopback import NoAnswer, ask
 from sayso.server.agent.model import ModelError
+from sayso.server.models.machine import install_command
 
 logger = logging.getLogger(__name__)
 
@@ -163,7 +164,7 @@ class Engine:
         raise death
 
     def _trouble(self, trouble: str, detail: str) -> str:
-        install = f"`{sys.executable} -m pip install --upgrade xllamacpp`"
+        install = f"`{install_command('xllamacpp', '--upgrade')}`"
         match trouble:
             case "no engine":
                 return (

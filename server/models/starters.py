@@ -4,14 +4,11 @@ Each file is pinned by its SHA-256. The packages are found through their metadat
 what they bring is data, and importing one of them would pull in an engine that Sayso does not use.
 """
 
-import importlib.util
-import shlex
-import shutil
-import sys
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from sayso.server.models import machine
 from sayso.server.models.errors import ModelMissing
 from sayso.server.models.model import Digest, Kind, Model, ModelFile
 
@@ -138,13 +135,6 @@ def locate(one: Starter) -> Model:
 def install_command(one: Starter, *, again: bool = False) -> str:
     """The exact command that installs the package, into the environment that runs Sayso.
 
-    Without dependencies: the packages name engines that Sayso does not use. Without uv's cache:
-    uv links files from there, so a file damaged here is damaged in the cache as well.
+    Without dependencies: the packages name engines that Sayso does not use.
     """
-    python = shlex.quote(sys.executable)
-    uv = shutil.which("uv")
-    if importlib.util.find_spec("pip") is None and uv:
-        options = "--reinstall --no-cache " if again else ""
-        return f"uv pip install --python {python} {options}--no-deps {one.requirement}"
-    options = "--force-reinstall --no-cache-dir " if again else ""
-    return f"{python} -m pip install {options}--no-deps {one.requirement}"
+    return machine.install_command(one.requirement, "--no-deps", again=again)

@@ -1,6 +1,5 @@
 """What one setting may be: its type, its bounds, and how a value is read from text or TOML."""
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -110,9 +109,8 @@ class Key:
     def _checked(self, value: Value) -> Value:
         if self.choices and value not in self.choices:
             raise NotAllowed
-        if isinstance(value, int | float):
-            if not math.isfinite(value):
-                raise NotAllowed
-            if self.between and not self.between.least <= value <= self.between.greatest:
+        if isinstance(value, int | float) and self.between:
+            least, greatest = self.between.least, self.between.greatest
+            if not least <= value <= greatest:  # also what is no number (nan)
                 raise NotAllowed
         return value

@@ -159,6 +159,7 @@ def test_a_hub_that_begins_anew_instead_of_going_on_is_understood(hub: HubDouble
 
     assert (model.path / "model.bin").read_bytes() == WEIGHTS
     assert watch.done["model.bin"] == len(WEIGHTS)
+    assert sum(one.path.endswith("model.bin") for one in hub.content_requests()) == 2
 
 
 @pytest.mark.parametrize("file", ["model.bin", "config.json"])

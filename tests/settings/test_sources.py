@@ -133,6 +133,11 @@ def test_every_default_is_allowed() -> None:
         assert key.from_toml(raw) == key.default
 
 
+def test_every_number_has_bounds() -> None:
+    for key in keys().values():
+        assert key.between or key.kind not in {"number", "whole number"}, key.dotted
+
+
 def test_the_sections_are_the_fields_of_the_settings() -> None:
     assert [field.name for field in dataclasses.fields(Settings)] == list(SECTIONS)
 
