@@ -56,7 +56,7 @@ class LanguageModel:
 
     model: str = "auto"
     """`auto`: a local model server that answers, else a cloud key that you allowed, else the pocket
-    model. Otherwise a litellm name (`anthropic/claude-sonnet-4-5`, `ollama_chat/qwen3:8b`), a GGUF
+    model. Otherwise a litellm name (`anthropic/claude-sonnet-5-5`, `ollama_chat/qwen3:8b`), a GGUF
     model from `sayso models` or a path to one, or `none`. Naming a cloud model here is your yes to
     sending it what you say."""
     api_base: str = ""
