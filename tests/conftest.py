@@ -4,6 +4,7 @@
 - A home of its own: `SAYSO_HOME`, `HOME` and `TMPDIR` are fresh folders, and no key of the person
   who runs the tests is in the environment.
 - No network but loopback (tests/network_guard.py).
+- Nothing strewn: what is written goes to `SAYSO_HOME`, never to the person's own folders.
 - Nothing left behind: no task, no process, no exception that nobody looked at (tests/leaks.py).
 """
 
@@ -97,8 +98,10 @@ def _a_place_of_its_own() -> Iterator[None]:
         yield
     left = leaks.wait_for_processes(before, home)
     leaks.end(left)
+    strewn = [path.relative_to(home) for path in Path(home, "person").rglob("*") if path.is_file()]
     shutil.rmtree(home, ignore_errors=True)
     complaints = [f"left a process running: {process}" for process in left]
+    complaints += [f"wrote into the person's home: {path}" for path in strewn]
     complaints += [f"reached outside: {attempt}" for attempt in GUARD.take_attempts()]
     if complaints:
         pytest.fail("The test " + "\nThe test ".join(complaints), pytrace=False)

@@ -211,6 +211,7 @@ class Supervisor:
                 "OMP_NUM_THREADS": bounded,
                 "OPENBLAS_NUM_THREADS": bounded,
                 "HF_HUB_OFFLINE": "1",  # models are given as files; nothing is fetched
+                "ORT_DISABLE_TELEMETRY": "1",  # onnxruntime reports to its maker unless told not to
             },
         )
 

@@ -62,6 +62,10 @@ def test_bad_child_fetches():
     fetch = "import urllib.request; urllib.request.urlopen('https://example.org', timeout=2)"
     subprocess.run([sys.executable, "-c", fetch], capture_output=True)
 
+def test_bad_writes_into_the_persons_home():
+    Path.home().joinpath(".cache").mkdir()
+    Path.home().joinpath(".cache", "deviceid").touch()
+
 def test_bad_leaves_a_child():
     child = subprocess.Popen(["sleep", "71"])
     print("CHILD", child.pid)
