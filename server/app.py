@@ -8,6 +8,7 @@ from importlib.metadata import version
 from types import TracebackType
 from typing import Any, Self
 
+from sayso.protocol.health import Finding
 from sayso.protocol.home import Home, make_token
 from sayso.server.agent.approvals import ApprovalDesk
 from sayso.server.agent.bounds import Bounds
@@ -33,6 +34,10 @@ FEATURES = ("ptt", "approvals", "files", "partials", "word_times")
 
 CONVERSATION = "main"
 """All devices of this machine share one conversation."""
+
+
+PARTS = ("ears", "voice", "language model", "code")
+"""In the order of a conversation."""
 
 
 class NotStarted(Exception):
@@ -85,6 +90,8 @@ class App:
         self._conversation = Conversation(
             CONVERSATION, Ears(recognizer), mouth, agent, desk, self._shelf
         )
+        if mind.introduction:
+            self._conversation.notice(mind.introduction)
         life = asyncio.create_task(self._conversation.run(), name="conversation")
         self._stack.push_async_callback(_end, life)
         self._ready.set()
@@ -92,7 +99,7 @@ class App:
     def summary(self) -> str:
         """For the screen: how each part is, and what to do next."""
         lines = [f"{NAME} is ready on http://{self.address}"]
-        for finding in self._builder.findings.values():
+        for finding in self._findings:
             remedy = f" {finding.remedy}" if finding.remedy else ""
             lines.append(f"  {finding.part:16}{finding.detail}{remedy}")
         lines.append('Talk:  sayso talk    Type:  sayso ask "…"    In trouble:  sayso doctor')
@@ -106,11 +113,11 @@ class App:
         return self._conversation
 
     def greeting(self) -> Greeting:
-        models = {part: finding.detail for part, finding in self._builder.findings.items()}
+        models = {finding.part: finding.detail for finding in self._findings}
         return Greeting(f"{NAME} {version('sayso')}", models, FEATURES)
 
     def health(self) -> Mapping[str, Any]:
-        findings = self._builder.findings.values()
+        findings = self._findings
         return {
             "version": version("sayso"),
             "ready": self._ready.is_set(),
@@ -123,6 +130,11 @@ class App:
         return (item.mime, item.data) if item else None
 
     # --- building ---
+
+    @property
+    def _findings(self) -> list[Finding]:
+        found = self._builder.findings
+        return [found[part] for part in PARTS if part in found]
 
     async def _open_journal(self) -> Journal:
         event_log = await EventLog.open(self._home.state / "events.sqlite")

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from functools import partial, singledispatchmethod
 
+from sayso.protocol.messages import Announce
 from sayso.server.agent.approvals import ApprovalDesk
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.loop import Agent
@@ -48,6 +49,7 @@ class Conversation:
         self._shelf = shelf
         self._machine = TurnMachine()
         self._outlets: dict[str, Outlet] = {}
+        self._notices: list[str] = []
         self._hearings: dict[int, Hearing] = {}
         self._sayings: dict[Ticket, Saying] = {}
         self._works: dict[Ticket, asyncio.Task[None]] = {}
@@ -61,8 +63,14 @@ class Conversation:
         """A device takes part; what waits for a say-so is put to it, too."""
         self._outlets[device.device] = outlet
         self.happened(device)
+        while self._notices:
+            outlet.tell(Announce(self._notices.pop(0)), self._machine.ticket)
         for question in self._desk.open:
             outlet.tell(approval_request(question), self._machine.ticket)
+
+    def notice(self, text: str) -> None:
+        """Tell this to the first device that takes part."""
+        self._notices.append(text)
 
     def leave(self, device: str) -> None:
         """A device is gone; work goes on."""

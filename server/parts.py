@@ -16,10 +16,12 @@ from sayso.protocol.home import Home
 from sayso.server.agent.choice import Choice
 from sayso.server.agent.litellm_model import LitellmModel
 from sayso.server.agent.model import ChatModel, ModelError
-from sayso.server.agent.pocket import MODEL_NAME, Pocket, PocketModel
+from sayso.server.agent.pocket import MODEL_NAME, Pocket, PocketModel, introduction
 from sayso.server.agent.profiles import PROFILES, ModelProfile, profile
 from sayso.server.models import ModelError as ModelFileError
 from sayso.server.models import Shelf
+from sayso.server.models.machine import memory_bytes
+from sayso.server.models.wanted import best_fitting
 from sayso.server.runtimes.environment import (
     KernelEnvironment,
     KernelEnvironmentError,
@@ -49,6 +51,8 @@ class Mind:
 
     model: ChatModel
     manner: ModelProfile
+    introduction: str | None = None
+    """What a person must know before they trust it, to be told once."""
 
 
 class Builder:
@@ -101,7 +105,13 @@ class Builder:
         state: Literal["good", "bad"] = "bad" if choice.origin == "none" else "good"
         finding = Finding("language model", state, choice.sentence, remedy)
         self.findings["language model"] = finding
-        return Mind(model, manner)
+        return Mind(model, manner, self._introduction(choice))
+
+    def _introduction(self, choice: Choice) -> str | None:
+        if choice.profile != "pocket":
+            return None
+        better = f"run `sayso models get {best_fitting(memory_bytes())}`"
+        return introduction(self._home, better)
 
     async def hands(self) -> Workshop:
         """A place where code runs, confined; or one that says why none does."""
