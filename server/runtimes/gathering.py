@@ -83,11 +83,13 @@ class Gathering:
             asyncio.get_running_loop().call_later(_LAST_OUTPUTS_S, self._no_longer_wait)
             self._look_whether_ended()
 
-    def died(self, how: str) -> None:
-        """The kernel is gone; `how` is a sentence about it."""
-        if not self.ended.is_set():
-            self._dead, self._death = True, how
-            self._end()
+    def died(self, how: str) -> bool:
+        """The kernel is gone; `how` is a sentence about it. Return whether the run dies of it."""
+        if self.ended.is_set():
+            return False
+        self._dead, self._death = True, how
+        self._end()
+        return True
 
     async def pieces(self) -> AsyncGenerator[Output]:
         """Yield what comes until the run has ended."""

@@ -39,6 +39,7 @@ class Interpreter:
         self._process = process
         self._wire = wire
         self._gathering: Gathering | None = None
+        self._told = False
         self._requests: deque[str] = deque(maxlen=_REMEMBERED)
         self._tasks = [
             asyncio.create_task(each)
@@ -77,6 +78,11 @@ class Interpreter:
         return not self._process.ended.done()
 
     @property
+    def died_unnoticed(self) -> bool:
+        """Whether it took variables with it and no run has told of that."""
+        return not self.alive and bool(self._requests) and not self._told
+
+    @property
     def pid(self) -> int:
         """The process that stands for the whole sandbox."""
         return self._process.pid
@@ -98,7 +104,7 @@ class Interpreter:
         self._gathering = Gathering(request, self._requests)
         self._requests.append(request)
         if not self.alive:
-            self._gathering.died(self._how_it_died())
+            self._told = self._gathering.died(self._how_it_died())
         return self._gathering
 
     async def interrupt(self, within: float) -> bool:
@@ -121,7 +127,7 @@ class Interpreter:
         self._wire.close()
         await self._process.close()
         if self._gathering:
-            self._gathering.died(why)
+            self._told = self._gathering.died(why) or self._told
 
     async def _read_outputs(self) -> None:
         while True:
@@ -143,7 +149,7 @@ class Interpreter:
         await asyncio.wait([self._process.ended])
         await asyncio.sleep(_LAST_MESSAGES_S)
         if self._gathering:
-            self._gathering.died(self._how_it_died())
+            self._told = self._gathering.died(self._how_it_died()) or self._told
 
     def _how_it_died(self) -> str:
         log.info(

@@ -1,11 +1,14 @@
 """A Jupyter kernel as a runtime: any kernel is a language, Python is built in."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.runtimes.gathering import Gathering
 from sayso.server.runtimes.interpreter import CannotStartError, Interpreter
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH, Reach, Sandbox
@@ -13,6 +16,11 @@ from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH, Reach, Sandbox
 INTERRUPT_S = 2.0
 """How long a run may take to stop when asked. With the end of its processes that makes 2.5 s at
 most."""
+
+
+_LOST = "Before it, the interpreter had ended and was replaced: earlier variables are lost."
+
+log = logging.getLogger(__name__)
 
 
 class KernelRuntime:
@@ -39,6 +47,7 @@ class KernelRuntime:
         self._starting: asyncio.Task[Interpreter] | None = None
         self._running = False
         self._closed = False
+        self._lost = False
         self._stop_asked = asyncio.Event()
 
     @property
@@ -47,26 +56,19 @@ class KernelRuntime:
 
     def prepare(self) -> None:
         """Let a kernel start in the background, so that the first run need not wait for it."""
-        started = self._starting
-        if (
-            started
-            and started.done()
-            and (started.cancelled() or started.exception() or not started.result().alive)
-        ):
+        if (last := self._interpreter()) and not last.alive:
+            self._lost = last.died_unnoticed
+            self._starting = None
+        elif self._starting and self._starting.done() and not last:
             self._starting = None
         if not self._starting and not self._closed:
-            self._starting = asyncio.create_task(
-                Interpreter.start(self._sandbox, self._argv, self._environment, self._reach)
-            )
+            self._starting = asyncio.create_task(self._start_after(last))
+            self._starting.add_done_callback(_look_at)
 
     async def run(self, code: str) -> AsyncGenerator[Output | Ending]:
         """Run code. Leaving the iteration early interrupts it."""
         if self._running or self._closed:
-            why = (
-                "is closed"
-                if self._closed
-                else "still runs something; wait for it or stop it first"
-            )
+            why = "is closed" if self._closed else "still runs something; wait or stop it first"
             yield Ending("error", 0.0, f"The {self._language} interpreter {why}.")
             return
         self._running = True
@@ -74,27 +76,24 @@ class KernelRuntime:
         loop = asyncio.get_running_loop()
         begun = loop.time()
         try:
-            try:
-                interpreter = await self._interpreter()
-            except CannotStartError as error:
-                yield Ending("error", loop.time() - begun, str(error))
-                return
-            if interpreter is None:
-                yield Ending("interrupted", loop.time() - begun, "It was stopped before it began.")
-                return
-            gathering = await interpreter.execute(code)
-            async with aclosing(gathering.pieces()) as pieces:
-                async for piece in pieces:
-                    yield piece
-            yield gathering.ending(loop.time() - begun)
+            gathering = await self._begin(code)
+            if gathering:
+                async with aclosing(gathering.pieces()) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                ending = gathering.ending(loop.time() - begun)
+            else:
+                ending = Ending(
+                    "interrupted", loop.time() - begun, "It was stopped before it began."
+                )
+        except CannotStartError as error:
+            ending = Ending("error", loop.time() - begun, str(error))
         finally:
-            try:
-                await asyncio.shield(asyncio.create_task(self._stop()))
-            finally:
-                self._running = False
-                if not self._closed and self._starting and self._starting.done():
-                    # If it died, the next one is ready by the time that it is needed.
-                    self.prepare()
+            await self._settle()
+        if self._lost:
+            ending = replace(ending, detail=f"{ending.detail} {_LOST}".strip())
+            self._lost = False
+        yield ending  # when all is settled: whoever has read it may run the next at once
 
     async def interrupt(self) -> None:
         """Stop what runs. It ends within 2.5 s, if need be by the interpreter's death."""
@@ -114,8 +113,8 @@ class KernelRuntime:
         if not starting.cancelled() and not starting.exception():
             await starting.result().close()
 
-    async def _interpreter(self) -> Interpreter | None:
-        """The living kernel, or a new one; None if asked to stop while waiting for it."""
+    async def _begin(self, code: str) -> Gathering | None:
+        """Begin a run in the living kernel, or in a new one; None if asked to stop before that."""
         self.prepare()
         starting = self._starting
         if starting is None:
@@ -127,18 +126,45 @@ class KernelRuntime:
             stopping.cancel()
         if not starting.done() or starting.cancelled():
             return None
-        return starting.result()
+        gathering = await starting.result().execute(code)
+        if self._stop_asked.is_set():
+            await self._stop()
+        return gathering
+
+    async def _settle(self) -> None:
+        """Stop what was left early; if the kernel died, let the next one start already."""
+        try:
+            await asyncio.shield(asyncio.create_task(self._stop()))
+        finally:
+            self._running = False
+            if not self._closed and self._starting and self._starting.done():
+                self.prepare()
+
+    async def _start_after(self, last: Interpreter | None) -> Interpreter:
+        if last:
+            await last.close()
+        return await Interpreter.start(self._sandbox, self._argv, self._environment, self._reach)
+
+    def _interpreter(self) -> Interpreter | None:
+        """The kernel that was started, dead or alive; None if none was, or is not yet."""
+        started = self._starting
+        if not started or not started.done() or started.cancelled() or started.exception():
+            return None
+        return started.result()
 
     async def _stop(self) -> None:
-        starting = self._starting
-        if starting is None or not starting.done() or starting.cancelled() or starting.exception():
-            return
-        interpreter = starting.result()
-        if not await interpreter.interrupt(INTERRUPT_S):
+        interpreter = self._interpreter()
+        if interpreter and not await interpreter.interrupt(INTERRUPT_S):
             await interpreter.close(
                 "It did not stop when asked, so its interpreter was ended; its variables are lost,"
                 " and the next run gets a new one."
             )
+
+
+def _look_at(started: asyncio.Task[Interpreter]) -> None:
+    """A kernel started ahead may fail; the run that needs it tries again and tells."""
+    if not started.cancelled() and (error := started.exception()):
+        log.warning("a kernel could not be started ahead: %s", error)
 
 
 def python(sandbox: Sandbox, environment: KernelEnvironment, workspace: Path) -> KernelRuntime:

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from sayso.server.runtimes.sandbox.sandbox import Confined, Reach, Sandbox, user_for
+from sayso.server.runtimes.sandbox.sandbox import Confined, Reach, Sandbox
 
 log = logging.getLogger(__name__)
 
@@ -32,13 +32,10 @@ class PrivateFolder:
     It is locked while we live, so that what a killed server left can be told from what is in use.
     """
 
-    def __init__(self, reach: Reach) -> None:
+    def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()  # made with mode 0700
         self._handle = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         fcntl.flock(self._handle, fcntl.LOCK_SH)
-        user = user_for(reach)
-        if user is not None:
-            os.chown(self.path, user, user)
 
     def remove(self) -> None:
         os.close(self._handle)
@@ -81,7 +78,7 @@ class ConfinedProcess:
         started."""
 
         def prepare() -> tuple[PrivateFolder, Confined]:
-            private = PrivateFolder(reach)
+            private = PrivateFolder()
             try:
                 argv = command(private.path)
                 return private, sandbox.confine(argv, environment, reach, private.path)

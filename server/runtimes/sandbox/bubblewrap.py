@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sayso.server.runtimes.sandbox import seccomp
 from sayso.server.runtimes.sandbox.launcher import Steps
+from sayso.server.runtimes.sandbox.refusals import IN_ITS_OWN_WORLD
 from sayso.server.runtimes.sandbox.sandbox import (
     PROCESSOR,
     SETTINGS_OF_SYSTEM,
@@ -47,7 +48,7 @@ class Bubblewrap:
         self, argv: Sequence[str], environment: Mapping[str, str], reach: Reach, private: Path
     ) -> Confined:
         user = user_for(reach)
-        filter_at = sealed(seccomp.assemble("own"))
+        filter_at = sealed(seccomp.assemble(IN_ITS_OWN_WORLD))
         names_at = sealed(_names(os.getuid() if user is None else user))
         options = [
             *_namespaces(user),
@@ -67,7 +68,8 @@ class Bubblewrap:
         command = (str(self._program), "--args", str(options_at), "--", *self._launch(enter))
         if user is not None:
             views = [str(path) for path in reach.writable if path.stat().st_uid == 0]
-            stage = Steps("stage", list(command), user=user, views=views, handed=views)
+            handed = [str(private), *views]
+            stage = Steps("stage", list(command), user=user, views=views, handed=handed)
             command = self._launch(stage)
         return Confined(
             command,

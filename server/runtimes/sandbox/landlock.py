@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sayso.server.runtimes.sandbox import seccomp
 from sayso.server.runtimes.sandbox.launcher import Steps
+from sayso.server.runtimes.sandbox.refusals import IN_SIGHT_OF_THE_HOST
 from sayso.server.runtimes.sandbox.sandbox import (
     PROCESSOR,
     SETTINGS_OF_SYSTEM,
@@ -83,21 +84,23 @@ class Landlock:
         user = user_for(reach)
         home, scratch = private / "home", private / "tmp"
         scratch.mkdir(mode=0o700, exist_ok=True)
-        if user is not None:
-            os.chown(scratch, user, user)
+        asked = seccomp.asked(IN_SIGHT_OF_THE_HOST)
         steps = Steps(
             role="guard",
             argv=list(argv),
             user=-1 if user is None else user,
             views=[] if user is None else _views(reach, private, self._python),
-            handed=[] if user is None else [str(path) for path in reach.writable],
+            handed=[] if user is None else [str(path) for path in (private, *reach.writable)],
             limits=self._bounds(user),
             home=str(home),
             skeleton=str(reach.skeleton or ""),
             landlock=[(str(path), access) for path, access in _rules(reach, private, user)],
             handled=_ALL,
             scoped=_SCOPED,
-            filter=seccomp.assemble("shared").hex(),
+            filter=seccomp.assemble(IN_SIGHT_OF_THE_HOST).hex(),
+            seccomp=seccomp.installer(),
+            asked={str(call): name for call, name in asked.items()},
+            writable=[str(path) for path in (private, *reach.writable)],
             folder=str(reach.writable[0]),
         )
         return Confined(

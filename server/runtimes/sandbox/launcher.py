@@ -11,24 +11,19 @@ made; outside the sandbox or inside, wherever a sandbox needs something done bet
 
 import contextlib
 import ctypes
-import ctypes.util
 import json
 import os
 import resource
-import select
+import runpy
 import shutil
 import signal
+import socket
 import struct
 import sys
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 LINUX = sys.platform == "linux"
-
-_KILL_S = 2.0
-"""How long the guard keeps killing before it gives up on what does not die (it waits for a
-disk)."""
 
 _LIMITS = {
     "memory": resource.RLIMIT_AS,
@@ -51,7 +46,7 @@ class Steps:
     """Folders of root's that `user` shall see as its own, in this process's view of the file system
     alone."""
     handed: list[str] = field(default_factory=list)
-    """Folders to give to `user` for good where the file system can show none as its own."""
+    """Folders to give to `user` for good, unless they lie where it sees root's as its own."""
     limits: dict[str, int] = field(default_factory=dict)
     """The most bytes, processes or files of a kind, for each process."""
     home: str = ""
@@ -64,6 +59,12 @@ class Steps:
     scoped: int = 0
     filter: str = ""
     """The seccomp program, in hexadecimal."""
+    seccomp: int = 0
+    """The number of the call that installs it."""
+    asked: dict[str, str] = field(default_factory=dict)
+    """The calls that it hands over to the guard, by number."""
+    writable: list[str] = field(default_factory=list)
+    """Where the guard may do what they ask for."""
     folder: str = ""
     """Where the command starts."""
 
@@ -85,7 +86,7 @@ def wait_for_word() -> None:
         os._exit(1)
 
 
-def enter(steps: Steps) -> None:
+def enter(steps: Steps, outside: socket.socket | None = None) -> None:
     """Become the confined command. Does not return."""
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -103,7 +104,7 @@ def enter(steps: Steps) -> None:
     if steps.folder:
         os.chdir(steps.folder)
     if LINUX:
-        lock_in(steps, rules)
+        lock_in(steps, rules, outside)
     os.execv(steps.argv[0], steps.argv)  # noqa: S606 - what the server wrote
 
 
@@ -130,7 +131,7 @@ def give_up() -> None:
             call("prctl", 24, capability, 0, 0, 0)  # PR_CAPBSET_DROP, where we may and it exists
 
 
-def lock_in(steps: Steps, rules: int) -> None:
+def lock_in(steps: Steps, rules: int, outside: socket.socket | None) -> None:
     """Close what cannot be opened again: capabilities, Landlock, system calls."""
     if steps.role == "guard":
         call("prctl", 1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG: no guard, no work
@@ -140,8 +141,10 @@ def lock_in(steps: Steps, rules: int) -> None:
     if rules >= 0:
         syscall(446, rules, 0)  # landlock_restrict_self
         os.close(rules)
-    if steps.filter:
-        filter_calls(bytes.fromhex(steps.filter))
+    if steps.filter and outside:
+        listener = filter_calls(bytes.fromhex(steps.filter), steps.seccomp)
+        socket.send_fds(outside, [b"."], [listener])
+        os.close(listener)
 
 
 def landlock_rules(steps: Steps) -> int:
@@ -159,20 +162,24 @@ def landlock_rules(steps: Steps) -> int:
     return ruleset
 
 
-def filter_calls(program: bytes) -> None:
-    """Let the kernel refuse, from here on, what the program refuses."""
+def filter_calls(program: bytes, number: int) -> int:
+    """Let the kernel refuse what the program refuses; return where it hands over what to ask us."""
     held = ctypes.create_string_buffer(program, len(program))
     described = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(held))
-    call("prctl", 22, 2, described, 0, 0)  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+    # This is seccomp with SECCOMP_SET_MODE_FILTER and SECCOMP_FILTER_FLAG_NEW_LISTENER.
+    return call("syscall", number, 1, 8, described)
 
 
 def make_own(steps: Steps) -> None:
     """Let the user write in root's folders: by a view of them, or else by giving them away."""
+    shown = [Path(folder) for folder in steps.views]
     try:
         show_as_own(steps.views, steps.user)
     except OSError:
-        for folder in steps.handed:
-            for path in (Path(folder), *Path(folder).rglob("*")):
+        shown = []  # in a container, or on a file system that cannot
+    for folder in map(Path, steps.handed):
+        if not any(folder.is_relative_to(each) for each in shown):
+            for path in (folder, *folder.rglob("*")):
                 if path.lstat().st_uid == 0:
                     os.chown(path, steps.user, steps.user, follow_symlinks=False)
 
@@ -219,7 +226,7 @@ def user_namespace(mapping: str) -> int:
 
 
 def guard(steps: Steps) -> int:
-    """Start the command confined and outlive it, to end what it leaves behind."""
+    """Start the command confined, and stay to end what it leaves behind."""
     if LINUX:
         call(
             "prctl", 36, 1, 0, 0, 0
@@ -227,99 +234,29 @@ def guard(steps: Steps) -> int:
     wait_for_word()
     make_own(steps)
     lifeline = os.dup(0)
-    os.set_inheritable(lifeline, False)
-    woken, wake = os.pipe()
-    os.set_blocking(wake, False)
-    signal.set_wakeup_fd(wake)
-    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: None)
+    ours, theirs = socket.socketpair()
     child = os.fork()
     if not child:
-        signal.set_wakeup_fd(-1)
-        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)
         try:
-            enter(steps)
+            ours.close()
+            os.close(lifeline)
+            enter(steps, theirs)
         except BaseException as error:  # noqa: BLE001 - nothing may run on in a half confined fork
             os.write(2, f"{error}\n".encode())
             os._exit(126)
-    code = watch(child, lifeline, woken)
-    end_all(child)
+    theirs.close()
+    _, handed, _, _ = socket.recv_fds(ours, 1, 1)
+    overseer = runpy.run_path(str(Path(__file__).with_name("overseer.py")))
+    charge = overseer["Charge"](
+        child=child,
+        lifeline=lifeline,
+        listener=handed[0] if handed else -1,
+        calls={int(number): name for number, name in steps.asked.items()},
+        folders=tuple(steps.writable),
+        user=steps.user,
+    )
+    code: int = overseer["oversee"](charge)
     return code
-
-
-def watch(child: int, lifeline: int, woken: int) -> int:
-    """Return when the child has ended, or the server has, or wants it ended."""
-    while True:
-        readable, _, _ = select.select([lifeline, woken], [], [])
-        if woken in readable:
-            signals = os.read(woken, 512)
-            ended = reap(child)
-            if ended is not None:
-                return ended
-            if set(signals) - {signal.SIGCHLD}:
-                return 1
-        if lifeline in readable and not os.read(lifeline, 512):
-            return 1
-
-
-def reap(child: int) -> int | None:
-    """Collect whoever has ended; return the child's exit code if it is among them."""
-    code = None
-    with contextlib.suppress(ChildProcessError):
-        while True:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-            if not pid:
-                break
-            if pid == child:
-                code = os.waitstatus_to_exitcode(status)
-    return None if code is None else code if code >= 0 else 128 - code
-
-
-def end_all(child: int) -> None:
-    """Kill everything below this process: first stop it all, so that nothing is born meanwhile."""
-    deadline = time.monotonic() + _KILL_S
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child, signal.SIGKILL)
-    while time.monotonic() < deadline:
-        below = descendants()
-        if not below:
-            reap(child)
-            return
-        stopped: set[int] = set()
-        while new := below - stopped:
-            send(new, signal.SIGSTOP)
-            stopped |= new
-            below = descendants()
-        send(stopped, signal.SIGKILL)
-        reap(child)
-        time.sleep(0.005)
-
-
-def send(pids: set[int], number: int) -> None:
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, number)
-
-
-def descendants() -> set[int]:
-    """All living processes below this one."""
-    if not LINUX:
-        return set()  # by design on macOS: the process group is all that can be known
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
-                if state not in "ZX":
-                    children.setdefault(int(parent), []).append(int(entry.name))
-    found: set[int] = set()
-    waiting = [os.getpid()]
-    while waiting:
-        for child in children.get(waiting.pop(), ()):
-            found.add(child)
-            waiting.append(child)
-    return found
 
 
 def syscall(number: int, *arguments: object) -> int:

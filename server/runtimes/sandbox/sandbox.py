@@ -107,7 +107,7 @@ class Sandbox(Protocol):
         """Confine a command.
 
         `environment` is added to a clean one. `private` is a folder of the command's own, 0700,
-        belonging to `user_for(reach)`, through which it and we may talk.
+        through which it and we may talk; from then on it may belong to another user.
         """
         ...
 

@@ -18,7 +18,7 @@ from sayso.server.runtimes.sandbox.bubblewrap import Bubblewrap
 from sayso.server.runtimes.sandbox.decoys import set_out
 from sayso.server.runtimes.sandbox.landlock import Landlock
 from sayso.server.runtimes.sandbox.remedies import remedy
-from sayso.server.runtimes.sandbox.sandbox import Kind, Reach, Sandbox
+from sayso.server.runtimes.sandbox.sandbox import Kind, Limits, Reach, Sandbox
 
 _PROBE = Path(__file__).with_name("probe.py")
 
@@ -64,15 +64,15 @@ async def find_sandbox() -> SandboxReport:
     )
 
 
-def candidates() -> Iterator[Sandbox]:
+def candidates(limits: Limits | None = None) -> Iterator[Sandbox]:
     """The sandboxes that this machine offers, the best first."""
     python = base_python()
     if sys.platform == "darwin":
         return
     if (program := shutil.which("bwrap")) and seccomp.supported():
-        yield Bubblewrap(Path(program).resolve(), python)
+        yield Bubblewrap(Path(program).resolve(), python, limits)
     if landlock.version() >= landlock.NEEDED_VERSION and seccomp.supported():
-        yield Landlock(python)
+        yield Landlock(python, limits)
 
 
 async def examine(sandbox: Sandbox) -> SandboxReport:

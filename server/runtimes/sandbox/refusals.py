@@ -1,0 +1,153 @@
+"""Which system calls confined code may not make, and what it hears instead: nothing but data.
+
+What goes beyond the sandbox is refused everywhere: other processes' memory, the kernel's own
+workings, mounts and namespaces. Beyond that it depends on what the sandbox has of its own:
+bubblewrap gives it a network, a process tree and a file system, Landlock only watches over files.
+"""
+
+import errno
+from dataclasses import dataclass
+from typing import Literal
+
+ASK = -1
+"""Instead of an error: the guard outside decides, and may act in the code's place."""
+
+WHOLE = 0xFFFFFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A look at half of an argument; a call is refused if any of its tests says so."""
+
+    argument: int
+    refused_if: Literal["it is one of", "it is none of", "it has any bit of"]
+    values: tuple[int, ...]
+    mask: int = WHOLE
+    half: Literal["low", "high"] = "low"
+    """An int is the low half; a pointer is both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A call that is refused with an error, always or if a test says so."""
+
+    call: str
+    error: int
+    tests: tuple[Test, ...] = ()
+
+
+def _all(error: int, *calls: str) -> tuple[Rule, ...]:
+    return tuple(Rule(call, error) for call in calls)
+
+
+_NEW_NAMESPACE = 0x7E020000
+"""CLONE_NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET and NEWNS, together."""
+
+_AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
+_SOCK_STREAM, _SOCKET_TYPE = 1, 0xF
+_PROTOCOLS = (0, 1, 6, 17)
+"""The usual one, UNIX, TCP and UDP."""
+
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+"""Both put characters into a terminal's input, as if a person had typed them."""
+
+_PRIO_USER, _IOPRIO_WHO_USER = 2, 3
+
+EVERYWHERE: tuple[Rule, ...] = (
+    # Other processes.
+    *_all(
+        errno.EPERM, "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp",
+        "pidfd_getfd", "migrate_pages", "move_pages", "perf_event_open", "userfaultfd",
+    ),
+    # The kernel.
+    *_all(
+        errno.EPERM, "bpf", "init_module", "finit_module", "delete_module", "create_module",
+        "kexec_load", "kexec_file_load", "keyctl", "add_key", "request_key", "acct", "syslog",
+        "reboot", "swapon", "swapoff", "settimeofday", "clock_settime", "sethostname",
+        "setdomainname", "iopl", "ioperm", "lookup_dcookie", "quotactl", "quotactl_fd",
+        "fanotify_init", "vhangup",
+    ),
+    # Mounts and namespaces.
+    *_all(
+        errno.EPERM, "mount", "umount2", "pivot_root", "chroot", "open_tree", "open_tree_attr",
+        "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "unshare",
+        "setns", "name_to_handle_at", "open_by_handle_at",
+    ),
+    Rule("clone", errno.EPERM, (Test(0, "it has any bit of", (_NEW_NAMESPACE,)),)),
+    # As if the kernel did not have them. The C library then uses `clone`, whose flags a filter can
+    # see; those of `clone3` lie in memory. io_uring would do, unseen, what a filter forbids.
+    *_all(errno.ENOSYS, "clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"),
+    Rule("ioctl", errno.EPERM, (Test(1, "it is one of", (_TIOCSTI, _TIOCLINUX)),)),
+)  # fmt: skip
+
+# Sockets are refused with EOPNOTSUPP: libzmq aborts the process on any error but "this machine has
+# no such sockets".
+
+IN_ITS_OWN_WORLD: tuple[Rule, ...] = (
+    # TCP and UDP reach the sandbox alone; programs and their children talk so. The families that no
+    # namespace holds (vsock, Bluetooth and others) are refused.
+    Rule(
+        "socket",
+        errno.EOPNOTSUPP,
+        (
+            Test(0, "it is none of", (_AF_UNIX, _AF_INET, _AF_INET6)),
+            Test(2, "it is none of", _PROTOCOLS),
+        ),
+    ),
+    Rule("socketpair", errno.EOPNOTSUPP, (Test(0, "it is none of", (_AF_UNIX,)),)),
+)
+"""For a sandbox with a network, processes and files of its own."""
+
+IN_SIGHT_OF_THE_HOST: tuple[Rule, ...] = (
+    # No sockets but UNIX ones, which may be bound and accepted from, as a kernel does, but connect
+    # to nothing. Datagram sockets reach a path without connect(), by the address in sendmsg(),
+    # which lies in memory; SOCK_RAW is another name for them. So whatever is no stream is refused.
+    *(
+        Rule(
+            call,
+            errno.EOPNOTSUPP,
+            (
+                Test(0, "it is none of", (_AF_UNIX,)),
+                Test(1, "it is none of", (_SOCK_STREAM,), _SOCKET_TYPE),
+            ),
+        )
+        for call in ("socket", "socketpair")
+    ),
+    Rule("connect", errno.EACCES),
+    # The limits and priorities of our user's other processes; the guard knows which are its own.
+    *(
+        Rule(call, ASK, (Test(0, "it is none of", (0,)),))
+        for call in (
+            "prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam",
+            "sched_setscheduler",
+        )
+    ),
+    *(
+        Rule(call, error, (test,))
+        for call, user in (("setpriority", _PRIO_USER), ("ioprio_set", _IOPRIO_WHO_USER))
+        for error, test in (
+            (errno.EPERM, Test(0, "it is one of", (user,))),
+            (ASK, Test(1, "it is none of", (0,))),
+        )
+    ),
+    # Memory, messages and semaphores that our user's other programs share by number or name.
+    *_all(
+        errno.ENOSYS, "shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl",
+        "semget", "semop", "semtimedop", "semctl", "mq_open", "mq_unlink",
+    ),
+    # Landlock does not govern the attributes of a file, nor who is told of its changes. Modes and
+    # times are needed so often that the guard sets them, for files in reach.
+    *_all(ASK, "chmod", "fchmodat", "fchmodat2", "utime", "utimes", "futimesat"),
+    Rule(
+        "utimensat",
+        ASK,
+        (Test(1, "it is none of", (0,)), Test(1, "it is none of", (0,), half="high")),
+    ),
+    *_all(errno.EPERM, "chown", "lchown", "fchownat"),
+    *_all(
+        errno.EOPNOTSUPP, "setxattr", "lsetxattr", "setxattrat", "removexattr", "lremovexattr",
+        "removexattrat", "file_setattr",
+    ),
+    *_all(errno.ENOSYS, "inotify_init", "inotify_init1"),
+)  # fmt: skip
+"""For a sandbox that sees the host's network, processes and paths."""

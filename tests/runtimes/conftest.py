@@ -1,0 +1,67 @@
+"""What the tests of this folder share: the kernels' environment, made once, and workshops in it."""
+
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from sayso.server.runtimes.environment import KernelEnvironment, ensure
+from sayso.server.runtimes.sandbox.sandbox import Kind, Sandbox
+from sayso.server.runtimes.workshop import Workshop
+from tests.kernels import lent_home
+from tests.runtimes.rooms import KINDS, sandbox_of, workshop_in
+
+
+@pytest.fixture(scope="session")
+def environment() -> KernelEnvironment:
+    return ensure(lent_home())
+
+
+@pytest.fixture(params=KINDS)
+def sandbox(request: pytest.FixtureRequest) -> Sandbox:
+    """Each sandbox that this machine has, one after the other."""
+    kind: Kind = request.param
+    found = sandbox_of(kind)
+    if isinstance(found, str):
+        if os.environ.get("SAYSO_TEST_EVERYTHING") and kind == "bubblewrap":
+            pytest.fail(found, pytrace=False)
+        pytest.skip(found)
+    return found
+
+
+@pytest.fixture
+def workspace() -> Path:
+    """An empty folder in Sayso's own home."""
+    folder = Path(os.environ["SAYSO_HOME"]) / "workspace"
+    folder.mkdir(0o700, parents=True)
+    return folder
+
+
+@pytest.fixture
+async def workshop(
+    sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
+) -> AsyncIterator[Workshop]:
+    """A workshop, in each sandbox."""
+    made = workshop_in(workspace, environment, sandbox)
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def any_sandbox() -> Sandbox:
+    """The first sandbox that this machine has, where the kind does not matter."""
+    for kind in KINDS:
+        found = sandbox_of(kind)
+        if not isinstance(found, str):
+            return found
+    pytest.skip("this machine has no sandbox")
+
+
+@pytest.fixture
+async def any_workshop(
+    any_sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
+) -> AsyncIterator[Workshop]:
+    made = workshop_in(workspace, environment, any_sandbox)
+    yield made
+    await made.close()

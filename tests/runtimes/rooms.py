@@ -1,0 +1,96 @@
+"""Workshops for the tests of this folder, on each sandbox that this machine has."""
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+
+from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.runtimes.runtime import Ending, Output
+from sayso.server.runtimes.sandbox import landlock, selftest
+from sayso.server.runtimes.sandbox.sandbox import Kind, Limits, Sandbox
+from sayso.server.runtimes.sandbox.selftest import SandboxReport
+from sayso.server.runtimes.workshop import Workshop
+
+KINDS: tuple[Kind, ...] = ("bubblewrap", "landlock")
+
+RUN_S = 20.0
+"""How long any run of these tests may take: a busy machine takes a tenth of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """All that a run said."""
+
+    outputs: tuple[Output, ...]
+    ending: Ending
+
+    @property
+    def stdout(self) -> str:
+        return self._of("stdout")
+
+    @property
+    def stderr(self) -> str:
+        return self._of("stderr")
+
+    @property
+    def result(self) -> str:
+        return self._of("result")
+
+    @property
+    def error(self) -> str:
+        return self._of("error")
+
+    def _of(self, kind: str) -> str:
+        return "".join(output.text for output in self.outputs if output.kind == kind)
+
+
+async def told(workshop: Workshop, code: str, language: str = "python") -> Told:
+    """Run code to its end."""
+    outputs: list[Output] = []
+    async with asyncio.timeout(RUN_S):
+        async for each in workshop.run(language, code):
+            if isinstance(each, Ending):
+                return Told(tuple(outputs), each)
+            outputs.append(each)
+    raise AssertionError("a run ended without an ending")
+
+
+async def began(pieces: AsyncGenerator[Output | Ending], word: str = "begun") -> None:
+    """Wait until a run has printed a word."""
+    text = ""
+    async with asyncio.timeout(RUN_S):
+        while word not in text:
+            piece = await anext(pieces)
+            assert isinstance(piece, Output), piece
+            text += piece.text
+
+
+async def rest(pieces: AsyncGenerator[Output | Ending]) -> Told:
+    """Read a run that has begun to its end."""
+    outputs: list[Output] = []
+    async with asyncio.timeout(RUN_S), aclosing(pieces):
+        async for each in pieces:
+            if isinstance(each, Ending):
+                return Told(tuple(outputs), each)
+            outputs.append(each)
+    raise AssertionError("a run ended without an ending")
+
+
+def sandbox_of(kind: Kind, limits: Limits | None = None) -> Sandbox | str:
+    """The sandbox of a kind, or why this machine has none."""
+    if sys.platform != "linux":
+        return f"{kind} is for Linux"
+    for sandbox in selftest.candidates(limits):
+        if sandbox.kind == kind:
+            return sandbox
+    if kind == "landlock":
+        return f"Landlock {landlock.NEEDED_VERSION} is needed, this kernel has {landlock.version()}"
+    return "bubblewrap is not installed"
+
+
+def workshop_in(workspace: Path, environment: KernelEnvironment, sandbox: Sandbox) -> Workshop:
+    """A workshop in a sandbox that is taken to hold: the self-test has tests of its own."""
+    return Workshop(workspace, environment, SandboxReport(True, sandbox.kind, sandbox=sandbox))

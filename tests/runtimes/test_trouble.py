@@ -1,0 +1,148 @@
+"""Runs that are stopped, die or never end, and what is left of them."""
+
+import asyncio
+import sys
+import time
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from sayso.server.runtimes.sandbox.sandbox import Sandbox
+from sayso.server.runtimes.workshop import Workshop
+from tests.runtimes.processes import below, command_of, until
+from tests.runtimes.rooms import RUN_S, began, rest, told
+
+BUSY = 4
+"""How much longer things may take where other tests run beside; the bench measures them alone."""
+
+INTERRUPT_S = 0.25 * BUSY
+DEATH_S = 1.0 * BUSY
+NEW_S = 2.0 * BUSY
+KILL_S = 2.0 + 0.5 * BUSY
+ORPHAN_S = 1.0 * BUSY
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "while True: pass",
+        "import time; time.sleep(600)",
+        "import subprocess; subprocess.run(['sleep', '600'])",
+        "!sleep 600",
+        "while True: print('x' * 1000)",
+    ],
+)
+async def test_what_runs_stops_when_asked_and_keeps_its_variables(
+    workshop: Workshop, code: str
+) -> None:
+    pieces = workshop.run("python", f"kept = 7\nprint('begun', flush=True)\n{code}")
+    await began(pieces)
+    asked = time.monotonic()
+    await workshop.interrupt()
+    took = time.monotonic() - asked
+    assert (await rest(pieces)).ending.status == "interrupted"
+    assert took < INTERRUPT_S
+    assert (await told(workshop, "kept")).result == "7"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "code",
+    [
+        "while True:\n    try: time.sleep(600)\n    except KeyboardInterrupt: pass",
+        "sum(range(10 ** 13))",  # one step of the interpreter, which no signal gets into
+    ],
+)
+async def test_what_does_not_stop_is_ended_with_all_its_processes(
+    workshop: Workshop, code: str
+) -> None:
+    await told(workshop, "import os, subprocess, time")
+    await told(workshop, "subprocess.Popen(['setsid', 'sleep', '601'])")
+    assert below("sleep 601")
+    pieces = workshop.run("python", f"print('begun', flush=True)\n{code}")
+    await began(pieces)
+    asked = time.monotonic()
+    await workshop.interrupt()
+    assert time.monotonic() - asked < KILL_S
+    ending = (await rest(pieces)).ending
+    assert ending.status == "died"
+    assert "variables are lost" in ending.detail
+    assert below("sleep 601") == []
+    asked = time.monotonic()
+    assert (await told(workshop, "print('new')")).stdout == "new\n"
+    assert time.monotonic() - asked < NEW_S
+
+
+@pytest.mark.parametrize(
+    "code", ["import os; os._exit(0)", "import os; os.kill(os.getpid(), 9)", "!kill -9 $PPID"]
+)
+async def test_death_in_mid_run_is_told_at_once_and_a_new_one_is_there(
+    workshop: Workshop, code: str
+) -> None:
+    await told(workshop, "lost = 7")
+    began_at = time.monotonic()
+    died = await told(workshop, code)
+    assert died.ending.status == "died"
+    assert "variables are lost" in died.ending.detail
+    assert time.monotonic() - began_at < DEATH_S
+    began_at = time.monotonic()
+    assert "NameError" in (await told(workshop, "lost")).ending.detail
+    assert time.monotonic() - began_at < NEW_S
+
+
+async def test_death_between_runs_is_told_with_the_next(any_workshop: Workshop) -> None:
+    code = "import os, threading\ngo = threading.Timer(0.05, os._exit, (1,))\ngo.start()"
+    await told(any_workshop, code)
+    await until(lambda: not below("ipykernel_launcher"))
+    run = await told(any_workshop, "print('new')")
+    assert run.stdout == "new\n"
+    assert "variables are lost" in run.ending.detail
+    assert (await told(any_workshop, "1")).ending.detail == ""
+
+
+async def test_a_run_stopped_before_the_kernel_is_there_never_begins(
+    any_workshop: Workshop, workspace: Path
+) -> None:
+    pieces = any_workshop.run("python", "open('trace', 'w')")
+    async with aclosing(pieces):
+        first = asyncio.create_task(anext(pieces))
+        await asyncio.sleep(0)
+        await any_workshop.interrupt()
+        ending = await first
+    assert getattr(ending, "status", "") == "interrupted"
+    await told(any_workshop, "1")
+    assert not (workspace / "trace").exists()
+
+
+async def test_closing_ends_everything_that_was_started(workshop: Workshop) -> None:
+    code = "import subprocess\nfor _ in range(3): subprocess.Popen(['setsid', 'sleep', '602'])"
+    await told(workshop, code)
+    await until(lambda: len(below("sleep 602")) == 3)
+    await workshop.close()
+    assert below("sleep 602") == []
+    assert (await told(workshop, "1")).ending.status == "error"
+
+
+async def test_closing_in_mid_run_ends_the_run(any_workshop: Workshop) -> None:
+    pieces = any_workshop.run("python", "print('begun', flush=True)\nwhile True: pass")
+    await began(pieces)
+    await any_workshop.close()
+    assert (await rest(pieces)).ending.status == "died"
+
+
+async def test_nothing_outlives_a_server_that_is_killed(sandbox: Sandbox, workspace: Path) -> None:
+    server = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.runtimes.server_to_kill", sandbox.kind, str(workspace)),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(RUN_S):
+            assert server.stdout
+            assert await server.stdout.readline() == b"running\n"
+        left = below("", server.pid)
+        assert any("sleep" in command_of(pid) for pid in left)
+    finally:
+        server.kill()
+        await server.wait()
+    await until(lambda: not any(command_of(pid) for pid in left), ORPHAN_S)
