@@ -18,6 +18,7 @@ are left out) and `seq`, `turn`, `gen` where the server gave them; a message of 
     audio.gap             stream: the sound stopped in mid-stream for want of audio
     audio.done            stream, samples (played): nothing of it is left
     device.change         part, state (lost, fallback, back), name, detail
+    file.saved            path, mime: a result of code lies there now
     notice                text: something that the person should know
 """
 
@@ -30,6 +31,7 @@ from sayso.client.link import LinkChange
 from sayso.client.seen import (
     AudioDone,
     AudioGap,
+    FileSaved,
     FirstAudioPlayed,
     FirstAudioReceived,
     MicLevel,
@@ -77,6 +79,8 @@ def describe(seen: Seen) -> tuple[str, Fields] | None:
             return None
         case Notice(text):
             return "notice", {"text": text}
+        case FileSaved(path, mime):
+            return "file.saved", {"path": path, "mime": mime}
         case _:
             return _sound(seen)
 

@@ -1,7 +1,7 @@
-"""One turn, from asking to silence, without a person at the keys: for files, pipes, benchmarks."""
+"""Turns from asking to silence, without a person at the keys: for files, pipes, benchmarks."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from typing import Literal
 
@@ -29,6 +29,7 @@ ORIENTED_SECONDS = 0.5
 LINGER_SECONDS = 0.05
 """What belongs to a turn may come just after its end: how long it took."""
 
+Ask = Callable[[], Awaitable[None]]
 Decide = Callable[[ApprovalRequest], Awaitable[Approve]]
 
 
@@ -71,6 +72,8 @@ class TurnWatch:
     def asking(self) -> None:
         """The person begins to ask; what the server does from now on is the answer."""
         self._before = self._newest
+        self._asked = self._began = self._ended = False
+        self._trouble = None
 
     def asked(self) -> None:
         """All that the person had to say has been said."""
@@ -128,27 +131,32 @@ class TurnWatch:
                 pass
 
 
-async def run_once(
+async def run_turns(
     session: Session,
     watch: TurnWatch,
-    ask: Callable[[], Awaitable[None]],
+    asks: AsyncIterator[Ask],
     decide: Decide,
     timeout: float,
 ) -> None:
-    """Asks, waits until the turn is over and the answer has been played, and leaves.
+    """Asks, waits until the turn is over and the answer has been played, asks again; then leaves.
 
-    Raises a `ClientError` if it ended otherwise than with an answer.
+    Raises a `ClientError` if a turn ends otherwise than with an answer. `timeout` is for each turn.
     """
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(session.run())
         deciding = tasks.create_task(_decide(session, watch, decide))
         trouble: ClientError | None = None
-        try:
-            async with asyncio.timeout(timeout):
-                trouble = await _turn(session, watch, ask)
-                await asyncio.sleep(LINGER_SECONDS)
-        except TimeoutError:
-            trouble = TimeUp(f"The turn was not over after {timeout:g} seconds.")
+        async for ask in asks:
+            try:
+                async with asyncio.timeout(timeout):
+                    trouble = await _turn(session, watch, ask)
+                    await asyncio.sleep(LINGER_SECONDS)
+            except TimeoutError:
+                trouble = TimeUp(f"The turn was not over after {timeout:g} seconds.")
+            except ClientError as error:
+                trouble = error
+            if trouble is not None:
+                break
         deciding.cancel()
         await session.leave()
         await running
@@ -156,9 +164,12 @@ async def run_once(
         raise trouble
 
 
-async def _turn(
-    session: Session, watch: TurnWatch, ask: Callable[[], Awaitable[None]]
-) -> ClientError | None:
+async def once(ask: Ask) -> AsyncGenerator[Ask, None]:
+    """The one thing to be asked."""
+    yield ask
+
+
+async def _turn(session: Session, watch: TurnWatch, ask: Ask) -> ClientError | None:
     reason = await _connected(watch)
     if reason is not None:
         return reason

@@ -5,15 +5,12 @@ import logging
 import os
 import platform
 import sys
-from collections.abc import Callable
-from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 
-from sayso.audio.microphone import FileMicrophone, Pace
-from sayso.audio.speaker import FileSpeaker
+from sayso.client.files import Keeper
 from sayso.client.link import Link
 from sayso.client.player import PLAY_BUFFER_MS
+from sayso.client.seen import Screen
 from sayso.protocol.codec import MAX_TEXT_BYTES
 from sayso.protocol.frames import MAX_FRAME_BYTES
 from sayso.protocol.home import DEFAULT_HOST, DEFAULT_PORT, WEBSOCKET_PATH, Home, read_token
@@ -58,6 +55,11 @@ def add_timeout(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def keep_files(screen: Screen, server: str) -> Keeper:
+    """Lets pictures and other files be fetched, and kept where Sayso keeps its data."""
+    return Keeper(screen, server, token, Home.find().data / "results")
+
+
 def make_link(server: str, kind: str, wants: tuple[str, ...] = ()) -> Link:
     """Makes the line to the server; `kind` is the sort of client that we are."""
     hello = Hello(
@@ -68,17 +70,12 @@ def make_link(server: str, kind: str, wants: tuple[str, ...] = ()) -> Link:
         limits=Limits(MAX_TEXT_BYTES, MAX_FRAME_BYTES, PLAY_BUFFER_MS),
         wants=wants,
     )
-    return Link(server, hello, partial(read_token, Home.find()))
+    return Link(server, hello, token)
 
 
-def file_microphone(name: str, pace: Pace) -> FileMicrophone | None:
-    """`file:q.wav` is a microphone that speaks the file."""
-    return FileMicrophone(Path(name[5:]), pace) if name.startswith("file:") else None
-
-
-def file_speaker(name: str, pace: Pace) -> FileSpeaker | None:
-    """`file:a.wav` is a loudspeaker that writes the file."""
-    return FileSpeaker(Path(name[5:]), pace) if name.startswith("file:") else None
+def token() -> str | None:
+    """This machine's token; asked again for each connection, because a server may have made it."""
+    return read_token(Home.find())
 
 
 def prepare_logging() -> None:
@@ -88,6 +85,3 @@ def prepare_logging() -> None:
         logging.getLogger("websockets").setLevel(logging.INFO)
     else:
         logging.basicConfig(handlers=[logging.NullHandler()])
-
-
-Tell = Callable[[str], None]

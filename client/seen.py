@@ -65,6 +65,14 @@ class AudioGap:
 
 
 @dataclass(frozen=True, slots=True)
+class FileSaved:
+    """A result of code lies in a file now."""
+
+    path: str
+    mime: str
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """Something the person should know, in a sentence."""
 
@@ -83,6 +91,7 @@ Seen = (
     | FirstAudioPlayed
     | AudioDone
     | AudioGap
+    | FileSaved
     | Notice
 )
 

@@ -10,8 +10,15 @@ import sys
 
 from sayso.audio.speaker import silent_speaker
 from sayso.client.jsonlines import JsonScreen
-from sayso.client.once import Decide, TurnWatch, always, run_once
-from sayso.client.options import WITHOUT_SPEECH, add_server, add_timeout, make_link, prepare_logging
+from sayso.client.once import Decide, TurnWatch, always, once, run_turns
+from sayso.client.options import (
+    WITHOUT_SPEECH,
+    add_server,
+    add_timeout,
+    keep_files,
+    make_link,
+    prepare_logging,
+)
 from sayso.client.seen import Screen
 from sayso.client.session import Session
 from sayso.client.terminal.consent import ask_at_terminal
@@ -42,7 +49,8 @@ class Ask:
 async def _ask(arguments: argparse.Namespace) -> None:
     plain = PlainScreen(sys.stdout, sys.stderr)
     screen: Screen = JsonScreen(sys.stdout) if arguments.json else plain
-    watch = TurnWatch(screen)
+    keeper = keep_files(screen, arguments.server)
+    watch = TurnWatch(keeper)
     link = make_link(arguments.server, "ask", WITHOUT_SPEECH)
     session = Session(link, silent_speaker(), watch)
 
@@ -50,7 +58,9 @@ async def _ask(arguments: argparse.Namespace) -> None:
         session.say(" ".join(arguments.question))
 
     try:
-        await run_once(session, watch, ask, _decide(arguments, plain), arguments.timeout)
+        decide = _decide(arguments, plain)
+        await run_turns(session, watch, once(ask), decide, arguments.timeout)
+        await keeper.close()
     finally:
         plain.end_reply()
 

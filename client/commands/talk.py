@@ -1,6 +1,7 @@
 """`sayso talk`: the conversation, in a terminal or on files.
 
     sayso talk                                      in a terminal
+    sayso talk --plain                              for screen readers, and without colour
     sayso talk --mic file:q.wav --speaker file:a.wav --once --json
                                                     the same client on files, for scripts
 
@@ -9,20 +10,24 @@ With `--json` every event is a line of JSON; `sayso.client.jsonlines` says which
 
 import argparse
 import asyncio
+import os
 import sys
 
-from sayso.audio.speaker import silent_speaker
 from sayso.client.jsonlines import JsonScreen
-from sayso.client.once import TurnWatch, always, run_once
+from sayso.client.once import TurnWatch, always, once, run_turns
 from sayso.client.options import (
+    WITHOUT_SPEECH,
     add_server,
     add_timeout,
-    file_microphone,
-    file_speaker,
+    keep_files,
     make_link,
     prepare_logging,
 )
+from sayso.client.seen import Notice, Screen
 from sayso.client.session import Session
+from sayso.client.sound import Sound, file_sound, find_sound
+
+MISUSED = 2
 
 
 class Talk:
@@ -34,6 +39,10 @@ class Talk:
         add_server(parser)
         parser.add_argument("--mic", metavar="NAME", default="", help="a device, or file:PATH")
         parser.add_argument("--speaker", metavar="NAME", default="", help="a device, or file:PATH")
+        parser.add_argument(
+            "--plain", action="store_true", help="line by line, for screen readers and no colour"
+        )
+        parser.add_argument("-v", "--verbose", action="count", default=0, help="show times too")
         parser.add_argument("--once", action="store_true", help="one turn on files, then leave")
         parser.add_argument("--json", action="store_true", help="write events as JSON lines")
         parser.add_argument(
@@ -51,25 +60,85 @@ class Talk:
 
     def run(self, arguments: argparse.Namespace) -> int:
         prepare_logging()
-        return asyncio.run(_once(arguments))
+        if arguments.once:
+            return asyncio.run(_once(arguments))
+        if not sys.stdin.isatty() or arguments.json:
+            return asyncio.run(_piped(arguments))
+        if arguments.plain or not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
+            return asyncio.run(_plainly(arguments))
+        return asyncio.run(_on_screen(arguments))
 
 
 async def _once(arguments: argparse.Namespace) -> int:
-    microphone = file_microphone(arguments.mic, arguments.pace)
-    speaker = file_speaker(arguments.speaker, arguments.pace) or silent_speaker()
+    """One turn, from a file to a file."""
+    sound = file_sound(arguments.mic, arguments.speaker, arguments.pace)
+    microphone = sound.microphone
     if microphone is None:
-        sys.stderr.write("`--once` needs a question: give it with --mic file:PATH.\n")
-        return 2
-    watch = TurnWatch(JsonScreen(sys.stdout))
-    session = Session(make_link(arguments.server, "talk"), speaker, watch)
-    await run_once(
-        session,
-        watch,
-        lambda: session.speak(microphone),
-        always(arguments.approve or "no"),
-        arguments.timeout,
-    )
+        sys.stderr.write("`--once` needs something to say: give it with --mic file:PATH.\n")
+        return MISUSED
+    watch = TurnWatch(_written(arguments))
+    session = Session(make_link(arguments.server, "talk"), sound.speaker, watch)
+
+    async def ask() -> None:
+        await session.speak(microphone)
+
+    decide = always(arguments.approve or "no")
+    await run_turns(session, watch, once(ask), decide, arguments.timeout)
     return 0
+
+
+async def _piped(arguments: argparse.Namespace) -> int:
+    """Each line of standard input is asked; there is nobody to approve anything."""
+    from sayso.client.terminal.plain_talking import piped
+
+    sound = file_sound(arguments.mic, arguments.speaker, arguments.pace)
+    keeper = keep_files(_written(arguments), arguments.server)
+    watch = TurnWatch(keeper)
+    wants = () if arguments.speaker else WITHOUT_SPEECH
+    session = Session(make_link(arguments.server, "talk", wants), sound.speaker, watch)
+    decide = always(arguments.approve or "no")
+    await run_turns(session, watch, piped(session), decide, arguments.timeout)
+    await keeper.close()
+    return 0
+
+
+async def _plainly(arguments: argparse.Namespace) -> int:
+    """A person who wants lines, one after the other."""
+    from sayso.client.terminal.plain import PlainScreen
+    from sayso.client.terminal.plain_talking import PlainTalking
+
+    talking = PlainTalking(PlainScreen(sys.stdout, sys.stdout, verbosity=arguments.verbose))
+    keeper = keep_files(talking, arguments.server)
+    session, sound = await _session(arguments, keeper)
+    return await talking.run(session, sound.microphone)
+
+
+async def _on_screen(arguments: argparse.Namespace) -> int:
+    """A person at a terminal."""
+    # rich costs 60 ms; the other ways of talking do without it.
+    from sayso.client.terminal.live import LiveArea
+    from sayso.client.terminal.screen import TerminalScreen
+    from sayso.client.terminal.talking import Talking
+
+    screen = TerminalScreen(LiveArea(), verbosity=arguments.verbose)
+    keeper = keep_files(screen, arguments.server)
+    session, sound = await _session(arguments, keeper)
+    return await Talking(screen, session).run(sound.microphone)
+
+
+async def _session(arguments: argparse.Namespace, screen: Screen) -> tuple[Session, Sound]:
+    sound = await find_sound(arguments.mic, arguments.speaker, arguments.pace, screen.show)
+    for note in sound.notes:
+        screen.show(Notice(note))
+    wants = () if sound.audible else WITHOUT_SPEECH
+    return Session(make_link(arguments.server, "talk", wants), sound.speaker, screen), sound
+
+
+def _written(arguments: argparse.Namespace) -> Screen:
+    """Where a program, or a pipe, reads what happens."""
+    from sayso.client.terminal.plain import PlainScreen
+
+    return JsonScreen(sys.stdout) if arguments.json else PlainScreen(sys.stdout, sys.stderr)
 
 
 command = Talk()

@@ -15,20 +15,22 @@ from sayso.client.terminal import clean
 from sayso.protocol.messages import CodeEnd
 
 INDENT = 2
+OUTPUT_BAR = "┆"
 PROMPT = "\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT} "
 _THEME = "ansi_dark"
 """The terminal's own colours: readable on whatever background the person chose."""
 
 
 class Barred:
-    """Something with a bar at its left."""
+    """Something with a bar at its left: code has a whole one, output a broken one."""
 
-    def __init__(self, inside: RenderableType, style: str) -> None:
+    def __init__(self, inside: RenderableType, style: str, bar: str = "│") -> None:
         self._inside = inside
         self._style = style
+        self._bar = bar
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        bar = Segment(" " * INDENT + "│ ", Style.parse(self._style))
+        bar = Segment(f"{' ' * INDENT}{self._bar} ", Style.parse(self._style))
         width = options.max_width - INDENT - 2
         for line in console.render_lines(self._inside, options.update(width=width), pad=False):
             yield bar
@@ -61,11 +63,11 @@ def output(text: str, kind: str) -> RenderableType:
     shown = Text.from_ansi(clean.output(text))
     if kind in {"stderr", "error"}:
         shown.stylize_before("red" if kind == "error" else "yellow")
-    return Barred(shown, "dim")
+    return Barred(shown, "dim", OUTPUT_BAR)
 
 
 def left_out(lines: int) -> RenderableType:
-    return Barred(Text(f"… {lines} more lines", "dim italic"), "dim")
+    return Barred(Text(f"… {lines} more lines", "dim italic"), "dim", OUTPUT_BAR)
 
 
 def ended(end: CodeEnd) -> RenderableType:

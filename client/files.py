@@ -1,0 +1,97 @@
+"""Pictures and other results that are too big for a message: fetched over HTTP, kept in a file."""
+
+import asyncio
+import mimetypes
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from sayso.client.errors import ClientError
+from sayso.client.seen import FileSaved, Notice, Screen, Seen
+from sayso.protocol.codec import Envelope
+from sayso.protocol.messages import CodeOut
+
+FETCH_SECONDS = 20.0
+"""A picture at home takes milliseconds."""
+LARGEST_BYTES = 32 * 1024 * 1024
+"""Far more than a picture takes; a disk is not filled by mistake."""
+MOST_FETCHES = 8
+"""At once; a loop that draws a thousand plots must not open a thousand connections."""
+
+
+class FileLost(ClientError):
+    """A result could not be fetched or kept."""
+
+
+class Keeper:
+    """A screen before another one: fetches announced files, and tells where they lie."""
+
+    def __init__(
+        self, screen: Screen, server: str, token: Callable[[], str | None], folder: Path
+    ) -> None:
+        self._screen = screen
+        self._server = server
+        self._token = token
+        self._folder = folder
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._at_once = asyncio.Semaphore(MOST_FETCHES)
+
+    def show(self, seen: Seen) -> None:
+        self._screen.show(seen)
+        if isinstance(seen, Envelope) and isinstance(seen.message, CodeOut) and seen.message.file:
+            task = asyncio.create_task(self._keep(seen.message.file, seen.message.mime))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """Waits for what is being fetched."""
+        await asyncio.gather(*self._tasks)
+
+    async def _keep(self, name: str, mime: str) -> None:
+        async with self._at_once:
+            try:
+                path = await asyncio.to_thread(self._fetch, name, mime)
+            except FileLost as error:
+                self._screen.show(Notice(str(error)))
+            else:
+                self._screen.show(FileSaved(str(path), mime))
+
+    def _fetch(self, name: str, mime: str) -> Path:
+        request = urllib.request.Request(file_address(self._server, name))  # noqa: S310 (ours)
+        if token := self._token():
+            request.add_header("Authorization", f"Bearer {token}")
+        # No proxy: the server is at home, and the token must not go elsewhere.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=FETCH_SECONDS) as answer:
+                content = answer.read(LARGEST_BYTES + 1)
+            if len(content) > LARGEST_BYTES:
+                raise FileLost(f"A result of more than {LARGEST_BYTES >> 20} MB was not fetched.")
+            return self._write(content, mime)
+        except (OSError, urllib.error.URLError) as error:
+            reason = getattr(error, "reason", None) or error.strerror or error
+            raise FileLost(f"A result could not be fetched and kept: {reason}.") from error
+
+    def _write(self, content: bytes, mime: str) -> Path:
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        suffix = mimetypes.guess_extension(mime.partition(";")[0].strip()) or ".bin"
+        stamp = datetime.now().astimezone().strftime("%Y-%m-%d-%H%M%S")
+        for count in range(1000):
+            path = self._folder / f"{stamp}{f'-{count}' if count else ''}{suffix}"
+            try:
+                with path.open("xb") as file:
+                    file.write(content)
+            except FileExistsError:
+                continue
+            return path
+        raise FileLost(f"There is no room for a new name in {self._folder}.")
+
+
+def file_address(server: str, name: str) -> str:
+    """Where the server gives a file, by the address of its socket."""
+    parts = urlsplit(server)
+    scheme = "https" if parts.scheme == "wss" else "http"
+    return urlunsplit((scheme, parts.netloc, f"/files/{quote(name, safe='')}", "", ""))

@@ -1,0 +1,220 @@
+"""What a person does at the keys of a terminal, and what follows from it.
+
+Where the terminal tells when a key is let go, space is held to talk; elsewhere space begins and
+space ends. Letters go into the line at the bottom, and Enter sends it. While code waits for
+approval and the line is empty, y, n and e answer.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Literal
+
+from sayso.client.errors import ClientError
+from sayso.client.session import Session
+from sayso.client.terminal import scroll, slash
+from sayso.client.terminal.board import Pending
+from sayso.client.terminal.editor import edit
+from sayso.client.terminal.keys import Key
+from sayso.client.terminal.screen import TerminalScreen
+from sayso.client.terminal.tty import Terminal
+from sayso.protocol.messages import Approve
+
+HOLD = "hold space to talk · type to write · /help"
+TOGGLE = "space to talk, space to send · type to write · /help"
+TYPE = "type, and press Enter · /help"
+"""How one can talk here."""
+
+REPEAT_SECONDS = 0.08
+"""A space that follows another one so soon is a held key repeating itself, not a second press."""
+CARELESS_SECONDS = 0.6
+"""A key pressed so soon after a question appeared was meant for something else."""
+TWICE_SECONDS = 2.0
+"""Two Ctrl-C within this time mean: leave."""
+LONGEST_TEXT = 16_384
+"""Characters of a typed request, as the protocol has it."""
+
+
+class Keyboard:
+    """Reads keys until the person leaves; `code` is then what the program ends with."""
+
+    def __init__(
+        self,
+        terminal: Terminal,
+        screen: TerminalScreen,
+        session: Session,
+        talk: Callable[[], bool],
+    ) -> None:
+        """`talk` opens the mouth of a microphone. False: there is none."""
+        self._terminal = terminal
+        self._screen = screen
+        self._board = screen.board
+        self._session = session
+        self._talk = talk
+        self._space_at = -1.0
+        self._interrupted_at = -TWICE_SECONDS
+        self._editing: asyncio.Task[None] | None = None
+        self.left = asyncio.Event()
+        self.code = 0
+
+    async def run(self) -> None:
+        async for key in self._terminal.keys():
+            self._key(key)
+            self._screen.touch()
+
+    def interrupt(self) -> None:
+        """Ctrl-C: first what goes on is stopped; a second one soon after leaves."""
+        if self._editing is not None:
+            return  # The editor has the terminal, and knows the key.
+        now = _now()
+        if now - self._interrupted_at < TWICE_SECONDS:
+            self._leave(130)
+            return
+        self._interrupted_at = now
+        if self._session.talker.listening:
+            self._session.cancel()
+            self._screen.put(scroll.aside("Dropped."))
+        elif self._session.interrupt():
+            self._screen.put(scroll.aside("Stopped. Ctrl-C again leaves."))
+        elif self._board.line.text:
+            self._board.line.clear()
+        else:
+            self._screen.put(scroll.aside("Ctrl-C again leaves."))
+        self._screen.touch()
+
+    def _key(self, key: Key) -> None:
+        if key.name == "space" and self._space(key):
+            return
+        if key.kind == "release":
+            return
+        if key.ctrl and self._control(key.name):
+            return
+        if self._board.pending is not None and not self._board.line.text and self._answer(key):
+            return
+        match key.name:
+            case "enter":
+                self._enter()
+            case "escape":
+                self._escape()
+            case _:
+                self._board.line.press(key)
+
+    def _space(self, key: Key) -> bool:
+        """Talks, unless the space belongs into a line. True: the key is used up."""
+        listening = self._session.talker.listening
+        if self._terminal.tells_releases:
+            if key.kind == "release":
+                self._session.release()
+                return True
+            if listening:
+                return True
+        if self._board.line.text or key.ctrl or key.alt:
+            return False
+        if key.kind != "press":
+            return True
+        before, self._space_at = self._space_at, _now()
+        if self._space_at - before < REPEAT_SECONDS:
+            return True
+        if listening:
+            self._session.release()
+        elif not self._talk():
+            self._screen.put(scroll.note("There is no microphone: type, and press Enter."))
+        return True
+
+    def _control(self, letter: str) -> bool:
+        match letter:
+            case "c":
+                self.interrupt()
+            case "d" if not self._board.line.text:
+                self._leave(0)
+            case "l":
+                self._screen.clear()
+            case "z":
+                self._screen.pause()
+                self._terminal.suspend()
+                self._screen.resume()
+            case _:
+                return False
+        return True
+
+    def _escape(self) -> None:
+        if self._session.talker.listening:
+            self._session.cancel()
+            self._screen.put(scroll.aside("Dropped."))
+        else:
+            self._board.line.clear()
+
+    def _enter(self) -> None:
+        if self._session.talker.listening:
+            self._session.release()
+            return
+        line = self._board.line.take()
+        if line.startswith("/"):
+            self._command(line)
+        elif len(line) > LONGEST_TEXT:
+            self._screen.put(scroll.note("That is too long to ask; put it into a file."))
+        elif line:
+            self._session.say(line)
+
+    def _command(self, line: str) -> None:
+        match slash.parse(line):
+            case "help":
+                self._screen.put(scroll.aside(slash.help_text(self._help())))
+            case "stop":
+                if not self._session.interrupt():
+                    self._screen.put(scroll.aside("There is nothing to stop."))
+            case "quit":
+                self._leave(0)
+            case _:
+                self._screen.put(scroll.note(slash.unknown(line)))
+
+    def _help(self) -> list[str]:
+        enter = "Enter  sends what you have typed"
+        if self._board.keys == TYPE:
+            return [enter]
+        if self._terminal.tells_releases:
+            talk = "space  hold it to talk, let go to send (this terminal tells when you let go)"
+        else:
+            talk = "space  begins, space again sends (this terminal cannot tell when you let go)"
+        return [talk, "Esc    drops what you are saying", enter]
+
+    def _answer(self, key: Key) -> bool:
+        """Answers the question that is open. True: the key is used up."""
+        pending = self._board.pending
+        answers: dict[str, Literal["yes", "no", "edit"]] = {"y": "yes", "n": "no", "e": "edit"}
+        answer = answers.get(key.text.lower()) if key.name == "text" else None
+        if pending is None or answer is None:
+            return False
+        if _now() - pending.asked_at < CARELESS_SECONDS or self._editing is not None:
+            return True
+        if answer == "edit":
+            self._editing = asyncio.create_task(self._edit(pending))
+        else:
+            self._board.pending = None
+            self._session.send(Approve(pending.request.id, pending.request.nonce, answer))
+        return True
+
+    async def _edit(self, pending: Pending) -> None:
+        request = pending.request
+        code = ""
+        self._screen.pause()
+        try:
+            with self._terminal.lent():
+                code = await edit(request.code, request.language)
+        except ClientError as error:
+            self._screen.put(scroll.note(str(error)))
+        finally:
+            self._editing = None
+            self._screen.resume()
+        if self._board.pending is not pending:
+            self._screen.put(scroll.note("The question is settled meanwhile; nothing was changed."))
+        elif code.strip() and code.strip() != request.code.strip():
+            self._board.pending = None
+            self._session.send(Approve(request.id, request.nonce, "edit", code))
+
+    def _leave(self, code: int) -> None:
+        self.code = code
+        self.left.set()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

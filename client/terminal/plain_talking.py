@@ -1,0 +1,159 @@
+"""A conversation line by line: for screen readers, for terminals without colour, for pipes.
+
+At a terminal an empty line begins to talk, and another one sends; what is written is asked. In a
+pipe each line is asked when the one before it has been answered.
+"""
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from sayso.audio.errors import AudioError
+from sayso.audio.microphone import FileMicrophone, Microphone
+from sayso.client.once import Ask
+from sayso.client.seen import Seen
+from sayso.client.session import Session
+from sayso.client.terminal import slash
+from sayso.client.terminal.consent import understand
+from sayso.client.terminal.keyboard import LONGEST_TEXT, TWICE_SECONDS
+from sayso.client.terminal.lines import lines
+from sayso.client.terminal.plain import PlainScreen
+from sayso.protocol.codec import Envelope
+from sayso.protocol.messages import ApprovalDone, ApprovalRequest, TurnState
+
+TALK = "Enter by itself begins to talk, Enter again sends. Or type a question. /help tells more."
+TYPE = "Type a question, and press Enter. /help tells more."
+_KEYS = ["Enter  by itself begins to talk, and again sends", "text   and Enter asks"]
+
+
+class PlainTalking:
+    """A screen too: it notes which request is open."""
+
+    def __init__(self, screen: PlainScreen) -> None:
+        self._screen = screen
+        self._request: ApprovalRequest | None = None
+        self._interrupted_at = -TWICE_SECONDS
+        self._left = asyncio.Event()
+        self._code = 0
+
+    def show(self, seen: Seen) -> None:
+        self._screen.show(seen)
+        if isinstance(seen, Envelope):
+            match seen.message:
+                case ApprovalRequest() as request:
+                    self._request = request
+                case ApprovalDone() | TurnState(work="idle"):
+                    self._request = None
+
+    async def run(self, session: Session, microphone: Microphone | None) -> int:
+        """Goes on until the person leaves, or the server refuses us."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupt, session)
+        self._screen.say(TALK if microphone else TYPE)
+        conversing = asyncio.create_task(session.run())
+        tasks = {
+            conversing,
+            asyncio.create_task(self._read(session, microphone)),
+            asyncio.create_task(self._left.wait()),
+        }
+        listening = None
+        if microphone is not None and not isinstance(microphone, FileMicrophone):
+            listening = asyncio.create_task(self._listen(session, microphone))
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+            if conversing in done:
+                return 1
+            await session.leave()
+            await conversing
+            return self._code
+        finally:
+            everything = [*tasks, *([listening] if listening else [])]
+            for task in everything:
+                task.cancel()
+            await asyncio.gather(*everything, return_exceptions=True)
+            self._screen.end_reply()
+
+    async def _read(self, session: Session, microphone: Microphone | None) -> None:
+        async with aclosing(lines()) as typed:
+            async for line in typed:
+                if self._request is not None:
+                    await self._consent(line, session)
+                elif line.strip().startswith("/"):
+                    if self._command(line.strip(), session):
+                        return
+                elif not line.strip():
+                    await self._toggle(session, microphone)
+                elif len(line) > LONGEST_TEXT:
+                    self._screen.say("That is too long to ask; put it into a file.")
+                else:
+                    session.say(line.strip())
+
+    async def _consent(self, line: str, session: Session) -> None:
+        request = self._request
+        if request is None:
+            return
+        answer = await understand(line, request, self._screen)
+        if answer is not None and self._request is request:
+            self._request = None
+            session.send(answer)
+
+    async def _toggle(self, session: Session, microphone: Microphone | None) -> None:
+        if microphone is None:
+            self._screen.say(TYPE)
+        elif session.talker.listening:
+            session.release()
+        elif isinstance(microphone, FileMicrophone):
+            await session.speak(microphone)
+        else:
+            session.press()
+
+    def _command(self, line: str, session: Session) -> bool:
+        """Does what a /command says. True: leave."""
+        match slash.parse(line):
+            case "help":
+                self._screen.say(slash.help_text(_KEYS))
+            case "stop":
+                if not session.interrupt():
+                    self._screen.say("There is nothing to stop.")
+            case "quit":
+                return True
+            case _:
+                self._screen.say(slash.unknown(line))
+        return False
+
+    def _interrupt(self, session: Session) -> None:
+        now = asyncio.get_running_loop().time()
+        again = now - self._interrupted_at < TWICE_SECONDS
+        self._interrupted_at = now
+        if again:
+            self._code = 130
+            self._left.set()
+        elif session.talker.listening:
+            session.cancel()
+            self._screen.say("Dropped.")
+        elif session.interrupt():
+            self._screen.say("Stopped. Ctrl-C again leaves.")
+        else:
+            self._screen.say("Ctrl-C again leaves.")
+
+    async def _listen(self, session: Session, microphone: Microphone) -> None:
+        try:
+            await session.listen(microphone)
+        except AudioError as error:
+            self._screen.say(f"{error} You can type instead.")
+
+
+async def piped(session: Session) -> AsyncGenerator[Ask, None]:
+    """Each line of standard input, as something to ask."""
+    async with aclosing(lines(sys.stdin.fileno())) as typed:
+        async for line in typed:
+            if line.strip():
+
+                async def ask(text: str = line.strip()[:LONGEST_TEXT]) -> None:
+                    session.say(text)
+
+                yield ask

@@ -1,0 +1,113 @@
+"""A conversation in a terminal, from the first drawing to the last."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sayso.audio.errors import AudioError
+from sayso.audio.microphone import FileMicrophone, Microphone
+from sayso.client.seen import Notice
+from sayso.client.session import Session
+from sayso.client.terminal.keyboard import HOLD, TOGGLE, TYPE, Keyboard
+from sayso.client.terminal.screen import TerminalScreen
+from sayso.client.terminal.tty import Terminal
+
+ENDED = 143
+"""What shells expect of a program that was ended with SIGTERM."""
+
+
+class Talking:
+    """Everything that runs while a person sits at the terminal."""
+
+    def __init__(self, screen: TerminalScreen, session: Session) -> None:
+        self._screen = screen
+        self._session = session
+        self._terminal = Terminal()
+        self._microphone: Microphone | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._keyboard = Keyboard(self._terminal, screen, session, self._talk)
+
+    async def run(self, microphone: Microphone | None) -> int:
+        """Goes on until the person leaves, or the server refuses us."""
+        self._microphone = microphone
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._keyboard.interrupt)
+        loop.add_signal_handler(signal.SIGTERM, self._end)
+        loop.add_signal_handler(signal.SIGHUP, self._end)
+        with self._terminal.raw(), _quiet():
+            try:
+                return await self._until_left()
+            finally:
+                self._screen.pause()
+
+    async def _until_left(self) -> int:
+        conversing = asyncio.create_task(self._session.run())
+        self._tasks = {
+            asyncio.create_task(self._screen.run()),
+            asyncio.create_task(self._keyboard.run()),
+            asyncio.create_task(self._look_at_keys()),
+        }
+        if self._microphone is not None and not isinstance(self._microphone, FileMicrophone):
+            self._tasks.add(asyncio.create_task(self._listen(self._microphone)))
+        leaving = asyncio.create_task(self._keyboard.left.wait())
+        try:
+            await asyncio.wait({conversing, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if conversing.done():
+                conversing.result()
+                return 1
+            await self._session.leave()
+            await conversing
+            return self._keyboard.code
+        finally:
+            everything = [conversing, leaving, *self._tasks]
+            for task in everything:
+                task.cancel()
+            await asyncio.gather(*everything, return_exceptions=True)
+
+    async def _look_at_keys(self) -> None:
+        """Finds out how one can talk here, and says so."""
+        holds = await self._terminal.ask_for_releases()
+        talks = HOLD if holds else TOGGLE
+        self._screen.board.keys = talks if self._microphone is not None else TYPE
+        self._screen.touch()
+
+    async def _listen(self, microphone: Microphone) -> None:
+        try:
+            await self._session.listen(microphone)
+        except AudioError as error:
+            self._screen.show(Notice(f"{error} You can type instead."))
+        self._microphone = None
+        self._screen.board.keys = TYPE
+
+    def _talk(self) -> bool:
+        if self._microphone is None:
+            return False
+        if isinstance(self._microphone, FileMicrophone):
+            task = asyncio.create_task(self._session.speak(self._microphone))
+            self._tasks.add(task)
+        else:
+            self._session.press()
+        return True
+
+    def _end(self) -> None:
+        self._keyboard.code = ENDED
+        self._keyboard.left.set()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keeps what C libraries write to standard error off the screen: ALSA is talkative."""
+    if os.environ.get("SAYSO_DEBUG"):
+        yield
+        return
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
