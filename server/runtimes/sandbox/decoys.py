@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 import socket
+import stat
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,9 @@ from pathlib import Path
 
 from sayso.protocol.home import Home
 from sayso.server.runtimes.sandbox.probe import SYSTEM, Targets
+
+_OPEN = 0o666
+"""The mode of a canary."""
 
 _VICTIM_S = 30
 """How long the victim lives if nobody ends it: longer than any test, shorter than a nuisance."""
@@ -30,11 +34,11 @@ class Decoys:
     def disturbed(self) -> list[str]:
         """What was done to them, as seen from outside."""
         found = []
-        canary = Path(self.targets.canary)
-        if not canary.exists() or canary.read_text() != self.targets.secret:
+        canaries = [Path(canary) for canary in self.targets.canaries]
+        if any(self._is_changed(canary) for canary in canaries):
             found.append("change a file outside")
-        made = [Path(folder, self.targets.mark) for folder in SYSTEM] + [canary.with_name("made")]
-        if any(os.path.lexists(path) for path in made):
+        made = [Path(folder, self.targets.mark) for folder in SYSTEM]
+        if any(map(os.path.lexists, [*made, *(each.with_name("made") for each in canaries)])):
             found.append("make a file outside")
         if self.victim.returncode is not None:
             found.append("signal another process")
@@ -47,6 +51,13 @@ class Decoys:
                 found.append(name)
         return found
 
+    def _is_changed(self, canary: Path) -> bool:
+        try:
+            mode = stat.S_IMODE(canary.stat().st_mode)
+            return mode != _OPEN or canary.read_text() != self.targets.secret
+        except OSError:
+            return True
+
 
 @contextlib.asynccontextmanager
 async def set_out() -> AsyncIterator[Decoys]:
@@ -54,7 +65,10 @@ async def set_out() -> AsyncIterator[Decoys]:
     secret = secrets.token_hex(16)
     with contextlib.ExitStack() as stack:
         paths = _folders(stack)
-        paths["canary"].write_text(secret)
+        canaries = [paths["beside"] / "canary", paths["kept"] / "canary"]
+        for canary in canaries:
+            canary.write_text(secret)
+            canary.chmod(_OPEN)
         tcp = _listening(stack, socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0))
         udp = _listening(stack, socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0))
         sockets = (
@@ -79,7 +93,7 @@ async def set_out() -> AsyncIterator[Decoys]:
         try:
             targets = Targets(
                 workspace=str(paths["workspace"]),
-                canary=str(paths["canary"]),
+                canaries=[str(canary) for canary in canaries],
                 secret=secret,
                 victim=victim.pid,
                 mark=f".sayso-test-{secret}",
@@ -97,7 +111,10 @@ async def set_out() -> AsyncIterator[Decoys]:
 
 
 def _folders(stack: contextlib.ExitStack) -> dict[str, Path]:
-    """A canary where Sayso keeps its own secrets, if there is such a place; the rest beside."""
+    """Two places for canaries: where Sayso keeps its own secrets, and where anyone might write.
+
+    Both are open to every user, so that the sandbox is tested and not the modes of files.
+    """
     beside = _temporary(stack, None)
     try:
         state = Home.find().state
@@ -105,9 +122,12 @@ def _folders(stack: contextlib.ExitStack) -> dict[str, Path]:
         kept = _temporary(stack, state)
     except OSError:
         kept = beside
+    for folder in (beside, kept):
+        folder.chmod(0o777)
     return {
         "workspace": _temporary(stack, None),
-        "canary": kept / "canary",
+        "beside": beside,
+        "kept": kept,
         "stream": beside / "stream",
         "datagram": beside / "datagram",
     }
@@ -126,6 +146,8 @@ def _listening(
 ) -> socket.socket:
     made = stack.enter_context(socket.socket(family, kind))
     made.bind(address)
+    if isinstance(address, str) and not address.startswith("\0"):
+        Path(address).chmod(0o777)
     made.setblocking(False)
     if kind == socket.SOCK_STREAM:
         made.listen()

@@ -29,10 +29,10 @@ class Targets:
 
     workspace: str
     """To be written in: the one thing here that must succeed."""
-    canary: str
-    """A file outside, to be neither read nor changed."""
+    canaries: list[str]
+    """Files outside, to be neither read nor changed."""
     secret: str
-    """What is in the canary and in the victim's environment."""
+    """What is in the canaries and in the victim's environment."""
     victim: int
     """A process of the server's user, to be left alone."""
     mark: str
@@ -54,23 +54,33 @@ def write_in_workspace(targets: Targets) -> bool:
     return True
 
 
-def read_a_file(targets: Targets) -> bool:
-    return targets.secret in Path(targets.canary).read_text()
+def read_files(targets: Targets) -> bool:
+    for canary in targets.canaries:
+        with contextlib.suppress(OSError):
+            if targets.secret in Path(canary).read_text():
+                return True
+    return False
 
 
 def change_files(targets: Targets) -> bool:
     """Change, add to and take from folders outside; the server sees whether they were real."""
-    canary = Path(targets.canary)
-    with contextlib.suppress(OSError):
-        canary.with_name("made").write_text("made")
-    with contextlib.suppress(OSError), canary.open("r+") as file:
-        file.write("changed")
-    with contextlib.suppress(OSError):
-        canary.unlink()
+    for canary in map(Path, targets.canaries):
+        with contextlib.suppress(OSError):
+            canary.with_name("made").write_text("made")
+        with contextlib.suppress(OSError), canary.open("r+") as file:
+            file.write("changed")
+        with contextlib.suppress(OSError):
+            canary.chmod(0)
+        with contextlib.suppress(OSError):
+            canary.unlink()
     for folder in SYSTEM:
         with contextlib.suppress(OSError):
             Path(folder, targets.mark).touch()
     return False
+
+
+def see_processes(targets: Targets) -> bool:
+    return Path(f"/proc/{targets.victim}/comm").read_text() == "sleep\n"
 
 
 def read_environments(targets: Targets) -> bool:
@@ -143,9 +153,10 @@ def _connects(address: str) -> bool:
 
 
 ATTEMPTS: dict[str, Callable[[Targets], bool]] = {
-    "read a file outside": read_a_file,
+    "read a file outside": read_files,
     "change files outside": change_files,
-    "read the server's environment": read_environments,
+    "see the processes of the host": see_processes,
+    "read their environment": read_environments,
     "read another process's memory": read_memory,
     "trace another process": trace,
     "connect by TCP": connect_by_tcp,

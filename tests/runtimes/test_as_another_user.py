@@ -1,0 +1,78 @@
+"""The same tests as an ordinary user, where they run as root: a sandbox must hold for both."""
+
+import asyncio
+import json
+import os
+import stat
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from sayso.server.runtimes.environment import KernelEnvironment, base_python
+from sayso.server.runtimes.sandbox import launcher
+from sayso.server.runtimes.sandbox.launcher import Steps
+from tests.kernels import lent_home
+
+NOBODY = 65_534
+"""Who owns nothing and may do nothing."""
+
+ROOT = Path(__file__).parents[2]
+SAME = (
+    "test_escapes.py",
+    "test_selftest.py",
+    "test_trouble.py::test_nothing_outlives_a_server_that_is_killed",
+    "test_trouble.py::test_closing_ends_everything_that_was_started",
+    "test_python.py::test_a_plot_arrives_as_a_picture",
+    "test_python.py::test_pools_of_processes_work",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0, reason="not root: so it is already"
+)
+async def test_all_holds_for_an_ordinary_user_too(environment: KernelEnvironment) -> None:
+    files = [str(Path(__file__).with_name(name)) for name in SAME]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
+    process = await asyncio.create_subprocess_exec(
+        *as_nobody(command, [ROOT, Path(sys.executable), environment.base, environment.folder]),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        env={
+            **os.environ,
+            "HOME": "/nonexistent",
+            "SAYSO_TEST_HOME": str(lent_home().data),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
+    )
+    said, _ = await process.communicate(b"\n")
+    assert process.returncode == 0, said.decode()
+    assert b"passed" in said
+
+
+def as_nobody(command: list[str], needed: list[Path]) -> list[str]:
+    """A command that runs another as nobody, for whom root's closed folders are open."""
+    views = {closed for path in needed if (closed := first_closed(path))}
+    views = {path for path in views if not views.intersection(path.parents)}
+    enter = Steps(role="enter", argv=command, user=NOBODY, folder=str(ROOT))
+    stage = Steps(
+        role="stage", argv=launch(enter), user=NOBODY, views=sorted(str(path) for path in views)
+    )
+    return launch(stage)
+
+
+def launch(steps: Steps) -> list[str]:
+    return [str(base_python()), "-I", "-S", launcher.__file__, json.dumps(asdict(steps))]
+
+
+def first_closed(path: Path) -> Path | None:
+    """The outermost folder on the way that only root may enter."""
+    for folder in (*reversed(path.parents), path):
+        status = folder.stat()
+        if status.st_uid == 0 and not status.st_mode & stat.S_IXOTH:
+            return folder
+    return None
