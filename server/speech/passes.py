@@ -6,10 +6,13 @@ and decides whether the pass is still worth asking for. No draft ever delays a f
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from enum import IntEnum
 
 from sayso.server.speech.recognizer import Transcript
+
+Work = Callable[[], Coroutine[None, None, Transcript]]
+"""Begins the pass when its turn has come."""
 
 
 class Rank(IntEnum):
@@ -32,7 +35,7 @@ class Overtaken(Exception):
 class Ask:
     """One request for a pass. Its rank may rise while it waits or runs."""
 
-    def __init__(self, rank: Rank, work: Callable[[], Awaitable[Transcript]]) -> None:
+    def __init__(self, rank: Rank, work: Work) -> None:
         self.rank = rank
         self.work = work
         self.overtaken = False
@@ -51,9 +54,9 @@ class Passes:
     def __init__(self) -> None:
         self._waiting: list[Ask] = []
         self._current: Ask | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[Transcript] | None = None
 
-    def ask(self, rank: Rank, work: Callable[[], Awaitable[Transcript]]) -> Ask:
+    def ask(self, rank: Rank, work: Work) -> Ask:
         """Ask for a pass; await its `result`, or give it up with `forget`."""
         ask = Ask(rank, work)
         self._waiting.append(ask)
@@ -77,34 +80,24 @@ class Passes:
         if self._current is None:
             self._waiting.remove(urgent)
             self._current = urgent
-            self._task = asyncio.create_task(self._run(urgent), name=f"{urgent.rank.name} pass")
-            # Not at the end of the task: one that is cancelled before its first step never runs.
-            self._task.add_done_callback(lambda _: self._over(urgent))
+            self._task = asyncio.create_task(urgent.work(), name=f"{urgent.rank.name} pass")
+            self._task.add_done_callback(lambda task: self._done(urgent, task))
         elif urgent.rank < self._current.rank and self._task is not None:
             self._current.overtaken = True
             self._task.cancel()
 
-    async def _run(self, ask: Ask) -> None:
-        try:
-            heard = await ask.work()
-        except asyncio.CancelledError:
-            if not ask.result.done() and not ask.overtaken:  # the whole house is closing
+    def _done(self, ask: Ask, task: asyncio.Task[Transcript]) -> None:
+        """Tell the asker. Also called for a task that was cancelled before it ever ran."""
+        self._current = self._task = None
+        if task.cancelled():
+            if not ask.result.done() and not ask.overtaken:
                 ask.result.cancel()
-                raise
+                return  # the whole house is closing: nobody is next
             if not ask.result.done():
                 ask.result.set_exception(Overtaken())
-        except Exception as problem:  # noqa: BLE001 - a task's root: the asker is told
+        elif problem := task.exception():
             if not ask.result.done():
                 ask.result.set_exception(problem)
-        else:
-            if not ask.result.done():
-                ask.result.set_result(heard)
-
-    def _over(self, ask: Ask) -> None:
-        if not ask.result.done():
-            if ask.overtaken:
-                ask.result.set_exception(Overtaken())
-            else:
-                ask.result.cancel()
-        self._current = self._task = None
+        elif not ask.result.done():
+            ask.result.set_result(task.result())
         self._next()
