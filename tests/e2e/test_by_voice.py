@@ -6,7 +6,7 @@ import pytest
 
 from tests.e2e.speech import Voice
 from tests.rig import Server
-from tests.scripted_model import ScriptedModel, runs, says
+from tests.scripted_model import Reply, ScriptedModel, runs, says
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -39,7 +39,7 @@ def test_what_is_shown_and_what_is_spoken_come_while_the_answer_is_still_written
     question, answer = tmp_path / "question.wav", tmp_path / "answer.wav"
     voice.speak("Tell me something about the sea.", question)
     sentences = ["The sea is deep. ", "It is blue. ", "It is cold. ", "It is very wide."]
-    model.add(says(*sentences, between_s=0.6))
+    model.add(Reply(sentences, between_s=0.6))
 
     client = server.talk(question, answer)
 
