@@ -88,7 +88,7 @@ def _a_place_of_its_own() -> Iterator[None]:
     """A fresh home, a look at which processes are left, and at who wanted to go outside."""
     # Short, because UNIX sockets lie in it, whose paths may have a hundred characters at most.
     home = tempfile.mkdtemp(prefix="sayso-", dir="/tmp")
-    before = leaks.running()
+    before, misses = leaks.running(), GUARD.count_misses()
     with pytest.MonkeyPatch.context() as environment:
         for name, folder in (("SAYSO_HOME", "sayso"), ("HOME", "person"), ("TMPDIR", "tmp")):
             Path(home, folder).mkdir()
@@ -103,6 +103,8 @@ def _a_place_of_its_own() -> Iterator[None]:
     complaints = [f"left a process running: {process}" for process in left]
     complaints += [f"wrote into the person's home: {path}" for path in strewn]
     complaints += [f"reached outside: {attempt}" for attempt in GUARD.take_attempts()]
+    if GUARD.count_misses() > misses:
+        complaints.append("reached outside from some process (strace -f -e connect tells which)")
     if complaints:
         pytest.fail("The test " + "\nThe test ".join(complaints), pytrace=False)
 

@@ -32,5 +32,6 @@ def leave_the_network() -> bool:
 
 
 if __name__ == "__main__":
-    leave_the_network()
+    if leave_the_network():
+        os.environ["SAYSO_TEST_NETLESS"] = "yes"
     os.execvp(sys.argv[1], sys.argv[1:])
