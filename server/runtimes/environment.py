@@ -57,7 +57,8 @@ _SIGNS_OF_NO_NETWORK = (
     "dns error", "failed to lookup", "name resolution", "name or service not known",
     "nodename nor servname", "network is unreachable", "connection refused",
     "failed to establish a new connection", "timed out", "error sending request",
-    "could not connect",
+    "could not connect", "network connectivity is disabled", "network was disabled",
+    "from versions: none",
 )  # fmt: skip
 
 _WORTH_TELLING = (

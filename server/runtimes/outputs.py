@@ -108,7 +108,7 @@ def _bytes(mime: str, value: object) -> bytes | None:
     text = _joined(value)
     if mime.startswith("image/") and mime != "image/svg+xml":
         try:
-            return base64.b64decode(text)
+            return base64.b64decode(text) or None
         except (binascii.Error, ValueError):
             return None
     return text.encode(errors="replace")

@@ -1,0 +1,129 @@
+"""Runs that print more than anyone reads."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import pairwise
+
+import pytest
+
+from sayso.server.runtimes import gathering
+from sayso.server.runtimes.gathering import Gathering
+from sayso.server.runtimes.runtime import Output
+from sayso.server.runtimes.wire import Message
+from sayso.server.runtimes.workshop import Workshop
+from tests.runtimes.rooms import told
+
+MOST = gathering.HEAD_CHARACTERS + 2 * gathering.TAIL_CHARACTERS
+LATE_P95_S = 0.05
+LATE_S = 0.5
+
+
+@asynccontextmanager
+async def looking_at_the_loop() -> AsyncIterator[list[float]]:
+    """How late the event loop is, measured all the while."""
+    late: list[float] = []
+
+    async def look() -> None:
+        while True:
+            due = time.monotonic() + 0.002
+            await asyncio.sleep(0.002)
+            late.append(time.monotonic() - due)
+
+    looking = asyncio.create_task(look())
+    try:
+        yield late
+    finally:
+        looking.cancel()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for i in range(200_000): print('x' * 99)",
+        "print('y' * 20_000_000)",
+        "print('\\\\\\n\"\\u00e9\\U0001f600' * 3_000_000)",
+    ],
+)
+async def test_twenty_megabytes_hurt_nobody(any_workshop: Workshop, code: str) -> None:
+    await told(any_workshop, "1")
+    async with looking_at_the_loop() as late:
+        run = await told(any_workshop, code + "\nprint('the end')")
+    assert run.ending.status == "ok"
+    assert sum(len(output.text) for output in run.outputs) < MOST
+    assert run.stdout.endswith("the end\n")
+    assert "characters of output left out" in run.stderr
+    assert sorted(late)[int(len(late) * 0.95)] < LATE_P95_S
+    assert max(late) < LATE_S
+
+
+async def test_many_small_pieces_hurt_nobody_either(any_workshop: Workshop) -> None:
+    await told(any_workshop, "1")
+    async with looking_at_the_loop() as late:
+        run = await told(any_workshop, "for i in range(5_000): print(i, flush=True)")
+    assert run.stdout.split() == [str(i) for i in range(5_000)]
+    assert len(run.outputs) < run.ending.seconds / gathering.PIECE_S + 3
+    assert max(late) < LATE_S
+
+
+async def test_a_hundred_plots_are_enough(any_workshop: Workshop) -> None:
+    code = (
+        "from IPython.display import HTML, display\nfor i in range(120): display(HTML(f'<b>{i}'))"
+    )
+    run = await told(any_workshop, code)
+    assert sum(output.mime == "text/html" for output in run.outputs) == gathering.RICH_MOST
+    assert "20 more plots or tables left out" in run.stderr
+
+
+def message(kind: str, parent: str = "me", **content: object) -> Message:
+    return Message(kind, parent, content)
+
+
+def printed(text: str) -> Message:
+    return message("stream", name="stdout", text=text)
+
+
+def end(run: Gathering) -> None:
+    run.answered(message("execute_reply", status="ok"))
+    run.heard(message("status", execution_state="idle"))
+
+
+@pytest.mark.virtual_time
+async def test_the_first_word_comes_at_once_and_the_rest_in_pieces() -> None:
+    loop = asyncio.get_running_loop()
+    run = Gathering("me")
+    came: list[tuple[float, str]] = []
+
+    async def read() -> None:
+        began = loop.time()
+        came.extend([(round(loop.time() - began, 3), piece.text) async for piece in run.pieces()])
+
+    reading = asyncio.create_task(read())
+    for word in "abcdefgh":
+        run.heard(printed(word))
+        await asyncio.sleep(0.02)
+    end(run)
+    await reading
+    assert came[0] == (0.0, "a")
+    assert "".join(text for _, text in came) == "abcdefgh"
+    gaps = [later - sooner for (sooner, _), (later, _) in pairwise(came[:-1])]
+    assert min(gaps) >= gathering.PIECE_S - 0.001
+
+
+@pytest.mark.virtual_time
+async def test_a_run_ends_although_the_word_that_it_is_idle_was_lost() -> None:
+    run = Gathering("me")
+    run.answered(message("execute_reply", status="ok"))
+    assert [piece async for piece in run.pieces()] == []
+    assert run.ending(1.0).status == "ok"
+
+
+@pytest.mark.virtual_time
+async def test_what_is_not_this_runs_is_not_told_as_its_own() -> None:
+    run = Gathering("me", earlier=["before"])
+    run.heard(message("stream", "", name="stderr", text="starting"))
+    run.heard(message("error", "before", ename="E"))
+    run.heard(message("stream", "before", name="stdout", text="late"))
+    end(run)
+    assert [piece async for piece in run.pieces()] == [Output("stdout", "late")]
