@@ -105,8 +105,9 @@ class Playback:
         """Which of the samples that the card took is being heard now."""
         for mark in reversed(self._marks):
             if mark.moment <= now:
-                passed = int((now - mark.moment) * self._stream.rate)
-                return mark.first + min(mark.count, passed)
+                # Clocks count in fractions without an exact form: a thousandth is given.
+                passed = (now - mark.moment) * self._stream.rate
+                return mark.first + min(mark.count, int(passed + 0.001))
         return self._marks[0].first if self._marks else self._taken
 
     def _fill(self, out: memoryview, moment: float) -> None:

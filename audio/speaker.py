@@ -86,7 +86,9 @@ class FileSpeaker:
             return self._played
         due = len(self._pending) // SAMPLE_BYTES
         if self._pace == "real":
-            reached = self._run_base + int((self._clock() - self._run_began) * self._rate)
+            # Clocks count in fractions that have no exact form: a thousandth of a sample is given.
+            passed = (self._clock() - self._run_began) * self._rate
+            reached = self._run_base + int(passed + 0.001)
             due = min(due, reached - self._played)
         if due > 0:
             self._put(bytes(self._pending[: due * SAMPLE_BYTES]))

@@ -1,0 +1,91 @@
+"""Sound cards that a test plugs in and pulls out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sayso.audio.cards import Device, Direction, End, Fill, Hear
+from sayso.audio.errors import DeviceUnavailable
+
+
+def device(name: str, direction: Direction, rate: int = 16_000) -> Device:
+    return Device(0, name, direction, rate, 1, 0.04, default=True)
+
+
+@dataclass
+class OpenStream:
+    """An open device, driven by the test."""
+
+    device: Device
+    rate: int
+    clock: Callable[[], float]
+    hear: Hear | None = None
+    fill: Fill | None = None
+    end: End | None = None
+    latency: float = 0.04
+    underflows: int = 0
+    closed: bool = False
+    heard: bytes = b""
+
+    def now(self) -> float:
+        return self.clock()
+
+    def close(self) -> None:
+        self.closed = True
+
+    def say(self, pcm: bytes) -> None:
+        """The microphone hears something."""
+        assert self.hear is not None
+        self.hear(pcm)
+
+    def take(self, samples: int) -> bytes:
+        """The loudspeaker asks for sound, which is heard when the card's buffer is through."""
+        assert self.fill is not None
+        out = bytearray(2 * samples)
+        self.fill(memoryview(out), self.clock() + self.latency)
+        self.heard += out
+        return bytes(out)
+
+    def pull_out(self) -> None:
+        assert self.end is not None
+        self.end()
+
+
+@dataclass
+class Cards:
+    """What is plugged in, and what was opened."""
+
+    clock: Callable[[], float]
+    plugged: list[Device] = field(default_factory=list)
+    opened: list[OpenStream] = field(default_factory=list)
+    refreshes: int = 0
+    rates: tuple[int, ...] = ()
+    """Rates that the cards take; empty means any."""
+
+    def devices(self) -> list[Device]:
+        return list(self.plugged)
+
+    def find(self, direction: Direction, wanted: str = "") -> Device:
+        for found in self.plugged:
+            if found.direction == direction and wanted.lower() in found.name.lower():
+                return found
+        raise DeviceUnavailable(f"There is no {direction} {wanted}: plug one in.")
+
+    def capture(self, device: Device, hear: Hear, end: End) -> OpenStream:
+        return self._open(OpenStream(device, device.rate, self.clock, hear=hear, end=end))
+
+    def playback(
+        self, device: Device, rate: int, latency: float, fill: Fill, end: End
+    ) -> OpenStream:
+        usable = rate if not self.rates or rate in self.rates else device.rate
+        stream = OpenStream(device, usable, self.clock, fill=fill, end=end)
+        stream.latency = max(latency, device.latency)
+        return self._open(stream)
+
+    def refresh(self) -> None:
+        self.refreshes += 1
+
+    def _open(self, stream: OpenStream) -> OpenStream:
+        if stream.device not in self.plugged:
+            raise DeviceUnavailable(f"{stream.device.name} cannot be opened.")
+        self.opened.append(stream)
+        return stream
