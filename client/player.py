@@ -240,7 +240,8 @@ class Player:
     def _pour(self, stream: _Stream) -> None:
         """Hands over what is held, unless it is held back for good reason."""
         if not stream.flowing:
-            waited = self._clock() - (stream.arrived_at or self._clock())
+            arrived = stream.arrived_at
+            waited = 0.0 if arrived is None else self._clock() - arrived
             enough = 1000 * stream.held_samples >= HOLD_MS * stream.rate
             if not (enough or stream.ended or waited >= HOLD_SECONDS) or not stream.held:
                 return
@@ -270,7 +271,7 @@ class Player:
 
     def _given_up(self, stream: _Stream) -> bool:
         """It was ended, but what was promised does not come."""
-        last = stream.arrived_at or stream.opened_at
+        last = stream.opened_at if stream.arrived_at is None else stream.arrived_at
         return stream.ended and self._clock() - max(last, stream.reported_at) > QUIET_SECONDS
 
     def _report(self, stream: _Stream, position: int, *, urgent: bool) -> None:
