@@ -4,6 +4,7 @@ Everything is checked when it is read, so that a file with a slip in it is refus
 that says where, and never fails in a conversation.
 """
 
+import re
 import string
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -60,7 +61,7 @@ def _checked(file: Path, code: str) -> Language:
         text = file.read_text(encoding="utf-8")
         # libyaml's loader is ten times as fast, and is not in every build of PyYAML.
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        return _language(code, _section(yaml.load(text, loader), ""))  # noqa: S506 (both are safe)
+        return _language(code, _section(yaml.load(text, loader), "the file"))  # noqa: S506 (both are safe)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as problem:
         told = " ".join(str(problem).split())
         raise LanguageDamaged(f"{file} cannot be read ({told}).") from problem
@@ -76,6 +77,7 @@ def _language(code: str, found: Mapping[str, object]) -> Language:
     hassil_keys = ("language", "lists", "expansion_rules", "intents")
     wanted = (*hassil_keys, "manners", "doubts", "answers", "examples")
     _same_keys(found, wanted, "the file")
+    _references_lead_somewhere(found)
     examples = _section(found["examples"], "examples")
     _same_keys(examples, _section(found["intents"], "intents"), "examples")
     return Language(
@@ -120,8 +122,11 @@ def _value(kind: object, found: object, where: str) -> object:
 
 def _section(found: object, where: str) -> Mapping[str, object]:
     if not isinstance(found, dict):
-        raise _Slip(f"{where or 'the file'} should hold names and values")
-    return {str(key): value for key, value in found.items()}
+        raise _Slip(f"{where} should hold names and values")
+    for key in found:
+        if not isinstance(key, str):  # YAML takes yes, no, on and off for something else
+            raise _Slip(f"a name in {where} should be in quotes: it reads as {key!r}")
+    return found
 
 
 def _texts(found: object, where: str) -> tuple[str, ...]:
@@ -152,6 +157,31 @@ def _phrase(names: Names, found: object, where: str) -> str:
         if name is not None and (name not in names.allowed or form or conversion):
             raise _Slip(f"{where} may have in braces {', '.join(names.allowed)}, not {name!r}")
     return phrase
+
+
+def _references_lead_somewhere(found: Mapping[str, object]) -> None:
+    """Every `<rule>` and `{list}` of a sentence is defined: hassil only looks when it matches."""
+    lists = _section(found["lists"], "lists")
+    rules = _section(found["expansion_rules"], "expansion_rules")
+    for name, body in rules.items():
+        _references(_text(body, f"expansion_rules.{name}"), lists, rules, name)
+    for name, intent in _section(found["intents"], "intents").items():
+        blocks = _section(intent, name).get("data")
+        if not isinstance(blocks, list):
+            raise _Slip(f"{name} should have a list called data")
+        for block in blocks:
+            section = _section(block, name)
+            own = {**rules, **_section(section.get("expansion_rules", {}), name)}
+            for sentence in _texts(section.get("sentences"), f"{name}.sentences"):
+                _references(sentence, lists, own, name)
+
+
+def _references(sentence: str, lists: Iterable[str], rules: Iterable[str], where: str) -> None:
+    for braces, known in (("<>", rules), ("{}", lists)):
+        start, end = map(re.escape, braces)
+        for name in re.findall(rf"{start}([^:{end}]+)", sentence):
+            if name not in known:
+                raise _Slip(f"{where} speaks of {braces[0]}{name}{braces[1]}, which is not defined")
 
 
 def _same_keys(found: Iterable[str], wanted: Iterable[str], where: str) -> None:

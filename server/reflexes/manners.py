@@ -1,8 +1,9 @@
-"""Politeness, fillers and the spellings of speech recognisers, taken away before matching. Pure.
+"""Politeness and fillers, taken away before matching. Pure.
 
     said             "Hey, um, could you please set a 10-minute timer? Thanks."
-    without fillers  "Hey, could you please set a 10 minute timer? Thanks."
-    to the point     "set a 10 minute timer?"
+    without fillers  "Hey, could you please set a 10-minute timer? Thanks."
+    without preface  "set a 10-minute timer? Thanks."
+    to the point     "set a 10-minute timer"
 
 What is taken away may be part of the request ("remind me in an hour to say thanks"), so matching
 tries the fuller text first.
@@ -15,8 +16,6 @@ from typing import Final
 
 from sayso.server.reflexes import language
 
-_HYPHEN: Final = re.compile(r"(?<=\d)[-\u2010\u2011](?=[^\W\d_])")
-"""As in "10-minute"."""
 _SPACE: Final = re.compile(r"\s+")
 _COMMA_PAIR: Final = re.compile(r"(?:\s*,)+(?=\s*,|\s*$)|^\s*,\s*")
 """Commas that stood around a word that is gone."""
@@ -54,7 +53,7 @@ class Manners:
 
     def _plain(self, text: str) -> str:
         text = _SPACE.sub(" ", unicodedata.normalize("NFC", text)).replace("\u2019", "'")
-        return _tidy(self._fillers.sub("", _HYPHEN.sub(" ", text)))
+        return _tidy(self._fillers.sub("", text))
 
 
 def _tidy(text: str) -> str:

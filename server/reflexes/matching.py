@@ -27,6 +27,9 @@ that matching takes grows faster than the text."""
 MAX_NAME_WORDS: Final = 4
 """A timer's name with more words than that is a sentence that was mistaken for one."""
 
+_HYPHEN: Final = re.compile(r"(?<=\w)[-\u2010\u2011](?=\w)")
+"""Recognisers write "ten minute timer" with any number of them."""
+
 _WILD: Final = frozenset({"name", "what", "what_before_time"})
 
 
@@ -48,6 +51,7 @@ class Reflexes:
         """
         from hassil import Intents
         from hassil.errors import HassilError
+        from hassil.parser import ParseError
 
         known = read_language(language, folder)
         if strange := known.examples.keys() - INTENTS:
@@ -56,7 +60,17 @@ class Reflexes:
             )
         try:
             intents = Intents.from_dict(dict(known.sentences))
-        except (HassilError, ValueError, KeyError, TypeError, AssertionError) as problem:
+            for intent in intents.intents.values():
+                for block in intent.data:
+                    block.sentences  # noqa: B018 (parsed when first looked at)
+        except (
+            HassilError,
+            ParseError,
+            LookupError,
+            ValueError,
+            TypeError,
+            AssertionError,
+        ) as problem:
             raise LanguageDamaged(
                 f"In {folder / known.code}.yaml, a sentence cannot be understood ({problem})."
             ) from problem
@@ -92,7 +106,7 @@ class Reflexes:
         from hassil import recognize_all
 
         wild = []
-        for result in recognize_all(text, self._intents):
+        for result in recognize_all(_HYPHEN.sub(" ", text), self._intents):
             if _wild_chars(result):
                 wild.append(result)
             else:

@@ -14,7 +14,7 @@ The names of the slots are the contract with the files of sentences:
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from sayso.server.reflexes.moments import NOON, After, At, Clock, Day, Part, When
@@ -121,7 +121,9 @@ def reflex_of(intent: str, said: Iterable[Slot]) -> Reflex | None:
             what = slots.words("what", "what_before_time")
             if when is None:
                 return None
-            return SetReminder(when, what, "alarm" if intent == "SetAlarm" else "reminder")
+            if intent == "SetAlarm":
+                return SetReminder(_for_waking(when), what, "alarm")
+            return SetReminder(when, what)
         case "ListTimers":
             return ListTimers(cast(Kind, slots.text("kind")), slots.words("name"))
         case "CancelTimer":
@@ -145,6 +147,14 @@ def _when(slots: _Slots) -> When | None:
     if clock is None and part is None and (day is None or day.ahead == 0):
         return None  # "today" is no time
     return At(clock, day, part)
+
+
+def _for_waking(when: When) -> When:
+    """On another day people are woken in the morning, even at five."""
+    if isinstance(when, After) or when.clock is None or when.part is not None:
+        return when
+    another_day = when.day is not None and when.day.ahead != 0
+    return replace(when, part="am") if another_day and when.clock.hour % NOON else when
 
 
 def _day(slots: _Slots) -> Day | None:

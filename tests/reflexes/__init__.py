@@ -1,0 +1,1 @@
+"""Reflexes: sentences to meanings, meanings to answers, reminders in virtual time."""
