@@ -20,23 +20,34 @@ MAX_COMPRESSION = 2.4
 NO_SPEECH = 0.6
 """Probability of no speech above which an unsure text is an invention (Whisper's own value)."""
 
+SURELY_NO_SPEECH = 0.8
+"""Above it any text is an invention. Measured with tiny.en and base.en: recorded words in noise as
+loud as themselves stay under 0.75; fans, keys, hiss and silence lie above 0.8 with tiny.en."""
+
 UNSURE = -1.0
 """Mean log-probability of a token below which a text is a guess (Whisper's own value)."""
 
-SURE = -0.55
-"""Mean log-probability above which even a well-known phantom is taken for speech."""
+HOPELESS = -1.3
+"""Mean log-probability below which a guess at the full context is worth nothing: of recorded words
+that were this unsure, none was right."""
 
-PHANTOM_NO_SPEECH = 0.25
-"""Probability of no speech above which a well-known phantom is never taken for speech."""
+PHANTOM_NO_SPEECH = 0.38
+PHANTOM_UNSURE = -1.2
+"""A well-known phantom is believed only within these: a recorded "Thank you.", alone or in noise,
+has 0.0 to 0.36 and -1.14 to -0.4; the phantoms of noises are beyond one of the two."""
 
 MAX_SAME_WORD = 4
 """As often may a word follow itself before it counts as a loop: people do say "no, no, no, no"."""
 
 MAX_SAME_PHRASE = 3
-"""As often may a phrase of two to eight words follow itself."""
+"""As often may a phrase of several words follow itself."""
 
-LONGEST_PHRASE = 8
+LONGEST_PHRASE = 16
 """Words of the longest phrase that is looked for."""
+
+SENTENCE_LOOP = 4
+"""Words. A phrase this long that goes round and round was said by nobody; a shorter one ("stop,
+stop, stop …") may have been, and is kept once."""
 
 PHANTOMS = frozenset(
     {
@@ -104,27 +115,36 @@ class Pass:
     @property
     def loops(self) -> bool:
         """Does it say the same thing over and over?"""
-        return compression(self.text) > MAX_COMPRESSION or repeats(self.text)
+        return compression(self.text) > MAX_COMPRESSION or loop_length(self.text) > 0
 
 
 def judge(heard: Pass) -> Verdict:
     """What to do with a pass over a shortened context."""
-    if not has_words(heard.text):
-        return "nothing"
-    if is_invention(heard):
+    if not has_words(heard.text) or is_invention(heard):
         return "nothing"
     if heard.cut_short or heard.loops or heard.log_probability < UNSURE:
         return "again"
     return "believe"
 
 
+def judge_last(heard: Pass) -> Literal["believe", "nothing"]:
+    """What to do with a pass over the full context, after which there is no other."""
+    if not has_words(heard.text) or is_invention(heard):
+        return "nothing"
+    if heard.log_probability < HOPELESS or loop_length(heard.text) >= SENTENCE_LOOP:
+        return "nothing"
+    return "believe"
+
+
 def is_invention(heard: Pass) -> bool:
     """Did nobody say this?"""
+    if heard.no_speech > SURELY_NO_SPEECH:
+        return True
     if heard.no_speech > NO_SPEECH and heard.log_probability < UNSURE:
         return True
     if plain(heard.text) not in PHANTOMS:
         return False
-    return heard.no_speech > PHANTOM_NO_SPEECH or heard.log_probability < SURE
+    return heard.no_speech > PHANTOM_NO_SPEECH or heard.log_probability < PHANTOM_UNSURE
 
 
 def has_words(text: str) -> bool:
@@ -139,17 +159,16 @@ def compression(text: str) -> float:
     return len(raw) / len(zlib.compress(raw)) if raw else 0.0
 
 
-def repeats(text: str) -> bool:
-    """Does a word or phrase follow itself more often than people do that?"""
+def loop_length(text: str) -> int:
+    """Words of the phrase that follows itself more often than people say it; 0 if none does."""
     words = plain(text).split()
     for length in range(1, LONGEST_PHRASE + 1):
-        limit = MAX_SAME_WORD if length == 1 else MAX_SAME_PHRASE
         run = 0
         for at in range(len(words) - length):
             run = run + 1 if words[at] == words[at + length] else 0
-            if run >= limit * length:
-                return True
-    return False
+            if run >= _limit(length) * length:
+                return length
+    return 0
 
 
 def collapse(text: str) -> str:
@@ -173,9 +192,13 @@ def _loop_at(words: list[str], at: int) -> tuple[int, int] | None:
             plain(word) for word in words[at + times * length : at + (times + 1) * length]
         ] == phrase:
             times += 1
-        if times > (MAX_SAME_WORD if length == 1 else MAX_SAME_PHRASE):
+        if times > _limit(length):
             return length, times
     return None
+
+
+def _limit(length: int) -> int:
+    return MAX_SAME_WORD if length == 1 else MAX_SAME_PHRASE
 
 
 def plain(text: str) -> str:

@@ -19,7 +19,7 @@ from faster_whisper import WhisperModel
 from faster_whisper.tokenizer import Tokenizer
 from faster_whisper.transcribe import get_suppressed_tokens
 
-from sayso.server.speech.doubts import Pass, collapse, has_words, is_invention, judge
+from sayso.server.speech.doubts import Pass, collapse, judge, judge_last
 from sayso.server.speech.errors import ModelBroken, ModelMissing
 from sayso.server.speech.loudness import Samples, is_silence, pieces
 from sayso.server.speech.recognizer import HEARING_RATE, Transcript
@@ -133,9 +133,8 @@ class WhisperEngine:
         verdict = judge(heard)
         if verdict == "again":
             heard, language = self._run(samples, Run(FULL, "", run.wanted))
-            if not has_words(heard.text) or is_invention(heard):
-                verdict = "nothing"
-            elif heard.loops:
+            verdict = judge_last(heard)
+            if heard.loops:
                 heard = Pass(collapse(heard.text), heard.log_probability, heard.no_speech)
         return nothing if verdict == "nothing" else (heard, language)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sayso.server.speech.doubts import Pass, Verdict, collapse, judge, repeats
+from sayso.server.speech.doubts import Pass, Verdict, collapse, judge, judge_last, loop_length
 
 
 @pytest.mark.parametrize(
@@ -11,10 +11,11 @@ from sayso.server.speech.doubts import Pass, Verdict, collapse, judge, repeats
         ("What is the weather like?", -0.3, 0.01, "believe"),
         ("No, no, no, no.", -0.3, 0.01, "believe"),
         ("Thank you.", -0.2, 0.02, "believe"),
-        ("Thank you.", -0.9, 0.1, "nothing"),
+        ("Thank you.", -0.8, 0.13, "believe"),
+        ("Thank you.", -1.25, 0.1, "nothing"),
         ("Thanks for watching!", -0.3, 0.5, "nothing"),
-        ("you", -0.8, 0.05, "nothing"),
-        ("You", -0.1, 0.9, "nothing"),
+        ("You", -0.5, 0.7, "nothing"),
+        ("Quite sure, but nobody spoke", -0.1, 0.9, "nothing"),
         ("Something long and wrong", -1.4, 0.8, "nothing"),
         ("Something mumbled", -1.4, 0.1, "again"),
         ("Stop Stop Stop Stop Stop Stop Stop", -0.2, 0.01, "again"),
@@ -29,6 +30,21 @@ def test_a_pass_is_judged(
     text: str, log_probability: float, no_speech: float, verdict: Verdict
 ) -> None:
     assert judge(Pass(text, log_probability, no_speech)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "log_probability", "verdict"),
+    [
+        ("Something mumbled", -1.2, "believe"),
+        ("Something mumbled", -1.4, "nothing"),
+        ("Stop stop stop stop stop stop", -0.3, "believe"),
+        ("I'm going to go back to the next one. " * 5, -0.3, "nothing"),
+    ],
+)
+def test_the_second_pass_is_the_last_word(
+    text: str, log_probability: float, verdict: Verdict
+) -> None:
+    assert judge_last(Pass(text, log_probability, 0.1)) == verdict
 
 
 def test_a_text_that_was_cut_off_is_heard_again() -> None:
@@ -46,7 +62,7 @@ def test_a_text_that_was_cut_off_is_heard_again() -> None:
     ],
 )
 def test_speech_that_repeats_itself_a_little_is_no_loop(text: str) -> None:
-    assert not repeats(text)
+    assert loop_length(text) == 0
 
 
 def test_what_loops_to_the_end_is_said_once() -> None:
