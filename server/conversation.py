@@ -29,6 +29,9 @@ from sayso.server.work import approval_request, event_of
 log = logging.getLogger(__name__)
 
 
+WORK_BROKE = "Something went wrong inside Sayso while it worked on that; please ask again."
+
+
 class Conversation:
     """One conversation and the devices that take part in it."""
 
@@ -89,8 +92,12 @@ class Conversation:
         try:
             while True:
                 event = await self._next()
-                for effect in self._machine.handle(event, now()):
-                    self._perform(effect)
+                try:
+                    for effect in self._machine.handle(event, now()):
+                        self._perform(effect)
+                except Exception:
+                    # The root of the task: one event that can't be handled must not end them all.
+                    log.exception("a %s could not be handled", type(event).__name__)
         finally:
             await self._close()
 
@@ -196,10 +203,19 @@ class Conversation:
             del self._hearings[utterance]
 
     async def _think(self, effect: effects.Think) -> None:
-        async with closing(self._agent.work(effect.text, effect.device)) as work:
-            async for event in work:
-                self.happened(event_of(effect.ticket, event, self._shelf))
-        self._works.pop(effect.ticket, None)
+        try:
+            async with closing(self._agent.work(effect.text, effect.device)) as work:
+                async for event in work:
+                    self._worked(effect.ticket, event_of(effect.ticket, event, self._shelf))
+        finally:
+            # Nobody stopped it, and it did not say how it ended: the person must not wait for it.
+            if self._works.pop(effect.ticket, None):
+                self.happened(events.WorkFailed(effect.ticket, WORK_BROKE))
+
+    def _worked(self, ticket: Ticket, event: Event) -> None:
+        if isinstance(event, (events.WorkEnded, events.WorkFailed)):
+            self._works.pop(ticket, None)
+        self.happened(event)
 
     def _spoken(self, ticket: Ticket, chunk: Chunk | MouthFailed | None) -> None:
         match chunk:

@@ -18,21 +18,21 @@ async def emitting(work: Callable[[Emit], Awaitable[None]]) -> AsyncIterator[Age
     The work is a task of this iterator's: cancelling the listener or leaving the iteration cancels
     it, and returns only when it has ended. What the work raises is raised here.
     """
-    events: asyncio.Queue[AgentEvent | None] = asyncio.Queue(EVENTS_AHEAD)
+    events: asyncio.Queue[AgentEvent | None] = asyncio.Queue()
+    room = asyncio.Semaphore(EVENTS_AHEAD)
+
+    async def emit(event: AgentEvent) -> None:
+        await room.acquire()
+        events.put_nowait(event)
 
     async def run() -> None:
-        try:
-            await work(events.put)
-        except asyncio.CancelledError:
-            raise  # nobody listens any more
-        except BaseException:
-            await events.put(None)
-            raise
-        await events.put(None)
+        await work(emit)
 
-    task = asyncio.ensure_future(run())
+    task = asyncio.create_task(run())
+    task.add_done_callback(lambda _: events.put_nowait(None))  # however it ended
     try:
         while (event := await events.get()) is not None:
+            room.release()
             yield event
         await task
     finally:
