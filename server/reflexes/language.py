@@ -17,6 +17,9 @@ class Manners:
     softening: tuple[str, ...]
     """Words that may stand anywhere in a polite request."""
     before: tuple[str, ...]
+    """Said to whoever listens."""
+    asking: tuple[str, ...]
+    """Asks for what follows, so that it is no consent."""
     after: tuple[str, ...]
     """Also cut off what to remind of, if a comma sets it apart."""
     after_what: tuple[str, ...]

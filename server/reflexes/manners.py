@@ -12,7 +12,8 @@ tries the fuller text first.
 import re
 import unicodedata
 from collections.abc import Iterable
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from sayso.server.reflexes import language
 
@@ -22,28 +23,46 @@ _COMMA_PAIR: Final = re.compile(r"(?:\s*,)+(?=\s*,|\s*$)|^\s*,\s*")
 _NOTHING: Final = re.compile(r"(?!)")
 
 
+Tone = Literal["said", "asked"]
+"""`asked`: as a question, or with a "could you" before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text that may be all that was meant."""
+
+    text: str
+    tone: Tone
+
+
 class Manners:
     """The manners of one language, ready for use."""
 
     def __init__(self, words: language.Manners) -> None:
-        anywhere, before, after = map(_either, (words.anywhere, words.before, words.after))
+        anywhere, asking, after = map(_either, (words.anywhere, words.asking, words.after))
+        before = _either((*words.before, *words.asking))
         self._fillers = _pattern(anywhere, rf"(?<!\w)(?:{anywhere})(?!['\w])")
         softening = _either(words.softening)
         self._softening = _pattern(softening, rf"(?<!\w)(?:{softening})(?!['\w])")
         self._before = _pattern(before, rf"^(?:\W*(?<!\w)(?:{before})(?!['\w]))+\W*")
+        self._asking = _pattern(asking, rf"(?<!\w)(?:{asking})(?!['\w])")
         self._after = _pattern(after, rf"(?:\W*(?<!\w)(?:{after})(?!['\w]))+\W*$")
         short = _either(words.after_what)
         self._after_comma = _pattern(after, rf"(?:\W*[,.!?;](?:\W*(?<!\w)(?:{after}))+)\W*$")
         self._after_what = _pattern(short, rf"(?:\s+(?:{short}))+\W*$")
 
-    def readings(self, text: str) -> list[str]:
+    def readings(self, text: str) -> list[Reading]:
         """The text without what means nothing, the fullest first, none twice."""
         plain = self._plain(text)
         begun = self._before.sub("", plain)
         point = _tidy(self._softening.sub("", self._after.sub("", begun)))
         # What opens a request may be soft in the middle of it and only now stand at its beginning.
         point = self._before.sub("", point)
-        return [reading for reading in dict.fromkeys((plain, begun, point)) if reading]
+        preface = plain[: len(plain) - len(begun)]
+        asked = plain.endswith("?") or self._asking.search(preface) is not None
+        tone: Tone = "asked" if asked else "said"
+        texts = dict.fromkeys((plain, begun, point))
+        return [Reading(reading, tone) for reading in texts if reading]
 
     def object_of(self, text: str) -> str:
         """What to remind of, without the politeness that follows it."""

@@ -14,7 +14,7 @@ from sayso.server.reflexes.language import Doubts, Language
 from sayso.server.reflexes.language_file import SENTENCES, read_language
 from sayso.server.reflexes.manners import Manners
 from sayso.server.reflexes.reading import INTENTS, Slot, reflex_of
-from sayso.server.reflexes.reflex import Reflex
+from sayso.server.reflexes.reflex import Reflex, Yes
 
 if TYPE_CHECKING:
     from hassil import Intents, RecognizeResult
@@ -97,9 +97,11 @@ class Reflexes:
         if len(text) > MAX_CHARS:
             return
         for reading in self._manners.readings(text):
-            for result in self._recognised(reading):
-                if reflex := self._reflex(result, reading):
-                    yield result.intent.name, reflex
+            for result in self._recognised(reading.text):
+                reflex = self._reflex(result, reading.text)
+                if reflex is None or (reflex == Yes() and reading.tone == "asked"):
+                    continue  # "could you do it?" is no consent
+                yield result.intent.name, reflex
 
     def _recognised(self, text: str) -> Iterator["RecognizeResult"]:
         """What fits, the least of it by free words first: they take what nothing else explains."""

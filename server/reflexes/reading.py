@@ -5,6 +5,7 @@ The names of the slots are the contract with the files of sentences:
     hours, minutes, seconds, days, weeks    so many of them; several add up
     span                                    seconds: "half an hour" is 1800
     hour                                    of a clock time
+    clock                                   hours and minutes in one number: 730
     minute, before                          minutes past the hour, and before it; several add up
     point                                   minutes after midnight: "noon" is 720
     part, today_part                        part of the day; the latter also says that it is today
@@ -60,6 +61,8 @@ INTENTS: Final = frozenset((*_PLAIN, *_WITH_SLOTS))
 """What a file of sentences may define."""
 
 _SECONDS: Final = {"hours": 3_600.0, "minutes": 60.0, "seconds": 1.0, "span": 1.0}
+_MINUTES: Final = 60
+"""Of an hour."""
 _DAYS: Final = {"weeks": 7, "days": 1}
 
 
@@ -138,6 +141,8 @@ def reflex_of(intent: str, said: Iterable[Slot]) -> Reflex | None:
 def _when(slots: _Slots) -> When | None:
     if slots.seconds or slots.days:
         return After(slots.seconds, slots.days)
+    if (slots.number("clock") or 0) % 100 >= _MINUTES:
+        return None
     day = _day(slots)
     part = cast("Part | None", slots.text("part", "today_part") or None)
     clock = _clock(slots)
@@ -169,13 +174,14 @@ def _day(slots: _Slots) -> Day | None:
 def _clock(slots: _Slots) -> Clock | None:
     point = slots.number("point")
     if point is not None:
-        return Clock(*divmod(point, 60), "said")
-    hour = slots.number("hour")
+        return Clock(*divmod(point, _MINUTES), "said")
+    digits = slots.number("clock")
+    hour = slots.number("hour") if digits is None else digits // 100
     if hour is None:
         return None
     # "19:30" is said by the clock with 24 hours, and so is "07:30" by itself.
-    padded = slots.words("hour").startswith("0") and not slots.text("part")
+    padded = slots.words("hour", "clock").startswith("0") and not slots.text("part")
     said = hour > NOON or hour == 0 or padded
-    minutes = hour * 60 + slots.total("minute") - slots.total("before")
-    hour, minute = divmod(minutes % (24 * 60), 60)
+    minutes = hour * _MINUTES + (digits or 0) % 100 + slots.total("minute") - slots.total("before")
+    hour, minute = divmod(minutes % (24 * _MINUTES), _MINUTES)
     return Clock(hour, minute, "said" if said else "open")

@@ -1,8 +1,9 @@
 """Timers and reminders in virtual time: told when due, once, also after a restart."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from sayso.server.reflexes.reminders import LOOK_S, MAX_AHEAD_S, MAX_OPEN, RETRY
 from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import Asked, Event, ReminderTold
+from sayso.server.store.schema import APPLICATION_ID, MIGRATIONS
 
 pytestmark = pytest.mark.virtual_time(limit_s=1e6)
 
@@ -289,6 +291,24 @@ async def test_what_the_disk_did_not_take_is_not_open(house: House) -> None:
         with pytest.raises(StoreError):
             await house.timer(60)
         assert reminders.all("family") == []
+
+
+async def test_a_log_from_before_there_were_reminders_is_brought_forward(house: House) -> None:
+    with closing(sqlite3.connect(house.path)) as old:
+        for statement in MIGRATIONS[0]:
+            old.execute(statement)
+        old.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        old.execute("PRAGMA user_version = 1")
+        old.execute(
+            "INSERT INTO event (conversation, source, time, kind, payload)"
+            " VALUES ('family', 'person', 1.0, 'asked', '{\"text\":\"hello\"}')"
+        )
+        old.commit()
+    async with house.on():
+        await house.timer(60)
+        await asyncio.sleep(100)
+        assert len(await house.log.conversation("family")) == 3
+    assert house.times() == [60]
 
 
 async def test_other_events_of_the_log_are_left_alone(house: House) -> None:
