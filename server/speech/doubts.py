@@ -7,6 +7,7 @@ Pure: a pass goes in, a verdict comes out.
     again     a loop or a guess: run once more with all 30 seconds of context
 """
 
+import math
 import re
 import zlib
 from dataclasses import dataclass
@@ -111,6 +112,8 @@ class Pass:
     """Probability that nobody speaks."""
     cut_short: bool = False
     """It wrote until it was stopped."""
+    end: float = math.inf
+    """Seconds into the audio at which it heard the last word end."""
 
     @property
     def loops(self) -> bool:
@@ -122,7 +125,7 @@ def judge(heard: Pass) -> Verdict:
     """What to do with a pass over a shortened context."""
     if not has_words(heard.text) or is_invention(heard):
         return "nothing"
-    if heard.cut_short or heard.loops or heard.log_probability < UNSURE:
+    if heard.cut_short or heard.loops or heard.log_probability < UNSURE or doubled(heard.text):
         return "again"
     return "believe"
 
@@ -169,6 +172,16 @@ def loop_length(text: str) -> int:
             if run >= _limit(length) * length:
                 return length
     return 0
+
+
+def doubled(text: str) -> bool:
+    """Is a sentence said twice in a row? Mostly it was not; the full context tells."""
+    words = plain(text).split()
+    return any(
+        words[at : at + length] == words[at + length : at + 2 * length]
+        for length in range(SENTENCE_LOOP, LONGEST_PHRASE + 1)
+        for at in range(len(words) - 2 * length + 1)
+    )
 
 
 def collapse(text: str) -> str:

@@ -10,7 +10,7 @@ Everything else here is what faster-whisper does, through its public parts. Live
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from faster_whisper.transcribe import get_suppressed_tokens
 from sayso.server.speech.doubts import Pass, collapse, judge, judge_last
 from sayso.server.speech.errors import ModelBroken, ModelMissing
 from sayso.server.speech.loudness import Samples, is_silence, pieces
+from sayso.server.speech.pauses import SpeechGate
 from sayso.server.speech.recognizer import HEARING_RATE, Transcript
 from sayso.server.speech.whisper_options import WhisperOptions
 from sayso.server.speech.worker import GivenUp
@@ -51,6 +52,9 @@ PROMPT_TOKENS = 100
 MAX_INITIAL_TIMESTAMP = 50
 """In steps of 20 ms: speech begins within the first second (Whisper's own value)."""
 
+LEFT_OVER = 0.3
+"""Seconds of speech after the last word that was heard, from which something was missed."""
+
 NEEDED_FILES = ("model.bin", "config.json", "tokenizer.json")
 
 
@@ -60,12 +64,20 @@ class Run:
 
     floor: float
     prompt: str
+    draft: bool
     wanted: Callable[[], bool]
     """Asked between steps; False raises GivenUp."""
 
     def step(self) -> None:
         if not self.wanted():
             raise GivenUp
+
+
+def _speaks(rest: Samples) -> bool:
+    """Is there speech in what was left over?"""
+    gate = SpeechGate()
+    gate.feed((rest * 32767).astype("<i2").tobytes())
+    return gate.spoken >= LEFT_OVER * HEARING_RATE
 
 
 class WhisperEngine:
@@ -113,7 +125,8 @@ class WhisperEngine:
         texts: list[str] = []
         confidence, language = 1.0, self._options.language or "en"
         for part in parts:
-            heard, language = self._piece(part, Run(floor, " ".join([prompt, *texts]), wanted))
+            run = Run(floor, " ".join([prompt, *texts]), draft, wanted)
+            heard, language = self._piece(part, run)
             if heard.text:
                 texts.append(heard.text)
                 confidence = min(confidence, math.exp(min(0.0, heard.log_probability)))
@@ -123,20 +136,34 @@ class WhisperEngine:
         """Run everything once, so that the first person does not wait for it."""
         hum = np.sin(np.arange(HEARING_RATE, dtype=np.float32) * np.float32(0.1)) * np.float32(0.01)
         for floor in {self._options.draft_floor, self._options.final_floor}:
-            self._run(hum, Run(floor, "", lambda: True))
+            self._run(hum, Run(floor, "", draft=True, wanted=lambda: True))
 
     def _piece(self, samples: Samples, run: Run) -> tuple[Pass, str]:
+        """An utterance that fits into Whisper's context, heard to its end."""
+        heard, language = self._believed(samples, run)
+        rest = samples[min(len(samples), int(min(heard.end, FULL) * HEARING_RATE)) :]
+        if run.draft or not heard.text or not _speaks(rest):
+            return heard, language
+        # It stopped at a long pause, though somebody speaks after it.
+        more, _ = self._piece(rest, replace(run, prompt=f"{run.prompt} {heard.text}"))
+        if not more.text:
+            return heard, language
+        sure = min(heard.log_probability, more.log_probability)
+        return Pass(f"{heard.text} {more.text}", sure, heard.no_speech), language
+
+    def _believed(self, samples: Samples, run: Run) -> tuple[Pass, str]:
+        """What was heard, if it is to be believed; else an empty text."""
         nothing = Pass("", -math.inf, 1.0), self._options.language or "en"
         if len(samples) < SHORTEST * HEARING_RATE or is_silence(samples):
             return nothing
         heard, language = self._run(samples, run)
         verdict = judge(heard)
         if verdict == "again":
-            heard, language = self._run(samples, Run(FULL, "", run.wanted))
+            heard, language = self._run(samples, replace(run, floor=FULL, prompt=""))
             verdict = judge_last(heard)
             if heard.loops:
-                heard = Pass(collapse(heard.text), heard.log_probability, heard.no_speech)
-        return nothing if verdict == "nothing" else (heard, language)
+                heard = replace(heard, text=collapse(heard.text))
+        return (heard, language) if verdict == "believe" else nothing
 
     def _run(self, samples: Samples, run: Run) -> tuple[Pass, str]:
         """One run: features, encoder, decoder."""
@@ -165,8 +192,15 @@ class WhisperEngine:
         tokens: list[int] = result.sequences_ids[0]
         # generate() gives the score as a mean over the tokens, without the end mark.
         mean = float(result.scores[0]) * len(tokens) / (len(tokens) + 1)
-        text = str(tokenizer.decode(tokens)).strip()
-        return Pass(text, mean, float(result.no_speech_prob), len(tokens) >= bound), language
+        stamps = [token - tokenizer.timestamp_begin for token in tokens]
+        end = max(stamps, default=0) * self._model.time_precision
+        return Pass(
+            str(tokenizer.decode(tokens)).strip(),
+            mean,
+            float(result.no_speech_prob),
+            cut_short=len(tokens) >= bound,
+            end=end if end > 0 else math.inf,
+        ), language
 
     def _encode(self, samples: Samples, seconds: float) -> StorageView:
         wanted = int(seconds * HEARING_RATE)

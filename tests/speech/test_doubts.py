@@ -20,6 +20,7 @@ from sayso.server.speech.doubts import Pass, Verdict, collapse, judge, judge_las
         ("Something mumbled", -1.4, 0.1, "again"),
         ("Stop Stop Stop Stop Stop Stop Stop", -0.2, 0.01, "again"),
         ("go on and go on and go on and go on and go on and", -0.2, 0.01, "again"),
+        ("I know who sent it. I know who sent it.", -0.2, 0.01, "again"),
         ("(wind blowing) [music]", -0.2, 0.01, "nothing"),
         ("\u266a la la \u266a", -0.2, 0.01, "nothing"),
         ("...", -0.2, 0.01, "nothing"),
