@@ -47,7 +47,7 @@ class Reckoning:
         self.tokens_out = 0
         self.usd: float | None = None
         self._bounds = bounds
-        self._runs = 0
+        self.runs = 0
         self._last_code: list[str] = []
         self._last_failures: list[str] = []
         self._outcomes: Counter[tuple[str, str]] = Counter()
@@ -100,15 +100,13 @@ class Reckoning:
         self._last_code = [*self._last_code, code][-REPEATS:]
         if self._last_code == [code] * REPEATS:
             raise LimitReached("I keep writing the same code. Shall I try another way?")
-        if self._runs >= self._bounds.steps:
-            raise LimitReached(
-                f"I have run code {self._runs} times and am not done. Shall I go on?"
-            )
+        if self.runs >= self._bounds.steps:
+            raise LimitReached(f"I have run code {self.runs} times and am not done. Shall I go on?")
         if self.tokens_in + self.tokens_out >= self._bounds.tokens:
             raise LimitReached("This has become a long piece of work. Shall I go on?")
         if self.usd is not None and self.usd >= self._bounds.usd:
             raise LimitReached(f"This has cost {self.usd:.2f} dollars so far. Shall I go on?")
-        self._runs += 1
+        self.runs += 1
 
     def after_run(self, call: Call, failure: str, output: str) -> None:
         """Code has run; `failure` is its last line if it failed."""

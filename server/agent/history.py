@@ -53,6 +53,10 @@ class Exchange:
     interrupted: bool = False
     """The person stopped the work."""
 
+    def act(self, call: str) -> Act:
+        """What came of a call."""
+        return next(act for step in self.steps for act in step.acts if act.call.id == call)
+
 
 class History:
     """What was said and done, in order."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sayso.server.agent.languages import DEFAULT, Languages
 from sayso.server.agent.model import Delta, TextDelta, ToolCallDelta, Usage
 from sayso.server.agent.printed_calls import read_tool_call
-from sayso.server.agent.reading import Code, Piece, Prose, Reader
+from sayso.server.agent.reading import Code, Fences, Piece, Prose, Reader
 from sayso.server.store.records import Answered, Call
 
 
@@ -23,9 +23,9 @@ class _Gathered:
 class Listener:
     """Listens to one reply."""
 
-    def __init__(self, languages: Languages, *, calls_tools: bool) -> None:
+    def __init__(self, languages: Languages, fences: Fences) -> None:
         self._languages = languages
-        self._reader = Reader(languages, "show" if calls_tools else "run")
+        self._reader = Reader(languages, fences)
         self._gathered: dict[int, _Gathered] = {}
         self._text = ""
         self._code: Code | None = None

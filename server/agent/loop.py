@@ -3,8 +3,10 @@ its output goes back to the model, until the model answers without code.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 
+from sayso.server.agent.answers import checked, plain_answer
 from sayso.server.agent.approvals import ApprovalDesk
 from sayso.server.agent.bounds import Bounds, LimitReached, Reckoning
 from sayso.server.agent.emitting import Emit, emitting
@@ -14,10 +16,10 @@ from sayso.server.agent.leaving import closing
 from sayso.server.agent.listening import Listener
 from sayso.server.agent.model import ChatModel, ModelError
 from sayso.server.agent.performing import Mode, Performer, Workshop
-from sayso.server.agent.profiles import ModelProfile
+from sayso.server.agent.profiles import ModelProfile, PlainAnswers
 from sayso.server.agent.prompt import Prompt
 from sayso.server.store.errors import StoreError
-from sayso.server.store.records import Answered, Asked, Failed, Heard, Interrupted
+from sayso.server.store.records import Answered, Asked, Call, Failed, Heard, Interrupted
 
 
 class Agent:
@@ -97,6 +99,7 @@ class _Work:
         self._performer = performer
         self._reckoning = reckoning
         self._emit = emit
+        self._answers = prompt.answers
         self._pause = ""
         """What parts the next words from those of an earlier step."""
 
@@ -124,21 +127,42 @@ class _Work:
                 while calls := (await self._listen()).calls:
                     for call in calls:
                         await self._performer.perform(call)
+                    if self._answers:
+                        await self._account_for(calls[-1], self._answers)
+                        return
         except TimeoutError:
             raise self._reckoning.time_is_up() from None
 
     async def _listen(self) -> Answered:
         """Let the model reply, and say its words as they come."""
-        listener = Listener(self._prompt.languages, calls_tools=self._model.calls_tools)
+        answer = await self._take_reply(self._say)
+        await self._keep(answer)
+        return answer
+
+    async def _account_for(self, call: Call, answers: PlainAnswers) -> None:
+        """Say what came of a call, for a model that is too small to be trusted with it."""
+        exchange = self._journal.history.exchanges[-1]
+        act = exchange.act(call.id)
+        answer = Answered(plain_answer(act, answers))
+        if not answer.text:
+            reply = await self._take_reply(_to_nobody)
+            text = checked(reply.text, exchange.asked, act, answers)
+            answer = replace(reply, text=text, calls=())
+        await self._say(answer.text)
+        await self._keep(answer)
+
+    async def _take_reply(self, say: Callable[[str], Awaitable[None]]) -> Answered:
+        """Take in one reply, however it ends."""
+        listener = Listener(self._prompt.languages, self._prompt.fences(self._reckoning.runs))
         messages = self._prompt.messages(self._journal.history)
         try:
             async with closing(self._model.reply(messages, self._prompt.tools)) as deltas:
                 async for delta in deltas:
-                    await self._say(listener.take(delta))
+                    await say(listener.take(delta))
                     self._reckoning.during_reply(listener.characters)
                     if listener.over:
                         break
-            await self._say(listener.finish())
+            await say(listener.finish())
         except BaseException:
             if said := listener.cut(self._model.name):
                 await self._journal.note("model", said)
@@ -146,10 +170,12 @@ class _Work:
         answer = listener.answer(self._model.name, self._journal.history.knows_call)
         if not answer.text.strip() and not answer.calls:
             raise ModelError("The language model said nothing; ask again, or choose another model.")
-        await self._journal.note("model", answer)
+        return answer
+
+    async def _keep(self, answer: Answered) -> None:
+        await self._journal.note("model" if answer.model else "server", answer)
         self._reckoning.after_reply(answer)
         self._pause = "\n\n" if answer.text else self._pause
-        return answer
 
     async def _say(self, text: str) -> None:
         if text:
@@ -177,3 +203,7 @@ class _Work:
         except StoreError:
             pass
         await self._emit(WorkFailed(message))
+
+
+async def _to_nobody(_text: str) -> None:
+    """Where words go that are to be checked before they are said."""

@@ -9,15 +9,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, cast
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One worked exchange, as messages."""
+    """One worked request, told in the profile's own templates."""
 
-    role: Literal["user", "assistant"]
-    content: str
+    asked: str
+    answer: str
+    code: str = ""
+    """What was run for it; empty if it was answered at once."""
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlainAnswers:
+    """What is said of a run's outcome where the model cannot be trusted to say it."""
+
+    result: str
+    """`{output}`: what was printed."""
+    shown: str
+    """Of a picture or a long output."""
+    done: str
+    """When nothing was printed."""
+    refused: str
+    """When the person did not want it run."""
+    failed: str
+    """`{problem}`: the last line of the error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +51,8 @@ class ModelProfile:
     with_fences: str = ""
     """Added to the system prompt of a model that writes fenced code."""
     examples: tuple[Example, ...] = ()
+    examples_shown: int = 0
+    """Of the examples the model is shown so many, those most like the request; 0 shows all."""
     request: str = "{text}"
     """What the person says."""
     output: str = "Output:\n{output}"
@@ -46,8 +67,11 @@ class ModelProfile:
     """Goes before the next request if the last answer was interrupted."""
     interrupted_note: str = "(I stopped you there.)\n"
     """Goes before the next request if the work was interrupted."""
-    stops_after_output: Literal["no", "yes"] = "no"
-    """`yes`: once code has run well the next reply is the answer, and no further code is taken."""
+    answers: PlainAnswers | None = None
+    """Set for a model whose account of a result is checked."""
+    runs: int = 0
+    """Times that the model may run code for one request; what it says then is the answer, code or
+    not. 0 leaves it to the bounds."""
     history_chars: int = 0
     """Characters of conversation that the model can make use of; 0 leaves it to the bounds."""
     temperature: float | None = None
@@ -66,6 +90,10 @@ def profile(name: str) -> ModelProfile:
     tables = cast(Mapping[str, Mapping[str, Any]], tomllib.loads(text))
     fields = dict(tables[name])
     examples = cast(Sequence[Mapping[str, Any]], fields.pop("examples", ()))
+    answers = cast(Mapping[str, str] | None, fields.pop("answers", None))
     return ModelProfile(
-        name=name, examples=tuple(Example(**example) for example in examples), **fields
+        name=name,
+        examples=tuple(Example(**example) for example in examples),
+        answers=PlainAnswers(**answers) if answers else None,
+        **fields,
     )

@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from sayso.server.agent.history import Act, Exchange, History, Step
-from sayso.server.agent.languages import Languages
+from sayso.server.agent.languages import DEFAULT, Languages
+from sayso.server.agent.likeness import most_alike
 from sayso.server.agent.model import ChatMessage, Tool
-from sayso.server.agent.profiles import ModelProfile
-from sayso.server.store.records import Call
+from sayso.server.agent.profiles import Example, ModelProfile
+from sayso.server.agent.reading import Fences
+from sayso.server.store.records import Call, RunReported
 
 _KEPT_SHARE: Final = 0.5
 """When the conversation has outgrown its bounds, so much of them is kept. Cutting deep and seldom
@@ -48,28 +50,46 @@ class Prompt:
     ) -> None:
         """`characters`: how much of the conversation is told at most."""
         self.languages = Languages(languages)
+        self.answers = profile.answers
         self._characters = profile.history_chars or characters
         self._profile = profile
         self._calls_tools = calls_tools
         way = profile.with_tool if calls_tools else profile.with_fences
         system = f"{profile.system.strip()}\n{way.strip()}".strip()
         system = system.replace("{languages}", ", ".join(languages)).replace("{where}", where)
-        self._start: list[ChatMessage] = [
-            {"role": "system", "content": system},
-            *({"role": example.role, "content": example.content} for example in profile.examples),
+        self._system: ChatMessage = {"role": "system", "content": system}
+        self._examples = [
+            (example.asked, _worked(example, number))
+            for number, example in enumerate(profile.examples)
         ]
         self.tools = [execute_tool(languages)] if calls_tools else []
 
+    def fences(self, runs: int) -> Fences:
+        """What fenced code in the next reply means, after so many runs."""
+        if self._profile.runs and runs >= self._profile.runs:
+            return "nothing runs"
+        return "show" if self.tools else "run"
+
     def messages(self, history: History) -> list[ChatMessage]:
         """What the model is to be sent."""
-        messages = list(self._start)
+        exchanges = _recent(history.exchanges, self._characters)
+        asked = exchanges[-1].asked if exchanges else ""
+        count = self._profile.examples_shown or len(self._examples)
+        messages = [self._system]
+        for example in most_alike(asked, self._examples, count):
+            self._add_exchange(messages, example, None)
         before: Exchange | None = None
-        for exchange in _recent(history.exchanges, self._characters):
-            self._add(messages, "user", self._request(exchange, before))
-            for step in exchange.steps:
-                self._add_step(messages, step)
+        for exchange in exchanges:
+            self._add_exchange(messages, exchange, before)
             before = exchange
         return messages
+
+    def _add_exchange(
+        self, messages: list[ChatMessage], exchange: Exchange, before: Exchange | None
+    ) -> None:
+        self._add(messages, "user", self._request(exchange, before))
+        for step in exchange.steps:
+            self._add_step(messages, step)
 
     def _request(self, exchange: Exchange, before: Exchange | None) -> str:
         note = ""
@@ -118,6 +138,17 @@ class Prompt:
             messages[-1] = {**last, "content": f"{last['content']}\n\n{content}"}
         else:
             messages.append({"role": role, "content": content})
+
+
+def _worked(example: Example, number: int) -> Exchange:
+    """An example as if it had happened."""
+    exchange = Exchange(example.asked)
+    if example.code:
+        call = Call(f"example{number}", DEFAULT, example.code)
+        report = RunReported(call.id, "ok", output=example.output)
+        exchange.steps.append(Step("", [Act(call, report=report)]))
+    exchange.steps.append(Step(example.answer, []))
+    return exchange
 
 
 def _tool_call(act: Act) -> Mapping[str, Any]:

@@ -60,14 +60,16 @@ class Code:
 
 Piece = Prose | Thought | Code
 
+Fences = Literal["run", "show", "nothing runs"]
+"""`show`: only printed calls are run, for models that have a tool to run code with."""
+
 _State = Literal["start", "thought", "prose", "shown", "code", "call", "over"]
 
 
 class Reader:
     """Reads one answer."""
 
-    def __init__(self, languages: Languages, fences: Literal["run", "show"] = "run") -> None:
-        """With `show` only printed calls are code: for models that have a tool to run code with."""
+    def __init__(self, languages: Languages, fences: Fences = "run") -> None:
         self._languages = languages
         self._fences = fences
         self._state: _State = "start"
@@ -181,7 +183,9 @@ class Reader:
         mark = self._held[at]
         label, extra = read_info(self._held[end:line_end])
         language = self._languages.resolve(label)
-        may_be_call = label in _CALL_LABELS or (not label and self._fences == "show")
+        may_be_call = self._fences != "nothing runs" and (
+            label in _CALL_LABELS or (not label and self._fences == "show")
+        )
         known = may_be_call or language is not None
         # In the middle of a line three backticks are a fence only if they can be nothing else, and
         # tildes without a label are an underline.
@@ -194,7 +198,7 @@ class Reader:
             mark, end - at, indent, None if may_be_call else language, self._held[at:line_end]
         )
         self._fence.code = f"{extra}\n" if extra else ""
-        shown = not may_be_call and (language is None or self._fences == "show")
+        shown = not may_be_call and (language is None or self._fences != "run")
         self._indent = ""
         return at, "shown" if shown else "code"
 
@@ -215,6 +219,8 @@ class Reader:
         return self._plainly(end) if line_end >= 0 or final else None
 
     def _code_in_line(self, body: str, written: str) -> Code | None:
+        if self._fences == "nothing runs":
+            return None
         label, extra = read_info(body)
         printed = extra if label in _CALL_LABELS else body.strip()
         if printed.startswith(_CALL_OPENERS):
@@ -225,6 +231,8 @@ class Reader:
 
     def _judge_opener(self, at: int, final: bool) -> tuple[int, _State] | None:
         """The first character of a line: does a call begin here?"""
+        if self._fences == "nothing runs":
+            return self._plainly(at + 1)
         rest = self._held[at:]
         begun = rest.removeprefix(_TAG).lstrip() if rest.startswith(_TAG) else rest
         found = _OBJECT.match(begun)

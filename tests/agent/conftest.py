@@ -1,0 +1,141 @@
+"""An agent as the server builds it: real log, real litellm, real interpreter, scripted model."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from sayso.server.agent.approvals import ApprovalDesk, Decision
+from sayso.server.agent.bounds import Bounds
+from sayso.server.agent.events import AgentEvent, ApprovalAsked, RunOutput, Said
+from sayso.server.agent.journal import Journal
+from sayso.server.agent.litellm_model import LitellmModel, Patience
+from sayso.server.agent.loop import Agent
+from sayso.server.agent.model import ChatModel
+from sayso.server.agent.performing import Mode, Workshop
+from sayso.server.agent.profiles import ModelProfile, profile
+from sayso.server.runtimes.environment import ensure
+from sayso.server.runtimes.sandbox.selftest import SandboxReport, find_sandbox
+from sayso.server.runtimes.workshop import Workshop as RealWorkshop
+from sayso.server.store.event_log import EventLog
+from sayso.server.store.records import Record
+from tests.kernels import lent_home
+from tests.scripted_model import Reply, ScriptedModel
+
+IMPATIENT = Patience(first_delta_s=5.0, next_delta_s=5.0, all_tries_s=20.0, pause_s=0.01)
+"""A test does not wait half a second between tries."""
+
+_SANDBOXES: list[SandboxReport] = []
+"""The machine's sandbox, examined once."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What litellm and pydantic disagree about is between them."""
+    about = pytest.mark.filterwarnings("ignore:Accessing the 'model_.*fields' attribute")
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(about)
+
+
+Answer = Decision | Literal["silence"]
+
+
+@dataclass
+class House:
+    """Everything around one conversation."""
+
+    folder: Path
+    stack: AsyncExitStack
+    log: EventLog
+    journal: Journal
+    desk: ApprovalDesk
+    model: ScriptedModel = field(default_factory=ScriptedModel)
+    events: list[AgentEvent] = field(default_factory=list)
+    """What the last work told."""
+
+    async def workshop(self) -> Workshop:
+        """A real place for code to run."""
+        if not _SANDBOXES:
+            _SANDBOXES.append(await find_sandbox())
+        report = _SANDBOXES[0]
+        workshop = RealWorkshop(self.folder / "workspace", ensure(lent_home()), report)
+        self.stack.push_async_callback(workshop.close)
+        return workshop
+
+    def litellm(self, calls_tools: Literal["yes", "no"], **more: Any) -> LitellmModel:  # noqa: ANN401
+        """The scripted model, as litellm reaches it."""
+        options: dict[str, Any] = {"patience": IMPATIENT, "api_key": "some-key", **more}
+        return LitellmModel(
+            "openai/scripted", api_base=self.model.url, calls_tools=calls_tools, **options
+        )
+
+    async def agent(
+        self,
+        *replies: Reply,
+        calls_tools: Literal["yes", "no"] = "yes",
+        mode: Mode = "ask",
+        bounds: Bounds | None = None,
+        manner: ModelProfile | None = None,
+        model: ChatModel | None = None,
+        workshop: Workshop | None = None,
+    ) -> Agent:
+        """An agent whose model answers like this."""
+        self.model.add(*replies)
+        return Agent(
+            model or self.litellm(calls_tools),
+            workshop or await self.workshop(),
+            self.desk,
+            self.journal,
+            profile=manner or profile("default"),
+            bounds=bounds,
+            mode=mode,
+        )
+
+    async def ask(
+        self,
+        agent: Agent,
+        text: str,
+        answer: Answer | Callable[[ApprovalAsked], tuple[Answer, str | None]] = "yes",
+    ) -> str:
+        """Have it work, answer what it asks, and return what it said."""
+        self.events = []
+        async with aclosing(agent.work(text, by="kitchen")) as events:
+            async for event in events:
+                self.events.append(event)
+                if isinstance(event, ApprovalAsked):
+                    decision, code = answer(event) if callable(answer) else (answer, None)
+                    if decision != "silence":
+                        assert self.desk.answer(event.id, event.nonce, decision, code, "kitchen")
+        return "".join(event.text for event in self.events if isinstance(event, Said))
+
+    def told(self, kind: type) -> list[Any]:
+        """The events of one kind."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def output(self) -> str:
+        """What the runs of the last work printed."""
+        return "".join(event.output.text for event in self.told(RunOutput))
+
+    async def records(self, kind: type | None = None) -> list[Record]:
+        """What the log holds."""
+        events = await self.log.conversation(self.journal.conversation)
+        return [event.record for event in events if kind is None or isinstance(event.record, kind)]
+
+    def sent(self, number: int = -1) -> Sequence[dict[str, Any]]:
+        """The messages that the model was sent, without the system prompt."""
+        return self.model.requests[number].messages[1:]  # type: ignore[return-value]
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    async with AsyncExitStack() as stack:
+        log = await EventLog.open(tmp_path / "log.db")
+        stack.push_async_callback(log.close)
+        journal = await Journal.open(log, "kitchen talk")
+        house = House(tmp_path, stack, log, journal, ApprovalDesk(journal))
+        stack.enter_context(house.model)
+        yield house

@@ -1,0 +1,436 @@
+"""From a request to an answer: what is said, run, given back and remembered."""
+
+import asyncio
+from contextlib import aclosing
+
+import pytest
+
+from sayso.server.agent.bounds import Bounds
+from sayso.server.agent.events import (
+    AgentEvent,
+    ApprovalAsked,
+    ApprovalSettled,
+    RunEnded,
+    RunOutput,
+    RunStarted,
+    Said,
+    WorkDone,
+    WorkFailed,
+)
+from sayso.server.store.records import Answered, Interrupted, RunIntended, RunReported
+from tests.agent.conftest import House
+from tests.scripted_model import Reply, fails, runs, says
+
+BOTH = pytest.mark.parametrize("calls_tools", ["yes", "no"])
+
+
+@BOTH
+async def test_code_is_asked_about_run_and_its_output_answered(
+    house: House, calls_tools: str
+) -> None:
+    agent = await house.agent(
+        runs("print(6 * 7)", "Let me see.\n"), says("It is ", "42."), calls_tools=calls_tools
+    )
+    said = await house.ask(agent, "what is six times seven")
+    assert said == "Let me see.\n\n\nIt is 42."
+    assert house.output == "42\n"
+    kinds = [type(event) for event in house.events]
+    assert kinds == [
+        Said,
+        ApprovalAsked,
+        ApprovalSettled,
+        RunStarted,
+        RunOutput,
+        RunEnded,
+        Said,
+        Said,
+        WorkDone,
+    ]
+    assert house.told(RunStarted)[0].code == "print(6 * 7)"
+    assert "42" in house.sent()[-1]["content"]
+
+
+async def test_words_are_said_as_they_come_not_at_the_end(house: House) -> None:
+    agent = await house.agent(Reply(says=["It ", "is ", "42."], between_s=0.05))
+    clock = asyncio.get_running_loop().time
+    async with aclosing(agent.work("?")) as events:
+        times = [clock() async for event in events if isinstance(event, Said)]
+    assert len(times) == 3
+    assert times[2] - times[0] > 0.08
+
+
+@BOTH
+async def test_variables_last_and_the_model_sees_the_whole_conversation(
+    house: House, calls_tools: str
+) -> None:
+    agent = await house.agent(
+        runs("number = 6"), says("Noted."), runs("print(number * 7)"), says("42."),
+        calls_tools=calls_tools,
+    )  # fmt: skip
+    await house.ask(agent, "remember six")
+    assert await house.ask(agent, "times seven?") == "42."
+    assert house.output == "42\n"
+    roles = [message["role"] for message in house.sent()]
+    result = "tool" if calls_tools == "yes" else "user"
+    assert roles == ["user", "assistant", result, "assistant", "user", "assistant", result]
+
+
+async def test_an_error_goes_back_and_is_mended(house: House) -> None:
+    agent = await house.agent(runs("print(1 / 0)"), runs("print(1 / 2)"), says("A half."))
+    assert await house.ask(agent, "divide") == "A half."
+    first, second = house.told(RunEnded)
+    assert (first.status, second.status) == ("error", "ok")
+    told = house.sent(1)[-1]["content"]
+    assert "ZeroDivisionError" in told
+    assert "failed" in told
+
+
+async def test_a_dead_interpreter_is_told_and_survived(house: House) -> None:
+    agent = await house.agent(
+        runs("import os; os._exit(3)"), runs("print('alive')"), says("I am back.")
+    )
+    assert await house.ask(agent, "die") == "I am back."
+    assert [ended.status for ended in house.told(RunEnded)] == ["died", "ok"]
+    assert house.output == "alive\n"
+
+
+async def test_long_output_is_given_back_as_head_and_tail_with_a_note(house: House) -> None:
+    agent = await house.agent(
+        runs("for number in range(20_000): print(number)"), says("Done."), mode="workspace"
+    )
+    await house.ask(agent, "count")
+    told = house.sent()[-1]["content"]
+    assert len(told) < Bounds().output_chars + 300
+    assert told.startswith("Output:\n0\n1\n")
+    assert told.rstrip().endswith("19999")
+    assert "characters left out here" in told
+
+
+async def test_a_picture_is_shown_and_the_model_told_so(house: House) -> None:
+    agent = await house.agent(
+        runs("import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"), says("There.")
+    )
+    await house.ask(agent, "plot")
+    pictures = [event.output for event in house.told(RunOutput) if event.output.data]
+    assert [picture.mime for picture in pictures] == ["image/png"]
+    assert "[image/png shown to the person]" in house.sent()[-1]["content"]
+
+
+# Say-so.
+
+
+async def test_no_is_a_message_to_the_model_and_nothing_runs(house: House) -> None:
+    agent = await house.agent(runs("print('ran')"), says("What would you like instead?"))
+    said = await house.ask(agent, "do it", "no")
+    assert said == "What would you like instead?"
+    assert house.output == ""
+    assert house.told(RunStarted) == []
+    assert "person said no" in house.sent()[-1]["content"]
+    assert await house.records(RunIntended) == []
+
+
+async def test_edited_code_runs_as_edited_and_the_model_is_told(house: House) -> None:
+    agent = await house.agent(runs("print('theirs')"), says("Done."))
+    await house.ask(agent, "do it", lambda _: ("edit", "print('mine')"))
+    assert house.output == "mine\n"
+    assert house.told(RunStarted)[0].code == "print('mine')"
+    told = house.sent()[-1]["content"]
+    assert "The person changed the code" in told
+    assert "print('mine')" in told
+    (intended,) = await house.records(RunIntended)
+    assert isinstance(intended, RunIntended)
+    assert intended.code == "print('mine')"
+
+
+async def test_in_workspace_mode_nothing_is_asked(house: House) -> None:
+    agent = await house.agent(runs("print(1)"), says("One."), mode="workspace")
+    await house.ask(agent, "go")
+    assert house.told(ApprovalAsked) == []
+    assert house.output == "1\n"
+
+
+async def test_what_is_about_to_run_is_written_down_before_it_runs(house: House) -> None:
+    agent = await house.agent(runs("print(1)"), says("One."))
+    async with aclosing(agent.work("go")) as events:
+        async for event in events:
+            if isinstance(event, ApprovalAsked):
+                assert await house.records(RunIntended) == []
+                house.desk.answer(event.id, event.nonce, "yes", None, "kitchen")
+            if isinstance(event, RunStarted):
+                assert len(await house.records(RunIntended)) == 1
+                assert await house.records(RunReported) == []
+    assert len(await house.records(RunReported)) == 1
+
+
+# Interruption.
+
+
+@BOTH
+async def test_cancelling_stops_the_code_and_leaves_a_valid_history(
+    house: House, calls_tools: str
+) -> None:
+    agent = await house.agent(
+        runs("print('begun')\nimport time\ntime.sleep(60)", "Wait."),
+        runs("print('free')"),
+        says("Here I am."),
+        calls_tools=calls_tools,
+        mode="workspace",
+    )
+    begun = asyncio.Event()
+
+    async def listen() -> None:
+        async for event in agent.work("sleep"):
+            if isinstance(event, RunOutput):
+                begun.set()
+
+    listening = asyncio.ensure_future(listen())
+    await asyncio.wait_for(begun.wait(), 20)
+    listening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await listening
+    (report,) = await house.records(RunReported)
+    assert isinstance(report, RunReported)
+    assert (report.status, report.output) == ("interrupted", "begun\n")
+    assert len(await house.records(Interrupted)) == 1
+    assert await house.ask(agent, "are you there") == "Here I am."
+    assert house.output == "free\n"
+    messages = house.sent(1)
+    assert "begun" in messages[2]["content"]
+    assert "interrupted" in messages[2]["content"]
+    assert "I stopped you" in messages[-1]["content"]
+
+
+async def test_cancelling_stops_the_model_and_keeps_what_it_had_said(house: House) -> None:
+    agent = await house.agent(Reply(says=["Once upon ", "a time "], ending="hang"), says("Yes?"))
+    heard = asyncio.Event()
+
+    async def listen() -> None:
+        async for event in agent.work("a story"):
+            if isinstance(event, Said) and "time" in event.text:
+                heard.set()
+
+    listening = asyncio.ensure_future(listen())
+    await asyncio.wait_for(heard.wait(), 20)
+    listening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await listening
+    assert await asyncio.to_thread(house.model.was_left)
+    assert await house.records(Answered) == [
+        Answered("Once upon a time ", model="openai/scripted", whole="cut")
+    ]
+    await house.ask(agent, "wait")
+    assert [message["role"] for message in house.sent()] == ["user", "assistant", "user"]
+
+
+async def test_leaving_the_iteration_stops_the_work_too(house: House) -> None:
+    agent = await house.agent(Reply(says=["a ", "b "], ending="hang"), says("Yes?"))
+    async with aclosing(agent.work("go")) as events:
+        async for _ in events:
+            break
+    assert await asyncio.to_thread(house.model.was_left)
+    assert await house.ask(agent, "again") == "Yes?"
+
+
+@BOTH
+async def test_stopping_while_it_is_asked_withdraws_the_question(
+    house: House, calls_tools: str
+) -> None:
+    agent = await house.agent(runs("print(1)"), says("Fine."), calls_tools=calls_tools)
+    async with aclosing(agent.work("go")) as events:
+        async for event in events:
+            if isinstance(event, ApprovalAsked):
+                asked = event
+                break
+    assert house.desk.open == []
+    assert not house.desk.answer(asked.id, asked.nonce, "yes", None, "kitchen")
+    await house.ask(agent, "never mind")
+    assert "did not run" in house.sent()[2]["content"]
+
+
+# What was heard.
+
+
+async def test_an_answer_is_remembered_as_far_as_it_was_heard(house: House) -> None:
+    agent = await house.agent(
+        says("The first planet is Mercury. ", "The second is Venus. ", "The third is Earth."),
+        says("Venus comes next."),
+    )
+    await house.ask(agent, "name the planets")
+    await agent.heard("The first planet is Mercury. The second")
+    await house.ask(agent, "go on")
+    _asked, answered, again = house.sent()
+    assert answered["content"] == "The first planet is Mercury. The second"
+    assert "did not hear your last answer to the end" in again["content"]
+    assert again["content"].endswith("go on")
+
+
+# Models that cannot write a call.
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"name": "python", "arguments": "print(6 * 7)"},
+        {"name": "python", "arguments": '{"code": "print(6 * 7)"}'},
+        {"name": "functions.execute", "arguments": '{"language": "py", "code": "print(6 * 7)"}'},
+        {"name": "execute", "arguments": '{"language": "python", "code": "print(6 * 7)'},
+        {"name": "execute", "arguments": "{'language': 'python', 'code': 'print(6 * 7)'}"},
+        {"name": "execute", "arguments": '{"language": "python", "code": "x = 6\nprint(x * 7)"}'},
+    ],
+)
+async def test_a_call_that_is_badly_written_is_understood(
+    house: House, call: dict[str, str]
+) -> None:
+    agent = await house.agent(Reply(calls=[call], split=3), says("42."), mode="workspace")
+    assert await house.ask(agent, "go") == "42."
+    assert house.output == "42\n"
+    assert house.sent()[1]["tool_calls"][0]["function"]["name"] == "execute"
+
+
+async def test_a_call_that_cannot_be_understood_is_explained_to_the_model(house: House) -> None:
+    agent = await house.agent(
+        Reply(calls=[{"name": "get_weather", "arguments": '{"city": "Rome"}'}]), says("Sorry.")
+    )
+    assert await house.ask(agent, "weather?") == "Sorry."
+    assert "could not be read" in house.sent()[-1]["content"]
+    assert house.told(ApprovalAsked) == []
+
+
+async def test_two_calls_in_one_reply_run_in_order_with_results_of_their_own(house: House) -> None:
+    calls = [
+        {"name": "execute", "id": "same", "arguments": '{"language": "python", "code": "x = 1"}'},
+        {
+            "name": "execute",
+            "id": "same",
+            "arguments": '{"language": "python", "code": "print(x)"}',
+        },
+    ]
+    agent = await house.agent(Reply(calls=calls), says("One."), mode="workspace")
+    await house.ask(agent, "go")
+    assert house.output == "1\n"
+    _, answered, first, second = house.sent()
+    ids = [call["id"] for call in answered["tool_calls"]]
+    assert ids == [first["tool_call_id"], second["tool_call_id"]]
+    assert len(set(ids)) == 2
+
+
+async def test_a_call_that_is_made_and_printed_runs_once(house: House) -> None:
+    arguments = '{"language": "python", "code": "print(6 * 7)"}'
+    agent = await house.agent(
+        Reply(says=[arguments], calls=[{"name": "execute", "arguments": arguments}]),
+        says("42."),
+        mode="workspace",
+    )
+    assert await house.ask(agent, "go") == "42."
+    assert house.output == "42\n"
+
+
+async def test_a_language_that_does_not_run_here_is_explained_to_the_model(house: House) -> None:
+    agent = await house.agent(runs("ls", language="bash"), says("I see."))
+    assert await house.ask(agent, "list") == "I see."
+    assert "bash does not run here" in house.sent()[-1]["content"]
+    assert house.told(ApprovalAsked) == []
+
+
+# Limits end in questions.
+
+
+async def test_too_many_steps_end_in_a_question_and_yes_goes_on(house: House) -> None:
+    agent = await house.agent(
+        *(runs(f"print({number})") for number in range(4)), says("Done."),
+        mode="workspace", bounds=Bounds(steps=3),
+    )  # fmt: skip
+    said = await house.ask(agent, "go")
+    assert said == "\n\nI have run code 3 times and am not done. Shall I go on?"
+    assert house.output == "0\n1\n2\n"
+    assert isinstance(house.events[-1], WorkDone)
+    assert await house.ask(agent, "yes") == "Done."
+    messages = house.sent()
+    assert messages[-2]["content"].endswith("Shall I go on?")
+    assert sum(len(message.get("tool_calls", ())) for message in messages) == sum(
+        message["role"] == "tool" for message in messages
+    )
+
+
+async def test_the_same_code_three_times_is_not_run_a_third_time(house: House) -> None:
+    agent = await house.agent(runs("print(1)"), mode="workspace")
+    said = await house.ask(agent, "go")
+    assert "same code" in said
+    assert said.endswith("?")
+    assert house.output == "1\n1\n"
+
+
+async def test_the_same_failure_three_times_ends_in_a_question(house: House) -> None:
+    agent = await house.agent(
+        runs("import nothing1 as n"), runs("n.x"), runs("n.x "), runs("n .x"), mode="workspace"
+    )
+    said = await house.ask(agent, "go")
+    assert "NameError: name 'n' is not defined" in said
+    assert said.endswith("?")
+
+
+async def test_a_reply_without_end_ends_in_a_question(house: House) -> None:
+    agent = await house.agent(
+        Reply(says="All work and no play. " * 100, split=20), bounds=Bounds(reply_chars=500)
+    )
+    said = await house.ask(agent, "go")
+    assert said.endswith("My answer is getting very long. Shall I go on?")
+    assert len(said) < 700
+
+
+async def test_spending_has_a_limit(house: House) -> None:
+    agent = await house.agent(
+        *(runs(f"print({number})") for number in range(5)),
+        mode="workspace", bounds=Bounds(tokens=250),
+    )  # fmt: skip
+    said = await house.ask(agent, "go")
+    assert "long piece of work" in said
+    done = house.told(WorkDone)[0]
+    assert done.tokens_in + done.tokens_out >= 250
+
+
+# Models that fail.
+
+
+async def test_a_half_stream_is_said_and_leaves_a_valid_history(house: House) -> None:
+    agent = await house.agent(Reply(says=["I thi"], ending="cut"), says("Sorry."))
+    await house.ask(agent, "go")
+    (failed,) = house.told(WorkFailed)
+    assert "broke off in the middle" in failed.message
+    assert await house.ask(agent, "again") == "Sorry."
+    assert [message["role"] for message in house.sent()] == ["user", "assistant", "user"]
+
+
+async def test_a_half_call_is_not_run(house: House) -> None:
+    call = {"name": "execute", "arguments": '{"language": "python", "code": "print(1)'}
+    agent = await house.agent(Reply(calls=[call], ending="cut"), says("Sorry."), mode="workspace")
+    await house.ask(agent, "go")
+    assert house.told(RunStarted) == []
+    assert len(house.told(WorkFailed)) == 1
+
+
+async def test_an_empty_answer_is_said_plainly(house: House) -> None:
+    agent = await house.agent(says(""))
+    await house.ask(agent, "go")
+    (failed,) = house.told(WorkFailed)
+    assert "said nothing" in failed.message
+
+
+async def test_a_request_that_failed_can_be_made_again(house: House) -> None:
+    agent = await house.agent(fails(401), says("Yes?"))
+    await house.ask(agent, "first")
+    assert isinstance(house.events[-1], WorkFailed)
+    assert await house.ask(agent, "second") == "Yes?"
+    (message,) = house.sent()
+    assert message["content"] == "first\n\nsecond"
+
+
+async def test_requests_are_worked_on_one_at_a_time(house: House) -> None:
+    agent = await house.agent(Reply(says=["one"], before_s=0.2), says("two"))
+    order: list[AgentEvent] = []
+
+    async def listen(text: str) -> None:
+        order.extend([event async for event in agent.work(text)])
+
+    await asyncio.gather(listen("first"), listen("second"))
+    assert [event.text for event in order if isinstance(event, Said)] == ["one", "two"]
