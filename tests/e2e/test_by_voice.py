@@ -59,7 +59,7 @@ def test_the_answer_can_be_refused(
 
     assert client.first("approval.done")["decision"] == "no"
     assert not client.all("code.start")
-    assert "declined" in model.requests[1].last.lower()
+    assert "said no" in model.requests[1].last
     assert "leave them alone" in voice.listen(answer).lower()
 
 
