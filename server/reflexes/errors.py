@@ -19,7 +19,3 @@ class TooMany(ReflexError):
 
 class TooFar(ReflexError):
     """It is due later than a reminder is promised."""
-
-
-class Passed(ReflexError):
-    """The time that was asked for has gone by."""
