@@ -15,7 +15,7 @@ are left out) and `seq`, `turn`, `gen` where the server gave them; a message of 
     mic.released          the key came up: the end of the person's audio
     audio.first_received  stream: the first sound of an answer has arrived
     audio.first_played    stream: its first sample has left the loudspeaker
-    audio.gap             stream: the sound stopped in mid-stream for want of audio
+    audio.gap             stream, seconds: the sound had stopped in mid-stream, and goes on
     audio.done            stream, samples (played): nothing of it is left
     device.change         part, state (lost, fallback, back), name, detail
     file.saved            path, mime: a result of code lies there now
@@ -99,8 +99,8 @@ def _sound(
             return "audio.first_played", {"stream": stream}
         case AudioDone(stream, samples):
             return "audio.done", {"stream": stream, "samples": samples}
-        case AudioGap(stream):
-            return "audio.gap", {"stream": stream}
+        case AudioGap(stream, seconds):
+            return "audio.gap", {"stream": stream, "seconds": round(seconds, 4)}
 
 
 def _message(envelope: Envelope) -> tuple[str, Fields]:

@@ -12,11 +12,11 @@ back.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Literal, cast
+from typing import Literal, NoReturn
 from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -125,6 +125,7 @@ class Link:
         self._events: asyncio.Queue[LinkEvent] = asyncio.Queue(MOST_UNREAD)
         self._to_send = asyncio.Event()
         self._sent_all = asyncio.Event()
+        self._leaving = False
         self._closing = asyncio.Event()
         self._state = LinkState.CONNECTING
         self._session: str | None = None
@@ -157,6 +158,7 @@ class Link:
 
     async def close(self) -> None:
         """Sends what waits, says goodbye and lets `run()` end."""
+        self._leaving = True
         if self._state is LinkState.UP:
             self.send(Bye())
             with suppress(TimeoutError):
@@ -185,8 +187,10 @@ class Link:
             await self._enter(LinkChange(LinkState.CONNECTING))
             try:
                 await self._visit()
-            except* _TROUBLE as group:
-                parting = judge(_first(group), self.url)
+            except _TROUBLE as error:
+                parting = judge(error, self.url)
+            if self._leaving:
+                return  # The server closed first, having heard our goodbye.
             tries = 0 if self._state is LinkState.UP else tries + 1
             self._outbox.cut()
             if parting.unauthorized and self._token() != self._shown:
@@ -200,7 +204,7 @@ class Link:
             await self._enter(LinkChange(LinkState.WAITING, parting.reason, retry_s=wait))
             await asyncio.sleep(wait)
 
-    async def _visit(self) -> None:
+    async def _visit(self) -> NoReturn:
         """One connection, from its beginning to its end, which is always an exception."""
         self._shown = self._token()
         headers = {"Authorization": f"Bearer {self._shown}"} if self._shown else {}
@@ -218,10 +222,7 @@ class Link:
         ) as socket:
             await self._enter(LinkChange(LinkState.GREETING))
             await self._greet(socket)
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._read(socket))
-                tasks.create_task(self._write(socket))
-                tasks.create_task(self._watch())
+            await _until_one_fails(self._read(socket), self._write(socket), self._watch())
 
     async def _greet(self, socket: ClientConnection) -> None:
         known = self._session is not None
@@ -263,7 +264,7 @@ class Link:
             return LinkChange(LinkState.UP, session="anew", welcome=welcome, lost=lost)
         return LinkChange(LinkState.UP, session="first", welcome=welcome)
 
-    async def _read(self, socket: ClientConnection) -> None:
+    async def _read(self, socket: ClientConnection) -> NoReturn:
         while True:
             data = await socket.recv()
             self._heard_at = asyncio.get_running_loop().time()
@@ -299,7 +300,7 @@ class Link:
             case Bye() as bye:
                 raise ServerLeft(bye)
 
-    async def _write(self, socket: ClientConnection) -> None:
+    async def _write(self, socket: ClientConnection) -> NoReturn:
         while True:
             frame = self._outbox.take()
             if frame is not None:
@@ -309,7 +310,7 @@ class Link:
             self._to_send.clear()
             await self._to_send.wait()
 
-    async def _watch(self) -> None:
+    async def _watch(self) -> NoReturn:
         """Asks when it is quiet, and gives up when nothing comes."""
         loop = asyncio.get_running_loop()
         number = 0
@@ -338,9 +339,18 @@ class Link:
         self._events.put_nowait(change)
 
 
-def _first(group: BaseExceptionGroup[Exception]) -> Exception:
-    """Finds the exception that ended the connection: the first to be raised of several."""
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return cast("Exception", error)
+async def _until_one_fails(*endless: Coroutine[None, None, NoReturn]) -> NoReturn:
+    """Runs all of them until one raises, ends the others, and raises it.
+
+    Not a TaskGroup: that one swallows a cancellation that comes while one of its tasks fails.
+    """
+    tasks = [asyncio.create_task(coroutine) for coroutine in endless]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    raise AssertionError("an endless task has ended")

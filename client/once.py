@@ -53,7 +53,8 @@ class TurnWatch:
         self.up = False
         """The line is up."""
         self.somebody = False
-        """Somebody took the connection, though perhaps without a word."""
+        """Somebody took the last connection, though perhaps without a word."""
+        self._greeted = False
         self.oriented = False
         """The server has said which turn it is."""
         self.changed = asyncio.Event()
@@ -99,7 +100,13 @@ class TurnWatch:
 
     def _line(self, change: LinkChange) -> None:
         self.up = change.state is LinkState.UP
-        self.somebody = self.somebody or change.state is LinkState.GREETING
+        match change.state:
+            case LinkState.CONNECTING:
+                self._greeted = False
+            case LinkState.GREETING:
+                self._greeted = self.somebody = True
+            case LinkState.WAITING:
+                self.somebody = self._greeted
         self._last_reason = change.reason or self._last_reason
         if change.state is LinkState.REFUSED:
             self._trouble = LinkError(change.reason)

@@ -14,6 +14,8 @@ from sayso.client.backoff import BUSY, CUT, GARBAGE, NOBODY, Backoff
 from sayso.protocol.errors import CODES, HomeError, ProtocolError
 from sayso.protocol.messages import Bye, Error
 
+_OUR_COMPLAINTS = frozenset({1002, 1007, 1009})
+"""What our library closes with when frames are broken, no text, or too long."""
 _UNAUTHORIZED, _FORBIDDEN, _BUSY = 401, 403, 503
 
 
@@ -131,6 +133,8 @@ def _status(status: int, url: str) -> Parting:
 
 
 def _closed(error: ConnectionClosed) -> Parting:
+    if error.sent is not None and error.sent.code in _OUR_COMPLAINTS and not error.rcvd_then_sent:
+        return Parting("The server said what cannot be understood.", GARBAGE)
     code = error.rcvd.code if error.rcvd else None
     reason = error.rcvd.reason if error.rcvd else ""
     name = next((name for name, meaning in CODES.items() if meaning.close == code), None)

@@ -37,6 +37,8 @@ TICK_SECONDS = 0.02
 """How often the loudspeaker's position is looked at while playing."""
 QUIET_SECONDS = 0.5
 """A stream that was ended without its length is over when nothing came for so long."""
+INAUDIBLE_SECONDS = 0.005
+"""A shorter gap is not heard as one."""
 LARGEST_HOLE_MS = 500
 """Missing sound up to this length is played as silence, so that positions stay true."""
 
@@ -56,8 +58,8 @@ class Observer(Protocol):
         """Nothing of the stream is left; so many samples of it were played."""
         ...
 
-    def ran_dry(self, stream: int) -> None:
-        """A gap could be heard: nothing was there to play in mid-stream."""
+    def ran_dry(self, stream: int, seconds: float) -> None:
+        """There was a gap of this length in mid-stream, because nothing had arrived."""
         ...
 
 
@@ -87,6 +89,8 @@ class _Stream:
     """What comes goes to the loudspeaker at once."""
     arrived_at: float | None = None
     """When the first of what is held, and then the newest, arrived."""
+    dry_at: float | None = None
+    """When everything that had arrived was played."""
     ended: bool = False
     length: int | None = None
     first_told: bool = False
@@ -246,6 +250,7 @@ class Player:
             if not (enough or stream.ended or waited >= HOLD_SECONDS) or not stream.held:
                 return
             stream.flowing = True
+            self._end_gap(stream)
         while stream.held:
             self._speaker.write(stream.held.popleft())
         self._written += stream.held_samples
@@ -264,10 +269,14 @@ class Player:
             return True
         self._report(stream, position, urgent=dry)
         if dry and stream.flowing:
-            stream.flowing, stream.arrived_at = False, None
-            if not stream.ended:
-                self._observer.ran_dry(stream.number)
+            stream.flowing, stream.arrived_at, stream.dry_at = False, None, self._clock()
         return False
+
+    def _end_gap(self, stream: _Stream) -> None:
+        """Sound goes on. If it had stopped for long enough to be heard, that is told."""
+        began, stream.dry_at = stream.dry_at, None
+        if began is not None and self._clock() - began > INAUDIBLE_SECONDS:
+            self._observer.ran_dry(stream.number, self._clock() - began)
 
     def _given_up(self, stream: _Stream) -> bool:
         """It was ended, but what was promised does not come."""

@@ -59,9 +59,11 @@ class AudioDone:
 
 @dataclass(frozen=True, slots=True)
 class AudioGap:
-    """The sound stopped in mid-stream because nothing had arrived."""
+    """The sound stopped in mid-stream because nothing had arrived, and goes on."""
 
     stream: int
+    seconds: float
+    """How long it had stopped."""
 
 
 @dataclass(frozen=True, slots=True)

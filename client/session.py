@@ -161,8 +161,8 @@ class Session:
         self._talker.played(stream)
         self._screen.show(AudioDone(stream, samples))
 
-    def ran_dry(self, stream: int) -> None:
-        self._screen.show(AudioGap(stream))
+    def ran_dry(self, stream: int, seconds: float) -> None:
+        self._screen.show(AudioGap(stream, seconds))
 
     # What the line gives.
 

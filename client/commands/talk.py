@@ -107,7 +107,8 @@ async def _plainly(arguments: argparse.Namespace) -> int:
     from sayso.client.terminal.plain import PlainScreen
     from sayso.client.terminal.plain_talking import PlainTalking
 
-    talking = PlainTalking(PlainScreen(sys.stdout, sys.stdout, verbosity=arguments.verbose))
+    screen = PlainScreen(sys.stdout, sys.stdout, verbosity=arguments.verbose, waits=True)
+    talking = PlainTalking(screen)
     keeper = keep_files(talking, arguments.server)
     session, sound = await _session(arguments, keeper)
     return await talking.run(session, sound.microphone)

@@ -35,14 +35,21 @@ SETTLED = {
 
 
 class PlainScreen:
-    """Writes answers to `out`, and all that is said about them to `aside`."""
+    """Writes answers to `out`, and all that is said about them to `aside`.
 
-    def __init__(self, out: TextIO, aside: TextIO, *, verbosity: int = 0) -> None:
+    `waits`: a person sits there who wants to know that the server is not there yet. Otherwise the
+    program ends with that sentence itself.
+    """
+
+    def __init__(
+        self, out: TextIO, aside: TextIO, *, verbosity: int = 0, waits: bool = False
+    ) -> None:
         self._out = out
         self._aside = aside
         self._verbosity = verbosity
         self._replying = False
         self._trouble = ""
+        self._waits = waits
 
     def show(self, seen: Seen) -> None:
         match seen:
@@ -116,12 +123,14 @@ class PlainScreen:
             self.say(f"({output.mime})")
 
     def _link(self, change: LinkChange) -> None:
-        if change.state is LinkState.WAITING and change.reason != self._trouble:
+        if change.state is LinkState.WAITING and self._waits and change.reason != self._trouble:
             self._trouble = change.reason
+            self.say(change.reason)
+        elif change.state is LinkState.REFUSED and self._waits:
             self.say(change.reason)
         elif change.state is LinkState.UP and self._trouble:
             self._trouble = ""
-            self.say("The server is back.")
+            self.say("The server is there.")
         if change.session == "anew":
             self.say("The server started anew; it does not remember what was said before.")
 

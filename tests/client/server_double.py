@@ -222,6 +222,12 @@ class Conversation:
                 return message.samples
 
 
+async def stay(wire: Wire) -> None:
+    """Listens and says nothing, until the client has gone."""
+    async for _ in wire.socket:
+        pass
+
+
 class ServerDouble:
     """Listens on a free port of loopback. Each connection is greeted, then led by `script`."""
 
