@@ -97,7 +97,7 @@ class TurnMachine:
     @property
     def state(self) -> TurnState:
         """Where the three regions stand."""
-        mouth: Literal["speaking", "silent"] = "speaking" if self._mouth.is_audible else "silent"
+        mouth: Literal["speaking", "silent"] = "speaking" if self._mouth.is_speaking else "silent"
         return TurnState(self._ears.state, self._work, mouth)
 
     @property

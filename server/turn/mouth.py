@@ -26,8 +26,9 @@ class Mouth:
         return self._speech is not None
 
     @property
-    def is_audible(self) -> bool:
-        return self._speech is not None and self._speech.has_sound
+    def is_speaking(self) -> bool:
+        """Words were given to it that are not played yet, or still being synthesized."""
+        return self._speech is not None and self._speech.has_words
 
     @property
     def deadline(self) -> float:
@@ -40,6 +41,7 @@ class Mouth:
 
     def say(self, text: str) -> None:
         if self._speech:
+            self._speech.has_words = self._speech.has_words or bool(text.strip())
             self._do(Speak(self._speech.ticket, text))
 
     def finish(self) -> None:

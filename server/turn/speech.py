@@ -24,6 +24,7 @@ class Speech:
         self.ticket = ticket
         self.device = device.device
         self.stream = stream
+        self.has_words = False
         self.state: Literal["open", "complete", "sent"] = "open"
         self._moved_at = 0.0
         self._ahead_s = min(AHEAD_S, device.play_buffer_s)

@@ -297,3 +297,17 @@ def test_too_many_waiting_requests_are_refused_aloud() -> None:
         s.join(f"phone {number}", speaks=False)
         s.happens(events.Typed(f"phone {number}", "me too"))
     assert [e.code for e in s.told(m.Error)] == ["too_fast", "too_fast"]
+
+
+def test_a_turn_is_not_over_while_its_words_are_being_synthesized() -> None:
+    s = Scene()
+    s.join()
+    s.say("hello")
+    s.reply("Hello.")
+    s.end_work()
+    s.wait(0.3)
+    assert s.states[-1] == ("idle", "idle", "speaking")
+    s.synthesize("Hello.", 0.5)
+    s.end_mouth()
+    s.play(0.6)
+    assert s.states[-1] == ("idle", "idle", "silent")
