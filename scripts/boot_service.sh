@@ -11,29 +11,31 @@ install_boot_service() {
 
 # ── systemd: a unit of the user's own, no root ───────────────────────────────────────────────────
 
-# usage: systemd_words word…      quoted as unit files want it: \ and " escaped, % and $ doubled
-systemd_words() {
+# usage: systemd_word WORD      quoted as unit files want it
+systemd_word() {
+    local word="$1"
+    word="${word//\\/\\\\}"
+    word="${word//\"/\\\"}"
+    printf '"%s"' "${word//%/%%}"
+}
+
+# The command's line, in which $ would begin a variable.
+systemd_command() {
     local word
-    for word in "$@"; do
-        word="${word//\\/\\\\}"
-        word="${word//\"/\\\"}"
-        word="${word//%/%%}"
-        word="${word//\$/\$\$}"
-        printf '"%s" ' "$word"
-    done
+    for word in "$@"; do printf ' %s' "$(systemd_word "${word//\$/\$\$}")"; done
 }
 
 user_unit() {
-    local home_line=""
-    if [ -n "${SAYSO_HOME-}" ]; then home_line="Environment=$(systemd_words "SAYSO_HOME=$SAYSO_HOME")"; fi
+    local environment=""
+    if [ -n "${SAYSO_HOME-}" ]; then environment="Environment=$(systemd_word "SAYSO_HOME=$SAYSO_HOME")"; fi
     cat <<UNIT
 [Unit]
 Description=Sayso, a voice assistant that acts on your say-so
 After=network.target sound.target
 
 [Service]
-ExecStart=$(systemd_words "$VENV/bin/sayso" serve "$@")
-$home_line
+ExecStart=/usr/bin/env$(systemd_command "$VENV/bin/sayso" serve "$@")
+$environment
 Restart=on-failure
 RestartSec=5
 TimeoutStopSec=15
@@ -66,13 +68,7 @@ install_user_unit() {
 
 LAUNCH_LABEL=org.sayso.server
 
-xml_text() {
-    local text="$1"
-    text="${text//&/&amp;}"
-    text="${text//</&lt;}"
-    text="${text//>/&gt;}"
-    printf '%s' "$text"
-}
+xml_text() { printf '%s' "$1" | sed -e 's/&/\&amp;/g' -e 's/</\&lt;/g' -e 's/>/\&gt;/g'; }
 
 launch_agent() {
     local word
