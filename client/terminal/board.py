@@ -62,7 +62,7 @@ class Board:
     def picture(self, width: int, height: int, now: float) -> Picture:
         """Draws everything into at most `height` lines."""
         room = max(1, height - 6)
-        above = [*self._answering(width), *self._asking(width, now), *self._hearing(width)]
+        above = [*self._answering(width), *self._hearing(width), *self._asking(now)]
         prompt, column = self._prompt(width)
         lines = [Text(""), *above[-room:], prompt, self._foot(width, now)]
         for line in lines:
@@ -79,25 +79,20 @@ class Board:
             lines += [Text(" " * INDENT + row) for row in rows]
         return lines
 
-    def _asking(self, width: int, now: float) -> list[Text]:
+    def _asking(self, now: float) -> list[Text]:
+        """The question; what it is about stands above, whole, in the scrollback."""
         if self.pending is None:
             return []
-        request = self.pending.request
         left = self.pending.left(now)
         bar = ("┃ ", "yellow")
-        head = Text.assemble(bar, (f"May I run this {request.language}?", "bold yellow"))
+        head = Text.assemble(
+            bar, (f"May I run this {self.pending.request.language}?", "bold yellow")
+        )
         head.append(f"  {left} s left" if left else "  no time left", "dim")
-        touch = "; ".join(request.may_touch) or "nothing outside its sandbox"
-        lines = [head]
-        for name, value in (("where", request.where), ("may touch", touch)):
-            rows = wrapped(clean.words(value), width - 14)
-            for position, row in enumerate(rows):
-                label = name if position == 0 else ""
-                lines.append(Text.assemble(bar, (f"{label:<11}", "dim"), row))
         choices = Text.assemble(bar)
         for key, word in (("y", "yes"), ("n", "no"), ("e", "edit")):
             choices.append_text(Text.assemble((f" {key} ", "reverse"), f" {word}   "))
-        return [*lines, choices]
+        return [head, choices]
 
     def _hearing(self, width: int) -> list[Text]:
         if not self.listening and not self.stable and not self.tail:

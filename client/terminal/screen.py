@@ -165,7 +165,7 @@ class TerminalScreen:
                 now = asyncio.get_running_loop().time()
                 self.board.pending = Pending(message, now)
                 self._approved = message.code
-                self.put("", *scroll.code(message.language, message.code))
+                self.put("", *scroll.code(message.language, message.code), scroll.reach(message))
             case ApprovalDone(decision=decision):
                 self.board.pending = None
                 told = "" if decision == "yes" else SETTLED[decision]

@@ -9,10 +9,11 @@ from rich.padding import Padding
 from rich.segment import Segment
 from rich.style import Style
 from rich.syntax import Syntax
+from rich.table import Table
 from rich.text import Text
 
 from sayso.client.terminal import clean
-from sayso.protocol.messages import CodeEnd
+from sayso.protocol.messages import ApprovalRequest, CodeEnd
 
 INDENT = 2
 OUTPUT_BAR = "┆"
@@ -56,6 +57,17 @@ def code(language: str, text: str, *, title: str = "") -> list[RenderableType]:
         word_wrap=True,
     )
     return [Text(" " * INDENT + (title or language), "dim"), Barred(syntax, "cyan dim")]
+
+
+def reach(request: ApprovalRequest) -> RenderableType:
+    """Where code would run, and what it may touch."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row("where", Text(clean.words(request.where)))
+    touch = "; ".join(request.may_touch) or "nothing outside its sandbox"
+    grid.add_row("may touch", Text(clean.words(touch)))
+    return Padding(grid, (0, 1, 0, INDENT))
 
 
 def output(text: str, kind: str) -> RenderableType:

@@ -102,10 +102,10 @@ class Window:
         os.write(self._descriptor, text.encode())
 
     async def sees(self, words: str) -> None:
-        """Waits until these words have been written since the last key."""
+        """Waits until these words, however they are broken, were written since the last key."""
         try:
             async with asyncio.timeout(SOON):
-                while words not in self.text[self._from :]:
+                while words not in " ".join(self.text[self._from :].split()):
                     self._changed.clear()
                     await self._changed.wait()
         except TimeoutError:
