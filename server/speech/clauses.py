@@ -24,6 +24,9 @@ at any word: the worse the place, the rarer."""
 LONGEST = 180
 """Characters. A longer sentence is cut at a clause, else at a word: half a second of synthesis."""
 
+LOOK_PAST = 40
+"""Characters after the longest chunk that are looked at to judge the last mark in it."""
+
 SHORTEST_CUT = 40
 """Characters that a cut inside of a long sentence leaves at least on its left."""
 
@@ -119,30 +122,26 @@ class ClauseSplitter:
         return [chunk]
 
     def _next_cut(self, *, final: bool) -> int | None:
+        self._text = self._text.lstrip()
+        # What lies further on than a chunk may reach decides nothing, but what follows a mark may.
+        text = self._text[: LONGEST + LOOK_PAST]
         enough = CLAUSE_AFTER[self._given] if self._given < len(CLAUSE_AFTER) else LONGEST + 1
-        newline = self._text.find("\n")
-        lead = len(self._text) - len(self._text.lstrip())
-        for mark in _marks(self._text, final=final):
-            if newline != -1 and newline < mark.at:
-                break
-            if mark.at - lead > LONGEST:
+        newline = text.find("\n")
+        for mark in _marks(text, final=final and text == self._text):
+            if mark.at > LONGEST or -1 < newline < mark.at:
                 break
             if mark.ending == "unknown":
                 return None
-            if mark.ending == "sentence" or (
-                mark.ending == "clause" and len(self._text[: mark.at].strip()) >= enough
-            ):
+            if mark.ending == "sentence" or (mark.ending == "clause" and mark.at >= enough):
                 return mark.at
-        if newline != -1 and newline - lead <= LONGEST:
+        if -1 < newline <= LONGEST:
             return newline + 1
-        if len(self._text) - lead > LONGEST + 1:
-            return _cut_long(self._text, lead + LONGEST)
-        return None
+        return _cut_long(text) if len(text) > LONGEST + 1 else None
 
 
-def _cut_long(text: str, limit: int) -> int:
-    """Where to cut a sentence that is longer than the limit."""
-    head = text[:limit]
+def _cut_long(text: str) -> int:
+    """Where to cut a sentence that is longer than a chunk may be."""
+    head = text[:LONGEST]
     clauses = [mark.at for mark in _marks(head, final=False) if mark.ending == "clause"]
     breaks = [match.end() for match in BREAKS_BEFORE.finditer(head)]
     spaces = [match.end() for match in re.finditer(r"\s", head)]
@@ -150,7 +149,7 @@ def _cut_long(text: str, limit: int) -> int:
         good = [place for place in places if place >= SHORTEST_CUT]
         if good:
             return good[-1]
-    return limit
+    return LONGEST
 
 
 def _marks(text: str, *, final: bool) -> list[_Mark]:

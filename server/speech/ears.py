@@ -178,7 +178,7 @@ class Hearing:
         if self._open_seconds(len(self._audio)) >= self._pace.settle_forced:
             self._settle_later(self._make_guess(Rank.PIECE, self._quietest_place()))
         elif pausing and self._gate.spoken > 0:
-            self._guess = self._make_guess(Rank.GUESS, len(self._audio))
+            self._guess = self._make_guess(Rank.GUESS, len(self._audio) & ~1)
             self._guess.ask.result.add_done_callback(self._guess_done)
         elif self._draft is None and self._gate.spoken >= self._draft_due:
             self._make_draft()

@@ -17,7 +17,7 @@ from sayso.protocol.messages import Word
 from sayso.server.speech.clauses import ClauseSplitter
 from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.prose import Prose
-from sayso.server.speech.speakable import Spoken, spoken_pieces
+from sayso.server.speech.speakable import Spoken, spoken, spoken_pieces
 from sayso.server.speech.synthesizer import Sound, Synthesizer, SynthesizerLost
 
 log = logging.getLogger(__name__)
@@ -71,6 +71,7 @@ class Mouth:
         self._language = language
         self.speed = speed
         """2.0 is twice as fast; counts for replies that begin from now on."""
+        spoken("0", language)  # brings the words for numbers in now rather than in the first answer
 
     def speak(self, on_chunk: OnChunk) -> "Saying":
         """Begin a reply."""
@@ -183,14 +184,14 @@ class Saying:
         self._hurry = loop.call_at(self._dry_at - HURRY_BEFORE, self._hurry_if_dry)
 
 
-def written_words(pieces: list[Spoken], spoken: tuple[Word, ...]) -> tuple[Word, ...]:
+def written_words(pieces: list[Spoken], heard: tuple[Word, ...]) -> tuple[Word, ...]:
     """Times of the written words from those of the spoken: "25" lasts as long as "twenty-five"."""
-    if len(spoken) != sum(len(piece.spoken.split()) for piece in pieces):
+    if len(heard) != sum(len(piece.spoken.split()) for piece in pieces):
         return ()
     words: list[Word] = []
     at = 0
     for piece in pieces:
-        own = spoken[at : at + len(piece.spoken.split())]
+        own = heard[at : at + len(piece.spoken.split())]
         at += len(own)
         if own:
             words.append(Word(piece.written, own[0].start, own[-1].end))

@@ -16,11 +16,20 @@ import os
 import socket
 import sys
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from sayso.server.speech.errors import BY_NAME, SpeechError, WorkerFailed
-from sayso.server.speech.worker_wire import PREFIX, Note, WireBroken, lengths, pack, unpack
+from sayso.server.speech.worker_wire import (
+    PREFIX,
+    Note,
+    Value,
+    WireBroken,
+    lengths,
+    pack,
+    unpack,
+)
 
 log = logging.getLogger(__name__)
 
@@ -58,8 +67,8 @@ class Ready:
     """The model it loaded, in words."""
     seconds: float
     """From the order to start to the end of the warm-up."""
-    details: Note
-    """All that the worker said of its model."""
+    facts: Mapping[str, Value]
+    """What else the worker said of its model."""
 
 
 class Supervisor:
@@ -183,7 +192,7 @@ class Supervisor:
                     loaded = await self._ask("load", self._order)
             except (WorkerLost, TimeoutError):
                 return
-            self._welcome(Ready(loaded.text("what"), loop.time() - began, loaded))
+            self._welcome(Ready(loaded.text("what"), loop.time() - began, loaded.fields))
             await reading
         finally:
             reading.cancel()

@@ -254,6 +254,29 @@ async def test_odd_pieces_and_no_audio_at_all() -> None:
     assert empty.text == ""
 
 
+@pytest.mark.parametrize("size", [331, 333, 335, 337])
+async def test_odd_pieces_never_tear_a_sample_in_two(size: int) -> None:
+    class Keeping(ScriptedRecognizer):
+        last = b""
+
+        async def transcribe(
+            self, pcm: bytes, *, draft: bool = False, prompt: str = ""
+        ) -> Transcript:
+            self.last = pcm
+            return await super().transcribe(pcm, draft=draft, prompt=prompt)
+
+    whisper = Keeping(by_length)
+    hearing = Ears(whisper).listen(ignore)
+    audio = voice(16.0) + silence(0.6) + voice(1.0)
+    for at in range(0, len(audio), size):
+        hearing.feed(audio[at : at + size])
+        await asyncio.sleep(size / 32_000)
+    await hearing.finish()
+    assert len(whisper.last) < len(voice(3.0)), "the first part was settled"
+    assert audio.endswith(whisper.last)
+    assert len(whisper.last) % 2 == 0
+
+
 async def test_what_comes_after_the_end_changes_nothing() -> None:
     hearing = Ears(recognizer()).listen(ignore)
     hearing.feed(voice(0.3))
