@@ -18,6 +18,7 @@ from bench.figures import Spread, spread
 from bench.questions import samples_of, speak_all
 from sayso.protocol.home import Home
 from sayso.server.models import Shelf
+from tests.kernels import lend_kernels
 from tests.rig import Client, Server
 from tests.scripted_model import ScriptedModel, says
 
@@ -53,6 +54,7 @@ def measure(turns: int, model: Path | None) -> Figures:
     whisper = model or Shelf(home).ready("ears", STARTER).path
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
+        lend_kernels(folder)
         questions = speak_all(home, folder, turns)
         flags = (f"--set=ears.model={whisper.resolve()}",) if model else ()
         with ScriptedModel([says(*ANSWER)]) as answers, Server(folder, answers, flags) as server:
