@@ -12,10 +12,10 @@ class Ears:
         self._utterances: dict[int, Utterance] = {}
         self._count = 0
 
-    def open(self, device: str, stream: int, now: float) -> Utterance:
+    def open(self, device: str, stream: int, now: float, *, over_speech: bool) -> Utterance:
         """A device begins to speak."""
         self._count += 1
-        utterance = Utterance(self._count, device, stream, now)
+        utterance = Utterance(self._count, device, stream, now, over_speech=over_speech)
         self._utterances[utterance.number] = utterance
         return utterance
 

@@ -92,6 +92,14 @@ class Settle:
 
 
 @dataclass(frozen=True, slots=True)
+class SettleByWord:
+    """The person said yes or no to the question that waits."""
+
+    device: str
+    decision: Literal["yes", "no"]
+
+
+@dataclass(frozen=True, slots=True)
 class Tell:
     """Send a message to one device, or to all."""
 
@@ -123,6 +131,7 @@ Effect = (
     | FinishSpeaking
     | Hush
     | Settle
+    | SettleByWord
     | Tell
     | Send
 )

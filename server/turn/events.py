@@ -14,6 +14,10 @@ class Ticket:
     gen: int
 
 
+Meaning = Literal["request", "yes", "no", "stop"]
+"""What words mean beyond what they say, where that needs no language model."""
+
+
 # From devices
 
 
@@ -63,6 +67,7 @@ class ListenCancelled:
 class Typed:
     device: str
     text: str
+    meaning: Meaning = "request"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +110,7 @@ class PartlyHeard:
 class Heard:
     utterance: int
     text: str
+    meaning: Meaning = "request"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +171,18 @@ class MouthFailed:
     message: str
 
 
+# From the house itself
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """Something to be said that nobody asked for just now: a reminder."""
+
+    text: str
+    device: str
+    """Where it is said aloud; all devices show it."""
+
+
 # From the clock
 
 
@@ -194,5 +212,6 @@ Event = (
     | ChunkSpoken
     | MouthDone
     | MouthFailed
+    | Announced
     | TimePassed
 )

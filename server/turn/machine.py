@@ -12,11 +12,11 @@ one stops.
 """
 
 from collections import deque
-from dataclasses import dataclass
 from functools import singledispatchmethod
 from typing import Literal
 
 from sayso.protocol.messages import (
+    Announce,
     AudioAck,
     Error,
     FromServer,
@@ -35,32 +35,17 @@ from sayso.server.turn.effects import (
     Forget,
     Listen,
     Settle,
+    SettleByWord,
     StopThinking,
     Tell,
     Think,
 )
 from sayso.server.turn.events import Event, Ticket
 from sayso.server.turn.mouth import Mouth
+from sayso.server.turn.request import ASK_AGAIN, MAY_I, SENTENCE_BREAK, Request, Work
 from sayso.server.turn.timeline import Timeline
 from sayso.server.turn.timing import TAP_S, WAITING_REQUESTS
 from sayso.server.turn.utterance import RATE, Utterance
-
-SENTENCE_BREAK = "\n\n"
-"""Ends a sentence for the mouth, so that what was said before a run is heard before it."""
-
-MAY_I = "May I run this?"
-
-Work = Literal["idle", "thinking", "acting", "awaiting_approval"]
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What a person wants, and when they had finished saying so."""
-
-    device: str
-    text: str
-    at: float
-    spoken: bool
 
 
 class TurnMachine:
@@ -75,6 +60,7 @@ class TurnMachine:
         self._unspoken: Request | None = None
         """A request taken back by a new press before its answer began."""
         self._waiting: deque[Request] = deque()
+        self._announcements: deque[events.Announced] = deque()
         self._mouth = Mouth(self._do)
         self._timeline = Timeline(0.0)
         self._shown = TurnState("idle", "idle", "silent")
@@ -124,10 +110,12 @@ class TurnMachine:
 
     @_on.register
     def _(self, event: events.ListenStarted) -> None:
+        over_speech = self._mouth.is_speaking
         self._make_room_for_words(event.device)
         for unreleased in self._ears.listening_to(event.device):
             self._commit(unreleased)
-        self._do(Listen(self._ears.open(event.device, event.stream, self._now).number))
+        utterance = self._ears.open(event.device, event.stream, self._now, over_speech=over_speech)
+        self._do(Listen(utterance.number))
 
     @_on.register
     def _(self, event: events.AudioHeard) -> None:
@@ -158,8 +146,10 @@ class TurnMachine:
     @_on.register
     def _(self, event: events.Heard) -> None:
         if utterance := self._ears.close(event.utterance):
-            released = utterance.released_at or self._now
-            self._words_arrived(utterance.device, event.text, released)
+            self._tell(SttFinal(event.text), None if event.text else utterance.device)
+            if not self._is_reply_to_question(utterance.device, event, utterance.over_speech):
+                released = utterance.released_at or self._now
+                self._words_arrived(utterance.device, event.text, released)
 
     @_on.register
     def _(self, event: events.EarsFailed) -> None:
@@ -168,7 +158,8 @@ class TurnMachine:
 
     @_on.register
     def _(self, event: events.Typed) -> None:
-        self._request_made(Request(event.device, event.text, self._now, spoken=False))
+        if not self._is_reply_to_question(event.device, event, over_speech=False):
+            self._request_made(Request(event.device, event.text, self._now, spoken=False))
 
     @_on.register
     def _(self, event: events.Interrupted) -> None:
@@ -232,6 +223,11 @@ class TurnMachine:
             self._tell(Error("mouth_failed", event.message))
 
     @_on.register
+    def _(self, event: events.Announced) -> None:
+        self._tell(Announce(event.text))
+        self._announcements.append(event)
+
+    @_on.register
     def _(self, _: events.TimePassed) -> None:
         for utterance in self._ears.overdue(self._now):
             self._commit(utterance)
@@ -254,11 +250,9 @@ class TurnMachine:
     def _drop(self, utterance: Utterance) -> None:
         self._ears.close(utterance.number)
         self._do(Forget(utterance.number))
-        self._words_arrived(utterance.device, "", self._now, tell=False)
+        self._words_arrived(utterance.device, "", self._now)
 
-    def _words_arrived(self, device: str, text: str, at: float, *, tell: bool = True) -> None:
-        if tell:
-            self._tell(SttFinal(text), None if text else device)
+    def _words_arrived(self, device: str, text: str, at: float) -> None:
         earlier = self._unspoken if self._unspoken and self._unspoken.device == device else None
         if earlier:
             self._unspoken = None
@@ -268,6 +262,29 @@ class TurnMachine:
             self._request_made(request, extends=earlier is not None)
 
     # --- work ---
+
+    def _is_reply_to_question(
+        self, device: str, event: events.Heard | events.Typed, over_speech: bool
+    ) -> bool:
+        """Whether these words were a stop, or an answer to what waits; they are then acted on."""
+        if event.meaning == "stop":
+            self._unspoken = None
+            self._stop_answer()
+            return True
+        asked = self._work == "awaiting_approval" and self._request
+        if not asked or asked.device != device or event.meaning == "request":
+            return False
+        self._open_mouth(device)
+        if event.meaning == "yes" and over_speech:
+            self._mouth.say(ASK_AGAIN)
+        else:
+            self._do(SettleByWord(device, event.meaning))
+        return True
+
+    def _open_mouth(self, device: str) -> None:
+        known = self._devices.get(device)
+        if known and known.speaks and not self._mouth.is_busy:
+            self._mouth.open(self._ticket, known)
 
     def _request_made(self, request: Request, *, extends: bool = False) -> None:
         """Begin at once, after the same person's earlier request is stopped; others wait."""
@@ -288,9 +305,7 @@ class TurnMachine:
         self._work = "thinking"
         self._timeline = Timeline(request.at)
         self._timeline.mark("final", self._now)
-        device = self._devices.get(request.device)
-        if device and device.speaks:
-            self._mouth.open(self._ticket, device)
+        self._open_mouth(request.device)
         self._do(Think(self._ticket, request.text, request.device))
 
     @property
@@ -325,6 +340,13 @@ class TurnMachine:
         self._request = None
         self._ticket = Ticket(self._ticket.turn, self._ticket.gen + 1)
 
+    def _announce_aloud(self, announced: events.Announced) -> None:
+        """In a gap, so that it interrupts nobody."""
+        self._ticket = Ticket(self._ticket.turn + 1, 0)
+        self._open_mouth(announced.device)
+        self._mouth.say(announced.text)
+        self._mouth.finish()
+
     def _announce(self, state: Work) -> None:
         """Say what was said before a run, and ask aloud those who asked aloud."""
         if self._work == "thinking" and state != "thinking":
@@ -349,6 +371,8 @@ class TurnMachine:
             self._request = None
         if not self._is_busy and self._waiting:
             self._request_made(self._waiting.popleft())
+        if self._announcements and not self._is_busy and self._ears.state == "idle":
+            self._announce_aloud(self._announcements.popleft())
         if self.state != self._shown:
             self._shown = self.state
             self._tell(self._shown)

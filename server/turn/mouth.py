@@ -28,7 +28,7 @@ class Mouth:
     @property
     def is_speaking(self) -> bool:
         """Words were given to it that are not played yet, or still being synthesized."""
-        return self._speech is not None and self._speech.has_words
+        return self._speech is not None and self._speech.is_audible
 
     @property
     def deadline(self) -> float:
@@ -41,12 +41,14 @@ class Mouth:
 
     def say(self, text: str) -> None:
         if self._speech:
-            self._speech.has_words = self._speech.has_words or bool(text.strip())
+            if text.strip():
+                self._speech.expect_sound()
             self._do(Speak(self._speech.ticket, text))
 
     def finish(self) -> None:
         """The answer's text is complete."""
         if self._speech:
+            self._speech.finish()
             self._do(FinishSpeaking(self._speech.ticket))
 
     def take(self, chunk: ChunkSpoken) -> bool:

@@ -24,8 +24,9 @@ class Speech:
         self.ticket = ticket
         self.device = device.device
         self.stream = stream
-        self.has_words = False
-        self.state: Literal["open", "complete", "sent"] = "open"
+        self._expects_sound = False
+        """Words were given to the mouth that have not come back as sound."""
+        self.state: Literal["open", "finishing", "complete", "sent"] = "open"
         self._moved_at = 0.0
         self._ahead_s = min(AHEAD_S, device.play_buffer_s)
         self._frame_bytes = device.max_frame_bytes - FRAME_HEADER_BYTES
@@ -39,10 +40,19 @@ class Speech:
     def has_sound(self) -> bool:
         return self._rate > 0
 
+    def expect_sound(self) -> None:
+        """Words were given to the mouth."""
+        self._expects_sound = True
+
+    @property
+    def is_audible(self) -> bool:
+        """There is sound that was not played yet, or words that will be sound."""
+        return self._expects_sound or self._played < self._length
+
     @property
     def is_over(self) -> bool:
         """Nothing is left to be sent or played."""
-        return self.state != "open" and self._played >= self._length
+        return self.state in ("complete", "sent") and self._played >= self._length
 
     @property
     def deadline(self) -> float:
@@ -56,16 +66,23 @@ class Speech:
     def add(self, chunk: ChunkSpoken) -> SpeechStart:
         """Queue a chunk; returns its announcement."""
         self._rate = self._rate or chunk.rate
+        self._expects_sound = self.state == "finishing"
         start = self._length
         words = tuple(Word(w.text, w.start + start, w.end + start) for w in chunk.words)
         self._words.extend(words or (Word(chunk.text, start, start + len(chunk.pcm) // 2),))
         self._audio += chunk.pcm
         return SpeechStart(self.stream, self._rate, chunk.text, start, words)
 
+    def finish(self) -> None:
+        """No further words come; the last of them may still become sound."""
+        if self.state == "open":
+            self.state = "finishing"
+
     def complete(self) -> None:
         """No further chunk comes."""
-        if self.state == "open":
+        if self.state in ("open", "finishing"):
             self.state = "complete"
+            self._expects_sound = False
 
     def played(self, samples: int, now: float, *, done: bool = False) -> None:
         """The device reports how far it has played."""

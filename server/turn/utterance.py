@@ -26,8 +26,12 @@ CAP_SAMPLES = int(UTTERANCE_CAP_S * RATE)
 class Utterance:
     """What one device says between a press and a release."""
 
-    def __init__(self, number: int, device: str, stream: int, now: float) -> None:
+    def __init__(
+        self, number: int, device: str, stream: int, now: float, *, over_speech: bool = False
+    ) -> None:
         self.number = number
+        self.over_speech = over_speech
+        """It began while Sayso was speaking: no yes to a question that was not heard out."""
         self.device = device
         self.stream = stream
         self.samples = 0

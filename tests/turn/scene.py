@@ -62,14 +62,20 @@ class Scene:
     def release(self, samples: int, device: str = "laptop") -> None:
         self.happens(events.ListenStopped(device, self.streams, samples))
 
-    def say(self, text: str, seconds: float = 1.0, device: str = "laptop") -> None:
+    def say(
+        self,
+        text: str,
+        seconds: float = 1.0,
+        device: str = "laptop",
+        meaning: events.Meaning = "request",
+    ) -> None:
         """A whole utterance: press, speak, release, and the ears understand it at once."""
         self.press(device)
         self.release(self.speak(seconds, device), device)
-        self.understand(text)
+        self.understand(text, meaning)
 
-    def understand(self, text: str) -> None:
-        self.happens(events.Heard(self.the(effects.Finish).utterance, text))
+    def understand(self, text: str, meaning: events.Meaning = "request") -> None:
+        self.happens(events.Heard(self.the(effects.Finish).utterance, text, meaning))
 
     def reply(self, text: str, ticket: Ticket | None = None) -> None:
         self.happens(events.ReplyGrew(ticket or self.ticket, text))
