@@ -7,6 +7,7 @@ import asyncio
 import logging
 from contextlib import aclosing
 from functools import partial
+from typing import Literal
 
 from sayso.audio.earcons import Earcon, earcon
 from sayso.audio.errors import AudioError
@@ -43,7 +44,7 @@ from sayso.client.talker import (
 )
 from sayso.protocol.codec import Envelope
 from sayso.protocol.frames import AudioFrame
-from sayso.protocol.messages import FromClient, Interrupt, ListenCancel, PlayState
+from sayso.protocol.messages import Error, FromClient, Interrupt, ListenCancel, PlayState, SttFinal
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +52,14 @@ log = logging.getLogger(__name__)
 class Session:
     """`run()` is the task that receives and plays; the other methods are what a person does."""
 
-    def __init__(self, link: Link, speaker: Speaker, screen: Screen) -> None:
+    def __init__(
+        self,
+        link: Link,
+        speaker: Speaker,
+        screen: Screen,
+        earcons: Literal["on", "off"] = "off",
+    ) -> None:
+        self._earcons = earcons
         self._link = link
         self._speaker = speaker
         self._screen = screen
@@ -120,10 +128,6 @@ class Session:
         self._link.send(message)
         self._screen.show(Sent(message))
 
-    def chime(self, name: Earcon) -> None:
-        """Says something without words."""
-        self._player.chime(partial(earcon, name))
-
     async def listen(self, microphone: Microphone) -> None:
         """Keeps the microphone open; what it gives goes out only while the key is down."""
         meter = Meter()
@@ -179,6 +183,7 @@ class Session:
                 if effects is None:
                     return  # Stale: it belongs to an attempt that is over.
                 self._perform(effects)
+                self._chime(event.message)
                 self._screen.show(event)
 
     def _perform(self, effects: Effects) -> None:
@@ -211,6 +216,19 @@ class Session:
                 self._player.finish(stream, samples)
             case Drop(stream):
                 self._player.drop(stream)
+
+    def _chime(self, message: object) -> None:
+        """Says without words what a person who does not look would miss."""
+        name: Earcon
+        match message:
+            case SttFinal(text=""):
+                name = "done"
+            case Error():
+                name = "error"
+            case _:
+                return
+        if self._earcons == "on":
+            self._player.chime(partial(earcon, name))
 
     def _first(self, frame: AudioFrame) -> None:
         if frame.stream != self._received and frame.payload:

@@ -132,7 +132,8 @@ async def _session(arguments: argparse.Namespace, screen: Screen) -> tuple[Sessi
     for note in sound.notes:
         screen.show(Notice(note))
     wants = () if sound.audible else WITHOUT_SPEECH
-    return Session(make_link(arguments.server, "talk", wants), sound.speaker, screen), sound
+    link = make_link(arguments.server, "talk", wants)
+    return Session(link, sound.speaker, screen, earcons="on"), sound
 
 
 def _written(arguments: argparse.Namespace) -> Screen:

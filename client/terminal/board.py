@@ -12,6 +12,11 @@ from sayso.client.terminal.live import Picture
 from sayso.client.terminal.scroll import INDENT, OUTPUT_BAR, PROMPT
 from sayso.protocol.messages import ApprovalRequest, TurnState
 
+HOLD = "hold space to talk · type to write · /help"
+TOGGLE = "space to talk, space to send · type to write · /help"
+TYPE = "type, and press Enter · /help"
+"""How one can talk here."""
+
 MOST_REPLY_ROWS = 8
 """Rows of an unfinished paragraph: the last ones, so that the eye finds the newest word."""
 _METER = " ▁▂▃▄▅▆▇█"
@@ -45,6 +50,8 @@ class Board:
     connected: bool = False
     trouble: str = ""
     """Why there is no connection."""
+    deaf: bool = False
+    """The microphone was unplugged."""
     listening: bool = False
     levels: deque[float] = field(default_factory=lambda: deque(maxlen=_METER_CELLS))
     stable: str = ""
@@ -144,7 +151,7 @@ class Board:
             return "Enter to send"
         if self.turn.work != "idle" or self.turn.mouth != "silent":
             return "Ctrl-C to stop"
-        return self.keys
+        return TYPE if self.deaf else self.keys
 
     def _state(self, now: float) -> Text:
         if not self.connected:

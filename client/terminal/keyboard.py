@@ -12,17 +12,12 @@ from typing import Literal
 from sayso.client.errors import ClientError
 from sayso.client.session import Session
 from sayso.client.terminal import scroll, slash
-from sayso.client.terminal.board import Pending
+from sayso.client.terminal.board import TYPE, Pending
 from sayso.client.terminal.editor import edit
 from sayso.client.terminal.keys import Key
 from sayso.client.terminal.screen import TerminalScreen
 from sayso.client.terminal.tty import Terminal
 from sayso.protocol.messages import Approve
-
-HOLD = "hold space to talk · type to write · /help"
-TOGGLE = "space to talk, space to send · type to write · /help"
-TYPE = "type, and press Enter · /help"
-"""How one can talk here."""
 
 REPEAT_SECONDS = 0.08
 """A space that follows another one so soon is a held key repeating itself, not a second press."""

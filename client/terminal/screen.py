@@ -114,7 +114,11 @@ class TerminalScreen:
                 self._message(message)
             case LinkChange():
                 self._link(seen)
-            case DeviceChange(detail=text) | Notice(text=text):
+            case DeviceChange(part=part, state=state, detail=text):
+                self.put(scroll.note(text))
+                if part == "microphone":
+                    self.board.deaf = state == "lost"
+            case Notice(text=text):
                 self.put(scroll.note(text))
             case FileSaved(path=path):
                 self.put(scroll.picture(path))

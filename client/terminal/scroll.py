@@ -4,11 +4,9 @@ What the person says stands at the margin; what Sayso does is indented under it.
 """
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.markdown import Markdown
 from rich.padding import Padding
 from rich.segment import Segment
 from rich.style import Style
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
@@ -44,11 +42,19 @@ def said(text: str) -> RenderableType:
 
 
 def answer(paragraph: str) -> RenderableType:
-    return Padding(Markdown(clean.words(paragraph), code_theme=_THEME), (0, 1, 0, INDENT))
+    from rich.markdown import Markdown  # costs 40 ms; the first answer has them, the start not
+
+    text = clean.words(paragraph)
+    if "```" not in text and "~~~" not in text:
+        # Markdown would join lines that the model broke on purpose: a poem, an address.
+        text = "\n".join(f"{line.rstrip()}  " for line in text.split("\n"))
+    return Padding(Markdown(text, code_theme=_THEME), (0, 1, 0, INDENT))
 
 
 def code(language: str, text: str, *, title: str = "") -> list[RenderableType]:
     """Code with its language above it."""
+    from rich.syntax import Syntax  # costs 30 ms, and who only talks never needs it
+
     syntax = Syntax(
         clean.code(text).rstrip("\n"),
         language,

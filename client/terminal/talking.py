@@ -10,7 +10,8 @@ from sayso.audio.errors import AudioError
 from sayso.audio.microphone import FileMicrophone, Microphone
 from sayso.client.seen import Notice
 from sayso.client.session import Session
-from sayso.client.terminal.keyboard import HOLD, TOGGLE, TYPE, Keyboard
+from sayso.client.terminal.board import HOLD, TOGGLE, TYPE
+from sayso.client.terminal.keyboard import Keyboard
 from sayso.client.terminal.screen import TerminalScreen
 from sayso.client.terminal.tty import Terminal
 
@@ -82,7 +83,7 @@ class Talking:
         self._screen.board.keys = TYPE
 
     def _talk(self) -> bool:
-        if self._microphone is None:
+        if self._microphone is None or self._screen.board.deaf:
             return False
         if isinstance(self._microphone, FileMicrophone):
             task = asyncio.create_task(self._session.speak(self._microphone))
