@@ -209,6 +209,7 @@ def _build(kernels: Path, lock: str, on_progress: Progress) -> KernelEnvironment
         marker = json.dumps(_marker(lock, environment.base))
         (folder / _MARKER).write_text(marker, encoding="utf-8")
         _turn(link, folder)
+        _sweep(kernels, keep={folder, before or folder})
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import secrets
+import signal
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 from sayso.server.runtimes.gathering import Gathering
 from sayso.server.runtimes.process import ConfinedProcess
 from sayso.server.runtimes.sandbox.sandbox import Reach, Sandbox
+from sayso.server.runtimes.steadily import to_the_end
 from sayso.server.runtimes.wire import Wire, write_connection
 
 log = logging.getLogger(__name__)
@@ -28,6 +30,16 @@ _LAST_MESSAGES_S = 0.05
 """What a kernel said just before it died is still in its sockets, and arrives within this."""
 
 
+_BY_SIGNAL = 128
+"""A sandbox ends with this plus the number of the signal that ended the process in it."""
+
+_WAYS_TO_DIE: dict[int, str] = {
+    signal.SIGKILL: "was killed, perhaps because memory ran out,",
+    signal.SIGSYS: "made a forbidden system call and was ended",
+    **dict.fromkeys((signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGABRT), "crashed"),
+}
+
+
 class CannotStartError(Exception):
     """The kernel did not come up; the message is a sentence."""
 
@@ -40,6 +52,7 @@ class Interpreter:
         self._wire = wire
         self._gathering: Gathering | None = None
         self._told = False
+        self._closing: asyncio.Task[None] | None = None
         self._requests: deque[str] = deque(maxlen=_REMEMBERED)
         self._tasks = [
             asyncio.create_task(each)
@@ -69,7 +82,7 @@ class Interpreter:
             await _become_ready(process, wire)
         except BaseException:
             wire.close()
-            await asyncio.shield(process.close())
+            await process.close()
             raise
         return cls(process, wire)
 
@@ -121,6 +134,11 @@ class Interpreter:
 
     async def close(self, why: str = "The interpreter was ended.") -> None:
         """End the process with everything in its sandbox; a run in it has then died of `why`."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close(why))
+        await to_the_end(self._closing)
+
+    async def _close(self, why: str) -> None:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -152,11 +170,11 @@ class Interpreter:
             self._told = self._gathering.died(self._how_it_died()) or self._told
 
     def _how_it_died(self) -> str:
-        log.info(
-            "a kernel ended with %s: %s", self._process.ended.result(), self._process.last_words
-        )
+        code = self._process.ended.result()
+        log.info("a kernel ended with %s: %s", code, self._process.last_words)
+        how = _WAYS_TO_DIE.get(code - _BY_SIGNAL, "ended")
         return (
-            "The interpreter ended in the middle of the run, and its variables are lost;"
+            f"The interpreter {how} in the middle of the run, and its variables are lost;"
             " the next run gets a new one."
         )
 

@@ -12,11 +12,14 @@ from sayso.server.runtimes.gathering import Gathering
 from sayso.server.runtimes.interpreter import CannotStartError, Interpreter
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH, Reach, Sandbox
+from sayso.server.runtimes.steadily import to_the_end
 
 INTERRUPT_S = 2.0
 """How long a run may take to stop when asked. With the end of its processes that makes 2.5 s at
 most."""
 
+
+_PYTHON_KERNEL = Path(__file__).with_name("python_kernel.py").resolve()
 
 _LOST = "Before it, the interpreter had ended and was replaced: earlier variables are lost."
 
@@ -134,7 +137,7 @@ class KernelRuntime:
     async def _settle(self) -> None:
         """Stop what was left early; if the kernel died, let the next one start already."""
         try:
-            await asyncio.shield(asyncio.create_task(self._stop()))
+            await to_the_end(asyncio.create_task(self._stop()))
         finally:
             self._running = False
             if not self._closed and self._starting and self._starting.done():
@@ -171,29 +174,13 @@ def python(sandbox: Sandbox, environment: KernelEnvironment, workspace: Path) ->
     """Return the Python runtime for a workspace."""
     reach = Reach(
         writable=(workspace,),
-        readable=(environment.folder, environment.base),
+        readable=(environment.folder, environment.base, _PYTHON_KERNEL),
         skeleton=environment.skeleton,
     )
-    argv = (
-        str(environment.python),
-        "-m",
-        "ipykernel_launcher",
-        "-f",
-        "{connection_file}",
-        *_SETTINGS,
-    )
+    argv = (str(environment.python), str(_PYTHON_KERNEL), "-f", "{connection_file}")
     variables = {
         "PATH": ":".join((str(environment.python.parent), *SEARCH_PATH)),
         # The debugger that ipykernel brings warns of what nobody debugs here.
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }
     return KernelRuntime("python", sandbox, argv, reach, variables)
-
-
-_SETTINGS = (
-    # The conversation's log remembers; no database in a home that vanishes.
-    "--HistoryManager.enabled=False",
-    # `!command` as any program starts another: with an empty standard input and no terminal of its
-    # own, so that a command which asks for input ends at once instead of waiting for ever.
-    "--IPKernelApp.exec_lines=['get_ipython().system = get_ipython().system_raw']",
-)

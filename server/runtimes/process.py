@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from sayso.server.runtimes.sandbox.sandbox import Confined, Reach, Sandbox
+from sayso.server.runtimes.steadily import to_the_end
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +62,7 @@ class ConfinedProcess:
         self._process = process
         self._private = private
         self._last_words = b""
-        self._closed = False
+        self._closing: asyncio.Task[None] | None = None
         self._listening = asyncio.create_task(self._listen())
         self.ended = asyncio.create_task(process.wait())
         """Done when the process is gone; its result is the exit code, negative for a signal."""
@@ -74,9 +75,26 @@ class ConfinedProcess:
         environment: Mapping[str, str],
         reach: Reach,
     ) -> "ConfinedProcess":
-        """Start what `command` returns for the private folder. An OSError says that it could not be
-        started."""
+        """Start what `command` returns for the private folder.
 
+        An OSError says that it could not be started.
+        """
+        starting = asyncio.create_task(cls._start(sandbox, command, environment, reach))
+        try:
+            return await to_the_end(starting)
+        except asyncio.CancelledError:
+            if not starting.cancelled() and not starting.exception():
+                await starting.result().close()
+            raise
+
+    @classmethod
+    async def _start(
+        cls,
+        sandbox: Sandbox,
+        command: Callable[[Path], Sequence[str]],
+        environment: Mapping[str, str],
+        reach: Reach,
+    ) -> "ConfinedProcess":
         def prepare() -> tuple[PrivateFolder, Confined]:
             private = PrivateFolder()
             try:
@@ -105,9 +123,8 @@ class ConfinedProcess:
             for descriptor in confined.descriptors:
                 os.close(descriptor)
         if process.stdin:
-            process.stdin.write(
-                b"\n"
-            )  # the word to begin; the pipe then stays open for as long as we live
+            # The word to begin. The pipe then stays open for as long as we live.
+            process.stdin.write(b"\n")
         return cls(process, private)
 
     @property
@@ -126,14 +143,16 @@ class ConfinedProcess:
 
     async def close(self) -> None:
         """End the process and everything that it started."""
-        if self._closed:
-            return
-        self._closed = True
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close())
+        await to_the_end(self._closing)
+
+    async def _close(self) -> None:
         try:
             await self._end()
         finally:
             self._listening.cancel()
-            self._private.remove()
+            await asyncio.to_thread(self._private.remove)
 
     async def _end(self) -> None:
         if self._process.stdin:

@@ -25,7 +25,7 @@ SAME = (
     "test_trouble.py::test_nothing_outlives_a_server_that_is_killed",
     "test_trouble.py::test_closing_ends_everything_that_was_started",
     "test_python.py::test_a_plot_arrives_as_a_picture",
-    "test_python.py::test_pools_of_processes_work",
+    "test_python.py::test_pools_of_processes_work_and_their_prints_are_heard",
 )
 
 

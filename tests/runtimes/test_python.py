@@ -74,14 +74,33 @@ async def test_a_command_that_reads_finds_nothing_to_read(
     assert run.ending.seconds < 5
 
 
-async def test_a_program_that_is_started_prints_to_the_same_output(workshop: Workshop) -> None:
-    code = "import subprocess, os\nsubprocess.run(['echo', 'child'])\nos.system('echo shell')"
-    assert (await told(workshop, code)).stdout == "child\nshell\n"
+async def test_what_programs_print_arrives_before_the_run_ends(workshop: Workshop) -> None:
+    code = "import subprocess, os\nsubprocess.run(['echo', 'child'])\nos.system('echo shell >&2')"
+    for _ in range(10):
+        run = await told(workshop, code)
+        assert run.stdout == "child\n"
+        assert run.stderr == "shell\n"
 
 
-async def test_pools_of_processes_work(workshop: Workshop) -> None:
-    code = "import multiprocessing\nwith multiprocessing.Pool(2) as p:\n    print(p.map(abs, [-1]))"
-    assert (await told(workshop, code)).stdout == "[1]\n"
+async def test_what_programs_and_python_print_keeps_its_order(any_workshop: Workshop) -> None:
+    code = "print('one')\n!echo two; exit 3\nprint('three', _exit_code)"
+    assert (await told(any_workshop, code)).stdout == "one\ntwo\nthree 3\n"
+
+
+async def test_pools_of_processes_work_and_their_prints_are_heard(workshop: Workshop) -> None:
+    code = (
+        "import multiprocessing\ndef work(n):\n    print('work', n)\n    return -n\n"
+        "with multiprocessing.Pool(2) as pool:\n    print(pool.map(work, [1, 2, 3]))"
+    )
+    lines = (await told(workshop, code)).stdout.splitlines()
+    assert sorted(lines) == ["[-1, -2, -3]", "work 1", "work 2", "work 3"]
+
+
+async def test_modules_in_the_workspace_can_be_imported(
+    any_workshop: Workshop, workspace: Path
+) -> None:
+    (workspace / "mine.py").write_text("answer = 42")
+    assert (await told(any_workshop, "import mine\nmine.answer")).result == "42"
 
 
 async def test_magics_docstrings_and_future_imports_are_what_they_are_in_jupyter(

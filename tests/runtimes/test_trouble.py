@@ -55,17 +55,18 @@ async def test_what_runs_stops_when_asked_and_keeps_its_variables(
     ],
 )
 async def test_what_does_not_stop_is_ended_with_all_its_processes(
-    workshop: Workshop, code: str
+    workshop: Workshop, workspace: Path, code: str
 ) -> None:
     await told(workshop, "import os, subprocess, time")
     await told(workshop, "subprocess.Popen(['setsid', 'sleep', '601'])")
     assert below("sleep 601")
-    pieces = workshop.run("python", f"print('begun', flush=True)\n{code}")
-    await began(pieces)
+    # It says by a file that it has begun, because nothing else gets out of a busy interpreter.
+    reading = asyncio.create_task(told(workshop, f"os.mkdir('begun')\n{code}"))
+    await until((workspace / "begun").exists)
     asked = time.monotonic()
     await workshop.interrupt()
     assert time.monotonic() - asked < KILL_S
-    ending = (await rest(pieces)).ending
+    ending = (await reading).ending
     assert ending.status == "died"
     assert "variables are lost" in ending.detail
     assert below("sleep 601") == []
@@ -91,10 +92,16 @@ async def test_death_in_mid_run_is_told_at_once_and_a_new_one_is_there(
     assert time.monotonic() - began_at < NEW_S
 
 
+async def test_a_crash_is_told_as_one(any_workshop: Workshop) -> None:
+    run = await told(any_workshop, "import ctypes; ctypes.string_at(0)")
+    assert run.ending.status == "died"
+    assert "crashed" in run.ending.detail
+
+
 async def test_death_between_runs_is_told_with_the_next(any_workshop: Workshop) -> None:
     code = "import os, threading\ngo = threading.Timer(0.05, os._exit, (1,))\ngo.start()"
     await told(any_workshop, code)
-    await until(lambda: not below("ipykernel_launcher"))
+    await until(lambda: not below("python_kernel.py -f"))
     run = await told(any_workshop, "print('new')")
     assert run.stdout == "new\n"
     assert "variables are lost" in run.ending.detail

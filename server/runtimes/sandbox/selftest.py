@@ -103,7 +103,7 @@ async def _break_out(sandbox: Sandbox) -> tuple[str, ...]:
 
         process = await ConfinedProcess.start(sandbox, command, {}, reach)
         try:
-            await asyncio.shield(process.ended)
+            await asyncio.wait([process.ended])
             try:
                 found = [
                     str(each) for each in json.loads((process.folder / "findings").read_text())
