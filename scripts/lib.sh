@@ -114,6 +114,8 @@ fail_step() {
         fail "This Python cannot make virtual environments: sudo apt install python3-venv, then run this again."
     elif grep -qiE 'no usable wheels|no wheels with a matching|from versions: [^n)]' "$STEP_LOG"; then
         fail "A package has no ready-made build for this Python or machine: set PYTHON to another one of $OLDEST_PYTHON to $NEWEST_PYTHON (details: $STEP_LOG)."
+    elif grep -qiE 'certificate' "$STEP_LOG"; then
+        fail "The Python package index shows a certificate that this machine does not trust: name your network's own authority in SSL_CERT_FILE (uv) and PIP_CERT (pip), then run this again (details: $STEP_LOG)."
     elif grep -qiE 'connection|name resolution|dns error|failed to lookup|unreachable|timed out|failed to fetch|error sending request|no matching distribution|not found in the package registry|max retries|temporary failure' "$STEP_LOG"; then
         fail "The Python package index cannot be reached: connect this machine to the network (or name a mirror in PIP_INDEX_URL or UV_INDEX_URL), then run this again."
     elif grep -qiE 'permission denied|read-only file system' "$STEP_LOG"; then

@@ -29,6 +29,11 @@ NO_WHEEL = """
 ERROR: Could not find a version that satisfies onnxruntime==1.31.1 (from versions: 1.2, 1.3)
 ERROR: No matching distribution found for onnxruntime==1.31.1
 """
+WRONG_CERTIFICATE = """
+error: Failed to fetch: `https://index.example/simple/numpy/`
+  cause: client error (Connect)
+  cause: invalid peer certificate: UnknownIssuer
+"""
 DISK_FULL = (
     "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device"
 )
@@ -64,6 +69,7 @@ def sentence(run: subprocess.CompletedProcess[str]) -> str:
     [
         (NO_NETWORK_UV, "connect this machine to the network"),
         (NO_NETWORK_PIP, "connect this machine to the network"),
+        (WRONG_CERTIFICATE, "SSL_CERT_FILE"),
         (WRONG_HASH, "check your package index"),
         (NO_WHEEL, "set PYTHON to another one"),
         (DISK_FULL, "free about"),
