@@ -18,6 +18,7 @@ from sayso.server.conversation import Conversation
 from sayso.server.gateway.host import Greeting
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
+from sayso.server.instinct import Instinct
 from sayso.server.parts import Builder, Mind
 from sayso.server.runtimes.workshop import Workshop
 from sayso.server.settings import Settings
@@ -25,6 +26,7 @@ from sayso.server.shelf import Shelf
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
 from sayso.server.store.event_log import EventLog
+from sayso.server.turn.events import Announced
 
 log = logging.getLogger(__name__)
 
@@ -77,24 +79,29 @@ class App:
 
     async def start(self) -> None:
         """Build all parts side by side; returns when it is ready to hear."""
-        journal = await self._open_journal()
-        recognizer, synthesizer, mind, workshop = await asyncio.gather(
+        event_log = await self._open_log()
+        journal = await Journal.open(event_log, CONVERSATION)
+        recognizer, synthesizer, mind, workshop, instinct = await asyncio.gather(
             self._builder.hearing(),
             self._builder.speaking(),
             self._builder.thinking(),
             self._builder.hands(),
+            Instinct.awake(event_log, self._remind),
         )
         desk = ApprovalDesk(journal, self._settings.approvals.expire_s)
         agent = self._agent(mind, workshop, desk, journal)
         mouth = Mouth(synthesizer, speed=self._settings.voice.speed)
         self._conversation = Conversation(
-            CONVERSATION, Ears(recognizer), mouth, agent, desk, self._shelf
+            CONVERSATION, Ears(recognizer), mouth, agent, desk, self._shelf, instinct
         )
         if mind.introduction:
             self._conversation.notice(mind.introduction)
-        life = asyncio.create_task(self._conversation.run(), name="conversation")
-        self._stack.push_async_callback(_end, life)
+        for life in (self._conversation.run(), instinct.run()):
+            self._stack.push_async_callback(_end, asyncio.create_task(life))
         self._ready.set()
+
+    def _remind(self, text: str, device: str) -> None:
+        self._conversation.happened(Announced(text, device))
 
     def summary(self) -> str:
         """For the screen: how each part is, and what to do next."""
@@ -136,10 +143,10 @@ class App:
         found = self._builder.findings
         return [found[part] for part in PARTS if part in found]
 
-    async def _open_journal(self) -> Journal:
+    async def _open_log(self) -> EventLog:
         event_log = await EventLog.open(self._home.state / "events.sqlite")
         self._stack.push_async_callback(event_log.close)
-        return await Journal.open(event_log, CONVERSATION)
+        return event_log
 
     def _agent(self, mind: Mind, workshop: Workshop, desk: ApprovalDesk, journal: Journal) -> Agent:
         limits = self._settings.agent

@@ -8,6 +8,7 @@ devices --events--> machine --effects--> ears, agent, mouth, devices
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from functools import partial, singledispatchmethod
 
 from sayso.protocol.messages import Announce
@@ -15,6 +16,7 @@ from sayso.server.agent.approvals import ApprovalDesk
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.loop import Agent
 from sayso.server.gateway.host import Outlet
+from sayso.server.instinct import Instinct
 from sayso.server.shelf import Shelf
 from sayso.server.speech.agreement import Partial
 from sayso.server.speech.ears import Ears, Hearing
@@ -43,6 +45,7 @@ class Conversation:
         agent: Agent,
         desk: ApprovalDesk,
         shelf: Shelf,
+        instinct: Instinct,
     ) -> None:
         self.id = name
         self._ears = ears
@@ -50,6 +53,7 @@ class Conversation:
         self._agent = agent
         self._desk = desk
         self._shelf = shelf
+        self._instinct = instinct
         self._machine = TurnMachine()
         self._outlets: dict[str, Outlet] = {}
         self._notices: list[str] = []
@@ -82,6 +86,8 @@ class Conversation:
 
     def happened(self, event: Event) -> None:
         """Something happened that concerns the turn."""
+        if isinstance(event, events.Typed):
+            event = replace(event, meaning=self._instinct.meaning(event.text))
         self._happened.put_nowait(event)
 
     # --- the loop ---
@@ -190,6 +196,12 @@ class Conversation:
     def _(self, effect: effects.Settle) -> None:
         self._desk.answer(effect.id, effect.nonce, effect.decision, effect.code, effect.device)
 
+    @_perform.register
+    def _(self, effect: effects.SettleByWord) -> None:
+        for question in self._desk.open:
+            decision, device = effect.decision, effect.device
+            self._desk.answer(question.id, question.nonce, decision, None, device)
+
     # --- what takes time ---
 
     async def _understand(self, utterance: int) -> None:
@@ -198,19 +210,26 @@ class Conversation:
         except SpeechError as error:
             self.happened(events.EarsFailed(utterance, str(error)))
         else:
-            self.happened(events.Heard(utterance, transcript.text))
+            meaning = self._instinct.meaning(transcript.text)
+            self.happened(events.Heard(utterance, transcript.text, meaning))
         finally:
             del self._hearings[utterance]
 
     async def _think(self, effect: effects.Think) -> None:
+        ticket = effect.ticket
         try:
+            answer = await self._instinct.answer(effect.text, effect.device, self.id)
+            if answer is not None:
+                self.happened(events.ReplyGrew(ticket, answer))
+                self._worked(ticket, events.WorkEnded(ticket))
+                return
             async with closing(self._agent.work(effect.text, effect.device)) as work:
                 async for event in work:
-                    self._worked(effect.ticket, event_of(effect.ticket, event, self._shelf))
+                    self._worked(ticket, event_of(ticket, event, self._shelf))
         finally:
             # Nobody stopped it, and it did not say how it ended: the person must not wait for it.
-            if self._works.pop(effect.ticket, None):
-                self.happened(events.WorkFailed(effect.ticket, WORK_BROKE))
+            if self._works.pop(ticket, None):
+                self.happened(events.WorkFailed(ticket, WORK_BROKE))
 
     def _worked(self, ticket: Ticket, event: Event) -> None:
         if isinstance(event, (events.WorkEnded, events.WorkFailed)):

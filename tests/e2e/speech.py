@@ -30,7 +30,9 @@ class Voice:
                 sound = await piper.synthesize(text)
             finally:
                 await piper.close()
-            return soxr.resample(np.frombuffer(sound.pcm, np.int16), sound.rate, RATE)
+            samples = np.frombuffer(sound.pcm, np.int16)
+            resampled: np.ndarray = soxr.resample(samples, sound.rate, RATE)
+            return resampled
 
         samples = asyncio.run(synthesize())
         _write(path, np.concatenate([samples, np.zeros(round(pause_after_s * RATE))]))

@@ -26,3 +26,10 @@ def test_the_pocket_model_knows_a_capital_by_voice(home: Path, voice: Voice) -> 
         client = server.talk(question, answer)
         assert "Paris" in client.reply
         assert "paris" in voice.listen(answer).lower()
+
+
+def test_what_needs_no_language_model_works_without_one(home: Path) -> None:
+    with Server(home, flags=("--model", "none")) as server:
+        assert server.ask("What time is it?").reply.startswith("It's")
+        assert "two seconds" in server.ask("Set a timer for two seconds.").reply
+        assert "language model" in server.ask("Who was Ada Lovelace?").first("error")["message"]

@@ -1,0 +1,70 @@
+"""What is understood and answered without a language model, whatever model there is."""
+
+import asyncio
+from typing import Protocol, Self
+
+from sayso.server.reflexes.answers import Answers
+from sayso.server.reflexes.clerk import Clerk
+from sayso.server.reflexes.matching import Reflexes
+from sayso.server.reflexes.reflex import Cancel, No, Stop, Yes
+from sayso.server.reflexes.reminder import Reminder
+from sayso.server.reflexes.reminders import Reminders
+from sayso.server.store.event_log import EventLog
+from sayso.server.turn.events import Meaning
+
+LANGUAGE = "en"
+"""What is shipped with every phrase; speech in other languages goes to the model."""
+
+
+class OnDue(Protocol):
+    """Takes what is to be said, and the device that asked for it."""
+
+    def __call__(self, text: str, device: str) -> None: ...
+
+
+class Instinct:
+    """Made by `awake`; its `run` is a task, until cancelled."""
+
+    def __init__(self, reflexes: Reflexes, clerk: Clerk, reminders: Reminders) -> None:
+        self._reflexes = reflexes
+        self._clerk = clerk
+        self._reminders = reminders
+
+    @classmethod
+    async def awake(cls, log: EventLog, on_due: OnDue) -> Self:
+        """Load the phrases, and the reminders that wait. Raises StoreError."""
+        reflexes, answers = await asyncio.to_thread(_load)
+
+        async def due(reminder: Reminder) -> None:
+            on_due(clerk.due(reminder), reminder.device)
+
+        reminders = await Reminders.open(log, due)
+        clerk = Clerk(answers, reminders)
+        return cls(reflexes, clerk, reminders)
+
+    async def run(self) -> None:
+        """Tell reminders when their time comes."""
+        await self._reminders.run()
+
+    def meaning(self, text: str) -> Meaning:
+        """What these words mean for the turn."""
+        match self._reflexes.match(text):
+            case Yes():
+                return "yes"
+            case No():
+                return "no"
+            case Stop() | Cancel():
+                return "stop"
+            case _:
+                return "request"
+
+    async def answer(self, text: str, device: str, conversation: str) -> str | None:
+        """Answer what needs no language model; None for what does."""
+        reflex = self._reflexes.match(text)
+        return await self._clerk.answer(reflex, device, conversation) if reflex else None
+
+
+def _load() -> tuple[Reflexes, Answers]:
+    reflexes = Reflexes.load(LANGUAGE)
+    reflexes.warm()
+    return reflexes, Answers.load(LANGUAGE)
