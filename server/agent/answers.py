@@ -22,6 +22,9 @@ _DECIMALS: Final = 4
 _CONTENT_LETTERS: Final = 4
 """Shorter words are mostly grammar."""
 
+_SENTENCE_WORDS: Final = 3
+"""Output of so many words is taken for a sentence."""
+
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _YES_OR_NO: Final = {"True": "yes", "False": "no"}
@@ -46,7 +49,9 @@ def checked(reply: str, asked: str, act: Act, answers: PlainAnswers) -> str:
     """The model's sentence if it states the output and nothing beyond it, else the plain one."""
     output = act.report.output.strip() if act.report else ""
     if _states(reply, asked, output):
-        return reply
+        return _NUMBER.sub(lambda found: _plain_number(found.group()), reply)
+    if len(_WORD.findall(output)) >= _SENTENCE_WORDS:
+        return output  # it speaks for itself
     return answers.result.replace("{output}", _in_words(output))
 
 
@@ -84,6 +89,12 @@ def _rounds_to(exact: str, said: str) -> bool:
 def _in_words(output: str) -> str:
     if output in _YES_OR_NO:
         return _YES_OR_NO[output]
-    if _NUMBER.fullmatch(output) and "." in output:
-        return f"{float(output):.{_DECIMALS}f}".rstrip("0").rstrip(".")
-    return output.strip("[]").replace("'", "")
+    words = output.strip("[]").replace("'", "")
+    return _NUMBER.sub(lambda found: _plain_number(found.group()), words)
+
+
+def _plain_number(number: str) -> str:
+    """As a person would say it: without idle zeros, and not to the last digit."""
+    if "." not in number:
+        return number
+    return f"{float(number):.{_DECIMALS}f}".rstrip("0").rstrip(".")

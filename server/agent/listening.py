@@ -1,14 +1,20 @@
 """One reply of the model, taken in as it streams: text to say at once, code to run at the end."""
 
+import re
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from sayso.server.agent.fences import FENCE_SIZE
 from sayso.server.agent.languages import DEFAULT, Languages
 from sayso.server.agent.model import Delta, TextDelta, ToolCallDelta, Usage
 from sayso.server.agent.printed_calls import read_tool_call
 from sayso.server.agent.reading import Code, Fences, Piece, Prose, Reader
 from sayso.server.store.records import Answered, Call
+
+_OPENS: Final = re.compile(r"```\w")
+"""A fence that opens; one that closes has no label."""
 
 
 @dataclass(slots=True)
@@ -23,8 +29,11 @@ class _Gathered:
 class Listener:
     """Listens to one reply."""
 
-    def __init__(self, languages: Languages, fences: Fences) -> None:
+    def __init__(self, languages: Languages, fences: Fences, begun: str = "") -> None:
+        """`begun`: text with which the reply was begun for the model."""
         self._languages = languages
+        self._begun = begun
+        self._held = ""
         self._reader = Reader(languages, fences)
         self._gathered: dict[int, _Gathered] = {}
         self._text = ""
@@ -43,7 +52,7 @@ class Listener:
         match delta:
             case TextDelta(text=text):
                 self.characters += len(text)
-                return self._take_pieces(self._reader.feed(text))
+                return self._take_text(text)
             case ToolCallDelta():
                 self.characters += len(delta.arguments)
                 gathered = self._gathered.setdefault(delta.index, _Gathered())
@@ -56,7 +65,8 @@ class Listener:
 
     def finish(self) -> str:
         """The reply has ended; return what is still to be said."""
-        return self._take_pieces(self._reader.finish())
+        said = self._take_text("", final=True)
+        return said + self._take_pieces(self._reader.finish())
 
     def answer(self, model: str, used_ids: Callable[[str], bool]) -> Answered:
         """All of it, for the history."""
@@ -72,6 +82,19 @@ class Listener:
     def cut(self, model: str) -> Answered | None:
         """What was said before the stream ended too early, and no code, which may be half."""
         return Answered(self._text, model=model, whole="cut") if self._text else None
+
+    def _take_text(self, text: str, *, final: bool = False) -> str:
+        """Servers differ in whether a continued message comes back from its beginning or from where
+        it is continued: one that opens a fence of its own is whole.
+        """
+        if self._begun:
+            self._held += text
+            if not final and len(self._held) <= FENCE_SIZE:
+                return ""
+            whole = _OPENS.match(self._held) is not None
+            text = self._held if whole else self._begun + self._held
+            self._begun = ""
+        return self._take_pieces(self._reader.feed(text))
 
     def _take_pieces(self, pieces: Sequence[Piece]) -> str:
         said = ""

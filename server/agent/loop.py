@@ -153,10 +153,11 @@ class _Work:
 
     async def _take_reply(self, say: Callable[[str], Awaitable[None]]) -> Answered:
         """Take in one reply, however it ends."""
-        listener = Listener(self._prompt.languages, self._prompt.fences(self._reckoning.runs))
-        messages = self._prompt.messages(self._journal.history)
+        sending = self._prompt.write(self._journal.history)
+        fences = self._prompt.fences(self._reckoning.runs)
+        listener = Listener(self._prompt.languages, fences, sending.begun)
         try:
-            async with closing(self._model.reply(messages, self._prompt.tools)) as deltas:
+            async with closing(self._model.reply(sending.messages, self._prompt.tools)) as deltas:
                 async for delta in deltas:
                     await say(listener.take(delta))
                     self._reckoning.during_reply(listener.characters)

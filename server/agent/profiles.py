@@ -20,6 +20,8 @@ class Example:
     answer: str
     code: str = ""
     """What was run for it; empty if it was answered at once."""
+    begins: str = ""
+    """What the code begins with whatever was asked."""
     output: str = ""
 
 
@@ -50,9 +52,15 @@ class ModelProfile:
     """Added to the system prompt of a model that calls tools."""
     with_fences: str = ""
     """Added to the system prompt of a model that writes fenced code."""
+    without_code: str = ""
+    """Added to the system prompt instead, where no code can run."""
     examples: tuple[Example, ...] = ()
     examples_shown: int = 0
     """Of the examples the model is shown so many, those most like the request; 0 shows all."""
+    sure_likeness: float = 0.0
+    """An example at least so like the request decides whether code is written, and the reply is
+    begun for the model as the example's code begins; its server must continue an assistant's
+    message. 0: never."""
     request: str = "{text}"
     """What the person says."""
     output: str = "Output:\n{output}"
@@ -73,27 +81,40 @@ class ModelProfile:
     """Times that the model may run code for one request; what it says then is the answer, code or
     not. 0 leaves it to the bounds."""
     history_chars: int = 0
-    """Characters of conversation that the model can make use of; 0 leaves it to the bounds."""
+    """Characters of conversation that the model can make use of; 0 leaves it to the bounds. The
+    request itself is always told."""
     temperature: float | None = None
     """None leaves it to the model's provider."""
     reply_tokens: int | None = None
     """Longest reply. None leaves it to the model's provider."""
 
 
-PROFILES: Final = ("default", "pocket")
+PROFILES: Final = ("default", "local-small", "pocket")
+
+
+_MARK: Final = "▸"
+"""Stands in an example's code where its beginning ends."""
 
 
 @cache
 def profile(name: str) -> ModelProfile:
     """A shipped profile."""
-    text = files("sayso.server.agent").joinpath("profiles.toml").read_text("utf-8")
-    tables = cast(Mapping[str, Mapping[str, Any]], tomllib.loads(text))
-    fields = dict(tables[name])
-    examples = cast(Sequence[Mapping[str, Any]], fields.pop("examples", ()))
+    fields = dict(cast(Mapping[str, Any], _read("profiles.toml")[name]))
+    source = fields.pop("examples_in", "")
+    examples = cast(Sequence[Mapping[str, str]], _read(source)["examples"]) if source else ()
     answers = cast(Mapping[str, str] | None, fields.pop("answers", None))
     return ModelProfile(
         name=name,
-        examples=tuple(Example(**example) for example in examples),
+        examples=tuple(_example(**example) for example in examples),
         answers=PlainAnswers(**answers) if answers else None,
         **fields,
     )
+
+
+def _read(name: str) -> Mapping[str, object]:
+    return tomllib.loads(files("sayso.server.agent").joinpath(name).read_text("utf-8"))
+
+
+def _example(asked: str, answer: str, code: str = "", output: str = "") -> Example:
+    begins, mark, rest = code.partition(_MARK)
+    return Example(asked, answer, begins + rest, begins if mark else "", output)

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from sayso.server.agent.examples import ExampleBook
 from sayso.server.agent.history import Act, Exchange, History, Step
 from sayso.server.agent.languages import DEFAULT, Languages
-from sayso.server.agent.likeness import most_alike
 from sayso.server.agent.model import ChatMessage, Tool
 from sayso.server.agent.profiles import Example, ModelProfile
 from sayso.server.agent.reading import Fences
@@ -36,6 +37,15 @@ def execute_tool(languages: Sequence[str]) -> Tool:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """One request to the model."""
+
+    messages: Sequence[ChatMessage]
+    begun: str
+    """How the reply is begun: the last message, which the model continues; empty if it is not."""
+
+
 class Prompt:
     """Writes prompts for one model and one place where code runs."""
 
@@ -49,40 +59,59 @@ class Prompt:
         characters: int,
     ) -> None:
         """`characters`: how much of the conversation is told at most."""
+        if not languages:
+            talk = tuple(example for example in profile.examples if not example.code)
+            profile = replace(profile, examples=talk)
         self.languages = Languages(languages)
         self.answers = profile.answers
         self._characters = profile.history_chars or characters
         self._profile = profile
-        self._calls_tools = calls_tools
+        self._calls_tools = calls_tools and bool(languages)
         way = profile.with_tool if calls_tools else profile.with_fences
+        way = way if languages else profile.without_code
         system = f"{profile.system.strip()}\n{way.strip()}".strip()
         system = system.replace("{languages}", ", ".join(languages)).replace("{where}", where)
         self._system: ChatMessage = {"role": "system", "content": system}
-        self._examples = [
-            (example.asked, _worked(example, number))
-            for number, example in enumerate(profile.examples)
-        ]
-        self.tools = [execute_tool(languages)] if calls_tools else []
+        self._book = ExampleBook(profile)
+        self.tools = [execute_tool(languages)] if self._calls_tools else []
 
     def fences(self, runs: int) -> Fences:
         """What fenced code in the next reply means, after so many runs."""
-        if self._profile.runs and runs >= self._profile.runs:
+        if not self.languages.here or (self._profile.runs and runs >= self._profile.runs):
             return "nothing runs"
         return "show" if self.tools else "run"
 
-    def messages(self, history: History) -> list[ChatMessage]:
+    def write(self, history: History) -> Sending:
         """What the model is to be sent."""
         exchanges = _recent(history.exchanges, self._characters)
-        asked = exchanges[-1].asked if exchanges else ""
-        count = self._profile.examples_shown or len(self._examples)
+        current = exchanges[-1]
+        ran = any(step.acts for step in current.steps)
+        chosen = self._book.choose(current.asked, ran=ran)
         messages = [self._system]
-        for example in most_alike(asked, self._examples, count):
-            self._add_exchange(messages, example, None)
+        for number, example in enumerate(chosen.examples):
+            self._add_exchange(messages, self._worked(example, number, ran=ran), None)
         before: Exchange | None = None
         for exchange in exchanges:
             self._add_exchange(messages, exchange, before)
             before = exchange
-        return messages
+        if chosen.begun:
+            self._add(messages, "assistant", chosen.begun)
+        return Sending(messages, chosen.begun)
+
+    def _worked(self, example: Example, number: int, *, ran: bool) -> Exchange:
+        """An example as if it had happened; where answers are checked, only as far as the request
+        has come: a small model needs to see how code is written, or how its output is told.
+        """
+        exchange = Exchange(example.asked)
+        if example.code and self.answers and not ran:
+            exchange.steps.append(Step(_fenced(DEFAULT, example.code), []))
+            return exchange
+        if example.code:
+            call = Call(f"example{number}", DEFAULT, example.code)
+            report = RunReported(call.id, "ok", output=example.output)
+            exchange.steps.append(Step("", [Act(call, report=report)]))
+        exchange.steps.append(Step(example.answer, []))
+        return exchange
 
     def _add_exchange(
         self, messages: list[ChatMessage], exchange: Exchange, before: Exchange | None
@@ -138,17 +167,6 @@ class Prompt:
             messages[-1] = {**last, "content": f"{last['content']}\n\n{content}"}
         else:
             messages.append({"role": role, "content": content})
-
-
-def _worked(example: Example, number: int) -> Exchange:
-    """An example as if it had happened."""
-    exchange = Exchange(example.asked)
-    if example.code:
-        call = Call(f"example{number}", DEFAULT, example.code)
-        report = RunReported(call.id, "ok", output=example.output)
-        exchange.steps.append(Step("", [Act(call, report=report)]))
-    exchange.steps.append(Step(example.answer, []))
-    return exchange
 
 
 def _tool_call(act: Act) -> Mapping[str, Any]:
