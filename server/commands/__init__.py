@@ -1,0 +1,1 @@
+"""The server's verbs of the `sayso` command."""

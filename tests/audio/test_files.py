@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from sayso.audio.errors import BadSound
 from sayso.audio.microphone import FileMicrophone
 from sayso.audio.pcm import FRAME_BYTES, FRAME_SAMPLES, RATE
-from sayso.audio.speaker import FileSpeaker, silent_speaker
+from sayso.audio.speaker import FileSpeaker, LastingSpeaker, silent_speaker
 from sayso.audio.wav import write
 
 pytestmark = pytest.mark.virtual_time
@@ -21,7 +22,8 @@ def pcm(samples: int, value: int = 7) -> bytes:
 
 def written(path: Path) -> bytes:
     with wave.open(str(path)) as file:
-        return file.readframes(10**6)
+        frames: bytes = file.readframes(10**6)
+    return frames
 
 
 @pytest.fixture
@@ -118,3 +120,35 @@ async def test_a_silent_speaker_plays_everything_and_leaves_nothing() -> None:
     speaker.write(pcm(500))
     assert (speaker.played(), speaker.flush()) == (500, 500)
     await speaker.close()
+
+
+class FullDisk(FileSpeaker):
+    """Breaks after so many samples, as a disk does that is full."""
+
+    def __init__(self, room: int) -> None:
+        super().__init__(None)
+        self._room = room
+
+    def played(self) -> int:
+        if super().played() > self._room:
+            raise BadSound("a.wav cannot be written: make room.")
+        return super().played()
+
+
+async def test_a_speaker_that_breaks_is_told_once_and_time_goes_on() -> None:
+    told: list[str] = []
+    speaker = LastingSpeaker(FullDisk(1_000), lambda error: told.append(str(error)))
+    speaker.start(10_000)
+    speaker.write(pcm(5_000))
+    await asyncio.sleep(0.09)
+    assert speaker.played() == 900
+    await asyncio.sleep(0.05)
+    reached = speaker.played()
+    await asyncio.sleep(0.1)
+    assert speaker.played() == reached + 1_000
+    assert speaker.flush() == reached + 1_000
+    speaker.write(pcm(100))
+    await asyncio.sleep(1)
+    assert speaker.played() == reached + 1_100
+    await speaker.close()
+    assert told == ["a.wav cannot be written: make room."]

@@ -96,9 +96,9 @@ def test_after_a_minute_the_utterance_ends_by_itself(talker: Talker) -> None:
     talker.press(0.0)
     for _ in range(59):
         talker.frame(silence(RATE))
-    assert talker.listening
+    before = talker.listening
     assert talker.frame(silence(RATE))[1:] == (Send(ListenStop(1, 60 * RATE)),)
-    assert not talker.listening
+    assert (before, talker.listening) == (True, False)
     assert talker.release(70.0) == ()
 
 

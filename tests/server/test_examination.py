@@ -13,7 +13,7 @@ from sayso.protocol.home import Home
 from sayso.server import examination
 from sayso.server.models import Model, ModelDamaged, Shelf
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
-from sayso.server.settings import set_in_file, user_file
+from sayso.server.settings import Settings, set_in_file, user_file
 from tests.agent.model_servers import model_server
 from tests.models.memory import remember_starters
 
@@ -86,7 +86,7 @@ def test_a_folder_that_cannot_be_written_to_is_told() -> None:
 
 def test_a_disk_that_is_nearly_full_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        examination.shutil, "disk_usage", lambda _: SimpleNamespace(free=150_000_000)
+        "sayso.server.examination.shutil.disk_usage", lambda _: SimpleNamespace(free=150_000_000)
     )
 
     found = finding("disk")
@@ -198,7 +198,7 @@ async def test_a_sayso_on_the_port_is_recognised() -> None:
     health = {"/health": {"ready": True, "version": "1.2.3"}}
     async with model_server("Jan", health) as (server, _):
         set_in_file(user_file(Home.find()), "listen.port", str(server.port))
-        found = await examination._port(examination.Settings.load(Home.find()))
+        found = await examination._port(Settings.load(Home.find()))
 
     assert found.state == "good"
     assert f"A Sayso 1.2.3 answers on 127.0.0.1:{server.port}." == found.detail
