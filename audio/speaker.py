@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from sayso.audio.errors import AudioError
 from sayso.audio.microphone import Pace
-from sayso.audio.pcm import SAMPLE_BYTES
+from sayso.audio.pcm import SAMPLE_BYTES, samples_in, silence
 from sayso.audio.wav import Writer
 
 
@@ -114,3 +115,70 @@ class FileSpeaker:
 def silent_speaker() -> FileSpeaker:
     """Plays nothing, at once: for clients that only read."""
     return FileSpeaker(None, "max")
+
+
+class LastingSpeaker:
+    """Another speaker, and silence in real time once that one has failed: talk goes on as text.
+
+    `failed` is told once, with the error.
+    """
+
+    def __init__(self, speaker: Speaker, failed: Callable[[AudioError], None]) -> None:
+        self._speaker = speaker
+        self._failed = failed
+        self._broken = False
+        self._rate = 0
+        self._base = 0
+        """The position at which the present speaker began to count."""
+        self._written = 0
+        self._played = 0
+
+    @property
+    def name(self) -> str:
+        return self._speaker.name
+
+    def start(self, rate: int) -> None:
+        self._rate, self._base, self._written, self._played = rate, 0, 0, 0
+        self._try(lambda: self._speaker.start(rate))
+
+    def write(self, pcm: bytes) -> None:
+        self._written += samples_in(pcm)
+        self._try(lambda: self._speaker.write(pcm))
+
+    def played(self) -> int:
+        self._try(self._look)
+        return self._played
+
+    def flush(self) -> int:
+        def drop() -> None:
+            self._played = self._base + self._speaker.flush()
+
+        self._try(drop)
+        self._written = self._played
+        return self._played
+
+    async def close(self) -> None:
+        try:
+            await self._speaker.close()
+        except AudioError as error:
+            self._replace(error)
+
+    def _look(self) -> None:
+        self._played = self._base + self._speaker.played()
+
+    def _try(self, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except AudioError as error:
+            self._replace(error)
+
+    def _replace(self, error: AudioError) -> None:
+        if self._broken:
+            return
+        self._broken = True
+        self._failed(error)
+        self._speaker = FileSpeaker(None, "real")
+        self._base = self._played
+        if self._rate:
+            self._speaker.start(self._rate)
+            self._speaker.write(silence(self._written - self._played))

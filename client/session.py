@@ -4,8 +4,9 @@ Each thing that happens goes to the talker, which answers with effects; this per
 """
 
 import asyncio
-import logging
-from contextlib import aclosing
+import json
+from collections.abc import Iterator
+from contextlib import aclosing, suppress
 from functools import partial
 from typing import Literal
 
@@ -13,7 +14,7 @@ from sayso.audio.earcons import Earcon, earcon
 from sayso.audio.errors import AudioError
 from sayso.audio.microphone import DeviceChange, Microphone
 from sayso.audio.pcm import Meter
-from sayso.audio.speaker import Speaker
+from sayso.audio.speaker import LastingSpeaker, Speaker
 from sayso.client.errors import TurnFailed
 from sayso.client.link import Link, LinkChange, LinkState
 from sayso.client.player import Player
@@ -42,11 +43,19 @@ from sayso.client.talker import (
     SendAudio,
     Talker,
 )
-from sayso.protocol.codec import Envelope
+from sayso.protocol.codec import Envelope, decode
+from sayso.protocol.errors import ProtocolError
 from sayso.protocol.frames import AudioFrame
-from sayso.protocol.messages import Error, FromClient, Interrupt, ListenCancel, PlayState, SttFinal
-
-log = logging.getLogger(__name__)
+from sayso.protocol.messages import (
+    Error,
+    FromClient,
+    Interrupt,
+    ListenCancel,
+    PlayState,
+    ReplyDelta,
+    Snapshot,
+    SttFinal,
+)
 
 
 class Session:
@@ -61,10 +70,10 @@ class Session:
     ) -> None:
         self._earcons = earcons
         self._link = link
-        self._speaker = speaker
+        self._speaker = LastingSpeaker(speaker, self._sound_failed)
         self._screen = screen
         self._talker = Talker()
-        self._player = Player(speaker, self)
+        self._player = Player(self._speaker, self)
         self._received: int | None = None
 
     @property
@@ -178,6 +187,9 @@ class Session:
                 if event.session == "anew":
                     self._perform(self._talker.begin_anew())
                 self._screen.show(event)
+                if event.welcome is not None and event.welcome.snapshot is not None:
+                    for missed in missed_messages(event.welcome.snapshot):
+                        self._screen.show(missed)
             case Envelope():
                 effects = self._talker.hear(event)
                 if effects is None:
@@ -188,12 +200,10 @@ class Session:
 
     def _perform(self, effects: Effects) -> None:
         for effect in effects:
-            try:
-                self._do(effect)
-            except AudioError as error:
-                # Without sound the conversation goes on as text.
-                log.warning("sound failed: %s", error)
-                self._screen.show(Notice(str(error)))
+            self._do(effect)
+
+    def _sound_failed(self, error: AudioError) -> None:
+        self._screen.show(Notice(str(error)))
 
     def _do(self, effect: Effect) -> None:
         match effect:
@@ -234,6 +244,23 @@ class Session:
         if frame.stream != self._received and frame.payload:
             self._received = frame.stream
             self._screen.show(FirstAudioReceived(frame.stream))
+
+
+def missed_messages(snapshot: Snapshot) -> Iterator[Envelope]:
+    """Tells a snapshot in the messages that it stands for: the last turn, and open requests.
+
+    Fields may be missing, and what cannot be read is left out.
+    """
+    for turn in snapshot.turns[-1:]:
+        number = turn.get("turn")
+        place = number if isinstance(number, int) else None
+        if isinstance(said := turn.get("said"), str):
+            yield Envelope(SttFinal(said), turn=place)
+        if isinstance(reply := turn.get("reply"), str):
+            yield Envelope(ReplyDelta(f"{reply}\n\n"), turn=place)
+    for approval in snapshot.approvals:
+        with suppress(ProtocolError):
+            yield decode(json.dumps({"t": "approval.request", **approval}))
 
 
 def _now() -> float:

@@ -8,7 +8,8 @@ from typing import TextIO
 
 from sayso.audio.microphone import DeviceChange
 from sayso.client.link import LinkChange, LinkState
-from sayso.client.seen import MicPressed, MicReleased, Notice, Seen
+from sayso.client.seen import FileSaved, MicPressed, MicReleased, Notice, Seen
+from sayso.client.terminal import clean
 from sayso.protocol.codec import Envelope, Unknown
 from sayso.protocol.messages import (
     Announce,
@@ -59,6 +60,8 @@ class PlainScreen:
                 self._link(seen)
             case DeviceChange(detail=text) | Notice(text=text):
                 self.say(text)
+            case FileSaved(path=path):
+                self.say(f"Saved: {path}")
             case MicPressed():
                 self.say("Listening.")
             case MicReleased():
@@ -97,7 +100,7 @@ class PlainScreen:
     def _code(self, message: Message) -> None:
         match message:
             case CodeStart(language=language, code=code):
-                self.say(f"Running {language}:\n{indented(code)}")
+                self.say(f"Running {language}:\n{indented(clean.code(code))}")
             case CodeOut():
                 self._output(message)
             case CodeEnd(status=status, seconds=seconds, detail=detail):
@@ -113,13 +116,13 @@ class PlainScreen:
         if not self._replying:
             text = text.lstrip()
         self._replying = self._replying or bool(text)
-        self._out.write(text)
+        self._out.write(clean.words(text))
         self._out.flush()
 
     def _output(self, output: CodeOut) -> None:
-        if output.mime.startswith("text/"):
-            self.say(indented(output.text.rstrip("\n")))
-        else:
+        if output.text:
+            self.say(indented(clean.without_colour(output.text).rstrip("\n")))
+        elif output.file is None:
             self.say(f"({output.mime})")
 
     def _link(self, change: LinkChange) -> None:
@@ -143,7 +146,7 @@ def question(request: ApprovalRequest) -> str:
     """Says in words what is asked."""
     touch = "; ".join(request.may_touch) or "nothing outside its sandbox"
     return (
-        f"May I run this {request.language}?\n{indented(request.code)}\n"
+        f"May I run this {request.language}?\n{indented(clean.code(request.code))}\n"
         f"  where: {request.where}\n  may touch: {touch}\n"
         f"  y = yes, n = no, e = edit. {request.expires_s:.0f} seconds; silence is a no."
     )

@@ -99,6 +99,7 @@ class Answer:
     seconds: float = 0.5
     code: str = ""
     output: str = "4\n"
+    pictures: tuple[str, ...] = ()
 
 
 @dataclass
@@ -192,6 +193,7 @@ class Conversation:
             TurnState("idle", "acting", "silent"),
             CodeStart("c1", "python", answer.code or self.answer.code),
             CodeOut("c1", "stdout", text=self.answer.output),
+            *(CodeOut("c1", "display", "image/png", file=name) for name in self.answer.pictures),
             CodeEnd("c1", "ok", 0.12),
         )
 
@@ -235,6 +237,7 @@ class ServerDouble:
         self.script: Script = script or Conversation()
         self.hellos: list[Hello] = []
         self.headers: list[Headers] = []
+        self.files: dict[str, bytes] = {}
         self.welcome: Callable[[Hello], Welcome] = _welcome
         self._token = token
         self._port = port
@@ -274,6 +277,12 @@ class ServerDouble:
         self.headers.append(request.headers)
         if request.headers.get("Authorization") != f"Bearer {self._token}":
             return connection.respond(HTTPStatus.UNAUTHORIZED, "no\n")
+        if request.path.startswith("/files/"):
+            content = self.files.get(request.path.removeprefix("/files/"))
+            if content is None:
+                return connection.respond(HTTPStatus.NOT_FOUND, "gone\n")
+            headers = Headers({"Content-Length": str(len(content)), "Connection": "close"})
+            return Response(HTTPStatus.OK.value, "OK", headers, content)
         return None
 
     async def _serve(self, socket: ServerConnection) -> None:

@@ -222,6 +222,17 @@ class TestAsk:
         assert "1 + 1" in ended.told
         assert server.hellos[0].wants
 
+    async def test_pictures_are_kept_in_files_and_their_paths_shown(self) -> None:
+        answer = Answer(code="draw()", pictures=("p1", "gone", "p2"))
+        async with ServerDouble(Conversation(answer)) as server:
+            server.files = {"p1": b"\x89PNG one", "p2": b"\x89PNG two"}
+            ended = await sayso("ask", "--server", server.url, "--approve", "yes", "draw")
+        assert ended.code == 0
+        paths = [Path(line[7:]) for line in ended.told.splitlines() if line.startswith("Saved: ")]
+        assert {path.read_bytes() for path in paths} == {b"\x89PNG one", b"\x89PNG two"}
+        assert all(path.suffix == ".png" for path in paths)
+        assert "could not be fetched" in ended.told
+
     async def test_without_a_terminal_code_is_denied_and_that_is_told(self) -> None:
         async with ServerDouble(Conversation(Answer(code="1 + 1"))) as server:
             ended = await sayso("ask", "--server", server.url, "two and two")
