@@ -19,6 +19,7 @@ asked; the others are used up in order. When none is left the last one is given 
 import argparse
 import asyncio
 import json
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,10 +29,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+if not __package__:  # run as a program: its neighbour is found from the repository's root
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.scripted_wire import error, read_request, send_event, send_json
+
 START_S = 10.0
 """Longest time for the server's thread to come up or end on a busy machine."""
-
-_REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found"}
 
 
 @dataclass(frozen=True)
@@ -198,19 +202,19 @@ class ScriptedModel:
             await asyncio.sleep(0)
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        method, path, headers, body = await _read_request(reader)
+        method, path, headers, body = await read_request(reader)
         if self.key and headers.get("authorization") != f"Bearer {self.key}":
-            await _send_json(writer, 401, _error("Incorrect API key provided.", "invalid_api_key"))
+            await send_json(writer, 401, error("Incorrect API key provided.", "invalid_api_key"))
         elif method == "GET" and path.endswith("/models"):
             names = self._models or ("scripted",)
             data = [{"id": name, "object": "model"} for name in names]
-            await _send_json(writer, 200, {"object": "list", "data": data})
+            await send_json(writer, 200, {"object": "list", "data": data})
         elif method == "POST" and path.endswith("/chat/completions"):
             request = Request(body, headers, time.monotonic())
             self.requests.append(request)
             await self._answer(request, reader, writer)
         else:
-            await _send_json(writer, 404, _error(f"No {path} here."))
+            await send_json(writer, 404, error(f"No {path} here."))
 
     async def _answer(
         self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -242,11 +246,11 @@ class ScriptedModel:
     async def _send(self, reply: Reply, request: Request, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(reply.before_s)
         if reply.status != 200:
-            await _send_json(writer, reply.status, _error(reply.message), reply.headers)
+            await send_json(writer, reply.status, error(reply.message), reply.headers)
         elif request.body.get("stream"):
             await _send_stream(writer, reply, request)
         else:
-            await _send_json(writer, 200, _whole(reply, request))
+            await send_json(writer, 200, _whole(reply, request))
         if reply.ending == "hang":
             await asyncio.Event().wait()
 
@@ -289,7 +293,7 @@ async def _send_stream(writer: asyncio.StreamWriter, reply: Reply, request: Requ
             await asyncio.sleep(reply.between_s)
         called = called or "tool_calls" in delta
         first = {"role": "assistant"} if number == 0 else {}
-        await _send_event(writer, _chunk(request, [{"index": 0, "delta": {**first, **delta}}]))
+        await send_event(writer, _chunk(request, [{"index": 0, "delta": {**first, **delta}}]))
     if reply.ending == "hang":
         return
     if reply.ending == "cut":
@@ -297,18 +301,11 @@ async def _send_stream(writer: asyncio.StreamWriter, reply: Reply, request: Requ
         return
     reason = "length" if reply.ending == "length" else "tool_calls" if called else "stop"
     end = [{"index": 0, "delta": {}, "finish_reason": reason}]
-    await _send_event(writer, _chunk(request, end))
+    await send_event(writer, _chunk(request, end))
     if (request.body.get("stream_options") or {}).get("include_usage"):
-        await _send_event(writer, {**_chunk(request, []), "usage": _usage(reply)})
-    await _send_event(writer, "[DONE]")
+        await send_event(writer, {**_chunk(request, []), "usage": _usage(reply)})
+    await send_event(writer, "[DONE]")
     writer.write(b"0\r\n\r\n")
-    await writer.drain()
-
-
-async def _send_event(writer: asyncio.StreamWriter, data: Mapping[str, Any] | str) -> None:
-    text = data if isinstance(data, str) else json.dumps(data)
-    event = f"data: {text}\n\n".encode()
-    writer.write(f"{len(event):x}\r\n".encode() + event + b"\r\n")
     await writer.drain()
 
 
@@ -343,42 +340,6 @@ def _usage(reply: Reply) -> dict[str, int]:
         "completion_tokens": tokens_out,
         "total_tokens": tokens_in + tokens_out,
     }
-
-
-def _error(message: str, code: str = "scripted") -> dict[str, Any]:
-    return {"error": {"message": message, "type": "invalid_request_error", "code": code}}
-
-
-async def _send_json(
-    writer: asyncio.StreamWriter,
-    status: int,
-    content: Mapping[str, Any],
-    headers: Mapping[str, str] | None = None,
-) -> None:
-    body = json.dumps(content).encode()
-    lines = [
-        f"HTTP/1.1 {status} {_REASONS.get(status, 'Error')}",
-        "content-type: application/json",
-        f"content-length: {len(body)}",
-        "connection: close",
-        *(f"{name}: {value}" for name, value in (headers or {}).items()),
-    ]
-    writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
-    await writer.drain()
-
-
-async def _read_request(
-    reader: asyncio.StreamReader,
-) -> tuple[str, str, Mapping[str, str], Mapping[str, Any]]:
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-    method, path, _ = head[0].split(" ", 2)
-    headers = {
-        name.strip().lower(): value.strip()
-        for name, separator, value in (line.partition(":") for line in head[1:])
-        if separator
-    }
-    body = await reader.readexactly(int(headers.get("content-length", "0")))
-    return method, path.partition("?")[0], headers, json.loads(body or b"{}")
 
 
 def _text(message: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@ its output goes back to the model, until the model answers without code.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
 
 from sayso.server.agent.answers import checked, plain_answer
@@ -46,7 +46,7 @@ class Agent:
         self._bounds = bounds or Bounds()
         self._one_at_a_time = asyncio.Lock()
 
-    async def work(self, text: str, by: str = "") -> AsyncIterator[AgentEvent]:
+    async def work(self, text: str, by: str = "") -> AsyncGenerator[AgentEvent, None]:
         """Do what the person asks, and tell what happens, up to WorkDone or WorkFailed.
 
         Cancelling the listener, or leaving the iteration (use `contextlib.aclosing`), stops the

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
+from sayso.protocol.home import Home
 from sayso.server.agent.approvals import ApprovalDesk, Decision
 from sayso.server.agent.bounds import Bounds
 from sayso.server.agent.events import AgentEvent, ApprovalAsked, RunOutput, Said
@@ -17,6 +18,7 @@ from sayso.server.agent.loop import Agent
 from sayso.server.agent.model import ChatModel
 from sayso.server.agent.performing import Mode, Workshop
 from sayso.server.agent.profiles import ModelProfile, profile
+from sayso.server.models import Shelf
 from sayso.server.runtimes.environment import ensure
 from sayso.server.runtimes.sandbox.selftest import SandboxReport, find_sandbox
 from sayso.server.runtimes.workshop import Workshop as RealWorkshop
@@ -139,3 +141,9 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
         house = House(tmp_path, stack, log, journal, ApprovalDesk(journal))
         stack.enter_context(house.model)
         yield house
+
+
+@pytest.fixture(scope="module")
+def weights() -> Path:
+    """The pocket model's, as they come with Sayso."""
+    return Shelf(Home.find()).find("language_model", "SmolLM2-135M-Instruct").path

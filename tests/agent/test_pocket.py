@@ -9,16 +9,14 @@ import sys
 import textwrap
 import time
 import urllib.request
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from sayso.protocol.home import Home
-from sayso.server.agent import pocket as pocket_module
-from sayso.server.agent import pocket_process
 from sayso.server.agent.loopback import Answer, NoAnswer, ask
-from sayso.server.agent.model import ChatMessage, Delta, ModelError, TextDelta, Tool
+from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool
 from sayso.server.agent.pocket import (
     MODEL_NAME,
     Endpoint,
@@ -28,30 +26,10 @@ from sayso.server.agent.pocket import (
     introduction,
     sensible_threads,
 )
-from sayso.server.models import Shelf
 from tests.agent.model_servers import model_server
 
 SOON = 20.0
 """Seconds that anything here may take on a busy machine; it takes a fraction of one."""
-
-
-@pytest.fixture(scope="module")
-def weights() -> Path:
-    return Shelf(Home.find()).find("language_model", "SmolLM2-135M-Instruct").path
-
-
-Engine = Callable[[str], None]
-
-
-@pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
-    """Puts a library in the place of the engine's real one, given its source."""
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-
-    def write(source: str) -> None:
-        (tmp_path / "xllamacpp.py").write_text(source)
-
-    return write
 
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -250,111 +228,6 @@ def test_the_end_of_its_input_ends_it_where_the_kernel_does_not(weights: Path) -
         process.stdin.close()
 
         assert process.wait(SOON) == 0
-
-
-@pytest.mark.parametrize("content", [None, b"no weights at all"])
-async def test_weights_that_are_none_are_told_in_a_sentence(
-    tmp_path: Path, content: bytes | None
-) -> None:
-    path = tmp_path / "model.gguf"
-    if content is not None:
-        path.write_bytes(content)
-
-    async with Pocket(path) as pocket:
-        with pytest.raises(PocketError, match=r"is no language model .* can load \(gguf_init"):
-            await pocket.ready()
-        with pytest.raises(ModelError):
-            await pocket.ready()
-
-
-# --- engines that are not as they should be ---
-
-
-async def refusal(weights: Path) -> str:
-    async with Pocket(weights) as pocket:
-        with pytest.raises(PocketError) as told:
-            await pocket.ready()
-    assert "\n" not in str(told.value)
-    return str(told.value)
-
-
-async def test_a_missing_engine_is_told_with_the_command_that_installs_it(
-    engine: Engine, weights: Path
-) -> None:
-    engine("raise ImportError('no wheel for this machine')")
-
-    sentence = await refusal(weights)
-
-    assert "is not installed (no wheel for this machine)" in sentence
-    assert f"`{sys.executable} -m pip install --upgrade xllamacpp`" in sentence
-
-
-async def test_an_engine_of_another_version_is_told(engine: Engine, weights: Path) -> None:
-    engine("class CommonParams:\n    __slots__ = ()\n")
-
-    assert "of a version that Sayso does not know" in await refusal(weights)
-
-
-async def test_a_processor_that_cannot_run_it_is_told(engine: Engine, weights: Path) -> None:
-    engine("import os, signal\nos.kill(os.getpid(), signal.SIGILL)\n")
-
-    assert "This processor lacks instructions" in await refusal(weights)
-
-
-OPEN_ENGINE = """
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import SimpleNamespace
-
-class CommonParams(SimpleNamespace):
-    def __init__(self):
-        super().__init__(
-            model=SimpleNamespace(), cpuparams=SimpleNamespace(), cpuparams_batch=SimpleNamespace()
-        )
-
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response({status})
-        {header}
-        self.end_headers()
-    def log_message(self, *_): pass
-
-class Server:
-    def __init__(self, parameters):
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.listening_address = f"http://127.0.0.1:{{server.server_address[1]}}"
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-"""
-
-
-@pytest.mark.parametrize(
-    ("status", "header"),
-    [(200, ""), (401, "self.send_header('Access-Control-Allow-Origin', '*')")],
-)
-async def test_an_engine_that_answers_whoever_asks_is_not_used(
-    engine: Engine, weights: Path, status: int, header: str
-) -> None:
-    engine(OPEN_ENGINE.format(status=status, header=header))
-
-    assert "answers whoever asks, so it is not used" in await refusal(weights)
-
-
-async def test_an_engine_that_cannot_live_is_left_alone_after_a_few_tries(
-    engine: Engine, weights: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pocket_module, "BACK_OFF_SECONDS", (0.0, 0.01))
-    engine("import os, sys\nprint('0.00.1 E out of luck', file=sys.stderr)\nos._exit(3)")
-
-    assert "ended 3 times (out of luck)" in await refusal(weights)
-
-
-async def test_an_engine_that_never_answers_is_given_up(
-    engine: Engine, weights: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pocket_process, "START_SECONDS", 0.5)
-    engine("import time\ntime.sleep(60)")
-
-    assert "did not load in" in await refusal(weights)
 
 
 # --- as a model ---

@@ -1,0 +1,168 @@
+"""When the model writes badly, never ends, or fails: mended, asked about, or told plainly."""
+
+import pytest
+
+from sayso.server.agent.bounds import Bounds
+from sayso.server.agent.events import ApprovalAsked, RunStarted, WorkDone, WorkFailed
+from tests.agent.conftest import House
+from tests.scripted_model import Reply, fails, runs, says
+
+# Models that cannot write a call.
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"name": "python", "arguments": "print(6 * 7)"},
+        {"name": "python", "arguments": '{"code": "print(6 * 7)"}'},
+        {"name": "functions.execute", "arguments": '{"language": "py", "code": "print(6 * 7)"}'},
+        {"name": "execute", "arguments": '{"language": "python", "code": "print(6 * 7)'},
+        {"name": "execute", "arguments": "{'language': 'python', 'code': 'print(6 * 7)'}"},
+        {"name": "execute", "arguments": '{"language": "python", "code": "x = 6\nprint(x * 7)"}'},
+    ],
+)
+async def test_a_call_that_is_badly_written_is_understood(
+    house: House, call: dict[str, str]
+) -> None:
+    agent = await house.agent(Reply(calls=[call], split=3), says("42."), mode="workspace")
+    assert await house.ask(agent, "go") == "42."
+    assert house.output == "42\n"
+    assert house.sent()[1]["tool_calls"][0]["function"]["name"] == "execute"
+
+
+async def test_a_call_that_cannot_be_understood_is_explained_to_the_model(house: House) -> None:
+    agent = await house.agent(
+        Reply(calls=[{"name": "get_weather", "arguments": '{"city": "Rome"}'}]), says("Sorry.")
+    )
+    assert await house.ask(agent, "weather?") == "Sorry."
+    assert "could not be read" in house.sent()[-1]["content"]
+    assert house.told(ApprovalAsked) == []
+
+
+async def test_two_calls_in_one_reply_run_in_order_with_results_of_their_own(house: House) -> None:
+    calls = [
+        {"name": "execute", "id": "same", "arguments": '{"language": "python", "code": "x = 1"}'},
+        {
+            "name": "execute",
+            "id": "same",
+            "arguments": '{"language": "python", "code": "print(x)"}',
+        },
+    ]
+    agent = await house.agent(Reply(calls=calls), says("One."), mode="workspace")
+    await house.ask(agent, "go")
+    assert house.output == "1\n"
+    _, answered, first, second = house.sent()
+    ids = [call["id"] for call in answered["tool_calls"]]
+    assert ids == [first["tool_call_id"], second["tool_call_id"]]
+    assert len(set(ids)) == 2
+
+
+async def test_a_call_that_is_made_and_printed_runs_once(house: House) -> None:
+    arguments = '{"language": "python", "code": "print(6 * 7)"}'
+    agent = await house.agent(
+        Reply(says=[arguments], calls=[{"name": "execute", "arguments": arguments}]),
+        says("42."),
+        mode="workspace",
+    )
+    assert await house.ask(agent, "go") == "42."
+    assert house.output == "42\n"
+
+
+async def test_a_language_that_does_not_run_here_is_explained_to_the_model(house: House) -> None:
+    agent = await house.agent(runs("ls", language="bash"), says("I see."))
+    assert await house.ask(agent, "list") == "I see."
+    assert "bash does not run here" in house.sent()[-1]["content"]
+    assert house.told(ApprovalAsked) == []
+
+
+# Limits end in questions.
+
+
+async def test_too_many_steps_end_in_a_question_and_yes_goes_on(house: House) -> None:
+    agent = await house.agent(
+        *(runs(f"print({number})") for number in range(4)), says("Done."),
+        mode="workspace", bounds=Bounds(steps=3),
+    )  # fmt: skip
+    said = await house.ask(agent, "go")
+    assert said == "\n\nI have run code 3 times and am not done. Shall I go on?"
+    assert house.output == "0\n1\n2\n"
+    assert isinstance(house.events[-1], WorkDone)
+    assert await house.ask(agent, "yes") == "Done."
+    messages = house.sent()
+    assert messages[-2]["content"].endswith("Shall I go on?")
+    assert sum(len(message.get("tool_calls", ())) for message in messages) == sum(
+        message["role"] == "tool" for message in messages
+    )
+
+
+async def test_the_same_code_three_times_is_not_run_a_third_time(house: House) -> None:
+    agent = await house.agent(runs("print(1)"), mode="workspace")
+    said = await house.ask(agent, "go")
+    assert "same code" in said
+    assert said.endswith("?")
+    assert house.output == "1\n1\n"
+
+
+async def test_the_same_failure_three_times_ends_in_a_question(house: House) -> None:
+    agent = await house.agent(
+        runs("import nothing1 as n"), runs("n.x"), runs("n.x "), runs("n .x"), mode="workspace"
+    )
+    said = await house.ask(agent, "go")
+    assert "NameError: name 'n' is not defined" in said
+    assert said.endswith("?")
+
+
+async def test_a_reply_without_end_ends_in_a_question(house: House) -> None:
+    agent = await house.agent(
+        Reply(says="All work and no play. " * 100, split=20), bounds=Bounds(reply_chars=500)
+    )
+    said = await house.ask(agent, "go")
+    assert said.endswith("My answer is getting very long. Shall I go on?")
+    assert len(said) < 700
+
+
+async def test_spending_has_a_limit(house: House) -> None:
+    agent = await house.agent(
+        *(runs(f"print({number})") for number in range(5)),
+        mode="workspace", bounds=Bounds(tokens=250),
+    )  # fmt: skip
+    said = await house.ask(agent, "go")
+    assert "long piece of work" in said
+    done = house.told(WorkDone)[0]
+    assert done.tokens_in + done.tokens_out >= 250
+
+
+# Models that fail.
+
+
+async def test_a_half_stream_is_said_and_leaves_a_valid_history(house: House) -> None:
+    agent = await house.agent(Reply(says=["I thi"], ending="cut"), says("Sorry."))
+    await house.ask(agent, "go")
+    (failed,) = house.told(WorkFailed)
+    assert "broke off in the middle" in failed.message
+    assert await house.ask(agent, "again") == "Sorry."
+    assert [message["role"] for message in house.sent()] == ["user", "assistant", "user"]
+
+
+async def test_a_half_call_is_not_run(house: House) -> None:
+    call = {"name": "execute", "arguments": '{"language": "python", "code": "print(1)'}
+    agent = await house.agent(Reply(calls=[call], ending="cut"), says("Sorry."), mode="workspace")
+    await house.ask(agent, "go")
+    assert house.told(RunStarted) == []
+    assert len(house.told(WorkFailed)) == 1
+
+
+async def test_an_empty_answer_is_said_plainly(house: House) -> None:
+    agent = await house.agent(says(""))
+    await house.ask(agent, "go")
+    (failed,) = house.told(WorkFailed)
+    assert "said nothing" in failed.message
+
+
+async def test_a_request_that_failed_can_be_made_again(house: House) -> None:
+    agent = await house.agent(fails(401), says("Yes?"))
+    await house.ask(agent, "first")
+    assert isinstance(house.events[-1], WorkFailed)
+    assert await house.ask(agent, "second") == "Yes?"
+    (message,) = house.sent()
+    assert message["content"] == "first\n\nsecond"

@@ -1,0 +1,67 @@
+"""Code that takes too much: memory, files and processes have a limit, and all end together."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.runtimes.sandbox.sandbox import Limits, Sandbox
+from sayso.server.runtimes.workshop import Workshop
+from tests import leaks
+from tests.runtimes.processes import until
+from tests.runtimes.rooms import RUN_S, sandbox_of, told, workshop_in
+
+
+@pytest.fixture
+async def small_workshop(
+    sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
+) -> AsyncIterator[Workshop]:
+    """A workshop with small limits, so that to reach them does no harm even if they do not hold."""
+    limits = Limits(memory=1024**3, file=16 * 1024**2, processes=64, scratch=16 * 1024**2)
+    made = sandbox_of(sandbox.kind, limits)
+    assert not isinstance(made, str)
+    workshop = workshop_in(workspace, environment, made)
+    yield workshop
+    await workshop.close()
+
+
+async def test_memory_files_and_processes_are_bounded(small_workshop: Workshop) -> None:
+    await told(small_workshop, "import os, resource, subprocess, time")
+    run = await told(small_workshop, "hog = bytearray(2 * 1024 ** 3)")
+    assert run.ending.detail.startswith("MemoryError")
+    run = await told(small_workshop, "open('big', 'wb').truncate(1024 ** 3)")
+    assert "File too large" in run.ending.detail
+    run = await told(small_workshop, "with open('big', 'wb') as f:\n    f.write(bytes(17 << 20))")
+    assert "File too large" in run.ending.detail
+    bomb = """
+made = []
+try:
+    for _ in range(500):
+        made.append(subprocess.Popen(['sleep', '604']))
+except OSError as refused:
+    print('stopped', len(made) < 100)
+"""
+    assert (await told(small_workshop, bomb)).stdout == "stopped True\n"
+    assert (await told(small_workshop, "print(resource.getrlimit(4))")).stdout == "(0, 0)\n"
+
+
+async def test_a_fork_bomb_stays_small_and_ends_with_the_workshop(
+    small_workshop: Workshop,
+) -> None:
+    loop = asyncio.get_running_loop()
+    await told(small_workshop, "import subprocess")
+    before = len(leaks.running())
+    bomb = "subprocess.Popen(['bash', '-c', 'bomb() { bomb | bomb & }; bomb; sleep 1'])"
+    await told(small_workshop, bomb)
+    late = 0.0
+    async with asyncio.timeout(RUN_S):
+        for _ in range(20):
+            due = loop.time() + 0.02
+            await asyncio.sleep(0.02)
+            late = max(late, loop.time() - due)
+    assert len(leaks.running()) < before + 200
+    assert late < 1.0
+    await small_workshop.close()
+    await until(lambda: len(leaks.running()) < before + 20)
