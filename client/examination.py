@@ -9,7 +9,7 @@ from threading import Event
 from sayso.audio.cards import Device, SoundCards, portaudio
 from sayso.audio.errors import AudioError, NoPortAudio
 from sayso.audio.pcm import level
-from sayso.client.link import LinkChange, LinkState
+from sayso.client.link_events import LinkChange, LinkState
 from sayso.client.options import DEFAULT_SERVER, make_link
 from sayso.protocol.errors import HomeError
 from sayso.protocol.health import Finding

@@ -27,7 +27,7 @@ import json
 from typing import TextIO
 
 from sayso.audio.microphone import DeviceChange
-from sayso.client.link import LinkChange
+from sayso.client.link_events import LinkChange
 from sayso.client.seen import (
     AudioDone,
     AudioGap,

@@ -14,8 +14,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
 from typing import Literal, NoReturn
 from urllib.parse import urlsplit
 
@@ -23,6 +22,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from sayso.client.backoff import seconds
+from sayso.client.link_events import FINAL, LinkChange, LinkEvent, LinkState
 from sayso.client.outbox import Outbox
 from sayso.client.parting import (
     NotReady,
@@ -35,7 +35,7 @@ from sayso.client.parting import (
 )
 from sayso.protocol.codec import MAX_TEXT_BYTES, Envelope, Unknown, decode, encode
 from sayso.protocol.errors import HomeError, Invalid, ProtocolError
-from sayso.protocol.frames import MAX_FRAME_BYTES, AudioFrame, unpack
+from sayso.protocol.frames import MAX_FRAME_BYTES, unpack
 from sayso.protocol.messages import (
     AudioAck,
     Bye,
@@ -65,17 +65,6 @@ MOST_UNREAD = 512
 """Events that wait for the screen. Beyond that the socket is not read, and the server waits."""
 
 
-class LinkState(Enum):
-    CONNECTING = "connecting"
-    GREETING = "greeting"
-    UP = "up"
-    WAITING = "waiting"
-    REFUSED = "refused"
-    CLOSED = "closed"
-
-
-_FINAL = (LinkState.REFUSED, LinkState.CLOSED)
-
 _TROUBLE = (
     OSError,
     TimeoutError,
@@ -91,26 +80,6 @@ _TROUBLE = (
     WrongVersion,
 )
 """What ends a connection and is no fault of ours."""
-
-
-@dataclass(frozen=True, slots=True)
-class LinkChange:
-    """The line's state changed."""
-
-    state: LinkState
-    reason: str = ""
-    """One sentence, when there is something to say."""
-    retry_s: float | None = None
-    """With WAITING: seconds until the next try."""
-    session: Literal["", "first", "resumed", "snapshot", "anew"] = ""
-    """With UP. `anew`: the server has forgotten the session that we had."""
-    welcome: Welcome | None = None
-    """With UP."""
-    lost: tuple[FromClient, ...] = ()
-    """With UP and `anew`: what was sent to the old session and may never have been answered."""
-
-
-LinkEvent = Envelope | AudioFrame | LinkChange
 
 
 class Link:
@@ -153,7 +122,7 @@ class Link:
         while True:
             event = await self._events.get()
             yield event
-            if isinstance(event, LinkChange) and event.state in _FINAL:
+            if isinstance(event, LinkChange) and event.state in FINAL:
                 return
 
     async def close(self) -> None:

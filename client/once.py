@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Literal
 
 from sayso.client.errors import ClientError, LinkError, TimeUp, TurnFailed
-from sayso.client.link import LinkChange, LinkState
+from sayso.client.link_events import LinkChange, LinkState
 from sayso.client.seen import AudioDone, Screen, Seen
 from sayso.client.session import Session
 from sayso.protocol.codec import Envelope

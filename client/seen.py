@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sayso.audio.microphone import DeviceChange
-from sayso.client.link import LinkChange
+from sayso.client.link_events import LinkChange
 from sayso.protocol.codec import Envelope
 from sayso.protocol.messages import FromClient
 

@@ -16,7 +16,8 @@ from sayso.audio.microphone import DeviceChange, Microphone
 from sayso.audio.pcm import Meter
 from sayso.audio.speaker import LastingSpeaker, Speaker
 from sayso.client.errors import TurnFailed
-from sayso.client.link import Link, LinkChange, LinkState
+from sayso.client.link import Link
+from sayso.client.link_events import LinkChange, LinkState
 from sayso.client.player import Player
 from sayso.client.seen import (
     AudioDone,

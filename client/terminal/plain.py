@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from sayso.audio.microphone import DeviceChange
-from sayso.client.link import LinkChange, LinkState
+from sayso.client.link_events import LinkChange, LinkState
 from sayso.client.seen import FileSaved, MicPressed, MicReleased, Notice, Seen
 from sayso.client.terminal import clean
 from sayso.protocol.codec import Envelope, Unknown

@@ -6,7 +6,7 @@ from contextlib import suppress
 from rich.console import RenderableType
 
 from sayso.audio.microphone import DeviceChange
-from sayso.client.link import LinkChange, LinkState
+from sayso.client.link_events import LinkChange, LinkState
 from sayso.client.seen import (
     FileSaved,
     MicLevel,
@@ -55,6 +55,8 @@ class TerminalScreen:
         self._verbosity = verbosity
         self._above: list[RenderableType] = []
         self._reply = Reply()
+        self._paragraphs = 0
+        """How many of the answer stand in the scrollback."""
         self._attempt = (0, 0)
         self._runs: dict[str, Run] = {}
         self._approved = ""
@@ -151,7 +153,8 @@ class TerminalScreen:
             case TurnState():
                 self._turn(message)
             case ReplyDelta(text=text):
-                self.put(*map(scroll.answer, self._reply.feed(text)))
+                for paragraph in self._reply.feed(text):
+                    self._put_paragraph(paragraph)
                 self.board.reply = self._reply.unfinished
             case Error(message=text):
                 self.put(scroll.note(text, "red"))
@@ -209,7 +212,12 @@ class TerminalScreen:
         rest = self._reply.finish()
         self.board.reply = ""
         if rest.strip():
-            self.put(scroll.answer(rest))
+            self._put_paragraph(rest)
+        self._paragraphs = 0
+
+    def _put_paragraph(self, paragraph: str) -> None:
+        self.put(*([""] if self._paragraphs else []), scroll.answer(paragraph))
+        self._paragraphs += 1
 
     def _code_starts(self, start: CodeStart) -> None:
         self._finish_reply()

@@ -37,6 +37,20 @@ class Barred:
             yield Segment.line()
 
 
+class Trimmed:
+    """Something without empty lines around it."""
+
+    def __init__(self, inside: RenderableType) -> None:
+        self._inside = inside
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = console.render_lines(self._inside, options, pad=False)
+        filled = [n for n, line in enumerate(lines) if any(part.text.strip() for part in line)]
+        for line in lines[filled[0] : filled[-1] + 1] if filled else []:
+            yield from line
+            yield Segment.line()
+
+
 def said(text: str) -> RenderableType:
     return Text.assemble((PROMPT, "bold cyan"), (clean.words(text), "bold"))
 
@@ -48,7 +62,7 @@ def answer(paragraph: str) -> RenderableType:
     if "```" not in text and "~~~" not in text:
         # Markdown would join lines that the model broke on purpose: a poem, an address.
         text = "\n".join(f"{line.rstrip()}  " for line in text.split("\n"))
-    return Padding(Markdown(text, code_theme=_THEME), (0, 1, 0, INDENT))
+    return Trimmed(Padding(Markdown(text, code_theme=_THEME), (0, 1, 0, INDENT)))
 
 
 def code(language: str, text: str, *, title: str = "") -> list[RenderableType]:

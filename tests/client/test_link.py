@@ -3,7 +3,7 @@
 import asyncio
 
 from sayso.audio.pcm import FRAME_BYTES, FRAME_SAMPLES
-from sayso.client.link import LinkState
+from sayso.client.link_events import LinkState
 from sayso.protocol.codec import Envelope, encode
 from sayso.protocol.frames import AudioFrame
 from sayso.protocol.messages import (

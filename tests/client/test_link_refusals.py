@@ -6,7 +6,8 @@ from contextlib import suppress
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from sayso.client.link import Link, LinkChange, LinkState
+from sayso.client.link import Link
+from sayso.client.link_events import LinkChange, LinkState
 from sayso.protocol.messages import Error, Welcome
 from tests.client.link_life import HELLO, SOON, living, steps
 from tests.client.server_double import TOKEN, ServerDouble, Wire, stay
