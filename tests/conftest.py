@@ -11,6 +11,7 @@
 import asyncio
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
@@ -32,6 +33,8 @@ _NEED_KERNELS = ("agent", "e2e", "runtimes")
 
 def pytest_configure() -> None:
     """Forget the person who runs the tests, and close the network."""
+    # A shell starts background jobs deaf to Ctrl-C, and their children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # Where the kernels' Python is kept between test runs must not move with HOME.
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
     os.environ.setdefault("SAYSO_TEST_HOME", str(cache / "sayso-tests"))
