@@ -52,8 +52,8 @@ class Gathering:
         self._dead = False
         self._stirred = asyncio.Event()
         self.ended = asyncio.Event()
-        self.interrupted = False
-        """Whether someone asked the run to stop."""
+        self.interrupted = ""
+        """Why the run was asked to stop, if it was: a sentence."""
 
     def heard(self, message: Message) -> None:
         """Take in a message from the output channel."""
@@ -116,7 +116,7 @@ class Gathering:
             return Ending("died", seconds, self._death)
         content = self._answer.content if self._answer else {}
         if self.interrupted:
-            return Ending("interrupted", seconds, "It was stopped; its variables are kept.")
+            return Ending("interrupted", seconds, self.interrupted)
         if content.get("status") == "ok":
             return Ending("ok", seconds)
         if content.get("status") == "aborted":

@@ -120,12 +120,15 @@ class Interpreter:
             self._told = self._gathering.died(self._how_it_died())
         return self._gathering
 
-    async def interrupt(self, within: float) -> bool:
-        """Ask the run to stop; return whether it did within so many seconds."""
+    async def interrupt(self, within: float, why: str) -> bool:
+        """Ask the run to stop; return whether it did within so many seconds.
+
+        `why` is a sentence for whoever reads how it ended.
+        """
         gathering = self._gathering
         if gathering is None or gathering.ended.is_set():
             return True
-        gathering.interrupted = True
+        gathering.interrupted = gathering.interrupted or why
         await self._wire.send("control", "interrupt_request", {})
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within):

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -18,6 +19,12 @@ INTERRUPT_S = 2.0
 """How long a run may take to stop when asked. With the end of its processes that makes 2.5 s at
 most."""
 
+
+DISK_RESERVE_BYTES = 1024**3
+"""What a run must leave free on the workspace's disk. One file is bounded by the sandbox, but not
+how many there are; a fast disk takes this much between two looks."""
+
+_LOOK_AT_DISK_S = 0.5
 
 _PYTHON_KERNEL = Path(__file__).with_name("python_kernel.py").resolve()
 
@@ -36,6 +43,8 @@ class KernelRuntime:
         argv: Sequence[str],
         reach: Reach,
         environment: Mapping[str, str] | None = None,
+        *,
+        disk_reserve: int = DISK_RESERVE_BYTES,
     ) -> None:
         """Make a runtime; nothing starts yet.
 
@@ -47,6 +56,7 @@ class KernelRuntime:
         self._argv = tuple(argv)
         self._reach = reach
         self._environment = dict(environment or {})
+        self._disk_reserve = disk_reserve
         self._starting: asyncio.Task[Interpreter] | None = None
         self._running = False
         self._closed = False
@@ -78,9 +88,11 @@ class KernelRuntime:
         self._stop_asked.clear()
         loop = asyncio.get_running_loop()
         begun = loop.time()
+        watching: asyncio.Task[None] | None = None
         try:
             gathering = await self._begin(code)
             if gathering:
+                watching = asyncio.create_task(self._watch_disk())
                 async with aclosing(gathering.pieces()) as pieces:
                     async for piece in pieces:
                         yield piece
@@ -92,6 +104,8 @@ class KernelRuntime:
         except CannotStartError as error:
             ending = Ending("error", loop.time() - begun, str(error))
         finally:
+            if watching:
+                watching.cancel()
             await self._settle()
         if self._lost:
             ending = replace(ending, detail=f"{ending.detail} {_LOST}".strip())
@@ -155,13 +169,29 @@ class KernelRuntime:
             return None
         return started.result()
 
-    async def _stop(self) -> None:
+    async def _watch_disk(self) -> None:
+        """Stop what runs before it fills the disk that the workspace is on."""
+        folder = self._reach.writable[0]
+        if await asyncio.to_thread(_free_bytes, folder) < self._disk_reserve:
+            return  # then it is not this run that fills it, and a person may want to tidy up
+        free = self._disk_reserve
+        while free >= self._disk_reserve:
+            await asyncio.sleep(_LOOK_AT_DISK_S)
+            free = await asyncio.to_thread(_free_bytes, folder)
+        await self._stop("It was stopped because the disk is nearly full; its variables are kept.")
+
+    async def _stop(self, why: str = "It was stopped; its variables are kept.") -> None:
         interpreter = self._interpreter()
-        if interpreter and not await interpreter.interrupt(INTERRUPT_S):
+        if interpreter and not await interpreter.interrupt(INTERRUPT_S, why):
             await interpreter.close(
                 "It did not stop when asked, so its interpreter was ended; its variables are lost,"
                 " and the next run gets a new one."
             )
+
+
+def _free_bytes(folder: Path) -> int:
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize
 
 
 def _look_at(started: asyncio.Task[Interpreter]) -> None:
@@ -170,7 +200,13 @@ def _look_at(started: asyncio.Task[Interpreter]) -> None:
         log.warning("a kernel could not be started ahead: %s", error)
 
 
-def python(sandbox: Sandbox, environment: KernelEnvironment, workspace: Path) -> KernelRuntime:
+def python(
+    sandbox: Sandbox,
+    environment: KernelEnvironment,
+    workspace: Path,
+    *,
+    disk_reserve: int = DISK_RESERVE_BYTES,
+) -> KernelRuntime:
     """Return the Python runtime for a workspace."""
     reach = Reach(
         writable=(workspace,),
@@ -183,4 +219,4 @@ def python(sandbox: Sandbox, environment: KernelEnvironment, workspace: Path) ->
         # The debugger that ipykernel brings warns of what nobody debugs here.
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }
-    return KernelRuntime("python", sandbox, argv, reach, variables)
+    return KernelRuntime("python", sandbox, argv, reach, variables, disk_reserve=disk_reserve)

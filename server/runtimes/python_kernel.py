@@ -58,6 +58,7 @@ def main() -> None:
     """Run the kernel that the command line describes, until it is told to end."""
     if Path(sys.path[0]) == Path(__file__).parent:
         del sys.path[0]  # the code's own folder takes this place
+    import zmq
     from ipykernel.kernelapp import IPKernelApp
 
     complaints = os.fdopen(os.dup(2), "w")
@@ -77,6 +78,10 @@ def main() -> None:
         settle()
         shell.user_ns["_exit_code"] = code
 
+    # Where outputs come faster than they are taken, the code waits; or else some would be dropped,
+    # and with them, perhaps, the word that the run is over. The socket belongs to its thread.
+    outputs = kernel.iopub_thread
+    outputs.io_loop.add_callback(lambda: outputs.socket.setsockopt(zmq.XPUB_NODROP, 1))
     kernel.shell.events.register("post_execute", settle)
     kernel.shell.system = run
     os.register_at_fork(after_in_child=_print_plainly)

@@ -11,10 +11,12 @@ class Output:
 
     kind: Literal["stdout", "stderr", "result", "display", "error"]
     text: str = ""
-    """The content of textual output; for an image, what stands for it in words."""
+    """What a person or a model can read, without terminal escapes; for an image or a table, what
+    stands for it in words."""
     mime: str = "text/plain"
+    """The form of `data`, if there is any: `image/png`, `text/html`, `application/json`…"""
     data: bytes = b""
-    """The content of output that is not text."""
+    """The rich form, for screens that can show it; text as UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,9 @@ _SOCKETS = "kernel"
 _MESSAGE_MOST_BYTES = 64 * 1024**2
 """Beyond this libzmq drops the connection instead of filling our memory."""
 
+_WAITING_MOST = 1_000
+"""Messages that may wait to be read. Then the Python kernel waits; others drop what is too much."""
+
 _READ_MOST_BYTES = 256 * 1024
 """What is read of one message of printed text: decoding 20 MB would stop the event loop for a third
 of a second. Of what is longer, both ends are read."""
@@ -76,7 +79,7 @@ class Wire:
         self._control = context.socket(zmq.DEALER)
         self._output = context.socket(zmq.SUB)
         self._output.subscribe(b"")
-        self._output.rcvhwm = 0  # what is dropped here could be the word that the run is over
+        self._output.rcvhwm = _WAITING_MOST
         for socket, port in (
             (self._shell, "shell"),
             (self._control, "control"),

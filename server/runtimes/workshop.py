@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from pathlib import Path
 
+from sayso.protocol.home import Home
 from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.kernel import KernelRuntime, python
 from sayso.server.runtimes.runtime import Ending, Output
@@ -24,11 +25,10 @@ class Workshop:
         Without an environment, or with a sandbox that does not hold, every run is refused with the
         reason.
         """
-        self._workspace = workspace
-        self._refusal = _refusal(environment, report)
+        self._workspace = workspace.absolute()
+        self._refusal = _refusal(environment, report) or _made(self._workspace)
         self._runtimes: dict[str, KernelRuntime] = {}
-        if environment and report.sandbox and report.holds:
-            workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if environment and report.sandbox and not self._refusal:
             self._workspace = workspace.resolve()
             self._runtimes["python"] = python(report.sandbox, environment, self._workspace)
 
@@ -92,4 +92,20 @@ def _refusal(environment: KernelEnvironment | None, report: SandboxReport) -> st
             "Code cannot run yet: the kernels' Python environment is missing;"
             " `sayso doctor` tells why."
         )
+    return ""
+
+
+def _made(workspace: Path) -> str:
+    """Make the folder if it is missing; return why code cannot run in it, if so."""
+    try:
+        workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        return f"Code cannot run in {workspace}, which is no folder to be had: {error.strerror}."
+    home = Home.find()
+    for own in (home.config, home.state):
+        if own.resolve().is_relative_to(workspace.resolve()):
+            return (
+                f"Code cannot run in {workspace}, because Sayso's own secrets lie in there;"
+                " choose another folder as workspace."
+            )
     return ""

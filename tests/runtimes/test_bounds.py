@@ -1,12 +1,15 @@
 """Code that takes too much: memory, files and processes have a limit, and all end together."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.runtimes.kernel import python
+from sayso.server.runtimes.runtime import Ending
 from sayso.server.runtimes.sandbox.sandbox import Limits, Sandbox
 from sayso.server.runtimes.workshop import Workshop
 from tests import leaks
@@ -65,3 +68,27 @@ async def test_a_fork_bomb_stays_small_and_ends_with_the_workshop(
     assert late < 1.0
     await small_workshop.close()
     await until(lambda: len(leaks.running()) < before + 20)
+
+
+async def test_a_run_is_stopped_before_it_fills_the_disk(
+    any_sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
+) -> None:
+    disk = os.statvfs(workspace)
+    reserve = disk.f_bavail * disk.f_frsize - 64 * 1024**2
+    runtime = python(any_sandbox, environment, workspace, disk_reserve=reserve)
+    code = """
+for number in range(64):
+    with open(f'file{number}', 'wb') as file:
+        file.write(bytes(8 << 20))
+import time
+time.sleep(60)
+"""
+    try:
+        async with asyncio.timeout(RUN_S):
+            pieces = [piece async for piece in runtime.run(code)]
+    finally:
+        await runtime.close()
+    ending = pieces[-1]
+    assert isinstance(ending, Ending)
+    assert ending.status == "interrupted"
+    assert "disk is nearly full" in ending.detail

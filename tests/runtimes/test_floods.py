@@ -13,7 +13,7 @@ from sayso.server.runtimes.gathering import Gathering
 from sayso.server.runtimes.runtime import Output
 from sayso.server.runtimes.wire import Message
 from sayso.server.runtimes.workshop import Workshop
-from tests.runtimes.rooms import told
+from tests.runtimes.rooms import rest, told
 
 MOST = gathering.HEAD_CHARACTERS + 2 * gathering.TAIL_CHARACTERS
 LATE_P95_S = 0.05
@@ -65,6 +65,15 @@ async def test_many_small_pieces_hurt_nobody_either(any_workshop: Workshop) -> N
     assert run.stdout.split() == [str(i) for i in range(5_000)]
     assert len(run.outputs) < run.ending.seconds / gathering.PIECE_S + 3
     assert max(late) < LATE_S
+
+
+async def test_a_server_that_is_busy_for_a_while_loses_nothing(any_workshop: Workshop) -> None:
+    pieces = any_workshop.run("python", "for i in range(8_000): print(i, flush=True)")
+    first = await anext(pieces)
+    assert isinstance(first, Output)
+    time.sleep(1.0)  # noqa: ASYNC251 - the event loop stands still: that is what is tested
+    run = await rest(pieces)
+    assert (first.text + run.stdout).split() == [str(i) for i in range(8_000)]
 
 
 async def test_a_hundred_plots_are_enough(any_workshop: Workshop) -> None:

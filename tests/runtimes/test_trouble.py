@@ -101,7 +101,7 @@ async def test_a_crash_is_told_as_one(any_workshop: Workshop) -> None:
 async def test_death_between_runs_is_told_with_the_next(any_workshop: Workshop) -> None:
     code = "import os, threading\ngo = threading.Timer(0.05, os._exit, (1,))\ngo.start()"
     await told(any_workshop, code)
-    await until(lambda: not below("python_kernel.py -f"))
+    await until(lambda: not below(""))
     run = await told(any_workshop, "print('new')")
     assert run.stdout == "new\n"
     assert "variables are lost" in run.ending.detail

@@ -1,5 +1,6 @@
 """The workshop's face: languages and their names, words for an approval, what is refused."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,25 @@ async def test_a_workspace_that_is_missing_is_made(
         assert (await told(made, "print('here')")).stdout == "here\n"
     finally:
         await made.close()
+
+
+@pytest.mark.parametrize("folder", [".", "..", "/"])
+async def test_code_does_not_run_where_sayso_keeps_its_secrets(
+    any_sandbox: Sandbox, environment: KernelEnvironment, folder: str
+) -> None:
+    workspace = Path(os.environ["SAYSO_HOME"], folder)
+    run = await told(workshop_in(workspace, environment, any_sandbox), "1")
+    assert run.ending.status == "error"
+    assert "secrets" in run.ending.detail
+
+
+async def test_a_workspace_that_cannot_be_made_is_told(
+    any_sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
+) -> None:
+    (workspace / "file").write_text("")
+    run = await told(workshop_in(workspace / "file", environment, any_sandbox), "1")
+    assert run.ending.status == "error"
+    assert "no folder" in run.ending.detail
 
 
 async def test_without_an_environment_nothing_runs_and_that_is_said(workspace: Path) -> None:

@@ -7,6 +7,7 @@ import secrets
 import shutil
 import socket
 import stat
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ async def set_out() -> AsyncIterator[Decoys]:
             canary.chmod(_OPEN)
         tcp = _listening(stack, socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0))
         udp = _listening(stack, socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0))
-        sockets = (
+        sockets: tuple[tuple[str, socket.socket], ...] = (
             ("connect by TCP", tcp),
             ("send by UDP", udp),
             (
@@ -82,11 +83,10 @@ async def set_out() -> AsyncIterator[Decoys]:
                 "send to a socket of the host",
                 _listening(stack, socket.AF_UNIX, socket.SOCK_DGRAM, str(paths["datagram"])),
             ),
-            (
-                "connect to an abstract socket of the host",
-                _listening(stack, socket.AF_UNIX, socket.SOCK_STREAM, f"\0sayso-{secret}"),
-            ),
         )
+        if sys.platform == "linux":
+            abstract = _listening(stack, socket.AF_UNIX, socket.SOCK_STREAM, f"\0sayso-{secret}")
+            sockets = (*sockets, ("connect to an abstract socket of the host", abstract))
         victim = await asyncio.create_subprocess_exec(
             shutil.which("sleep") or "sleep", str(_VICTIM_S), env={"SAYSO_TEST": secret}, cwd="/"
         )

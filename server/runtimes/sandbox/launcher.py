@@ -234,7 +234,7 @@ def guard(steps: Steps) -> int:
     wait_for_word()
     make_own(steps)
     lifeline = os.dup(0)
-    ours, theirs = socket.socketpair()
+    ours, theirs = socket.socketpair()  # neither end survives the start of a program
     child = os.fork()
     if not child:
         try:

@@ -99,7 +99,8 @@ def read_memory(targets: Targets) -> bool:
 
 def trace(targets: Targets) -> bool:
     libc = ctypes.CDLL(None, use_errno=True)
-    return bool(libc.ptrace(16, targets.victim, None, None) == 0)  # PTRACE_ATTACH
+    attach = 16 if sys.platform == "linux" else 10  # PTRACE_ATTACH, PT_ATTACH
+    return bool(libc.ptrace(attach, targets.victim, None, 0) == 0)
 
 
 def signal_a_process(targets: Targets) -> bool:

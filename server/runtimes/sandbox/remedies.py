@@ -1,10 +1,12 @@
-"""What a person has to do where no sandbox holds: the machine is looked at, and the exact command
-is said."""
+"""What a person has to do where no sandbox holds: one sentence with the exact command."""
 
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+
+from sayso.server.runtimes.sandbox.system_calls import known
 
 _INSTALL = {
     "apt": "sudo apt install bubblewrap",
@@ -13,31 +15,69 @@ _INSTALL = {
     "zypper": "sudo zypper install bubblewrap",
     "apk": "sudo apk add bubblewrap",
 }
-_APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
-_CLONE = Path("/proc/sys/kernel/unprivileged_userns_clone")
-_MOST = Path("/proc/sys/user/max_user_namespaces")
+
+_KERNEL = Path("/proc/sys")
+
+LEAK = "code can"
+"""In a failure: the sandbox started, and something got out."""
 
 
-def remedy(_: Sequence[str]) -> str:
-    """Return one sentence that says what to do."""
-    if sys.platform == "darwin":
-        return "Sayso needs /usr/bin/sandbox-exec, which belongs to macOS: repair the system."
-    if not shutil.which("bwrap"):
-        for manager, command in _INSTALL.items():
-            if shutil.which(manager):
-                return f"Run `{command}` and start Sayso again."
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What decides about the remedy."""
+
+    platform: str = "linux"
+    known_processor: bool = True
+    bubblewrap: bool = True
+    package_manager: str = ""
+    apparmor_forbids: bool = False
+    """Ubuntu from 23.10 on: programs without a profile may not make user namespaces."""
+    kernel_forbids: bool = False
+    """Debian's switch for the same, on by default until 10 and where it was hardened since."""
+    no_namespaces: bool = False
+    """The number of user namespaces is set to nothing."""
+
+
+def look() -> Machine:
+    """Look at this machine."""
+    return Machine(
+        platform=sys.platform,
+        known_processor=known() is not None,
+        bubblewrap=shutil.which("bwrap") is not None,
+        package_manager=next(filter(shutil.which, _INSTALL), ""),
+        apparmor_forbids=_setting("kernel/apparmor_restrict_unprivileged_userns") == "1",
+        kernel_forbids=_setting("kernel/unprivileged_userns_clone") == "0",
+        no_namespaces=_setting("user/max_user_namespaces") == "0",
+    )
+
+
+def remedy(failures: Sequence[str], machine: Machine) -> str:
+    """Return what to do about these failures on this machine."""
+    if any(LEAK in failure for failure in failures):
         return (
-            "Install bubblewrap, or use Linux 6.12 or newer with Landlock, and start Sayso again."
+            "Bring the system up to date and start Sayso again; if it stays so, please report it."
         )
-    if _reads(_APPARMOR) == "1":
+    if machine.platform == "darwin":
+        return "Sayso needs /usr/bin/sandbox-exec, which belongs to macOS: repair the system."
+    if not machine.known_processor:
+        return "Sayso can confine code on x86_64 and aarch64 only: use such a machine."
+    return _remedy_on_linux(machine)
+
+
+def _remedy_on_linux(machine: Machine) -> str:
+    if not machine.bubblewrap:
+        if install := _INSTALL.get(machine.package_manager):
+            return f"Run `{install}` and start Sayso again."
+        return "Install bubblewrap, or Linux 6.12 or newer with Landlock, and start Sayso again."
+    if machine.apparmor_forbids:
         return (
             "Ubuntu forbids bubblewrap to make namespaces: run `sudo apt install apparmor-profiles"
             " && sudo ln -s /usr/share/apparmor/extra-profiles/bwrap-userns-restrict"
             " /etc/apparmor.d/ && sudo systemctl reload apparmor` and start Sayso again."
         )
-    if _reads(_CLONE) == "0":
+    if machine.kernel_forbids:
         return "Run `sudo sysctl -w kernel.unprivileged_userns_clone=1` and start Sayso again."
-    if _reads(_MOST) == "0":
+    if machine.no_namespaces:
         return "Run `sudo sysctl -w user.max_user_namespaces=15000` and start Sayso again."
     return (
         "If Sayso runs in a container, let that container make namespaces (for Docker:"
@@ -46,8 +86,8 @@ def remedy(_: Sequence[str]) -> str:
     )
 
 
-def _reads(path: Path) -> str:
+def _setting(name: str) -> str:
     try:
-        return path.read_text().strip()
+        return (_KERNEL / name).read_text().strip()
     except OSError:
         return ""

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from sayso.server.runtimes.environment import base_python
 from sayso.server.runtimes.process import ConfinedProcess, sweep
-from sayso.server.runtimes.sandbox import landlock, seccomp
+from sayso.server.runtimes.sandbox import landlock, seatbelt, seccomp
 from sayso.server.runtimes.sandbox.bubblewrap import Bubblewrap
 from sayso.server.runtimes.sandbox.decoys import set_out
 from sayso.server.runtimes.sandbox.landlock import Landlock
-from sayso.server.runtimes.sandbox.remedies import remedy
+from sayso.server.runtimes.sandbox.remedies import LEAK, look, remedy
 from sayso.server.runtimes.sandbox.sandbox import Kind, Limits, Reach, Sandbox
 
 _PROBE = Path(__file__).with_name("probe.py")
@@ -60,7 +60,7 @@ async def find_sandbox() -> SandboxReport:
         holds=False,
         kind=reports[0].kind if reports else None,
         failures=failures or ("this machine has nothing that can confine it",),
-        remedy=remedy(failures),
+        remedy=remedy(failures, look()),
     )
 
 
@@ -68,6 +68,8 @@ def candidates(limits: Limits | None = None) -> Iterator[Sandbox]:
     """The sandboxes that this machine offers, the best first."""
     python = base_python()
     if sys.platform == "darwin":
+        if seatbelt.PROGRAM.exists():
+            yield seatbelt.Seatbelt(python, limits)
         return
     if (program := shutil.which("bwrap")) and seccomp.supported():
         yield Bubblewrap(Path(program).resolve(), python, limits)
@@ -85,7 +87,7 @@ async def examine(sandbox: Sandbox) -> SandboxReport:
     except OSError as error:
         failures = (f"{sandbox.kind} cannot be started: {error.strerror or error}",)
     if failures:
-        return SandboxReport(False, sandbox.kind, failures, remedy(failures))
+        return SandboxReport(False, sandbox.kind, failures, remedy(failures, look()))
     return SandboxReport(True, sandbox.kind, sandbox=sandbox)
 
 
@@ -114,4 +116,4 @@ async def _break_out(sandbox: Sandbox) -> tuple[str, ...]:
         finally:
             await process.close()
         found += decoys.disturbed()
-        return tuple(f"inside {sandbox.kind}, code can {what}" for what in dict.fromkeys(found))
+        return tuple(f"inside {sandbox.kind}, {LEAK} {what}" for what in dict.fromkeys(found))

@@ -1,0 +1,40 @@
+"""The profile for macOS, as text. It is proven where it runs: there the self-test does that."""
+
+from pathlib import Path
+
+from sayso.server.runtimes.sandbox.sandbox import Reach
+from sayso.server.runtimes.sandbox.seatbelt import profile
+
+PRIVATE = Path("/private/var/folders/x/sayso-code-1")
+PYTHON = Path("/opt/python/bin/python3")
+
+
+def rules(workspace: str = "/Users/alice/work") -> list[str]:
+    reach = Reach(writable=(Path(workspace),), readable=(Path("/Users/alice/kernels"),))
+    return profile(reach, PRIVATE, PYTHON).splitlines()
+
+
+def test_what_is_not_allowed_is_denied() -> None:
+    assert rules()[:2] == ["(version 1)", "(deny default)"]
+    assert all(rule.startswith("(allow ") for rule in rules()[2:])
+
+
+def test_the_workspace_can_be_written_and_the_rest_of_a_home_not_even_listed() -> None:
+    about_home = [rule for rule in rules() if '"/Users/alice"' in rule]
+    assert [rule.split()[1] for rule in about_home] == ["file-read-metadata"]
+    (writing,) = [rule for rule in rules() if rule.startswith("(allow file-read* file-write* ")]
+    assert writing.count("subpath") == 2
+    assert '(subpath "/Users/alice/work")' in writing
+    assert f'(subpath "{PRIVATE}")' in writing
+
+
+def test_the_only_network_are_the_kernels_own_sockets() -> None:
+    assert [rule for rule in rules() if "network" in rule] == [
+        f'(allow network-bind network-inbound (subpath "{PRIVATE}"))'
+    ]
+
+
+def test_a_name_cannot_add_a_rule() -> None:
+    wild = '/Users/alice/") (allow default) ("\\'
+    (writing,) = [rule for rule in rules(wild) if rule.startswith("(allow file-read* file-write* ")]
+    assert '(subpath "/Users/alice/\\") (allow default) (\\"\\\\")' in writing
