@@ -124,6 +124,7 @@ class ScriptedModel:
         self._last: Reply | None = None
         self._then = then
         self._port = port
+        self._asked = threading.Semaphore(0)
         self._left = threading.Semaphore(0)
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -151,6 +152,10 @@ class ScriptedModel:
         if self._loop is not None and self._over is not None:
             self._loop.call_soon_threadsafe(self._over.set)
         self._thread.join(START_S)
+
+    def was_asked(self, timeout_s: float = 5.0) -> bool:
+        """Whether a request comes in, waiting for it if need be."""
+        return self._asked.acquire(timeout=timeout_s)
 
     def was_left(self, timeout_s: float = 5.0) -> bool:
         """Whether a client hangs up on an answer that is not over, waiting for it if need be."""
@@ -212,6 +217,7 @@ class ScriptedModel:
         elif method == "POST" and path.endswith("/chat/completions"):
             request = Request(body, headers, time.monotonic())
             self.requests.append(request)
+            self._asked.release()
             await self._answer(request, reader, writer)
         else:
             await send_json(writer, 404, error(f"No {path} here."))

@@ -94,6 +94,7 @@ class LitellmModel:
             "temperature": temperature,
             "max_tokens": reply_tokens,
         }
+        self._secret = api_key
         self._options = {key: value for key, value in given.items() if value is not None}
         self._litellm: Any = None
 
@@ -157,7 +158,8 @@ class LitellmModel:
             tries += 1
             worthwhile = trouble.may_pass and tries <= patience.retries
             if not worthwhile or pause > min(patience.longest_pause_s, give_up_at - clock()):
-                raise ModelError(trouble.sentence)
+                sentence = trouble.sentence
+                raise ModelError(sentence.replace(self._secret, "…") if self._secret else sentence)
             await asyncio.sleep(pause)
 
     async def _open(self, messages: Sequence[ChatMessage], tools: Sequence[Tool]) -> _Begun:
@@ -212,6 +214,8 @@ class LitellmModel:
         litellm.suppress_debug_info = True  # it prints advice otherwise
         litellm.telemetry = False
         litellm.drop_params = True  # not every model takes a temperature
+        # Its other transport leaves sessions open for their loop to complain about when it ends.
+        litellm.disable_aiohttp_transport = True
         logging.getLogger("LiteLLM").setLevel(logging.ERROR)
         if self._tools == "auto":
             known = litellm.supports_function_calling(model=self._model)
@@ -219,7 +223,6 @@ class LitellmModel:
         self._litellm = litellm
 
     async def _call_nobody(self, api_base: str) -> None:
-        """Half of the first call's time is imports and certificates: spend it now."""
         await self._litellm.acompletion(
             model=self._model,
             messages=[{"role": "user", "content": "hello"}],

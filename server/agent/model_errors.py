@@ -56,7 +56,8 @@ def explain(problem: BaseException, model: str) -> Trouble:
     if names & _TIMEOUTS and status != HTTPStatus.TOO_MANY_REQUESTS:
         sentence = f"The language model {model} did not answer in time; ask again in a moment."
         return Trouble(sentence, may_pass=True)
-    return _by_status(status, words, model, _retry_after(causes))
+    trouble = _by_status(status, words, model, _retry_after(causes))
+    return trouble or Trouble(_quoting(str(problem), model), may_pass=False)
 
 
 def explain_break(model: str) -> str:
@@ -64,7 +65,14 @@ def explain_break(model: str) -> str:
     return f"The language model {model} broke off in the middle of its answer; ask again."
 
 
-def _by_status(status: int, words: str, model: str, after_s: float | None) -> Trouble:
+def _quoting(words: str, model: str) -> str:
+    """A refusal of no known kind, in the provider's own words."""
+    own_words = words.rpartition("Exception - ")[2].partition("\n")[0]
+    quote = _SECRET.sub("…", own_words)[:_LONGEST_QUOTE]
+    return f"The language model {model} refused the request ({quote}); see `sayso doctor`."
+
+
+def _by_status(status: int, words: str, model: str, after_s: float | None) -> Trouble | None:
     refused = HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN
     busy = HTTPStatus.TOO_MANY_REQUESTS
     if status in refused:
@@ -96,12 +104,7 @@ def _by_status(status: int, words: str, model: str, after_s: float | None) -> Tr
             may_pass=True,
             after_s=after_s,
         )
-    own_words = words.rpartition("Exception - ")[2].partition("\n")[0]
-    quote = _SECRET.sub("…", own_words)[:_LONGEST_QUOTE]
-    return Trouble(
-        f"The language model {model} refused the request ({quote}); see `sayso doctor`.",
-        may_pass=False,
-    )
+    return None
 
 
 def _chain(problem: BaseException) -> Iterator[BaseException]:

@@ -1,0 +1,127 @@
+"""After a crash the conversation is there, what was lost is said, and nothing runs twice."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sayso.server.agent.approvals import ApprovalDesk
+from sayso.server.agent.journal import Journal
+from sayso.server.agent.loop import Agent
+from sayso.server.agent.profiles import profile
+from sayso.server.store.event_log import EventLog
+from sayso.server.store.records import ApprovalClosed, RunReported
+from tests.agent.conftest import House
+from tests.scripted_model import says
+
+SERVER = """
+import asyncio, sys
+from pathlib import Path
+from sayso.server.agent.approvals import ApprovalDesk
+from sayso.server.agent.events import ApprovalAsked, RunStarted
+from sayso.server.agent.journal import Journal
+from sayso.server.agent.loop import Agent
+from sayso.server.agent.profiles import profile
+from sayso.server.agent.model import TextDelta
+from sayso.server.runtimes.runtime import Output
+from sayso.server.store.event_log import EventLog
+
+class Model:
+    name, calls_tools = "scripted", False
+    async def reply(self, messages, tools):
+        yield TextDelta("I do it.\\n```python\\nopen('done', 'a').write('x')\\n```\\n")
+
+class Workshop:
+    languages, where = ("python",), "/w"
+    def may_touch(self, language):
+        return ()
+    async def run(self, language, code):
+        with Path(sys.argv[1], "done").open("a") as file:
+            file.write("x")
+        yield Output("stdout", "begun")
+        await asyncio.Event().wait()
+
+async def main():
+    log = await EventLog.open(Path(sys.argv[1], "log.db"))
+    journal = await Journal.open(log, "talk")
+    desk = ApprovalDesk(journal)
+    agent = Agent(Model(), Workshop(), desk, journal, profile=profile("default"))
+    async for event in agent.work("do it"):
+        print(type(event).__name__, flush=True)
+        if isinstance(event, ApprovalAsked) and sys.argv[2] == "yes":
+            desk.answer(event.id, event.nonce, "yes", None, "kitchen")
+
+asyncio.run(main())
+"""
+
+
+def crash(folder: Path, answer: str, at: str) -> None:
+    """Let a server work until it tells `at`, and kill it there."""
+    server = subprocess.Popen(
+        [sys.executable, "-c", SERVER, str(folder), answer], stdout=subprocess.PIPE, text=True
+    )
+    assert server.stdout is not None
+    for line in server.stdout:
+        if line.strip() == at:
+            break
+    server.send_signal(signal.SIGKILL)
+    server.stdout.close()
+    server.wait(10)
+
+
+async def goes_on(house: House, folder: Path) -> tuple[list[object], list[dict[str, str]]]:
+    """Open the log again, ask what happened; the records, and what the model was sent."""
+    log = await EventLog.open(folder / "log.db")
+    journal = await Journal.open(log, "talk")
+    house.model.add(says("I do not know."))
+    agent = Agent(
+        house.litellm("no"),
+        await house.workshop(),
+        ApprovalDesk(journal),
+        journal,
+        profile=profile("default"),
+    )
+    async for _ in agent.work("what happened"):
+        pass
+    records = [event.record for event in await log.conversation("talk")]
+    await log.close()
+    return records, list(house.sent())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("times", [1, 2])
+async def test_a_run_that_did_not_report_is_unknown_and_not_run_again(
+    house: House, tmp_path: Path, times: int
+) -> None:
+    folder = tmp_path / "server"
+    folder.mkdir()
+    await asyncio.to_thread(crash, folder, "yes", "RunOutput")
+    for _ in range(times):
+        records, sent = await goes_on(house, folder)
+    reports = [record for record in records if isinstance(record, RunReported)]
+    assert [report.status for report in reports] == ["unknown"]
+    assert "what it did is unknown" in sent[2]["content"]
+    assert (folder / "done").read_text() == "x"
+
+
+async def test_a_question_that_was_open_is_withdrawn_and_its_code_has_not_run(
+    house: House, tmp_path: Path
+) -> None:
+    folder = tmp_path / "server"
+    folder.mkdir()
+    await asyncio.to_thread(crash, folder, "silence", "ApprovalAsked")
+    records, sent = await goes_on(house, folder)
+    (closed,) = [record for record in records if isinstance(record, ApprovalClosed)]
+    (report,) = [record for record in records if isinstance(record, RunReported)]
+    assert (closed.decision, report.status) == ("cancelled", "refused")
+    assert "did not run" in sent[2]["content"]
+    assert not (folder / "done").exists()
+
+
+async def test_what_was_said_before_the_restart_is_remembered(house: House, tmp_path: Path) -> None:
+    agent = await house.agent(says("Your cat is called Tom."))
+    await house.ask(agent, "my cat is called Tom")
+    again = await Journal.open(house.log, house.journal.conversation)
+    assert again.history.exchanges == house.journal.history.exchanges
