@@ -3,10 +3,12 @@
 piper-tts is under the GPL; only this file and the process that runs it touch it.
 """
 
+import contextlib
 import json
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
 import onnx
 import onnxruntime
 from piper import PiperVoice
@@ -15,12 +17,19 @@ from piper.const import BOS, EOS, PAD
 from piper.patch_voice_with_alignment import add_alignment_output
 from piper.voice import AudioChunk
 
+from sayso.protocol.messages import Word
 from sayso.server.speech.errors import ModelBroken, ModelMissing
 from sayso.server.speech.synthesizer import Sound
 from sayso.server.speech.word_times import Group, place
 
 KNOWN_WORDS = 4096
 """Words whose phonemes are remembered: most of what is ever said."""
+
+AUDIBLE = 150
+"""Of 32767: a sample above it (-47 dB) belongs to speech."""
+
+LEAD = 0.04
+"""Seconds kept before the first audible sample, for soft beginnings."""
 
 PAUSES = frozenset({" ", ",", ".", "!", "?", ":", ";", PAD, BOS, EOS})
 """Not sounds of a word; they belong to the word before them."""
@@ -64,11 +73,11 @@ class PiperEngine:
         for chunk in chunks:
             spoken = self._groups(chunk)
             if not spoken:
-                return Sound(pcm, self.rate)
+                return without_lead(Sound(pcm, self.rate))
             groups += spoken
         words = text.split()
         placed = place(words, [self._alone(word) for word in words], groups)
-        return Sound(pcm, self.rate, placed)
+        return without_lead(Sound(pcm, self.rate, placed))
 
     def _phonemes_of(self, word: str) -> tuple[str, ...]:
         sentences = self._voice.phonemize(word)
@@ -108,10 +117,24 @@ class PiperEngine:
         return groups
 
 
+def without_lead(sound: Sound) -> Sound:
+    """Without the silence that piper puts before some words: up to 0.4 s that one would wait."""
+    samples = np.abs(np.frombuffer(sound.pcm, "<i2").astype(np.int32))
+    heard = np.flatnonzero(samples > AUDIBLE)
+    cut = int(heard[0] - LEAD * sound.rate) if heard.size else 0
+    if cut <= 0:
+        return sound
+    words = tuple(
+        Word(word.text, max(0, word.start - cut), max(0, word.end - cut)) for word in sound.words
+    )
+    return Sound(sound.pcm[2 * cut :], sound.rate, words)
+
+
 def _load(path: Path, settings: Path, threads: int) -> PiperVoice:
     """What PiperVoice.load does, with our own bound on threads."""
     model = onnx.load(str(path))
-    add_alignment_output(model)
+    with contextlib.suppress(ValueError):  # it has that output already, or can't have it
+        add_alignment_output(model)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1

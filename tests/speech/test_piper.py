@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sayso.server.speech.errors import ModelBroken, ModelMissing
@@ -35,6 +36,14 @@ def test_every_word_has_its_time_and_the_times_fill_the_sound(
     assert sound.words[0].start == 0
     assert sound.words[-1].end == len(sound.pcm) // 2
     assert all(word.end == after.start for word, after in pairwise(sound.words))
+
+
+def test_speech_begins_at_once(piper: PiperEngine) -> None:
+    for _ in range(4):  # piper's pauses are drawn at random
+        sound = piper.speak("Open the window, please.")
+        samples = np.abs(np.frombuffer(sound.pcm, "<i2").astype(np.int32))
+        assert np.flatnonzero(samples > 300)[0] < 0.12 * sound.rate
+        assert sound.words[-1].end == len(sound.pcm) // 2
 
 
 def test_longer_words_take_longer(piper: PiperEngine) -> None:
