@@ -17,6 +17,13 @@ _OPENS: Final = re.compile(r"```\w")
 """A fence that opens; one that closes has no label."""
 
 
+_CIRCLE_CHARS: Final = range(20, 200)
+_CIRCLES: Final = 4
+_LETTERS_OF_A_SENTENCE: Final = 8
+"""What is said four times in a row, is as long as a sentence, and has as many different letters:
+"ha ha ha" and the rule of a table are meant."""
+
+
 @dataclass(slots=True)
 class _Gathered:
     """A tool call, as far as it has come in."""
@@ -46,6 +53,14 @@ class Listener:
     def over(self) -> bool:
         """Whether there is nothing more to listen to: the code is written."""
         return self._reader.over
+
+    @property
+    def in_circles(self) -> bool:
+        """Whether the model says the same sentence again and again, as small ones do for ever."""
+        return any(
+            self._text.endswith(unit * _CIRCLES) and len(set(unit)) >= _LETTERS_OF_A_SENTENCE
+            for unit in (self._text[-length:] for length in _CIRCLE_CHARS)
+        )
 
     def take(self, delta: Delta) -> str:
         """Take the next delta; return what is to be said."""

@@ -64,9 +64,8 @@ class Agent:
         async with self._one_at_a_time:
             prompt = Prompt(
                 self._profile,
+                self._workshop,
                 calls_tools=self._model.calls_tools,
-                languages=self._workshop.languages,
-                where=str(self._workshop.where),
                 characters=self._bounds.history_chars,
             )
             async with closing(emitting(do)) as events:
@@ -161,7 +160,7 @@ class _Work:
                 async for delta in deltas:
                     await say(listener.take(delta))
                     self._reckoning.during_reply(listener.characters)
-                    if listener.over:
+                    if listener.over or listener.in_circles:
                         break
             await say(listener.finish())
         except BaseException:

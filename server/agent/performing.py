@@ -34,6 +34,11 @@ class Workshop(Protocol):
     def languages(self) -> Sequence[str]: ...
 
     @property
+    def refusal(self) -> str:
+        """Why no code runs here, in words for the person; empty where code runs."""
+        ...
+
+    @property
     def where(self) -> str:
         """The folder in which code runs."""
         ...
@@ -100,6 +105,8 @@ class Performer:
     def _why_not(self, call: Call) -> str:
         if not call.code.strip():
             return _UNREADABLE
+        if self._workshop.refusal:
+            return self._workshop.refusal
         if call.language not in self._workshop.languages:
             here = ", ".join(self._workshop.languages)
             return f"{call.language} does not run here; these do: {here}."
@@ -110,7 +117,7 @@ class Performer:
             run=call.id,
             language=call.language,
             code=code,
-            where=str(self._workshop.where),
+            where=self._workshop.where,
             may_touch=self._workshop.may_touch(call.language),
         )
 
@@ -124,7 +131,7 @@ class Performer:
                 run=request.run,
                 language=request.language,
                 code=ruling.request.code,
-                where=str(self._workshop.where),
+                where=self._workshop.where,
                 may_touch=self._workshop.may_touch(request.language),
             )
             if not ruling.allows or ruling.covers(now):

@@ -53,7 +53,7 @@ class ModelProfile:
     with_fences: str = ""
     """Added to the system prompt of a model that writes fenced code."""
     without_code: str = ""
-    """Added to the system prompt instead, where no code can run."""
+    """Added to the system prompt instead, where no code can run. `{refusal}`: why."""
     examples: tuple[Example, ...] = ()
     examples_shown: int = 0
     """Of the examples the model is shown so many, those most like the request; 0 shows all."""

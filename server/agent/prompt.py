@@ -9,6 +9,7 @@ from sayso.server.agent.examples import ExampleBook
 from sayso.server.agent.history import Act, Exchange, History, Step
 from sayso.server.agent.languages import DEFAULT, Languages
 from sayso.server.agent.model import ChatMessage, Tool
+from sayso.server.agent.performing import Workshop
 from sayso.server.agent.profiles import Example, ModelProfile
 from sayso.server.agent.reading import Fences
 from sayso.server.store.records import Call, RunReported
@@ -50,30 +51,29 @@ class Prompt:
     """Writes prompts for one model and one place where code runs."""
 
     def __init__(
-        self,
-        profile: ModelProfile,
-        *,
-        calls_tools: bool,
-        languages: Sequence[str],
-        where: str,
-        characters: int,
+        self, profile: ModelProfile, workshop: Workshop, *, calls_tools: bool, characters: int
     ) -> None:
         """`characters`: how much of the conversation is told at most."""
+        languages = () if workshop.refusal else tuple(workshop.languages)
         if not languages:
             talk = tuple(example for example in profile.examples if not example.code)
             profile = replace(profile, examples=talk)
         self.languages = Languages(languages)
         self.answers = profile.answers
+        self.tools = [execute_tool(languages)] if calls_tools and languages else []
         self._characters = profile.history_chars or characters
         self._profile = profile
-        self._calls_tools = calls_tools and bool(languages)
+        self._book = ExampleBook(profile)
+        self._system = self._write_system(workshop, calls_tools=calls_tools)
+
+    def _write_system(self, workshop: Workshop, *, calls_tools: bool) -> ChatMessage:
+        profile, languages = self._profile, self.languages.here
         way = profile.with_tool if calls_tools else profile.with_fences
         way = way if languages else profile.without_code
-        system = f"{profile.system.strip()}\n{way.strip()}".strip()
-        system = system.replace("{languages}", ", ".join(languages)).replace("{where}", where)
-        self._system: ChatMessage = {"role": "system", "content": system}
-        self._book = ExampleBook(profile)
-        self.tools = [execute_tool(languages)] if self._calls_tools else []
+        text = f"{profile.system.strip()}\n{way.strip()}".strip()
+        text = text.replace("{languages}", ", ".join(languages) or "none")
+        text = text.replace("{where}", workshop.where).replace("{refusal}", workshop.refusal)
+        return {"role": "system", "content": text}
 
     def fences(self, runs: int) -> Fences:
         """What fenced code in the next reply means, after so many runs."""
@@ -129,7 +129,7 @@ class Prompt:
         return note + self._profile.request.replace("{text}", exchange.asked)
 
     def _add_step(self, messages: list[ChatMessage], step: Step) -> None:
-        if self._calls_tools and step.acts:
+        if self.tools and step.acts:
             calls = [_tool_call(act) for act in step.acts]
             content = step.text or None
             messages.append({"role": "assistant", "content": content, "tool_calls": calls})

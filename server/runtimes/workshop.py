@@ -38,6 +38,11 @@ class Workshop:
         return tuple(self._runtimes)
 
     @property
+    def refusal(self) -> str:
+        """Why no code runs here, in words for the person; empty where code runs."""
+        return self._refusal
+
+    @property
     def where(self) -> str:
         """The folder in which code runs, as a person would know it."""
         return str(self._workspace)

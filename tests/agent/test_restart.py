@@ -35,7 +35,7 @@ class Model:
         yield TextDelta("I do it.\\n```python\\nopen('done', 'a').write('x')\\n```\\n")
 
 class Workshop:
-    languages, where = ("python",), "/w"
+    languages, where, refusal = ("python",), "/w", ""
     def may_touch(self, language):
         return ()
     async def run(self, language, code):

@@ -46,6 +46,7 @@ class Hourglass:
 
     languages = ("python",)
     where = "/w"
+    refusal = ""
 
     def __init__(self) -> None:
         self.touch: tuple[str, ...] = ("write /w",)
