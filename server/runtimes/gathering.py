@@ -34,6 +34,11 @@ _LAST_OUTPUTS_S = 1.0
 lost."""
 
 
+_LEFT = (
+    "The code ended its own interpreter, and its variables are lost; the next run gets a new one."
+)
+
+
 class Gathering:
     """One run's outputs, from the kernel's messages to pieces for whoever asked."""
 
@@ -52,6 +57,8 @@ class Gathering:
         self._dead = False
         self._stirred = asyncio.Event()
         self.ended = asyncio.Event()
+        self.leaves = False
+        """Whether the code told its kernel to end, which it will do in a moment."""
         self.interrupted = ""
         """Why the run was asked to stop, if it was: a sentence."""
 
@@ -80,6 +87,7 @@ class Gathering:
         """Take in the kernel's answer to the request itself."""
         if message.parent == self._request and message.kind == "execute_reply":
             self._answer = message
+            self._take_payload(message.content.get("payload"))
             asyncio.get_running_loop().call_later(_LAST_OUTPUTS_S, self._no_longer_wait)
             self._look_whether_ended()
 
@@ -114,6 +122,8 @@ class Gathering:
         """How it ended, once it has."""
         if self._dead:
             return Ending("died", seconds, self._death)
+        if self.leaves:
+            return Ending("died", seconds, _LEFT)
         content = self._answer.content if self._answer else {}
         if self.interrupted:
             return Ending("interrupted", seconds, self.interrupted)
@@ -128,6 +138,14 @@ class Gathering:
                 "The code asked for input, but nobody can type here; put the values in the code.",
             )
         return Ending("error", seconds, in_a_line(content))
+
+    def _take_payload(self, payload: object) -> None:
+        """Some answers come along with the reply: pages of help, and that the kernel will end."""
+        for each in payload if isinstance(payload, list) else ():
+            if each.get("source") == "page" and (page := shown("display", each)):
+                self._add(page)
+            if each.get("source") == "ask_exit" and not each.get("keepkernel"):
+                self.leaves = True
 
     def _add(self, output: Output) -> None:
         if output.mime != "text/plain":

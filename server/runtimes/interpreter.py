@@ -91,9 +91,14 @@ class Interpreter:
         return not self._process.ended.done()
 
     @property
+    def leaves(self) -> bool:
+        """Whether the code of the last run told it to end."""
+        return self._gathering is not None and self._gathering.leaves
+
+    @property
     def died_unnoticed(self) -> bool:
         """Whether it took variables with it and no run has told of that."""
-        return not self.alive and bool(self._requests) and not self._told
+        return not self.alive and bool(self._requests) and not (self._told or self.leaves)
 
     @property
     def pid(self) -> int:

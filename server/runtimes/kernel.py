@@ -152,6 +152,8 @@ class KernelRuntime:
         """Stop what was left early; if the kernel died, let the next one start already."""
         try:
             await to_the_end(asyncio.create_task(self._stop()))
+            if (interpreter := self._interpreter()) and interpreter.leaves:
+                await interpreter.close()
         finally:
             self._running = False
             if not self._closed and self._starting and self._starting.done():
@@ -218,5 +220,7 @@ def python(
         "PATH": ":".join((str(environment.python.parent), *SEARCH_PATH)),
         # The debugger that ipykernel brings warns of what nobody debugs here.
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "PIP_RETRIES": "0",  # without a network, trying again for ten seconds finds none
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     }
     return KernelRuntime("python", sandbox, argv, reach, variables, disk_reserve=disk_reserve)

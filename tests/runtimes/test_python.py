@@ -132,6 +132,13 @@ async def test_a_thread_of_an_earlier_run_is_heard_in_a_later_one(any_workshop: 
     assert "late" in (await told(any_workshop, "go.set(); thread.join()")).stdout
 
 
+async def test_a_page_of_help_is_shown(any_workshop: Workshop) -> None:
+    (page,) = (await told(any_workshop, "len?")).outputs
+    assert page.kind == "display"
+    assert "number of items" in page.text
+    assert "\x1b" not in page.text
+
+
 async def test_one_run_at_a_time(any_workshop: Workshop) -> None:
     pieces = any_workshop.run("python", "print('begun')\nimport time; time.sleep(60)")
     await began(pieces)

@@ -92,6 +92,14 @@ async def test_death_in_mid_run_is_told_at_once_and_a_new_one_is_there(
     assert time.monotonic() - began_at < NEW_S
 
 
+async def test_code_that_ends_its_interpreter_gets_a_new_one(any_workshop: Workshop) -> None:
+    run = await told(any_workshop, "lost = 7\nexit()")
+    assert run.ending.status == "died"
+    assert "ended its own interpreter" in run.ending.detail
+    after = await told(any_workshop, "lost")
+    assert after.ending.detail == "NameError: name 'lost' is not defined"
+
+
 async def test_a_crash_is_told_as_one(any_workshop: Workshop) -> None:
     run = await told(any_workshop, "import ctypes; ctypes.string_at(0)")
     assert run.ending.status == "died"

@@ -25,6 +25,9 @@ from pathlib import Path
 
 LINUX = sys.platform == "linux"
 
+_NICE = 5
+"""How much code yields to the server, which listens and speaks meanwhile."""
+
 _LIMITS = {
     "memory": resource.RLIMIT_AS,
     "file": resource.RLIMIT_FSIZE,
@@ -123,7 +126,8 @@ def become(user: int) -> None:
 
 
 def give_up() -> None:
-    """Stand back where others need memory, and let no program get capabilities from here on."""
+    """Stand back where others need memory or the processor; get no capability from here on."""
+    os.nice(_NICE)
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go if memory runs out
     for capability in range(64):
