@@ -229,3 +229,19 @@ async def test_leaving_sends_what_waits_and_says_goodbye() -> None:
         async with asyncio.timeout(SOON):
             await left.wait()
     assert heard == [Text("last words"), PlayState(1, 5, done=True)]
+
+
+async def test_a_server_that_hangs_up_at_our_goodbye_is_not_called_again() -> None:
+    async def script(wire: Wire) -> None:
+        while not isinstance(await wire.hear(), Bye):
+            pass
+        wire.socket.transport.abort()
+
+    async with ServerDouble(script) as server:
+        async with living(server.url) as life:
+            await life.state(LinkState.UP)
+            # The goodbye overtakes all this speech, so the server hangs up while we still send.
+            life.link.send(ListenStart("ptt", 1))
+            life.link.send_audio(1, bytes(20_000 * FRAME_BYTES))
+        assert [change.state for change in life.changes] == [LinkState.CLOSED]
+        assert len(server.hellos) == 1

@@ -27,8 +27,13 @@ async def test_a_token_that_was_made_meanwhile_is_tried() -> None:
         running = asyncio.create_task(link.run())
         async with asyncio.timeout(SOON):
             async for event in link.events():
-                if isinstance(event, LinkChange) and event.state is LinkState.UP:
+                if isinstance(event, LinkChange) and event.state in {
+                    LinkState.UP,
+                    LinkState.REFUSED,
+                }:
                     break
+            assert isinstance(event, LinkChange)
+            assert event.state is LinkState.UP
             await link.close()
             await running
 
