@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.environment import KernelEnvironment, base_python
+from sayso.server.runtimes.base import base_python
+from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox import launcher
 from sayso.server.runtimes.sandbox.launcher import Steps
 from tests.kernels import lent_home

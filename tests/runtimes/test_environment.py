@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from sayso.protocol.home import Home
+from sayso.server.runtimes.base import base_python
 from sayso.server.runtimes.environment import (
     KernelEnvironment,
     KernelEnvironmentError,
-    base_python,
     ensure,
 )
 from tests.kernels import lent_home

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.environment import KernelEnvironment, base_python
+from sayso.server.runtimes.base import base_python
+from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox import landlock
 from sayso.server.runtimes.sandbox.bubblewrap import Bubblewrap
 from sayso.server.runtimes.sandbox.landlock import Landlock

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from sayso.server.runtimes.environment import base_python
+from sayso.server.runtimes.base import base_python
 from sayso.server.runtimes.process import ConfinedProcess, sweep
 from sayso.server.runtimes.sandbox import landlock, seatbelt, seccomp
 from sayso.server.runtimes.sandbox.bubblewrap import Bubblewrap
