@@ -9,7 +9,7 @@ import logging
 import os
 import random
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import closing as closing_now
 from contextlib import suppress
 from dataclasses import dataclass
@@ -126,7 +126,7 @@ class LitellmModel:
 
     async def reply(
         self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
-    ) -> AsyncIterator[Delta]:
+    ) -> AsyncGenerator[Delta, None]:
         """Answer. Raises ModelError."""
         if self._litellm is None:
             await asyncio.to_thread(self._load)

@@ -1,6 +1,6 @@
 """What the model is sent: the same history in the shape that each model needs."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -43,7 +43,7 @@ class Place:
 
 
 def write(
-    records: list[Record],
+    records: Sequence[Record],
     manner: ModelProfile | None = None,
     calls_tools: bool = False,
     characters: int = 100_000,
@@ -85,7 +85,7 @@ RECORDS = st.one_of(
 
 @given(st.lists(RECORDS, max_size=20), st.booleans(), st.integers(1, 60))
 def test_whatever_happened_calls_and_results_are_paired_and_roles_take_turns(
-    records: list[Record], calls_tools: bool, characters: int
+    records: Sequence[Record], calls_tools: bool, characters: int
 ) -> None:
     records = [Asked("begin"), *records]
     messages = write(records, calls_tools=calls_tools, characters=characters)
@@ -102,7 +102,11 @@ def test_whatever_happened_calls_and_results_are_paired_and_roles_take_turns(
 
 
 def test_a_conversation_can_move_from_a_tool_model_to_a_text_model_and_back() -> None:
-    records = [Asked("go"), Answered("Look. ", (CALL,)), RunReported("a1", "ok", output="1\n")]
+    records: list[Record] = [
+        Asked("go"),
+        Answered("Look. ", (CALL,)),
+        RunReported("a1", "ok", output="1\n"),
+    ]
     text = write(records)
     assert text[2] == {"role": "assistant", "content": "Look. ```py\nprint(1)\n```"}
     assert text[3] == {"role": "user", "content": "Output:\n1"}
@@ -170,7 +174,7 @@ def test_a_small_model_sees_the_likest_examples_and_its_reply_is_begun() -> None
 
 def test_after_the_run_it_sees_how_output_is_told() -> None:
     call = Call("a1", "python", "print(18 * 7)")
-    records = [
+    records: list[Record] = [
         Asked("What's 18 times 7?"), Answered("", (call,)), RunReported("a1", "ok", output="126\n")
     ]  # fmt: skip
     *examples, _, code, output = write(records, profile("pocket"))

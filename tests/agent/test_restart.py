@@ -13,7 +13,7 @@ from sayso.server.agent.journal import Journal
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.profiles import profile
 from sayso.server.store.event_log import EventLog
-from sayso.server.store.records import ApprovalClosed, RunReported
+from sayso.server.store.records import ApprovalClosed, Record, RunReported
 from tests.agent.conftest import House
 from tests.scripted_model import says
 
@@ -72,7 +72,7 @@ def crash(folder: Path, answer: str, at: str) -> None:
     server.wait(10)
 
 
-async def goes_on(house: House, folder: Path) -> tuple[list[object], list[dict[str, str]]]:
+async def goes_on(house: House, folder: Path) -> tuple[list[Record], list[dict[str, str]]]:
     """Open the log again, ask what happened; the records, and what the model was sent."""
     log = await EventLog.open(folder / "log.db")
     journal = await Journal.open(log, "talk")
@@ -88,7 +88,7 @@ async def goes_on(house: House, folder: Path) -> tuple[list[object], list[dict[s
         pass
     records = [event.record for event in await log.conversation("talk")]
     await log.close()
-    return records, list(house.sent())  # type: ignore[arg-type]
+    return records, list(house.sent())
 
 
 @pytest.mark.parametrize("times", [1, 2])
