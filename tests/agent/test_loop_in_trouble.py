@@ -1,5 +1,7 @@
 """When the model writes badly, never ends, or fails: mended, asked about, or told plainly."""
 
+import asyncio
+
 import pytest
 
 from sayso.server.agent.bounds import Bounds
@@ -114,11 +116,19 @@ async def test_the_same_failure_three_times_ends_in_a_question(house: House) -> 
 
 async def test_a_reply_without_end_ends_in_a_question(house: House) -> None:
     agent = await house.agent(
-        Reply(says="All work and no play. " * 100, split=20), bounds=Bounds(reply_chars=500)
+        Reply(says=" ".join(map(str, range(1000))), split=20), bounds=Bounds(reply_chars=500)
     )
     said = await house.ask(agent, "go")
     assert said.endswith("My answer is getting very long. Shall I go on?")
     assert len(said) < 700
+
+
+async def test_a_model_that_goes_in_circles_is_cut_short(house: House) -> None:
+    agent = await house.agent(Reply(says="All work and no play. " * 1000, split=30))
+    said = await house.ask(agent, "go")
+    assert said.count("play") < 8
+    assert isinstance(house.events[-1], WorkDone)
+    assert await asyncio.to_thread(house.model.was_left)
 
 
 async def test_spending_has_a_limit(house: House) -> None:
