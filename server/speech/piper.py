@@ -14,8 +14,8 @@ BASE_LIMIT = 10.0
 LIMIT_PER_CHARACTER = 0.1
 """… and as much more for each character."""
 
-SLOWEST, FASTEST = 0.5, 2.5
-"""Beyond these speeds speech is not understood."""
+SLOWEST, FASTEST = 0.5, 2.0
+"""Piper cannot speak faster, and nobody wants it slower."""
 
 
 class PiperSynthesizer:
