@@ -30,5 +30,10 @@ def test_a_sandbox_that_leaks_is_not_answered_with_settings() -> None:
     assert "up to date" in remedy([*NO_START, leak], Machine(apparmor_forbids=True))
 
 
+def test_an_old_bubblewrap_is_to_be_updated() -> None:
+    old = "bubblewrap does not work: bwrap: Unknown option --perms"
+    assert "Update bubblewrap" in remedy([old], Machine())
+
+
 def test_this_machine_can_be_looked_at() -> None:
     assert remedy(NO_START, look())

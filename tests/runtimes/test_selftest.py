@@ -137,6 +137,26 @@ os.execv({real!r}, [{real!r}, *loosened[:at], *{added!r}, *loosened[at:], *sys.a
     assert f"inside bubblewrap, code can {found}" in report.failures
 
 
+async def test_a_bubblewrap_that_cannot_bound_scratch_space_is_used_without(tmp_path: Path) -> None:
+    real = shutil.which("bwrap")
+    if not real:
+        pytest.skip("bubblewrap is not installed")
+    program = tmp_path / "bwrap"
+    program.write_text(
+        f"""#!{base_python()} -IS
+import os, sys
+if sys.argv[1] == '--help':
+    sys.exit('usage: bwrap [OPTIONS...]')
+if b'--size' in os.pread(int(sys.argv[2]), 65536, 0):
+    sys.exit('bwrap: Unknown option --size')
+os.execv({real!r}, [{real!r}, *sys.argv[1:]])
+"""
+    )
+    program.chmod(0o755)
+    report = await examine(Bubblewrap(program, base_python()))
+    assert report.holds, report.failures
+
+
 async def test_a_sandbox_that_does_not_start_is_told_with_its_own_words(tmp_path: Path) -> None:
     program = tmp_path / "bwrap"
     program.write_text(

@@ -5,8 +5,11 @@ network, no other process, no socket of the host. The process tree lives in a na
 with its first process, so nothing can outlive it.
 """
 
+import contextlib
+import functools
 import json
 import os
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -31,6 +34,10 @@ from sayso.server.runtimes.sandbox.sandbox import (
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _SCRATCH = Path("/tmp")  # noqa: S108 - the sandbox's own
 _HOME = _SCRATCH / "home"
+
+_HELP_S = 2.0
+"""It takes 2 ms."""
+
 _NAMES = Path("/etc/passwd")
 
 
@@ -48,14 +55,6 @@ class Bubblewrap:
         self, argv: Sequence[str], environment: Mapping[str, str], reach: Reach, private: Path
     ) -> Confined:
         user = user_for(reach)
-        filter_at = sealed(seccomp.assemble(IN_ITS_OWN_WORLD))
-        names_at = sealed(_names(os.getuid() if user is None else user))
-        options = [
-            *_namespaces(user),
-            *self._file_system(reach, private, names_at),
-            *("--seccomp", str(filter_at)),
-        ]
-        options_at = sealed(b"".join(option.encode() + b"\0" for option in options))
         enter = Steps(
             role="enter",
             argv=list(argv),
@@ -65,17 +64,30 @@ class Bubblewrap:
             skeleton=str(reach.skeleton or ""),
             folder=str(reach.writable[0]),
         )
-        command = (str(self._program), "--args", str(options_at), "--", *self._launch(enter))
-        if user is not None:
-            views = [str(path) for path in reach.writable if path.stat().st_uid == 0]
-            handed = [str(private), *views]
-            stage = Steps("stage", list(command), user=user, views=views, handed=handed)
-            command = self._launch(stage)
-        return Confined(
-            command,
-            clean_environment(_HOME, _SCRATCH, environment),
-            (filter_at, names_at, options_at),
-        )
+        with contextlib.ExitStack() as undo:
+
+            def passed(content: bytes) -> int:
+                descriptor = sealed(content)
+                undo.callback(os.close, descriptor)
+                return descriptor
+
+            filter_at = passed(seccomp.assemble(IN_ITS_OWN_WORLD))
+            names_at = passed(_names(os.getuid() if user is None else user))
+            options = (
+                *_namespaces(user),
+                *self._file_system(reach, private, names_at),
+                *("--seccomp", str(filter_at)),
+            )
+            options_at = passed(b"".join(os.fsencode(option) + b"\0" for option in options))
+            command = (str(self._program), "--args", str(options_at), "--", *self._launch(enter))
+            if user is not None:
+                views = [str(path) for path in reach.writable if path.stat().st_uid == 0]
+                handed = [str(private), *views]
+                stage = Steps("stage", list(command), user=user, views=views, handed=handed)
+                command = self._launch(stage)
+            undo.pop_all()
+        environment = clean_environment(_HOME, _SCRATCH, environment)
+        return Confined(command, environment, (filter_at, names_at, options_at))
 
     def _launch(self, steps: Steps) -> tuple[str, ...]:
         return (str(self._python), "-I", "-S", str(_LAUNCHER), json.dumps(asdict(steps)))
@@ -96,8 +108,10 @@ class Bubblewrap:
         """Lay out what there is inside; what lies deeper comes later, on top."""
         yield from ("--proc", "/proc", "--dev", "/dev")
         for scratch in (_SCRATCH, Path("/dev/shm")):  # noqa: S108 - the sandbox's own
-            size = str(self._limits.scratch)
-            yield from ("--perms", "1777", "--size", size, "--tmpfs", str(scratch))
+            yield from ("--perms", "1777")
+            if self._bounds_scratch:
+                yield from ("--size", str(self._limits.scratch))
+            yield from ("--tmpfs", str(scratch))
         folders = {
             **dict.fromkeys((*SYSTEM, *SETTINGS_OF_SYSTEM, PROCESSOR), "--ro-bind"),
             **dict.fromkeys((*reach.readable, *self._own()), "--ro-bind"),
@@ -115,6 +129,18 @@ class Bubblewrap:
             else:
                 yield from (way, str(path), str(path))
         yield from ("--remount-ro", "/dev", "--remount-ro", "/")
+
+    @functools.cached_property
+    def _bounds_scratch(self) -> bool:
+        """Whether this bubblewrap can: from 0.7 on. Before, a file's own limit must do."""
+        said = subprocess.run(
+            [str(self._program), "--help"],
+            capture_output=True,
+            check=False,
+            timeout=_HELP_S,
+            env={},
+        )
+        return b"--size " in said.stdout + said.stderr
 
     def _own(self) -> tuple[Path, ...]:
         """What the launcher needs inside; the system's Python is there already."""

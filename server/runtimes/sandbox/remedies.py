@@ -61,14 +61,16 @@ def remedy(failures: Sequence[str], machine: Machine) -> str:
         return "Sayso needs /usr/bin/sandbox-exec, which belongs to macOS: repair the system."
     if not machine.known_processor:
         return "Sayso can confine code on x86_64 and aarch64 only: use such a machine."
-    return _remedy_on_linux(machine)
+    return _remedy_on_linux(failures, machine)
 
 
-def _remedy_on_linux(machine: Machine) -> str:
+def _remedy_on_linux(failures: Sequence[str], machine: Machine) -> str:
     if not machine.bubblewrap:
         if install := _INSTALL.get(machine.package_manager):
             return f"Run `{install}` and start Sayso again."
         return "Install bubblewrap, or Linux 6.12 or newer with Landlock, and start Sayso again."
+    if any("Unknown option" in failure for failure in failures):
+        return "Update bubblewrap to 0.5 or newer and start Sayso again."
     if machine.apparmor_forbids:
         return (
             "Ubuntu forbids bubblewrap to make namespaces: run `sudo apt install apparmor-profiles"
