@@ -124,7 +124,7 @@ async def test_a_reply_without_end_ends_in_a_question(house: House) -> None:
 
 
 async def test_a_model_that_goes_in_circles_is_cut_short(house: House) -> None:
-    agent = await house.agent(Reply(says="All work and no play. " * 1000, split=30))
+    agent = await house.agent(Reply(says="All work and no play. " * 20, split=30, ending="hang"))
     said = await house.ask(agent, "go")
     assert said.count("play") < 8
     assert isinstance(house.events[-1], WorkDone)
