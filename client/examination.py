@@ -10,7 +10,7 @@ from sayso.audio.cards import Device, SoundCards, portaudio
 from sayso.audio.errors import AudioError, NoPortAudio
 from sayso.audio.pcm import level
 from sayso.client.link_events import LinkChange, LinkState
-from sayso.client.options import DEFAULT_SERVER, make_link
+from sayso.client.options import default_server, make_link
 from sayso.protocol.errors import HomeError
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home, read_token
@@ -111,9 +111,10 @@ def _token() -> Finding:
 
 
 async def _server() -> Finding:
-    link = make_link(DEFAULT_SERVER, "doctor")
+    address = default_server()
+    link = make_link(address, "doctor")
     running = asyncio.create_task(link.run())
-    reason = f"The server at {DEFAULT_SERVER} does not answer."
+    reason = f"The server at {address} does not answer."
     try:
         async with asyncio.timeout(GREET_SECONDS), aclosing(link.events()) as events:
             async for event in events:
@@ -121,7 +122,7 @@ async def _server() -> Finding:
                     continue
                 if event.welcome is not None:
                     models = ", ".join(event.welcome.models.values())
-                    said = f"{event.welcome.server} answers at {DEFAULT_SERVER}"
+                    said = f"{event.welcome.server} answers at {address}"
                     return Finding("server", "good", f"{said} ({models}).")
                 reason = event.reason or reason
                 if event.state in {LinkState.WAITING, LinkState.REFUSED}:

@@ -17,7 +17,7 @@ from sayso.protocol.home import DEFAULT_HOST, DEFAULT_PORT, WEBSOCKET_PATH, Home
 from sayso.protocol.messages import Hello, Limits
 from sayso.protocol.version import SPOKEN
 
-DEFAULT_SERVER = f"ws://{DEFAULT_HOST}:{DEFAULT_PORT}{WEBSOCKET_PATH}"
+THIS_MACHINE = f"ws://{DEFAULT_HOST}:{DEFAULT_PORT}{WEBSOCKET_PATH}"
 
 WITHOUT_SPEECH = (
     "error",
@@ -36,12 +36,17 @@ WITHOUT_SPEECH = (
 """What a client wants to be sent that only reads."""
 
 
+def default_server() -> str:
+    """Where the server is, unless the person says otherwise."""
+    return os.environ.get("SAYSO_SERVER") or THIS_MACHINE
+
+
 def add_server(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--server",
         metavar="URL",
-        default=DEFAULT_SERVER,
-        help=f"where the server is (default {DEFAULT_SERVER})",
+        default=default_server(),
+        help=f"where the server is (default: SAYSO_SERVER if it is set, or {THIS_MACHINE})",
     )
 
 

@@ -54,7 +54,7 @@ class Talk:
         parser.add_argument(
             "--approve",
             choices=("yes", "no"),
-            help="answer every request for approval so (with --once: no)",
+            help="with --once or in a pipe, answer every request for approval so (default no)",
         )
         add_timeout(parser)
 

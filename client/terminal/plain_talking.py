@@ -80,11 +80,11 @@ class PlainTalking:
     async def _read(self, session: Session, microphone: Microphone | None) -> None:
         async with aclosing(lines()) as typed:
             async for line in typed:
-                if self._request is not None:
-                    await self._consent(line, session)
-                elif line.strip().startswith("/"):
+                if line.strip().startswith("/"):
                     if self._command(line.strip(), session):
                         return
+                elif self._request is not None:
+                    await self._consent(line, session)
                 elif not line.strip():
                     await self._toggle(session, microphone)
                 elif len(line) > LONGEST_TEXT:

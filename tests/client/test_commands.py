@@ -266,6 +266,11 @@ class TestTrouble:
             "No Sayso server answers at ws://127.0.0.1:9/ws: start it with `sayso serve`."
         )
 
+    async def test_the_servers_address_may_stand_in_the_environment(self) -> None:
+        async with ServerDouble() as server:
+            ended = await sayso("ask", "two", environment={"SAYSO_SERVER": server.url})
+        assert (ended.code, ended.out.strip()) == (0, "Two and two is four.")
+
     async def test_a_token_that_is_not_accepted_is_told(self) -> None:
         async with ServerDouble(token="another") as server:
             ended = await sayso("ask", "--server", server.url, "hello")
