@@ -42,10 +42,6 @@ PARTS = ("ears", "voice", "language model", "code")
 """In the order of a conversation."""
 
 
-class NotStarted(Exception):
-    """The server can't start. The text says why and what to do."""
-
-
 class App:
     """Use it as an async context manager; `start` makes it ready."""
 

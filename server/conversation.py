@@ -144,7 +144,10 @@ class Conversation:
     @_perform.register
     def _(self, effect: effects.Listen) -> None:
         def partly(partial: Partial) -> None:
-            self.happened(events.PartlyHeard(effect.utterance, partial.stable, partial.tail))
+            # On the wire the two stand one after the other, as they are shown.
+            gap = " " if partial.stable and partial.tail else ""
+            tail = gap + partial.tail
+            self.happened(events.PartlyHeard(effect.utterance, partial.stable, tail))
 
         self._hearings[effect.utterance] = self._ears.listen(partly)
 

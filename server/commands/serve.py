@@ -9,12 +9,14 @@ import sys
 from collections.abc import Mapping
 
 from sayso.protocol.home import Home
-from sayso.server.app import App, NotStarted
 from sayso.server.models import Shelf
-from sayso.server.selection import for_talking
 from sayso.server.settings import Settings, set_in_file, user_file
 
 STOPPED_BY_HAND = 130
+
+
+class WrongFlag(Exception):
+    """A flag can't be understood. The text says what it takes."""
 
 
 class Serve:
@@ -66,7 +68,7 @@ def _flags(arguments: argparse.Namespace) -> Mapping[str, object]:
     for pair in arguments.set:
         key, equals, value = pair.partition("=")
         if not equals:
-            raise NotStarted(
+            raise WrongFlag(
                 f"--set takes KEY=VALUE, for example --set voice.speed=1.2, not {pair}."
             )
         flags[key] = value
@@ -75,6 +77,8 @@ def _flags(arguments: argparse.Namespace) -> Mapping[str, object]:
 
 def _ask_for_cloud(home: Home, settings: Settings) -> None:
     """A key lies in the environment: may it be used? Asked once, remembered either way."""
+    from sayso.server.selection import for_talking
+
     choice = asyncio.run(for_talking(settings.language_model, Shelf(home)))
     if choice.offer is None:
         return
@@ -84,6 +88,8 @@ def _ask_for_cloud(home: Home, settings: Settings) -> None:
 
 
 async def _serve(home: Home, settings: Settings) -> int:
+    from sayso.server.app import App
+
     stop = asyncio.Event()
     by_hand = False
 

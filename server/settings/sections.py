@@ -45,7 +45,7 @@ class Voice:
     model: Annotated[str, ByProject()] = "en_US-joe-medium"
     """Piper voice: a name from `sayso models`, or the path of an `.onnx` file. The default comes
     with Sayso."""
-    speed: Annotated[float, Between(0.5, 2.5), ByProject()] = 1.0
+    speed: Annotated[float, Between(0.5, 2.0), ByProject()] = 1.0
     """How fast it speaks: 2.0 is twice as fast. Beyond these bounds piper's speech is hard to
     understand."""
 
