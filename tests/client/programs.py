@@ -101,11 +101,11 @@ class Window:
         self._from = len(self.text)
         os.write(self._descriptor, text.encode())
 
-    async def sees(self, words: str) -> None:
-        """Waits until these words, however they are broken, were written since the last key."""
+    async def sees(self, *words: str) -> None:
+        """Waits until one of these has been written since the last key."""
         try:
             async with asyncio.timeout(SOON):
-                while words not in " ".join(self.text[self._from :].split()):
+                while not any(word in self.text[self._from :] for word in words):
                     self._changed.clear()
                     await self._changed.wait()
         except TimeoutError:

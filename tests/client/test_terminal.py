@@ -14,6 +14,9 @@ from sayso.protocol.messages import Approve, Interrupt, ListenStart, Text
 from tests.client.programs import give_token, window
 from tests.client.server_double import Answer, Conversation, ServerDouble
 
+LATER = tuple(f"{seconds} s left" for seconds in range(40, 59))
+"""A question has been on the screen for more than a second, however slow the machine."""
+
 CODE = "total = sum(range(10))\nprint(total)"
 
 
@@ -129,7 +132,7 @@ async def test_code_is_shown_whole_and_runs_when_the_person_says_so(
             assert words in seen.text
         # A key that was meant for something else does not answer.
         seen.type(key)
-        await seen.sees("58 s left")
+        await seen.sees(*LATER)
         seen.type(key)
         await seen.sees(shown)
     answers = [message for message in conversation.heard if isinstance(message, Approve)]
@@ -144,7 +147,7 @@ async def test_edited_code_is_sent_as_edited(editor: str) -> None:
     ):
         await seen.sees("ready")
         seen.type("run it\r")
-        await seen.sees("59 s left")
+        await seen.sees("59 s left", *LATER)
         seen.type("e")
         await seen.sees("Approved as edited.")
         await seen.sees("print(5)")
@@ -159,7 +162,7 @@ async def test_an_editor_that_fails_leaves_the_question_open() -> None:
     ):
         await seen.sees("ready")
         seen.type("run it\r")
-        await seen.sees("59 s left")
+        await seen.sees("59 s left", *LATER)
         seen.type("e")
         await seen.sees("/bin/false ended with status 1")
         await seen.sees("May I run this python?")
@@ -204,7 +207,8 @@ async def test_ctrl_c_at_the_very_beginning_leaves_the_terminal_as_it_was(after:
                 async with asyncio.timeout(0.1):
                     await seen.process.wait()
                 break
-        assert await seen.ends() in {130, -signal.SIGINT}
+        # Python itself ends with 1 if the key comes before it has begun with anything of ours.
+        assert await seen.ends() in {130, -signal.SIGINT, 1 if after == "" else 130}
         assert seen.as_before
 
 
@@ -261,7 +265,7 @@ async def test_no_color_means_no_colour() -> None:
     ):
         await seen.sees("ready")
         seen.type("run it\r")
-        await seen.sees("59 s left")
+        await seen.sees("59 s left", *LATER)
         for colour in (*range(30, 38), *range(90, 98)):
             assert f"[{colour}m" not in seen.raw
             assert f";{colour}m" not in seen.raw
