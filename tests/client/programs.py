@@ -102,14 +102,18 @@ class Window:
         os.write(self._descriptor, text.encode())
 
     async def sees(self, *words: str) -> None:
-        """Waits until one of these has been written since the last key."""
+        """Waits until one of these, however it is broken, was written since the last key."""
         try:
             async with asyncio.timeout(SOON):
-                while not any(word in self.text[self._from :] for word in words):
+                while not any(word in self._new for word in words):
                     self._changed.clear()
                     await self._changed.wait()
         except TimeoutError:
             raise AssertionError(f"never saw {words!r} in:\n{self.text[self._from :]}") from None
+
+    @property
+    def _new(self) -> str:
+        return " ".join(self.text[self._from :].split())
 
     async def ends(self) -> int:
         async with asyncio.timeout(SOON):
