@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import pytest
 
@@ -23,7 +23,6 @@ from sayso.server.runtimes.environment import ensure
 from sayso.server.runtimes.sandbox.selftest import SandboxReport, find_sandbox
 from sayso.server.runtimes.workshop import Workshop as RealWorkshop
 from sayso.server.store.event_log import EventLog
-from sayso.server.store.records import Record
 from tests.kernels import lent_home
 from tests.scripted_model import Reply, ScriptedModel
 
@@ -41,6 +40,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(about)
 
+
+Kind = TypeVar("Kind")
 
 Answer = Decision | Literal["silence"]
 
@@ -122,10 +123,10 @@ class House:
         """What the runs of the last work printed."""
         return "".join(event.output.text for event in self.told(RunOutput))
 
-    async def records(self, kind: type | None = None) -> list[Record]:
-        """What the log holds."""
+    async def records(self, kind: type[Kind]) -> list[Kind]:
+        """What the log holds of one kind."""
         events = await self.log.conversation(self.journal.conversation)
-        return [event.record for event in events if kind is None or isinstance(event.record, kind)]
+        return [event.record for event in events if isinstance(event.record, kind)]
 
     def sent(self, number: int = -1) -> Sequence[dict[str, Any]]:
         """The messages that the model was sent, without the system prompt."""

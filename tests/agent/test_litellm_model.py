@@ -264,5 +264,10 @@ def test_a_cold_start_asks_nobody_prints_nothing_and_reads_no_env_file(
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
+async def test_a_key_that_looks_like_nothing_is_not_told_either(server: ScriptedModel) -> None:
+    server.add(fails(400, "bad request by correct-horse-staple"))
+    assert "correct-horse" not in await failure(model(server, key="correct-horse-staple"))
+
+
 def test_it_does_not_tell_its_key() -> None:
     assert KEY not in repr(LitellmModel("openai/x", api_key=KEY))

@@ -6,6 +6,7 @@ import pytest
 
 from sayso.server.agent.bounds import Bounds
 from sayso.server.agent.events import ApprovalAsked, RunStarted, WorkDone, WorkFailed
+from sayso.server.store.records import RunReported
 from tests.agent.conftest import House
 from tests.scripted_model import Reply, fails, runs, says
 
@@ -89,6 +90,8 @@ async def test_too_many_steps_end_in_a_question_and_yes_goes_on(house: House) ->
     assert said == "\n\nI have run code 3 times and am not done. Shall I go on?"
     assert house.output == "0\n1\n2\n"
     assert isinstance(house.events[-1], WorkDone)
+    reports = [report.status for report in await house.records(RunReported)]
+    assert reports == ["ok", "ok", "ok", "refused"]
     assert await house.ask(agent, "yes") == "Done."
     messages = house.sent()
     assert messages[-2]["content"].endswith("Shall I go on?")
