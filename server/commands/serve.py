@@ -9,7 +9,9 @@ import sys
 from collections.abc import Mapping
 
 from sayso.protocol.home import Home
+from sayso.server.app import App
 from sayso.server.models import Shelf
+from sayso.server.selection import for_talking
 from sayso.server.settings import Settings, set_in_file, user_file
 
 STOPPED_BY_HAND = 130
@@ -77,8 +79,6 @@ def _flags(arguments: argparse.Namespace) -> Mapping[str, object]:
 
 def _ask_for_cloud(home: Home, settings: Settings) -> None:
     """A key lies in the environment: may it be used? Asked once, remembered either way."""
-    from sayso.server.selection import for_talking
-
     choice = asyncio.run(for_talking(settings.language_model, Shelf(home)))
     if choice.offer is None:
         return
@@ -88,8 +88,6 @@ def _ask_for_cloud(home: Home, settings: Settings) -> None:
 
 
 async def _serve(home: Home, settings: Settings) -> int:
-    from sayso.server.app import App
-
     stop = asyncio.Event()
     by_hand = False
 

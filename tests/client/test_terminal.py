@@ -147,7 +147,7 @@ async def test_edited_code_is_sent_as_edited(editor: str) -> None:
     ):
         await seen.sees("ready")
         seen.type("run it\r")
-        await seen.sees("59 s left", *LATER)
+        await seen.sees(*LATER)
         seen.type("e")
         await seen.sees("Approved as edited.")
         await seen.sees("print(5)")
@@ -162,7 +162,7 @@ async def test_an_editor_that_fails_leaves_the_question_open() -> None:
     ):
         await seen.sees("ready")
         seen.type("run it\r")
-        await seen.sees("59 s left", *LATER)
+        await seen.sees(*LATER)
         seen.type("e")
         await seen.sees("/bin/false ended with status 1")
         await seen.sees("May I run this python?")
@@ -265,7 +265,7 @@ async def test_no_color_means_no_colour() -> None:
     ):
         await seen.sees("ready")
         seen.type("run it\r")
-        await seen.sees("59 s left", *LATER)
+        await seen.sees(*LATER)
         for colour in (*range(30, 38), *range(90, 98)):
             assert f"[{colour}m" not in seen.raw
             assert f";{colour}m" not in seen.raw
