@@ -3,7 +3,8 @@
 AudioError
 ├── BadSound              a file that is not sound we can read
 ├── NoPortAudio           the system library for sound devices is missing
-└── DeviceUnavailable     no such microphone or loudspeaker, or it does not open
+├── DeviceUnavailable     no such microphone or loudspeaker, or it does not open
+└── NotInstalled          a package that this needs is not there
 """
 
 
@@ -21,3 +22,7 @@ class NoPortAudio(AudioError):
 
 class DeviceUnavailable(AudioError):
     """The device is not there, is taken, or does not open."""
+
+
+class NotInstalled(AudioError):
+    """A package for something that not every client does is not installed."""
