@@ -36,8 +36,11 @@ def names(lines: list[str]) -> set[str]:
 
 
 OF_EVERYONE = names(PROJECT["project"]["dependencies"])
+WITHOUT_A_KEY = OF_EVERYONE | names(EXTRAS["hands-free"])
 OF_THE_SERVER = OF_EVERYONE | names(EXTRAS["server"] + EXTRAS["pocket"])
-OF_DEVELOPERS = OF_THE_SERVER | names([line for line in GROUPS["dev"] if isinstance(line, str)])
+OF_DEVELOPERS = (
+    OF_THE_SERVER | WITHOUT_A_KEY | names([line for line in GROUPS["dev"] if isinstance(line, str)])
+)
 
 
 IN_THE_KERNELS_PYTHON = "server/runtimes/python_kernel.py"
@@ -77,7 +80,7 @@ def test_every_file_of_python_says_what_it_is_for() -> None:
     ("folder", "allowed"),
     [
         ("protocol", OF_EVERYONE),
-        ("audio", OF_EVERYONE),
+        ("audio", WITHOUT_A_KEY),
         ("client", OF_EVERYONE),
         ("firmware-sim", OF_EVERYONE),
         ("server", OF_THE_SERVER),
