@@ -4,6 +4,7 @@ from sayso.protocol.messages.listening import (
     AudioAck,
     Interrupt,
     ListenCancel,
+    ListenEnd,
     ListenStart,
     ListenStop,
     Settings,
@@ -69,6 +70,7 @@ FromServer = (
     | Pong
     | Error
     | Bye
+    | ListenEnd
     | AudioAck
     | SttPartial
     | SttFinal
@@ -105,6 +107,7 @@ TYPES: dict[str, type[Message]] = {
     "text": Text,
     "interrupt": Interrupt,
     "settings": Settings,
+    "listen.end": ListenEnd,
     "audio.ack": AudioAck,
     "stt.partial": SttPartial,
     "stt.final": SttFinal,
@@ -149,6 +152,7 @@ __all__ = [
     "Interrupt",
     "Limits",
     "ListenCancel",
+    "ListenEnd",
     "ListenStart",
     "ListenStop",
     "Message",

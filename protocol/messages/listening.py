@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sayso.protocol.messages.quantities import Samples, Stream
+from sayso.protocol.messages.quantities import PreRoll, Samples, Stream, Wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +14,10 @@ class ListenStart:
     mode: Literal["ptt", "hands_free"]
     stream: Stream
     """The client's number for this utterance; not used again in the session."""
+    pre_roll: PreRoll = 0
+    """How many samples at the beginning of the stream are from before this message."""
+    wait_ms: Wait = 6000
+    """Hands-free: how long the server waits for somebody to begin, in milliseconds of sound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,17 @@ class Settings:
     """Changes what this device prefers, for example `{"voice": …, "speed": 1.2}`."""
 
     values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ListenEnd:
+    """The server has found the end of a hands-free utterance; the client stops sending it."""
+
+    stream: Stream
+    samples: Samples
+    """How many samples of it were heard."""
+    reason: Literal["ended", "timeout"]
+    """`ended`: it is committed. `timeout`: nobody spoke, and it is forgotten."""
 
 
 @dataclass(frozen=True, slots=True)

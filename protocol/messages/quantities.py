@@ -24,6 +24,12 @@ Stream = Annotated[int, Between(0, 2**16 - 1)]
 Samples = Annotated[int, Between(0, 2**32 - 1)]
 """A position in a stream or a length of it, in samples; u32, as in the binary header."""
 
+PreRoll = Annotated[int, Between(0, 16_000)]
+"""Samples from before a microphone was opened: at most a second, so that little leaves unasked."""
+
+Wait = Annotated[int, Between(500, 30_000)]
+"""Milliseconds that somebody is waited for: long enough for a word, too short to be forgotten."""
+
 Rate = Annotated[int, Between(8_000, 192_000)]
 """Samples a second, from telephone to studio."""
 

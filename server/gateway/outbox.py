@@ -19,6 +19,7 @@ URGENT: tuple[type[m.FromServer], ...] = (
     m.Ping,
     m.Pong,
     m.AudioAck,
+    m.ListenEnd,
     m.SpeechStart,
     m.SpeechStop,
     m.SttPartial,

@@ -105,9 +105,9 @@ class Rules:
     def _up(self, message: m.Message) -> None:
         session = self._session
         match message:
-            case m.ListenStart(stream=stream):
+            case m.ListenStart(stream=stream, mode=mode):
                 require(stream not in session.utterances, "a stream number is used once a session")
-                session.utterances[stream] = Utterance()
+                session.utterances[stream] = Utterance(mode=mode)
             case m.ListenStop(stream=stream, samples=samples):
                 self._utterance(stream).stop(samples)
             case m.ListenCancel(stream=stream):
@@ -188,6 +188,8 @@ class Rules:
         match message:
             case m.AudioAck(stream=stream, samples=samples):
                 self._utterance(stream).acknowledge(samples)
+            case m.ListenEnd(stream=stream, samples=samples):
+                self._utterance(stream).end(samples)
             case m.SpeechStart(stream=stream, rate=rate):
                 session.speeches.setdefault(stream, Speech(rate)).start(message)
             case m.SpeechStop(stream=stream):

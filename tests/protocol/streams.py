@@ -30,7 +30,8 @@ class Utterance:
     frames: int = 0
     announced: int | None = None
     acknowledged: int = 0
-    state: Literal["open", "stopped", "cancelled"] = "open"
+    mode: Literal["ptt", "hands_free"] = "ptt"
+    state: Literal["open", "stopped", "cancelled", "ended"] = "open"
 
     def sound(self, frame: AudioFrame, *, resumed: bool) -> None:
         end = frame.first_sample + frame.pcm16_samples()
@@ -48,9 +49,17 @@ class Utterance:
             require(end == (self.announced or end), "the last frame ends the utterance")
 
     def stop(self, samples: int) -> None:
+        if self.state == "ended":
+            return  # It crossed with listen.end.
         require(self.state == "open", "an utterance is ended once")
         require(samples >= self.samples, "listen.stop counts all samples")
         self.state, self.announced = "stopped", samples
+
+    def end(self, samples: int) -> None:
+        require(self.mode == "hands_free", "a pressed key ends an utterance at the client")
+        require(self.state in ("open", "cancelled"), "the server ends an utterance once")
+        require(samples <= self.samples, "what was not sent was not heard")
+        self.state = "ended"
 
     def acknowledge(self, samples: int) -> None:
         require(samples <= self.samples, "what was not sent is not acknowledged")
