@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sayso.server.runtimes.runtime import Output
+from sayso.server.store.records import Changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class RunEnded:
     status: Literal["ok", "error", "interrupted", "died", "refused"]
     seconds: float
     detail: str = ""
+    changes: Changes = Changes()
 
 
 @dataclass(frozen=True, slots=True)

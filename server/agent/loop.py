@@ -9,6 +9,7 @@ from dataclasses import replace
 from sayso.server.agent.answers import checked, plain_answer
 from sayso.server.agent.approvals import ApprovalDesk
 from sayso.server.agent.bounds import Bounds, LimitReached, Reckoning
+from sayso.server.agent.checkpointing import Checkpointer, NoCheckpoints
 from sayso.server.agent.emitting import Emit, emitting
 from sayso.server.agent.events import AgentEvent, Said, WorkDone, WorkFailed
 from sayso.server.agent.journal import Journal
@@ -33,6 +34,7 @@ class Agent:
         journal: Journal,
         *,
         profile: ModelProfile,
+        checkpointer: Checkpointer | None = None,
         bounds: Bounds | None = None,
         mode: Mode = "ask",
     ) -> None:
@@ -42,6 +44,7 @@ class Agent:
         self._workshop = workshop
         self._desk = desk
         self._journal = journal
+        self._checkpointer = checkpointer or NoCheckpoints()
         self._profile = profile
         self._bounds = bounds or Bounds()
         self._one_at_a_time = asyncio.Lock()
@@ -56,7 +59,14 @@ class Agent:
         async def do(emit: Emit) -> None:
             reckoning = Reckoning(self._bounds)
             performer = Performer(
-                self._workshop, self._desk, self._journal, self.mode, self._bounds, reckoning, emit
+                self._workshop,
+                self._desk,
+                self._journal,
+                self._checkpointer,
+                self.mode,
+                self._bounds,
+                reckoning,
+                emit,
             )
             work = _Work(self._model, self._journal, prompt, performer, reckoning, emit)
             await work.do(text, by)

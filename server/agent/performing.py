@@ -6,13 +6,14 @@ from typing import Final, Literal, Protocol
 
 from sayso.server.agent.approvals import ApprovalDesk, Request, Ruling
 from sayso.server.agent.bounds import Bounds, Reckoning, last_line
+from sayso.server.agent.checkpointing import Checkpointer
 from sayso.server.agent.digest import Digest
 from sayso.server.agent.emitting import Emit
 from sayso.server.agent.events import ApprovalSettled, RunEnded, RunOutput, RunStarted
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.leaving import closing
 from sayso.server.runtimes.runtime import Ending, Output
-from sayso.server.store.records import Call, RunIntended, RunReported
+from sayso.server.store.records import Call, Changes, RunIntended, RunReported
 
 Mode = Literal["ask", "workspace"]
 """`ask`: every run needs the person's say-so. `workspace`: what stays in the sandbox does not."""
@@ -60,6 +61,7 @@ class Performer:
         workshop: Workshop,
         desk: ApprovalDesk,
         journal: Journal,
+        checkpointer: Checkpointer,
         mode: Mode,
         bounds: Bounds,
         reckoning: Reckoning,
@@ -68,6 +70,7 @@ class Performer:
         self._workshop = workshop
         self._desk = desk
         self._journal = journal
+        self._checkpointer = checkpointer
         self._mode = mode
         self._bounds = bounds
         self._reckoning = reckoning
@@ -93,6 +96,9 @@ class Performer:
             "server",
             RunIntended(call.id, request.language, request.code, request.where, request.binding),
         )
+        if hindrance := await self._checkpointer.before(call.id):
+            await self._refuse(call, hindrance)
+            return
         await self._emit(RunStarted(call.id, request.language, request.code))
         await self._run(call, request)
 
@@ -153,17 +159,19 @@ class Performer:
         except asyncio.CancelledError:
             detail = _OUT_OF_TIME if self._reckoning.out_of_time else _STOPPED
             ending = Ending("interrupted", clock() - started, detail)
-            await self._report(call, ending, digest.text)
+            changes = await self._checkpointer.after(call.id)
+            await self._report(call, ending, digest.text, changes)
             raise
-        await self._report(call, ending, digest.text)
-        await self._emit(RunEnded(call.id, ending.status, ending.seconds, ending.detail))
+        changes = await self._checkpointer.after(call.id)
+        await self._report(call, ending, digest.text, changes)
+        await self._emit(RunEnded(call.id, ending.status, ending.seconds, ending.detail, changes))
         failure = "" if ending.status == "ok" else last_line(digest.text) or ending.detail
         self._reckoning.after_run(call, failure, digest.text)
 
-    async def _report(self, call: Call, ending: Ending, output: str) -> None:
+    async def _report(self, call: Call, ending: Ending, output: str, changes: Changes) -> None:
         await self._journal.note(
             "runtime",
-            RunReported(call.id, ending.status, ending.seconds, ending.detail, output),
+            RunReported(call.id, ending.status, ending.seconds, ending.detail, output, changes),
         )
 
     async def _refuse(self, call: Call, detail: str) -> None:

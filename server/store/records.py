@@ -88,6 +88,21 @@ class RunIntended:
 
 
 @dataclass(frozen=True, slots=True)
+class Changes:
+    """What a run changed in the folders that it may write to."""
+
+    added: tuple[str, ...] = ()
+    """Paths as a person would write them: relative to the workspace, else absolute."""
+    changed: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    more: int = 0
+    """How many further paths it changed that are not listed here."""
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.changed or self.deleted or self.more)
+
+
+@dataclass(frozen=True, slots=True)
 class RunReported:
     """How a call ended, and what the model is told about it."""
 
@@ -98,6 +113,7 @@ class RunReported:
     detail: str = ""
     output: str = ""
     """Bounded text of the output, as the model gets it."""
+    changes: Changes = Changes()
 
 
 @dataclass(frozen=True, slots=True)

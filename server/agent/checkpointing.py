@@ -1,0 +1,27 @@
+"""The seam to what keeps the state before a run, so that the run can be undone."""
+
+from typing import Protocol
+
+from sayso.server.store.records import Changes
+
+
+class Checkpointer(Protocol):
+    """Told of every run before it starts and when it is over."""
+
+    async def before(self, run: str) -> str:
+        """Keep what the run may change. Returns why it must not run, in words; empty if it may."""
+        ...
+
+    async def after(self, run: str) -> Changes:
+        """The run is over, however it ended; returns what it changed."""
+        ...
+
+
+class NoCheckpoints:
+    """Keeps nothing: for those who run code where nothing can be undone."""
+
+    async def before(self, run: str) -> str:
+        return ""
+
+    async def after(self, run: str) -> Changes:
+        return Changes()
