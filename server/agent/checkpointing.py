@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from sayso.server.store.records import Changes
+from sayso.server.store.records import NO_CHANGES, Changes
 
 
 class Checkpointer(Protocol):
@@ -24,4 +24,4 @@ class NoCheckpoints:
         return ""
 
     async def after(self, run: str) -> Changes:
-        return Changes()
+        return NO_CHANGES

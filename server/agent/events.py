@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sayso.server.runtimes.runtime import Output
-from sayso.server.store.records import Changes
+from sayso.server.store.records import NO_CHANGES, Changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class RunEnded:
     status: Literal["ok", "error", "interrupted", "died", "refused"]
     seconds: float
     detail: str = ""
-    changes: Changes = Changes()
+    changes: Changes = NO_CHANGES
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,9 @@ class Changes:
         return bool(self.added or self.changed or self.deleted or self.more)
 
 
+NO_CHANGES = Changes()
+
+
 @dataclass(frozen=True, slots=True)
 class RunReported:
     """How a call ended, and what the model is told about it."""
@@ -113,7 +116,7 @@ class RunReported:
     detail: str = ""
     output: str = ""
     """Bounded text of the output, as the model gets it."""
-    changes: Changes = Changes()
+    changes: Changes = NO_CHANGES
 
 
 @dataclass(frozen=True, slots=True)
