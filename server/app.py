@@ -77,7 +77,7 @@ class App:
         """Build all parts side by side; returns when it is ready to hear."""
         event_log = await self._open_log()
         journal = await Journal.open(event_log, CONVERSATION)
-        recognizer, synthesizer, mind, workshop, instinct = await asyncio.gather(
+        recognizer, voices, mind, workshop, instinct = await asyncio.gather(
             self._builder.hearing(),
             self._builder.speaking(),
             self._builder.thinking(),
@@ -86,7 +86,7 @@ class App:
         )
         desk = ApprovalDesk(journal, self._settings.approvals.expire_s)
         agent = self._agent(mind, workshop, desk, journal)
-        mouth = Mouth(synthesizer, speed=self._settings.voice.speed)
+        mouth = Mouth(voices, speed=self._settings.voice.speed)
         self._conversation = Conversation(
             CONVERSATION, Ears(recognizer), mouth, agent, desk, self._shelf, instinct
         )

@@ -21,7 +21,7 @@ from sayso.server.shelf import Shelf
 from sayso.server.speech.agreement import Partial
 from sayso.server.speech.ears import Ears, Hearing
 from sayso.server.speech.errors import SpeechError
-from sayso.server.speech.mouth import Chunk, Mouth, MouthFailed, Saying
+from sayso.server.speech.mouth import Chunk, Handed, Mouth, MouthFailed, Remark, Saying
 from sayso.server.turn import effects, events
 from sayso.server.turn.effects import Effect
 from sayso.server.turn.events import Event, Ticket
@@ -239,11 +239,13 @@ class Conversation:
             self._works.pop(ticket, None)
         self.happened(event)
 
-    def _spoken(self, ticket: Ticket, chunk: Chunk | MouthFailed | None) -> None:
+    def _spoken(self, ticket: Ticket, chunk: Handed) -> None:
         match chunk:
             case Chunk(text=text, sound=sound):
                 spoken = events.ChunkSpoken(ticket, text, sound.rate, sound.pcm, sound.words)
                 self.happened(spoken)
+            case Remark(message=message):
+                self.happened(events.MouthRemarked(ticket, message))
             case MouthFailed(message=message):
                 self.happened(events.MouthFailed(ticket, message))
             case None:

@@ -29,12 +29,13 @@ from sayso.server.runtimes.environment import (
 )
 from sayso.server.runtimes.sandbox.selftest import find_sandbox
 from sayso.server.runtimes.workshop import Workshop
-from sayso.server.selection import for_speech, for_talking
+from sayso.server.selection import for_speech, for_talking, voice, voices
 from sayso.server.settings import Settings
+from sayso.server.speech.choir import Choir
 from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.piper import PiperSynthesizer
 from sayso.server.speech.recognizer import Recognizer
-from sayso.server.speech.synthesizer import Synthesizer
+from sayso.server.speech.voices import OneVoice, Voices
 from sayso.server.speech.whisper import WhisperRecognizer
 from sayso.server.speech.whisper_options import WhisperOptions
 from sayso.server.stand_ins import Deaf, Mindless, Mute
@@ -82,19 +83,24 @@ class Builder:
         self._speech("ears", f"Whisper {chosen.model.name}.", chosen.complaint)
         return whisper
 
-    async def speaking(self) -> Synthesizer:
-        """piper, in its process, warm."""
+    async def speaking(self) -> Voices:
+        """The voices: the usual one warm, in its process, the others when they are wanted."""
+        wanted = self._settings.voice
         try:
-            wanted = self._settings.voice.model
-            chosen = await asyncio.to_thread(for_speech, self._shelf, "voice", wanted)
-            piper = PiperSynthesizer(chosen.model.path)
-            self._stack.push_async_callback(piper.close)
-            await piper.start()
+            chosen = await asyncio.to_thread(for_speech, self._shelf, "voice", wanted.model)
+            choir = Choir(
+                lambda: voices(self._shelf),
+                voice(chosen.model),
+                make=PiperSynthesizer,
+                most=wanted.loaded,
+            )
+            self._stack.push_async_callback(choir.close)
+            await choir.start()
         except (ModelFileError, SpeechError) as error:
             self._missing("voice", error)
-            return Mute(str(error))
+            return OneVoice(Mute(str(error)))
         self._speech("voice", f"{chosen.model.name}.", chosen.complaint)
-        return piper
+        return choir
 
     async def thinking(self) -> Mind:
         """The language model that the settings and this machine allow."""

@@ -3,6 +3,7 @@
 Used by the composition root, `sayso models` and `sayso doctor`, so that all three say the same.
 """
 
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,9 @@ from typing import Literal
 from sayso.server.agent.choice import Choice, Wishes, choose
 from sayso.server.models import Model, ModelError, Shelf
 from sayso.server.settings import LanguageModel
+from sayso.server.speech.voices import Voice
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,25 @@ def for_speech(shelf: Shelf, kind: Literal["ears", "voice"], name: str) -> Selec
         if fallback.name == name:
             raise
         return Selected(fallback, f"{error} Until then, {fallback.name} is used.")
+
+
+def voice(model: Model) -> Voice:
+    """A model of the kind as the mouth takes it."""
+    return Voice(model.name, model.language, model.path)
+
+
+def voices(shelf: Shelf) -> list[Voice]:
+    """All voices on this machine that are whole. Hashes what is new: not for an event loop."""
+    found = []
+    for model in shelf.models():
+        if model.kind == "voice":
+            try:
+                shelf.verify(model)
+            except ModelError as error:
+                log.warning("%s", error)
+            else:
+                found.append(voice(model))
+    return found
 
 
 async def for_talking(

@@ -1,24 +1,28 @@
 """The mouth: text comes in as it is written, speech goes out chunk by chunk.
 
-say ──► prose ──► clauses ──► speakable ──► synthesizer ──► on_chunk
-       markdown   chunks of   "25 km" is    one chunk       in order,
-       is shown   the text    "twenty-five  ahead           then None
-                              kilometres"
+say ──► prose ──► clauses ──► telling ──► synthesizer ──► on_chunk
+       markdown   chunks of   language,    one chunk       in order,
+       is shown   the text    voice, and   ahead           then None
+                              "25 km" as
+                              it is said
 """
 
 import asyncio
 import inspect
 import logging
 import math
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 
-from sayso.protocol.messages import Word
 from sayso.server.speech.clauses import ClauseSplitter
 from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.prose import Prose
-from sayso.server.speech.speakable import Spoken, spoken, spoken_pieces
-from sayso.server.speech.synthesizer import Sound, Synthesizer, SynthesizerLost
+from sayso.server.speech.speakable import spoken
+from sayso.server.speech.synthesizer import Sound
+from sayso.server.speech.telling import Chunk, Manner, Memory, Remark, Telling
+from sayso.server.speech.voices import Voices
+
+__all__ = ["Chunk", "Manner", "Mouth", "MouthFailed", "Remark", "Saying"]
 
 log = logging.getLogger(__name__)
 
@@ -34,19 +38,6 @@ HURRY_BEFORE = 0.5
 """Seconds before the voice would run dry in which an unfinished sentence gives up its clauses: a
 chunk is synthesized in half of that, the rest is for the way to the loudspeaker."""
 
-TRIES = 2
-"""How often a chunk is synthesized whose synthesizer dies under it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """A piece of the reply, ready to be played."""
-
-    text: str
-    """As written, without markup."""
-    sound: Sound
-    """Its words are those of `text`, each with its time."""
-
 
 @dataclass(frozen=True, slots=True)
 class MouthFailed:
@@ -56,44 +47,48 @@ class MouthFailed:
     """One sentence that says what to do."""
 
 
-OnChunk = Callable[[Chunk | MouthFailed | None], Awaitable[None] | None]
-"""Takes the chunks in order, then None at the end or MouthFailed. If it gives an awaitable, the
-next chunk is handed over only when that is done; meanwhile one more is made."""
+Handed = Chunk | Remark | MouthFailed | None
+
+OnChunk = Callable[[Handed], Awaitable[None] | None]
+"""Takes chunks and remarks in order, then None at the end or MouthFailed. If it gives an awaitable,
+the next chunk is handed over only when that is done; meanwhile one more is made."""
 
 
 class Mouth:
-    """Speaks replies with one synthesizer."""
+    """Speaks replies with the voices that there are."""
 
-    def __init__(
-        self, synthesizer: Synthesizer, *, speed: float = 1.0, language: str = "en"
-    ) -> None:
-        self._synthesizer = synthesizer
-        self._language = language
+    def __init__(self, voices: Voices, *, speed: float = 1.0) -> None:
+        self._voices = voices
+        self._memory = Memory()
         self.speed = speed
         """2.0 is twice as fast; counts for replies that begin from now on."""
-        spoken("0", language)  # brings the words for numbers in now rather than in the first answer
+        spoken(
+            "0", voices.language
+        )  # fetches the words for numbers before the first answer needs them
 
-    def speak(self, on_chunk: OnChunk) -> "Saying":
-        """Begin a reply."""
-        return Saying(self._synthesizer, self.speed, self._language, on_chunk)
+    def speak(self, on_chunk: OnChunk, manner: Manner | None = None) -> "Saying":
+        """Begin a reply, in the manner that its listener likes."""
+        manner = manner or Manner()
+        return Saying(Telling(self._voices, self._memory, manner, self.speed), on_chunk)
+
+    async def prepare(self, phrases: Iterable[str], manner: Manner | None = None) -> None:
+        """Make what will be said at short notice beforehand. Raises SpeechError."""
+        for phrase in phrases:
+            await Telling(self._voices, self._memory, manner or Manner(), self.speed).tell(phrase)
 
 
 class Saying:
     """One reply, from its first words to the last."""
 
-    def __init__(
-        self, synthesizer: Synthesizer, speed: float, language: str, on_chunk: OnChunk
-    ) -> None:
-        self._synthesizer = synthesizer
-        self._speed = speed
-        self._language = language
+    def __init__(self, telling: Telling, on_chunk: OnChunk) -> None:
+        self._telling = telling
         self._on_chunk = on_chunk
         self._prose = Prose()
         self._splitter = ClauseSplitter()
         self._texts: asyncio.Queue[str | None] = asyncio.Queue()
         self._waiting = 0
         """Characters in `_texts`."""
-        self._ready: asyncio.Queue[Chunk | MouthFailed | None] = asyncio.Queue(LOOK_AHEAD)
+        self._ready: asyncio.Queue[Handed] = asyncio.Queue(LOOK_AHEAD)
         self._open = True
         self._dry_at = math.inf
         """When all that was handed over will have been played, if it is played at once."""
@@ -144,25 +139,11 @@ class Saying:
         try:
             while (text := await self._texts.get()) is not None:
                 self._waiting -= len(text)
-                pieces = spoken_pieces(text, self._language)
-                if any(piece.spoken for piece in pieces):
-                    await self._ready.put(await self._chunk(text, pieces))
+                for handed in await self._telling.tell(text):
+                    await self._ready.put(handed)
             await self._ready.put(None)
         except SpeechError as problem:
             await self._ready.put(MouthFailed(str(problem)))
-
-    async def _chunk(self, text: str, pieces: list[Spoken]) -> Chunk:
-        words = " ".join(piece.spoken for piece in pieces if piece.spoken)
-        for _ in range(TRIES):
-            try:
-                sound = await self._synthesizer.synthesize(words, speed=self._speed)
-            except SynthesizerLost:
-                continue
-            return Chunk(text, replace(sound, words=written_words(pieces, sound.words)))
-        raise SpeechError(
-            "The speech synthesiser stopped over this answer; read it on the screen. "
-            "If that happens again, run `sayso doctor`."
-        )
 
     async def _hand_over(self) -> None:
         while True:
@@ -172,7 +153,7 @@ class Saying:
             taken = self._on_chunk(chunk)
             if inspect.isawaitable(taken):
                 await taken
-            if not isinstance(chunk, Chunk):
+            if chunk is None or isinstance(chunk, MouthFailed):
                 return
 
     def _plays(self, sound: Sound) -> None:
@@ -182,20 +163,3 @@ class Saying:
         if self._hurry is not None:
             self._hurry.cancel()
         self._hurry = loop.call_at(self._dry_at - HURRY_BEFORE, self._hurry_if_dry)
-
-
-def written_words(pieces: list[Spoken], heard: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Times of the written words from those of the spoken: "25" lasts as long as "twenty-five"."""
-    if len(heard) != sum(len(piece.spoken.split()) for piece in pieces):
-        return ()
-    words: list[Word] = []
-    at = 0
-    for piece in pieces:
-        own = heard[at : at + len(piece.spoken.split())]
-        at += len(own)
-        if own:
-            words.append(Word(piece.written, own[0].start, own[-1].end))
-        elif words:
-            last = words.pop()
-            words.append(Word(f"{last.text} {piece.written}", last.start, last.end))
-    return tuple(words)

@@ -166,6 +166,14 @@ class MouthDone:
 
 
 @dataclass(frozen=True, slots=True)
+class MouthRemarked:
+    """The mouth has something to say of itself that belongs on a screen."""
+
+    ticket: Ticket
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class MouthFailed:
     ticket: Ticket
     message: str
@@ -211,6 +219,7 @@ Event = (
     | WorkFailed
     | ChunkSpoken
     | MouthDone
+    | MouthRemarked
     | MouthFailed
     | Announced
     | TimePassed

@@ -218,6 +218,10 @@ class TurnMachine:
         self._mouth.complete(event.ticket)
 
     @_on.register
+    def _(self, event: events.MouthRemarked) -> None:
+        self._tell(Announce(event.message, "low"))
+
+    @_on.register
     def _(self, event: events.MouthFailed) -> None:
         if self._mouth.complete(event.ticket):
             self._tell(Error("mouth_failed", event.message))

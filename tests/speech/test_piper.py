@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from sayso.server.speech.errors import ModelBroken, ModelMissing
-from sayso.server.speech.mouth import Chunk, Mouth, MouthFailed
+from sayso.server.speech.mouth import Chunk, Handed, Mouth
 from sayso.server.speech.piper import PiperSynthesizer
 from sayso.server.speech.piper_engine import PiperEngine
+from sayso.server.speech.voices import OneVoice
 
 
 @pytest.mark.parametrize(
@@ -83,7 +84,7 @@ async def test_killed_in_mid_reply_it_goes_on_speaking(synthesizer: PiperSynthes
     heard: list[str] = []
     ended = asyncio.Event()
 
-    def on_chunk(chunk: Chunk | MouthFailed | None) -> None:
+    def on_chunk(chunk: Handed) -> None:
         if not isinstance(chunk, Chunk):
             ended.set()
             return
@@ -91,7 +92,7 @@ async def test_killed_in_mid_reply_it_goes_on_speaking(synthesizer: PiperSynthes
         if len(heard) == 1 and synthesizer.pid is not None:
             os.kill(synthesizer.pid, signal.SIGKILL)
 
-    saying = Mouth(synthesizer).speak(on_chunk)
+    saying = Mouth(OneVoice(synthesizer)).speak(on_chunk)
     saying.say("This is said first. This is said after it died. And this at last.")
     saying.finish()
     await ended.wait()

@@ -1,0 +1,216 @@
+"""How a chunk of a reply is said: in which language, by which voice, how fast. One per reply.
+
+A short chunk that was said before is not made again: an acknowledgement costs nothing.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+
+import numpy as np
+import soxr
+
+from sayso.protocol.messages import Word
+from sayso.server.speech.errors import SpeechError
+from sayso.server.speech.phrases import ON_SCREEN, is_own, phrase
+from sayso.server.speech.speakable import Spoken, spoken_pieces
+from sayso.server.speech.synthesizer import Sound, SynthesizerLost
+from sayso.server.speech.tongues import in_english, tongue
+from sayso.server.speech.voices import Voices
+
+TRIES = 2
+"""How often a chunk is synthesized whose synthesizer dies under it."""
+
+LONGEST_KEPT = 48
+"""Characters of a chunk whose sound is kept: "Okay.", "One moment.", "May I run this?"."""
+
+MOST_KEPT = 64
+"""Sounds that are kept, the latest used: ten megabytes at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How somebody likes to be spoken to. What is left out is as the settings say."""
+
+    voice: str = ""
+    """A voice's name, or a part of it: `joe`. It speaks what is in its language."""
+    speed: float | None = None
+    """2.0 is twice as fast."""
+    language: str = ""
+    """The language that is expected (BCP 47), unless the words are clearly in another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of the reply, ready to be played."""
+
+    text: str
+    """As written, without markup."""
+    sound: Sound
+    """Its words are those of `text`, each with its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something about the speech that is for a screen."""
+
+    message: str
+    """One sentence that says what to do."""
+
+
+class Kept:
+    """Sounds of short chunks, by voice, speed and words."""
+
+    def __init__(self) -> None:
+        self._sounds: OrderedDict[tuple[str, float, str], Sound] = OrderedDict()
+
+    def get(self, voice: str, speed: float, words: str) -> Sound | None:
+        key = (voice, speed, words)
+        if key in self._sounds:
+            self._sounds.move_to_end(key)
+        return self._sounds.get(key)
+
+    def put(self, voice: str, speed: float, words: str, sound: Sound) -> None:
+        if len(words) <= LONGEST_KEPT:
+            self._sounds[voice, speed, words] = sound
+            if len(self._sounds) > MOST_KEPT:
+                self._sounds.popitem(last=False)
+
+
+class Memory:
+    """What lasts from reply to reply."""
+
+    def __init__(self) -> None:
+        self.kept = Kept()
+        self._remarked: set[str] = set()
+
+    def once(self, message: str) -> list[Remark]:
+        """The remark, if it was not made before."""
+        if message in self._remarked:
+            return []
+        self._remarked.add(message)
+        return [Remark(message)]
+
+
+class Telling:
+    """Says the chunks of one reply, one after the other."""
+
+    def __init__(self, voices: Voices, memory: Memory, manner: Manner, speed: float) -> None:
+        self._voices = voices
+        self._memory = memory
+        self._manner = manner
+        self._speed = manner.speed or speed
+        self._language = manner.language.partition("-")[0].lower()
+        """Of the last words."""
+        self._wish = manner.voice
+        self._begun = False
+        self._unsaid: set[str] = set()
+        """Languages of this reply that no voice speaks, and of which that was said."""
+        self._rate = 0
+        """Of the first sound, and so of all."""
+
+    async def tell(self, text: str) -> list[Chunk | Remark]:
+        """What comes of this chunk; nothing if there is nothing to be said."""
+        remarks = [] if self._begun else await self._begin()
+        if is_own(text):
+            text = phrase(text, self._language)
+        else:
+            self._language = tongue(text, self._language)
+        voice = await self._voices.pick(self._wish, self._language)
+        if voice is not None:
+            try:
+                return [*remarks, *await self._say(text, voice, self._language)]
+            except SpeechError as problem:
+                if voice == self._voices.usual:
+                    raise
+                remarks += self._memory.once(f"{problem} Until then, {self._voices.usual} speaks.")
+                self._wish = ""
+                if self._language == self._voices.language:
+                    return [*remarks, *await self._say(text, self._voices.usual, self._language)]
+        return [*remarks, *await self._stand_in(text)]
+
+    async def _begin(self) -> list[Chunk | Remark]:
+        """Find out what language is expected, and whether the wished voice is there."""
+        self._begun = True
+        theirs = await self._voices.language_of(self._wish) if self._wish else None
+        self._language = self._language or theirs or self._voices.language
+        if not self._wish or theirs is not None:
+            return []
+        missing = (
+            f"There is no voice named {self._wish} here; `sayso models` lists those that are. "
+            "The usual one speaks instead."
+        )
+        self._wish = ""
+        return [*self._memory.once(missing)]
+
+    async def _stand_in(self, text: str) -> list[Chunk | Remark]:
+        """Nobody speaks this language: say that, once, rather than what nobody understands."""
+        if self._language in self._unsaid or not any(map(str.isalpha, text)):
+            return []
+        self._unsaid.add(self._language)
+        name = in_english(self._language)
+        message = (
+            f"This answer is in {name}, and no voice here speaks it, so it is only shown. "
+            "`sayso models get` fetches a voice."
+        )
+        usual = self._voices.language
+        said = await self._say(phrase(ON_SCREEN, usual), self._voices.usual, usual)
+        return [*self._memory.once(message), *said]
+
+    async def _say(self, text: str, voice: str, language: str) -> list[Chunk | Remark]:
+        pieces = spoken_pieces(text, language)
+        words = " ".join(piece.spoken for piece in pieces if piece.spoken)
+        if not words:
+            return []
+        sound = await self._sound(words, voice)
+        self._rate = self._rate or sound.rate
+        sound = at_rate(replace(sound, words=written_words(pieces, sound.words)), self._rate)
+        return [Chunk(text, sound)]
+
+    async def _sound(self, words: str, voice: str) -> Sound:
+        if kept := self._memory.kept.get(voice, self._speed, words):
+            return kept
+        for _ in range(TRIES):
+            singer = await self._voices.of(voice)
+            try:
+                sound = await singer.synthesize(words, speed=self._speed)
+            except SynthesizerLost:
+                continue
+            self._memory.kept.put(voice, self._speed, words, sound)
+            return sound
+        raise SpeechError(
+            "The speech synthesiser stopped over this answer; read it on the screen. "
+            "If that happens again, run `sayso doctor`."
+        )
+
+
+def at_rate(sound: Sound, rate: int) -> Sound:
+    """The sound at another rate: all of a reply is one stream, whoever speaks."""
+    if sound.rate == rate:
+        return sound
+    samples = soxr.resample(np.frombuffer(sound.pcm, "<i2"), sound.rate, rate)
+    length = len(samples)
+    scale = rate / sound.rate
+    words = tuple(
+        Word(word.text, round(word.start * scale), min(length, round(word.end * scale)))
+        for word in sound.words
+    )
+    if words:
+        words = (*words[:-1], replace(words[-1], end=length))
+    return Sound(samples.astype("<i2").tobytes(), rate, words)
+
+
+def written_words(pieces: list[Spoken], heard: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Times of the written words from those of the spoken: "25" lasts as long as "twenty-five"."""
+    if len(heard) != sum(len(piece.spoken.split()) for piece in pieces):
+        return ()
+    words: list[Word] = []
+    at = 0
+    for piece in pieces:
+        own = heard[at : at + len(piece.spoken.split())]
+        at += len(own)
+        if own:
+            words.append(Word(piece.written, own[0].start, own[-1].end))
+        elif words:
+            last = words.pop()
+            words.append(Word(f"{last.text} {piece.written}", last.start, last.end))
+    return tuple(words)
