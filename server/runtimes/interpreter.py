@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sayso.server.runtimes.gathering import Gathering
 from sayso.server.runtimes.process import ConfinedProcess
-from sayso.server.runtimes.sandbox.sandbox import Reach, Sandbox
+from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
 from sayso.server.runtimes.steadily import to_the_end
 from sayso.server.runtimes.wire import Wire, write_connection
 
@@ -61,7 +61,11 @@ class Interpreter:
 
     @classmethod
     async def start(
-        cls, sandbox: Sandbox, argv: Sequence[str], environment: Mapping[str, str], reach: Reach
+        cls,
+        sandbox: Sandbox,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        confines: Confines,
     ) -> "Interpreter":
         """Start a kernel and return it when it is ready.
 
@@ -74,7 +78,7 @@ class Interpreter:
             return [part.replace("{connection_file}", file) for part in argv]
 
         try:
-            process = await ConfinedProcess.start(sandbox, command, environment, reach)
+            process = await ConfinedProcess.start(sandbox, command, environment, confines)
         except OSError as error:
             raise CannotStartError(f"The interpreter cannot be started: {error}.") from error
         wire = Wire(process.folder, key)

@@ -11,8 +11,9 @@ from pathlib import Path
 from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.gathering import Gathering
 from sayso.server.runtimes.interpreter import CannotStartError, Interpreter
+from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.runtime import Ending, Output
-from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH, Reach, Sandbox
+from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH, Confines, Sandbox
 from sayso.server.runtimes.steadily import to_the_end
 
 INTERRUPT_S = 2.0
@@ -28,6 +29,8 @@ _LOOK_AT_DISK_S = 0.5
 
 _PYTHON_KERNEL = Path(__file__).with_name("python_kernel.py").resolve()
 
+NO_GRANTS = Reach()
+
 _LOST = "Before it, the interpreter had ended and was replaced: earlier variables are lost."
 
 log = logging.getLogger(__name__)
@@ -41,7 +44,7 @@ class KernelRuntime:
         language: str,
         sandbox: Sandbox,
         argv: Sequence[str],
-        reach: Reach,
+        confines: Confines,
         environment: Mapping[str, str] | None = None,
         *,
         disk_reserve: int = DISK_RESERVE_BYTES,
@@ -54,18 +57,24 @@ class KernelRuntime:
         self._language = language
         self._sandbox = sandbox
         self._argv = tuple(argv)
-        self._reach = reach
+        self._confines = confines
         self._environment = dict(environment or {})
         self._disk_reserve = disk_reserve
         self._starting: asyncio.Task[Interpreter] | None = None
         self._running = False
         self._closed = False
         self._lost = False
+        self._used = False
         self._stop_asked = asyncio.Event()
 
     @property
     def language(self) -> str:
         return self._language
+
+    @property
+    def used(self) -> bool:
+        """Whether anything was run, so that there may be variables to lose."""
+        return self._used
 
     def prepare(self) -> None:
         """Let a kernel start in the background, so that the first run need not wait for it."""
@@ -84,7 +93,7 @@ class KernelRuntime:
             why = "is closed" if self._closed else "still runs something; wait or stop it first"
             yield Ending("error", 0.0, f"The {self._language} interpreter {why}.")
             return
-        self._running = True
+        self._running = self._used = True
         self._stop_asked.clear()
         loop = asyncio.get_running_loop()
         begun = loop.time()
@@ -162,7 +171,7 @@ class KernelRuntime:
     async def _start_after(self, last: Interpreter | None) -> Interpreter:
         if last:
             await last.close()
-        return await Interpreter.start(self._sandbox, self._argv, self._environment, self._reach)
+        return await Interpreter.start(self._sandbox, self._argv, self._environment, self._confines)
 
     def _interpreter(self) -> Interpreter | None:
         """The kernel that was started, dead or alive; None if none was, or is not yet."""
@@ -173,7 +182,7 @@ class KernelRuntime:
 
     async def _watch_disk(self) -> None:
         """Stop what runs before it fills the disk that the workspace is on."""
-        folder = self._reach.writable[0]
+        folder = self._confines.folder
         if await asyncio.to_thread(_free_bytes, folder) < self._disk_reserve:
             return  # then it is not this run that fills it, and a person may want to tidy up
         free = self._disk_reserve
@@ -206,13 +215,20 @@ def python(
     sandbox: Sandbox,
     environment: KernelEnvironment,
     workspace: Path,
+    reach: Reach = NO_GRANTS,
     *,
     disk_reserve: int = DISK_RESERVE_BYTES,
 ) -> KernelRuntime:
-    """Return the Python runtime for a workspace."""
-    reach = Reach(
-        writable=(workspace,),
-        readable=(environment.folder, environment.base, _PYTHON_KERNEL),
+    """Return the Python runtime for a workspace and what was granted besides."""
+    confines = Confines(
+        workspace,
+        writable=reach.writable(workspace),
+        readable=(
+            environment.folder,
+            environment.base,
+            _PYTHON_KERNEL,
+            *reach.readable(workspace),
+        ),
         skeleton=environment.skeleton,
     )
     argv = (str(environment.python), str(_PYTHON_KERNEL), "-f", "{connection_file}")
@@ -223,4 +239,4 @@ def python(
         "PIP_RETRIES": "0",  # without a network, trying again for ten seconds finds none
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     }
-    return KernelRuntime("python", sandbox, argv, reach, variables, disk_reserve=disk_reserve)
+    return KernelRuntime("python", sandbox, argv, confines, variables, disk_reserve=disk_reserve)

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from sayso.server.runtimes.sandbox.sandbox import Confined, Reach, Sandbox
+from sayso.server.runtimes.sandbox.sandbox import Confined, Confines, Sandbox
 from sayso.server.runtimes.steadily import to_the_end
 
 log = logging.getLogger(__name__)
@@ -73,13 +73,13 @@ class ConfinedProcess:
         sandbox: Sandbox,
         command: Callable[[Path], Sequence[str]],
         environment: Mapping[str, str],
-        reach: Reach,
+        confines: Confines,
     ) -> "ConfinedProcess":
         """Start what `command` returns for the private folder.
 
         An OSError says that it could not be started.
         """
-        starting = asyncio.create_task(cls._start(sandbox, command, environment, reach))
+        starting = asyncio.create_task(cls._start(sandbox, command, environment, confines))
         try:
             return await to_the_end(starting)
         except asyncio.CancelledError:
@@ -93,13 +93,13 @@ class ConfinedProcess:
         sandbox: Sandbox,
         command: Callable[[Path], Sequence[str]],
         environment: Mapping[str, str],
-        reach: Reach,
+        confines: Confines,
     ) -> "ConfinedProcess":
         def prepare() -> tuple[PrivateFolder, Confined]:
             private = PrivateFolder()
             try:
                 argv = command(private.path)
-                return private, sandbox.confine(argv, environment, reach, private.path)
+                return private, sandbox.confine(argv, environment, confines, private.path)
             except BaseException:
                 private.remove()
                 raise

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from sayso.protocol.home import Home
 from sayso.server.runtimes.environment import KernelEnvironment
-from sayso.server.runtimes.kernel import KernelRuntime, python
+from sayso.server.runtimes.kernel import NO_GRANTS, KernelRuntime, python
+from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
 
@@ -18,7 +19,11 @@ class Workshop:
     state."""
 
     def __init__(
-        self, workspace: Path, environment: KernelEnvironment | None, report: SandboxReport
+        self,
+        workspace: Path,
+        environment: KernelEnvironment | None,
+        report: SandboxReport,
+        reach: Reach = NO_GRANTS,
     ) -> None:
         """Set up for a folder, which is made if it is missing; nothing starts yet.
 
@@ -26,11 +31,14 @@ class Workshop:
         reason.
         """
         self._workspace = workspace.absolute()
+        self._environment = environment
+        self._sandbox = report.sandbox
+        self._reach = reach
         self._refusal = _refusal(environment, report) or _made(self._workspace)
         self._runtimes: dict[str, KernelRuntime] = {}
-        if environment and report.sandbox and not self._refusal:
+        if not self._refusal:
             self._workspace = workspace.resolve()
-            self._runtimes["python"] = python(report.sandbox, environment, self._workspace)
+            self._runtimes = self._made_for(reach)
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -51,7 +59,26 @@ class Workshop:
         """What code in this language can reach, in words for an approval."""
         if self._named(language) not in self._runtimes:
             return ()
-        return (f"read and write {self.where}", "read the system's programs", "no network")
+        return self._reach.words(self._workspace)
+
+    @property
+    def reach(self) -> Reach:
+        """What was granted, and holds for the next run."""
+        return self._reach
+
+    async def set_reach(self, reach: Reach) -> bool:
+        """Let this be what code can reach; return whether variables were lost over it.
+
+        What runs is stopped if it must be.
+        """
+        old, self._reach = self._reach, reach
+        if self._refusal or not old.needs_new_kernel(reach):
+            return False
+        runtimes, self._runtimes = self._runtimes, self._made_for(reach)
+        used = any(runtime.used for runtime in runtimes.values())
+        for runtime in runtimes.values():
+            await runtime.close()
+        return used
 
     def prepare(self) -> None:
         """Start the interpreters in the background, so that the first run is instant."""
@@ -83,6 +110,11 @@ class Workshop:
         """End all interpreters."""
         for runtime in self._runtimes.values():
             await runtime.close()
+
+    def _made_for(self, reach: Reach) -> dict[str, KernelRuntime]:
+        if not self._environment or not self._sandbox:
+            return {}
+        return {"python": python(self._sandbox, self._environment, self._workspace, reach)}
 
     def _named(self, language: str) -> str:
         name = language.strip().lower()

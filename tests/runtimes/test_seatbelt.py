@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sayso.server.runtimes.sandbox.sandbox import Reach
+from sayso.server.runtimes.sandbox.sandbox import Confines
 from sayso.server.runtimes.sandbox.seatbelt import profile
 
 PRIVATE = Path("/private/var/folders/x/sayso-code-1")
@@ -10,8 +10,10 @@ PYTHON = Path("/opt/python/bin/python3")
 
 
 def rules(workspace: str = "/Users/alice/work") -> list[str]:
-    reach = Reach(writable=(Path(workspace),), readable=(Path("/Users/alice/kernels"),))
-    return profile(reach, PRIVATE, PYTHON).splitlines()
+    confines = Confines(
+        Path(workspace), writable=(Path(workspace),), readable=(Path("/Users/alice/kernels"),)
+    )
+    return profile(confines, PRIVATE, PYTHON).splitlines()
 
 
 def test_what_is_not_allowed_is_denied() -> None:

@@ -16,7 +16,7 @@ from sayso.server.runtimes.sandbox import landlock
 from sayso.server.runtimes.sandbox.bubblewrap import Bubblewrap
 from sayso.server.runtimes.sandbox.landlock import Landlock
 from sayso.server.runtimes.sandbox.launcher import Steps
-from sayso.server.runtimes.sandbox.sandbox import Confined, Kind, Reach, Sandbox
+from sayso.server.runtimes.sandbox.sandbox import Confined, Confines, Kind, Sandbox
 from sayso.server.runtimes.sandbox.selftest import examine, find_sandbox
 from sayso.server.runtimes.workshop import Workshop
 from tests.runtimes.rooms import KINDS, sandbox_of, told
@@ -36,9 +36,9 @@ class Loosened:
         self._changes = changes
 
     def confine(
-        self, argv: Sequence[str], environment: Mapping[str, str], reach: Reach, private: Path
+        self, argv: Sequence[str], environment: Mapping[str, str], confines: Confines, private: Path
     ) -> Confined:
-        confined = self._whole.confine(argv, environment, reach, private)
+        confined = self._whole.confine(argv, environment, confines, private)
         *launch, steps = confined.argv
         changed = json.dumps(json.loads(steps) | self._changes)
         return replace(confined, argv=(*launch, changed))
@@ -50,9 +50,9 @@ class Absent:
     kind: Kind = "seatbelt"
 
     def confine(
-        self, argv: Sequence[str], environment: Mapping[str, str], reach: Reach, private: Path
+        self, argv: Sequence[str], environment: Mapping[str, str], confines: Confines, private: Path
     ) -> Confined:
-        steps = Steps(role="enter", argv=list(argv), folder=str(reach.writable[0]))
+        steps = Steps(role="enter", argv=list(argv), folder=str(confines.folder))
         launcher = Path(landlock.__file__).with_name("launcher.py")
         launch = (str(base_python()), "-I", "-S", str(launcher), json.dumps(vars(steps)))
         return Confined(launch, dict(environment))

@@ -22,10 +22,11 @@ from sayso.server.runtimes.sandbox.sandbox import (
     SETTINGS_OF_SYSTEM,
     SYSTEM,
     Confined,
+    Confines,
     Kind,
     Limits,
-    Reach,
     clean_environment,
+    roots_own,
     sealed,
     tasks_of,
     user_for,
@@ -52,17 +53,17 @@ class Bubblewrap:
         self._limits = limits or Limits()
 
     def confine(
-        self, argv: Sequence[str], environment: Mapping[str, str], reach: Reach, private: Path
+        self, argv: Sequence[str], environment: Mapping[str, str], confines: Confines, private: Path
     ) -> Confined:
-        user = user_for(reach)
+        user = user_for(confines)
         enter = Steps(
             role="enter",
             argv=list(argv),
             user=-1 if user is None else user,
             limits=self._bounds(user),
             home=str(_HOME),
-            skeleton=str(reach.skeleton or ""),
-            folder=str(reach.writable[0]),
+            skeleton=str(confines.skeleton or ""),
+            folder=str(confines.folder),
         )
         with contextlib.ExitStack() as undo:
 
@@ -75,14 +76,14 @@ class Bubblewrap:
             names_at = passed(_names(os.getuid() if user is None else user))
             options = (
                 *_namespaces(user),
-                *self._file_system(reach, private, names_at),
+                *self._file_system(confines, private, names_at),
                 *("--seccomp", str(filter_at)),
             )
             options_at = passed(b"".join(os.fsencode(option) + b"\0" for option in options))
             command = (str(self._program), "--args", str(options_at), "--", *self._launch(enter))
             if user is not None:
-                views = [str(path) for path in reach.writable if path.stat().st_uid == 0]
-                handed = [str(private), *views]
+                views = [str(path) for path in roots_own(confines)]
+                handed = [str(private), str(confines.folder)]
                 stage = Steps("stage", list(command), user=user, views=views, handed=handed)
                 command = self._launch(stage)
             undo.pop_all()
@@ -104,7 +105,7 @@ class Bubblewrap:
             "open_files": self._limits.open_files,
         }
 
-    def _file_system(self, reach: Reach, private: Path, names_at: int) -> Iterator[str]:
+    def _file_system(self, confines: Confines, private: Path, names_at: int) -> Iterator[str]:
         """Lay out what there is inside; what lies deeper comes later, on top."""
         yield from ("--proc", "/proc", "--dev", "/dev")
         for scratch in (_SCRATCH, Path("/dev/shm")):  # noqa: S108 - the sandbox's own
@@ -114,8 +115,8 @@ class Bubblewrap:
             yield from ("--tmpfs", str(scratch))
         folders = {
             **dict.fromkeys((*SYSTEM, *SETTINGS_OF_SYSTEM, PROCESSOR), "--ro-bind"),
-            **dict.fromkeys((*reach.readable, *self._own()), "--ro-bind"),
-            **dict.fromkeys((*reach.writable, private), "--bind"),
+            **dict.fromkeys((*confines.readable, *self._own()), "--ro-bind"),
+            **dict.fromkeys((*confines.writable, private), "--bind"),
         }
         folders = {path: way for path, way in folders.items() if path.exists()}
         for parent in sorted({parent for path in folders for parent in path.parents}):

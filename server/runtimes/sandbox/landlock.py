@@ -22,10 +22,11 @@ from sayso.server.runtimes.sandbox.sandbox import (
     SETTINGS_OF_SYSTEM,
     SYSTEM,
     Confined,
+    Confines,
     Kind,
     Limits,
-    Reach,
     clean_environment,
+    roots_own,
     tasks_of,
     user_for,
 )
@@ -79,9 +80,9 @@ class Landlock:
         self._limits = limits or Limits()
 
     def confine(
-        self, argv: Sequence[str], environment: Mapping[str, str], reach: Reach, private: Path
+        self, argv: Sequence[str], environment: Mapping[str, str], confines: Confines, private: Path
     ) -> Confined:
-        user = user_for(reach)
+        user = user_for(confines)
         home, scratch = private / "home", private / "tmp"
         scratch.mkdir(mode=0o700, exist_ok=True)
         asked = seccomp.asked(IN_SIGHT_OF_THE_HOST)
@@ -89,19 +90,19 @@ class Landlock:
             role="guard",
             argv=list(argv),
             user=-1 if user is None else user,
-            views=[] if user is None else _views(reach, private, self._python),
-            handed=[] if user is None else [str(path) for path in (private, *reach.writable)],
+            views=[] if user is None else _views(confines, private, self._python),
+            handed=[] if user is None else [str(private), str(confines.folder)],
             limits=self._bounds(user),
             home=str(home),
-            skeleton=str(reach.skeleton or ""),
-            landlock=[(str(path), access) for path, access in _rules(reach, private, user)],
+            skeleton=str(confines.skeleton or ""),
+            landlock=[(str(path), access) for path, access in _rules(confines, private, user)],
             handled=_ALL,
             scoped=_SCOPED,
             filter=seccomp.assemble(IN_SIGHT_OF_THE_HOST).hex(),
             seccomp=seccomp.installer(),
             asked={str(call): name for call, name in asked.items()},
-            writable=[str(path) for path in (private, *reach.writable)],
-            folder=str(reach.writable[0]),
+            writable=[str(path) for path in (private, *confines.writable)],
+            folder=str(confines.folder),
         )
         return Confined(
             (str(self._python), "-I", "-S", str(_LAUNCHER), json.dumps(asdict(steps))),
@@ -119,8 +120,8 @@ class Landlock:
         }
 
 
-def _rules(reach: Reach, private: Path, user: int | None) -> Iterator[tuple[Path, int]]:
-    for path in (*SYSTEM, *SETTINGS_OF_SYSTEM, PROCESSOR, *reach.readable):
+def _rules(confines: Confines, private: Path, user: int | None) -> Iterator[tuple[Path, int]]:
+    for path in (*SYSTEM, *SETTINGS_OF_SYSTEM, PROCESSOR, *confines.readable):
         yield from _rule(path, _READ)
     for path in (
         *_OF_PROCESSES,
@@ -138,7 +139,7 @@ def _rules(reach: Reach, private: Path, user: int | None) -> Iterator[tuple[Path
         # open too.
         for path in _TERMINALS:
             yield from _rule(path, _READ_FILE | _WRITE_FILE | _READ_DIR | _IOCTL_DEV)
-    for path in (*reach.writable, private):
+    for path in (*confines.writable, private):
         yield from _rule(path, _WRITE)
 
 
@@ -151,10 +152,10 @@ def _rule(path: Path, access: int) -> Iterator[tuple[Path, int]]:
     yield path, access if folder else access & _ON_FILES
 
 
-def _views(reach: Reach, private: Path, python: Path) -> list[str]:
+def _views(confines: Confines, private: Path, python: Path) -> list[str]:
     """The folders of root's that another user must own or pass through, and so sees as its own."""
-    found: set[Path] = {path for path in reach.writable if path.stat().st_uid == 0}
-    for path in (*reach.writable, *reach.readable, private, python):
+    found: set[Path] = set(roots_own(confines))
+    for path in (*confines.writable, *confines.readable, private, python):
         for folder in reversed(path.parents):
             status = folder.stat()
             if status.st_uid == 0 and not status.st_mode & stat.S_IXOTH:

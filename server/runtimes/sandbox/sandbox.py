@@ -1,7 +1,8 @@
-"""The seam for confinement: a command and its reach in, the confined command out."""
+"""The seam for confinement: a command and its confines in, the confined command out."""
 
 import contextlib
 import os
+import stat
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -69,12 +70,14 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Confines:
     """What confined code may touch besides the system's programs; everything else it cannot even
     see."""
 
+    folder: Path
+    """Where it starts. It must be among those below."""
     writable: tuple[Path, ...]
-    """Folders to read and write. The first is where it starts."""
+    """Folders and files to read and write."""
     readable: tuple[Path, ...] = ()
     """Folders and files to read, and to run programs from."""
     skeleton: Path | None = None
@@ -102,7 +105,7 @@ class Sandbox(Protocol):
     def kind(self) -> Kind: ...
 
     def confine(
-        self, argv: Sequence[str], environment: Mapping[str, str], reach: Reach, private: Path
+        self, argv: Sequence[str], environment: Mapping[str, str], confines: Confines, private: Path
     ) -> Confined:
         """Confine a command.
 
@@ -131,13 +134,25 @@ def clean_environment(home: Path, scratch: Path, also: Mapping[str, str]) -> dic
     }
 
 
-def user_for(reach: Reach) -> int | None:
+def user_for(confines: Confines) -> int | None:
     """As whom code runs: as ourselves; for a root server, as its folder's owner, or as nobody."""
     if sys.platform != "linux" or os.geteuid():
         return None
-    user = reach.writable[0].stat().st_uid or KERNEL_USER
+    user = confines.folder.stat().st_uid or KERNEL_USER
     # The root of a user namespace may be alone there; then it is somebody's ordinary self.
     return user if _exists_here(user) else None
+
+
+def roots_own(confines: Confines) -> list[Path]:
+    """Which of these places are root's and closed to the other user that code is for it."""
+    found = []
+    for path in confines.writable + confines.readable:
+        with contextlib.suppress(OSError):
+            status = path.stat()
+            open_to_all = status.st_mode & stat.S_IROTH and path not in confines.writable
+            if status.st_uid == 0 and not open_to_all:
+                found.append(path)
+    return found
 
 
 def _exists_here(user: int) -> bool:

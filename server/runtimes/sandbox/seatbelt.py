@@ -10,7 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sayso.server.runtimes.sandbox.launcher import Steps
-from sayso.server.runtimes.sandbox.sandbox import Confined, Kind, Limits, Reach, clean_environment
+from sayso.server.runtimes.sandbox.sandbox import (
+    Confined,
+    Confines,
+    Kind,
+    Limits,
+    clean_environment,
+)
 
 PROGRAM = Path("/usr/bin/sandbox-exec")
 
@@ -42,13 +48,13 @@ class Seatbelt:
         self._limits = limits or Limits()
 
     def confine(
-        self, argv: Sequence[str], environment: Mapping[str, str], reach: Reach, private: Path
+        self, argv: Sequence[str], environment: Mapping[str, str], confines: Confines, private: Path
     ) -> Confined:
         home, scratch = private / "home", private / "tmp"
         scratch.mkdir(mode=0o700, exist_ok=True)
         steps = Steps(
             role="guard",
-            argv=[str(PROGRAM), "-p", profile(reach, private, self._python), *argv],
+            argv=[str(PROGRAM), "-p", profile(confines, private, self._python), *argv],
             # macOS does not bound address space, and bounds processes for each user as it is.
             limits={
                 "file": self._limits.file,
@@ -56,8 +62,8 @@ class Seatbelt:
                 "open_files": self._limits.open_files,
             },
             home=str(home),
-            skeleton=str(reach.skeleton or ""),
-            folder=str(reach.writable[0]),
+            skeleton=str(confines.skeleton or ""),
+            folder=str(confines.folder),
         )
         return Confined(
             (str(self._python), "-I", "-S", str(_LAUNCHER), json.dumps(asdict(steps))),
@@ -65,10 +71,10 @@ class Seatbelt:
         )
 
 
-def profile(reach: Reach, private: Path, python: Path) -> str:
+def profile(confines: Confines, private: Path, python: Path) -> str:
     """Return the rules, in Seatbelt's language."""
-    readable = [*map(Path, _SYSTEM), python.parent.parent, *reach.readable]
-    writable = [*reach.writable, private]
+    readable = [*map(Path, _SYSTEM), python.parent.parent, *confines.readable]
+    writable = [*confines.writable, private]
     passed = sorted({parent for path in (*readable, *writable) for parent in path.parents})
     rules = (
         "(version 1)",

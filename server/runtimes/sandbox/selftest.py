@@ -18,7 +18,7 @@ from sayso.server.runtimes.sandbox.bubblewrap import Bubblewrap
 from sayso.server.runtimes.sandbox.decoys import set_out
 from sayso.server.runtimes.sandbox.landlock import Landlock
 from sayso.server.runtimes.sandbox.remedies import LEAK, look, remedy
-from sayso.server.runtimes.sandbox.sandbox import Kind, Limits, Reach, Sandbox
+from sayso.server.runtimes.sandbox.sandbox import Confines, Kind, Limits, Sandbox
 
 _PROBE = Path(__file__).with_name("probe.py")
 
@@ -94,8 +94,10 @@ async def examine(sandbox: Sandbox) -> SandboxReport:
 async def _break_out(sandbox: Sandbox) -> tuple[str, ...]:
     async with set_out() as decoys:
         python = base_python()
-        reach = Reach(
-            writable=(Path(decoys.targets.workspace),),
+        workspace = Path(decoys.targets.workspace)
+        confines = Confines(
+            workspace,
+            writable=(workspace,),
             readable=(_PROBE, python.parent.parent),
         )
 
@@ -103,7 +105,7 @@ async def _break_out(sandbox: Sandbox) -> tuple[str, ...]:
             argv = (str(python), "-I", "-S", str(_PROBE), json.dumps(asdict(decoys.targets)))
             return (*argv, str(private / "findings"))
 
-        process = await ConfinedProcess.start(sandbox, command, {}, reach)
+        process = await ConfinedProcess.start(sandbox, command, {}, confines)
         try:
             await asyncio.wait([process.ended])
             try:

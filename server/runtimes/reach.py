@@ -1,0 +1,146 @@
+"""What a conversation's code may reach, as a person granted it: a record that only grows by a yes.
+
+A `Reach` is what people decide about; the sandbox turns it into `Confines`, which is what a kernel
+is started with. Folders are part of a kernel's confines from its start, so more of them means a new
+kernel. The network is a proxy that is there from the start, and a grant edits its rules.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from sayso.protocol.home import Home
+
+Access = Literal["read", "write"]
+
+_NEVER = tuple(map(Path, ("/proc", "/sys", "/dev", "/run", "/var/run", "/boot")))
+"""Where the machine itself is, and other programs' sockets: no grant opens these."""
+
+
+class GrantError(Exception):
+    """This cannot be granted; the message is one sentence that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A granted folder, or a single file."""
+
+    path: Path
+    """Absolute and without links, so that what is granted is what is shown."""
+    access: Access = "read"
+    """`write` means both."""
+
+    def __str__(self) -> str:
+        return f"{'read and write' if self.access == 'write' else 'read'} {self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What code may reach besides the system's programs and its workspace."""
+
+    folders: tuple[Folder, ...] = ()
+    hosts: tuple[str, ...] = ()
+    """Names that the network proxy lets pass: `example.org`, or `*.example.org` with all below."""
+    network: bool = False
+    """Every public host."""
+    look_only: bool = False
+    """Nothing outside its scratch folder can be written, and no network is there, whatever else is
+    granted."""
+    everything: bool = False
+    """No sandbox: all that the server's own user may do."""
+
+    def writable(self, workspace: Path) -> tuple[Path, ...]:
+        """Where code may write."""
+        if self.look_only:
+            return ()
+        granted = (each.path for each in self.folders if each.access == "write")
+        return tuple(dict.fromkeys((workspace, *granted)))
+
+    def readable(self, workspace: Path) -> tuple[Path, ...]:
+        """Where it may read and no more."""
+        writable = self.writable(workspace)
+        everywhere = (workspace, *(each.path for each in self.folders))
+        return tuple(path for path in dict.fromkeys(everywhere) if path not in writable)
+
+    def with_folder(self, folder: Folder) -> "Reach":
+        """This, and a folder more; a write grant takes in the read grant of the same place."""
+        if any(_covers(each, folder) for each in self.folders):
+            return self
+        kept = (each for each in self.folders if not _covers(folder, each))
+        return replace(self, folders=(*kept, folder))
+
+    def with_host(self, host: str) -> "Reach":
+        """This, and a host more."""
+        return self if host in self.hosts else replace(self, hosts=(*self.hosts, host))
+
+    def needs_new_kernel(self, wider: "Reach") -> bool:
+        """Whether kernels of this reach must be replaced for another to hold."""
+        return _of_kernel(self) != _of_kernel(wider)
+
+    def words(self, workspace: Path) -> tuple[str, ...]:
+        """What code can reach, in words for an approval."""
+        if self.everything:
+            return ("everything that you can: there is no sandbox",)
+        look = "read" if self.look_only else "read and write"
+        return (
+            f"{look} {workspace}",
+            *(f"read {each.path}" if self.look_only else str(each) for each in self.folders),
+            "read the system's programs",
+            self._network_words(),
+        )
+
+    def _network_words(self) -> str:
+        if self.look_only or not (self.network or self.hosts):
+            return "no network"
+        if self.network:
+            return "reach any public host on the network"
+        return f"reach {', '.join(self.hosts)} on the network"
+
+
+def _of_kernel(reach: Reach) -> object:
+    return set(reach.folders), reach.look_only, reach.everything
+
+
+def _covers(wide: Folder, narrow: Folder) -> bool:
+    return narrow.path.is_relative_to(wide.path) and (
+        wide.access == "write" or narrow.access == "read"
+    )
+
+
+def folder(path: str | Path, access: Access) -> Folder:
+    """The grant of a place as a person or a model names it. Raises GrantError."""
+    named = Path(path).expanduser()
+    if not named.is_absolute():
+        raise GrantError(f"{path} is no whole path; name it from the root or from ~.")
+    try:
+        place = named.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or "it leads in circles"
+        raise GrantError(f"{path} cannot be granted: {reason}.") from None
+    if not (place.is_dir() or place.is_file()):
+        raise GrantError(f"{path} is neither a folder nor a file, so it cannot be granted.")
+    if place == Path(place.anchor) or any(_overlap(place, each) for each in _NEVER):
+        raise GrantError(f"{place} belongs to the machine itself and is never granted.")
+    home = Home.find()
+    for own in (home.config.resolve(), home.state.resolve(), home.token_file.resolve()):
+        if _overlap(place, own) and not _inside_data(place, home):
+            raise GrantError(
+                f"{place} is never granted, because Sayso keeps its own secrets there;"
+                " name a folder beside or below it."
+            )
+    return Folder(place, access)
+
+
+def _inside_data(place: Path, home: Home) -> bool:
+    """Workspaces lie in Sayso's data folder, which may be the one that holds the rest."""
+    return place.is_relative_to((home.data / "workspaces").resolve())
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    return one.is_relative_to(other) or other.is_relative_to(one)
+
+
+def hosts_of(names: Iterable[str]) -> tuple[str, ...]:
+    """Host names as they are compared: in lower case, without a final dot."""
+    return tuple(dict.fromkeys(name.strip().lower().rstrip(".") for name in names if name.strip()))
