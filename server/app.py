@@ -26,6 +26,7 @@ from sayso.server.shelf import Shelf
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
 from sayso.server.store.event_log import EventLog
+from sayso.server.telemetry import Telemetry
 from sayso.server.turn.events import Announced
 
 log = logging.getLogger(__name__)
@@ -49,8 +50,9 @@ class App:
         self._home = home
         self._settings = settings
         self._stack = AsyncExitStack()
-        self._builder = Builder(home, settings, self._stack)
         self._shelf = Shelf()
+        self._telemetry = Telemetry()
+        self._builder = Builder(home, settings, self._stack, self._telemetry.watch_part)
         limits = Limits(connections=settings.gateway.connections)
         self._listener = Listener(self, make_token(home), limits)
         self._ready = asyncio.Event()
@@ -88,8 +90,16 @@ class App:
         agent = self._agent(mind, workshop, desk, journal)
         mouth = Mouth(voices, speed=self._settings.voice.speed)
         self._conversation = Conversation(
-            CONVERSATION, Ears(recognizer), mouth, agent, desk, self._shelf, instinct
+            CONVERSATION,
+            Ears(recognizer),
+            mouth,
+            agent,
+            desk,
+            self._shelf,
+            instinct,
+            self._telemetry.saw,
         )
+        self._telemetry.count_devices(lambda: self._conversation.devices)
         if mind.introduction:
             self._conversation.notice(mind.introduction)
         for life in (self._conversation.run(), instinct.run()):
@@ -127,6 +137,9 @@ class App:
             "models": {finding.part: finding.detail for finding in findings},
             "degraded": [finding.part for finding in findings if finding.state != "good"],
         }
+
+    def metrics(self) -> bytes:
+        return self._telemetry.text()
 
     def file(self, name: str) -> tuple[str, bytes] | None:
         item = self._shelf.get(name)

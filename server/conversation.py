@@ -46,6 +46,7 @@ class Conversation:
         desk: ApprovalDesk,
         shelf: Shelf,
         instinct: Instinct,
+        watch: Callable[[Effect], None] = lambda _: None,
     ) -> None:
         self.id = name
         self._ears = ears
@@ -54,6 +55,7 @@ class Conversation:
         self._desk = desk
         self._shelf = shelf
         self._instinct = instinct
+        self._watch = watch
         self._machine = TurnMachine()
         self._outlets: dict[str, Outlet] = {}
         self._notices: list[str] = []
@@ -90,6 +92,11 @@ class Conversation:
             event = replace(event, meaning=self._instinct.meaning(event.text))
         self._happened.put_nowait(event)
 
+    @property
+    def devices(self) -> int:
+        """How many take part."""
+        return len(self._outlets)
+
     # --- the loop ---
 
     async def run(self) -> None:
@@ -100,6 +107,7 @@ class Conversation:
                 event = await self._next()
                 try:
                     for effect in self._machine.handle(event, now()):
+                        self._watch(effect)
                         self._perform(effect)
                 except Exception:
                     # The root of the task: one event that can't be handled must not end them all.
@@ -241,8 +249,8 @@ class Conversation:
 
     def _spoken(self, ticket: Ticket, chunk: Handed) -> None:
         match chunk:
-            case Chunk(text=text, sound=sound):
-                spoken = events.ChunkSpoken(ticket, text, sound.rate, sound.pcm, sound.words)
+            case Chunk(text=text, sound=sound, begun_at=at):
+                spoken = events.ChunkSpoken(ticket, text, sound.rate, sound.pcm, sound.words, at)
                 self.happened(spoken)
             case Remark(message=message):
                 self.happened(events.MouthRemarked(ticket, message))

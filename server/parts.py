@@ -6,6 +6,7 @@ A part that can't be had is replaced by one that says why, and the rest works.
 import asyncio
 import logging
 import os
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,7 @@ from sayso.server.speech.voices import OneVoice, Voices
 from sayso.server.speech.whisper import WhisperRecognizer
 from sayso.server.speech.whisper_options import WhisperOptions
 from sayso.server.stand_ins import Deaf, Mindless, Mute
+from sayso.server.telemetry import Part
 
 log = logging.getLogger(__name__)
 
@@ -59,10 +61,18 @@ class Mind:
 class Builder:
     """Builds parts; each ends with the stack that it is given."""
 
-    def __init__(self, home: Home, settings: Settings, stack: AsyncExitStack) -> None:
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        stack: AsyncExitStack,
+        watch: Callable[[str, Callable[[], Part]], None],
+    ) -> None:
         self._home = home
         self._settings = settings
         self._stack = stack
+        self._watch = watch
+        """Takes a part's name, and how to find out how it is."""
         self._shelf = Shelf(home)
         self.findings: dict[str, Finding] = {}
         """How each part is, by its name."""
@@ -76,6 +86,7 @@ class Builder:
             options = WhisperOptions(threads=wanted.threads or most_threads(), language=language)
             whisper = WhisperRecognizer(chosen.model.path, options=options)
             self._stack.push_async_callback(whisper.close)
+            self._watch("ears", lambda: Part(whisper.state == "ready", whisper.restarts))
             await whisper.start()
         except (ModelFileError, SpeechError) as error:
             self._missing("ears", error)
@@ -95,6 +106,7 @@ class Builder:
                 most=wanted.loaded,
             )
             self._stack.push_async_callback(choir.close)
+            self._watch("voice", lambda: Part(choir.state == "ready", choir.restarts))
             await choir.start()
         except (ModelFileError, SpeechError) as error:
             self._missing("voice", error)

@@ -140,7 +140,9 @@ def _written(arguments: argparse.Namespace) -> Screen:
     """Where a program, or a pipe, reads what happens."""
     from sayso.client.terminal.plain import PlainScreen
 
-    return JsonScreen(sys.stdout) if arguments.json else PlainScreen(sys.stdout, sys.stderr)
+    if arguments.json:
+        return JsonScreen(sys.stdout)
+    return PlainScreen(sys.stdout, sys.stderr, verbosity=arguments.verbose)
 
 
 command = Talk()

@@ -19,6 +19,9 @@ from sayso.server.gateway.host import Host
 SOCKET_PATH = "/ws"
 FILES = "/files/"
 
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+"""Of Prometheus' text format."""
+
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -55,6 +58,8 @@ class Door:
             return _respond(HTTPStatus.OK, "text/plain", "pong")
         if path == "/health":
             return _respond(HTTPStatus.OK, "application/json", json.dumps(self._host.health()))
+        if path == "/metrics":
+            return _respond(HTTPStatus.OK, METRICS_TYPE, self._host.metrics())
         if path.startswith(FILES):
             return self._file(path.removeprefix(FILES), request.headers)
         if path == "/":

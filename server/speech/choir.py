@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from sayso.server.speech.supervisor import Ready
+from sayso.server.speech.supervisor import Ready, State
 from sayso.server.speech.synthesizer import Sound, Synthesizer
 from sayso.server.speech.voices import NoSuchVoice, Voice, best, wished
 
@@ -29,6 +29,12 @@ ESPEAK_CODES = {"nb": "no", "cmn": "zh"}
 
 class Singer(Synthesizer, Protocol):
     """A voice in a process of its own."""
+
+    @property
+    def state(self) -> State: ...
+
+    @property
+    def restarts(self) -> int: ...
 
     async def start(self) -> Ready: ...
 
@@ -55,6 +61,8 @@ class Choir:
         self._loaded: OrderedDict[str, _Part] = OrderedDict()
         """The one that spoke last is last."""
         self._loading = asyncio.Lock()
+        self._earlier_restarts = 0
+        """Of voices that were put away."""
 
     @property
     def usual(self) -> str:
@@ -68,6 +76,18 @@ class Choir:
     def loaded(self) -> tuple[str, ...]:
         """Names of the voices in memory, the one that spoke last last."""
         return tuple(self._loaded)
+
+    @property
+    def state(self) -> State:
+        """That of the usual voice; while it makes room for another one it counts as ready."""
+        part = self._loaded.get(self.usual)
+        return part.singer.state if part else "ready"
+
+    @property
+    def restarts(self) -> int:
+        """How often the voices' processes had to be started again."""
+        loaded = sum(part.singer.restarts for part in self._loaded.values())
+        return self._earlier_restarts + loaded
 
     async def start(self) -> Ready:
         """Load the usual voice; raises SpeechError if that can't be."""
@@ -137,6 +157,7 @@ class Choir:
             await part.idle.wait()  # nobody is given it meanwhile: that takes the lock that we hold
             del self._loaded[name]
             await part.singer.close()
+            self._earlier_restarts += part.singer.restarts
             log.info("The voice %s is put away.", name)
 
 

@@ -36,6 +36,11 @@ class PiperSynthesizer:
         return self._worker.state
 
     @property
+    def restarts(self) -> int:
+        """How often it had to be started again."""
+        return self._worker.restarts
+
+    @property
     def pid(self) -> int | None:
         """The worker's process id, while there is one."""
         return self._worker.pid

@@ -76,6 +76,8 @@ class Supervisor:
 
     def __init__(self, module: str, order: Note, *, name: str, threads: int) -> None:
         self.state: State = "closed"
+        self.restarts = 0
+        """How often the process had to be started again."""
         self._module = module
         self._order = order
         self._name = name
@@ -170,6 +172,7 @@ class Supervisor:
                 self._refuse(WorkerFailed(self._obituary()))
                 self.state = "failed"
                 return
+            self.restarts += 1
             self._lament(crashes)
             await asyncio.sleep(RESTART_DELAYS[min(crashes, len(RESTART_DELAYS)) - 1])
 

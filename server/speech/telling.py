@@ -3,6 +3,7 @@
 A short chunk that was said before is not made again: an acknowledgement costs nothing.
 """
 
+import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 
@@ -47,6 +48,8 @@ class Chunk:
     """As written, without markup."""
     sound: Sound
     """Its words are those of `text`, each with its time."""
+    begun_at: float = 0.0
+    """When its words were complete, on the event loop's clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +160,7 @@ class Telling:
         return [*self._memory.once(message), *said]
 
     async def _say(self, text: str, voice: str, language: str) -> list[Chunk | Remark]:
+        begun_at = asyncio.get_running_loop().time()
         pieces = spoken_pieces(text, language)
         words = " ".join(piece.spoken for piece in pieces if piece.spoken)
         if not words:
@@ -164,7 +168,7 @@ class Telling:
         sound = await self._sound(words, voice)
         self._rate = self._rate or sound.rate
         sound = at_rate(replace(sound, words=written_words(pieces, sound.words)), self._rate)
-        return [Chunk(text, sound)]
+        return [Chunk(text, sound, begun_at)]
 
     async def _sound(self, words: str, voice: str) -> Sound:
         if kept := self._memory.kept.get(voice, self._speed, words):

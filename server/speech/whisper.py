@@ -38,6 +38,11 @@ class WhisperRecognizer:
         return self._worker.state
 
     @property
+    def restarts(self) -> int:
+        """How often it had to be started again."""
+        return self._worker.restarts
+
+    @property
     def pid(self) -> int | None:
         """The worker's process id, while there is one."""
         return self._worker.pid

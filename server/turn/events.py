@@ -158,6 +158,8 @@ class ChunkSpoken:
     rate: int
     pcm: bytes
     words: tuple[Word, ...]
+    begun_at: float | None = None
+    """When its words were complete."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,6 +211,7 @@ class TurnMachine:
     @_on.register
     def _(self, event: events.ChunkSpoken) -> None:
         if self._mouth.take(event):
+            self._timeline.mark("first_clause", event.begun_at or self._now)
             self._timeline.mark("first_chunk", self._now)
 
     @_on.register
@@ -336,6 +337,7 @@ class TurnMachine:
         if self._work != "idle":
             self._do(StopThinking(self._ticket))
         self._silence()
+        self._report()
         self._retire()
 
     def _retire(self) -> None:
@@ -370,8 +372,8 @@ class TurnMachine:
         """Send what may be sent, show where things stand, and take up what waits."""
         if self._mouth.go_on(self._now):
             self._timeline.mark("first_audio_sent", self._now)
-        if not self._is_busy and self._request:
-            self._tell(Metrics(self._timeline.marks), self._request.device)
+        if not self._is_busy:
+            self._report()
             self._request = None
         if not self._is_busy and self._waiting:
             self._request_made(self._waiting.popleft())
@@ -380,6 +382,11 @@ class TurnMachine:
         if self.state != self._shown:
             self._shown = self.state
             self._tell(self._shown)
+
+    def _report(self) -> None:
+        """The turn is over: tell how long things took."""
+        if self._request:
+            self._tell(Metrics(self._timeline.marks), self._request.device)
 
     def _tell(self, message: FromServer, device: str | None = None) -> None:
         self._do(Tell(message, self._ticket, device))

@@ -42,6 +42,9 @@ class House:
     def health(self) -> Mapping[str, Any]:
         return {"ready": True}
 
+    def metrics(self) -> bytes:
+        return b"sayso_turns_total 1.0\n"
+
     def file(self, name: str) -> tuple[str, bytes] | None:
         return ("image/png", b"picture") if name == "abc" else None
 

@@ -24,6 +24,13 @@ async def test_health_is_json_and_the_page_says_what_this_is() -> None:
         assert "Sayso is running" in page
 
 
+async def test_metrics_are_there_for_a_monitor_of_this_machine_and_for_no_foreign_page() -> None:
+    async with open_house() as house:
+        assert await house.get("/metrics") == (200, "sayso_turns_total 1.0\n")
+        assert (await house.get("/metrics", Host="evil.example"))[0] == 403
+        assert (await house.get("/metrics", Origin="https://evil.example"))[0] == 403
+
+
 async def test_files_are_fetched_with_the_token_alone() -> None:
     async with open_house() as house:
         right = {"Authorization": f"Bearer {TOKEN}"}

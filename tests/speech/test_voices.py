@@ -10,7 +10,7 @@ from sayso.server.speech.choir import Choir
 from sayso.server.speech.doubles import ToneSynthesizer
 from sayso.server.speech.errors import ModelBroken, WorkerFailed
 from sayso.server.speech.mouth import Chunk, Handed, Manner, Mouth, Remark
-from sayso.server.speech.supervisor import Ready
+from sayso.server.speech.supervisor import Ready, State
 from sayso.server.speech.synthesizer import Sound
 from sayso.server.speech.voices import Voice
 
@@ -33,6 +33,14 @@ class Tone(ToneSynthesizer):
         self.name = path.name
         self.broken = broken
         self.open = False
+
+    @property
+    def state(self) -> State:
+        return "ready" if self.open else "closed"
+
+    @property
+    def restarts(self) -> int:
+        return 0
 
     async def start(self) -> Ready:
         await asyncio.sleep(1.0)

@@ -275,10 +275,19 @@ def test_metrics_count_from_the_release() -> None:
     assert s.told(m.Metrics)[-1].marks == {
         "final": 80.0,
         "first_token": 180.0,
+        "first_clause": 250.0,
         "first_chunk": 250.0,
         "first_audio_sent": 250.0,
         "first_audio_played": 350.0,
     }
+
+
+def test_a_turn_that_is_interrupted_has_its_metrics_too() -> None:
+    s = answering(1.0)
+    s.play(0.5)
+    s.happens(events.Interrupted("laptop", 1, 8_000))
+    assert "first_audio_played" in s.told(m.Metrics)[-1].marks
+    assert len(s.told(m.Metrics)) == 1
 
 
 def test_another_device_waits_for_its_turn() -> None:
