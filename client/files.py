@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 from sayso.client.errors import ClientError
 from sayso.client.seen import FileSaved, Notice, Screen, Seen
 from sayso.protocol.codec import Envelope
-from sayso.protocol.messages import CodeOut
+from sayso.protocol.messages import CodeOut, CommandDone
 
 FETCH_SECONDS = 20.0
 """A picture at home takes milliseconds."""
@@ -41,26 +41,34 @@ class Keeper:
 
     def show(self, seen: Seen) -> None:
         self._screen.show(seen)
-        if isinstance(seen, Envelope) and isinstance(seen.message, CodeOut) and seen.message.file:
-            task = asyncio.create_task(self._keep(seen.message.file, seen.message.mime))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+        match seen:
+            case Envelope(message=CodeOut(file=str(file), mime=mime)):
+                self._fetch_later(file, mime, "")
+            case Envelope(message=CommandDone(file=str(file), file_name=name)):
+                self._fetch_later(file, "", name)
+            case _:
+                pass
+
+    def _fetch_later(self, file: str, mime: str, name: str) -> None:
+        task = asyncio.create_task(self._keep(file, mime, name))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
         """Waits for what is being fetched."""
         await asyncio.gather(*self._tasks)
 
-    async def _keep(self, name: str, mime: str) -> None:
+    async def _keep(self, file: str, mime: str, name: str) -> None:
         async with self._at_once:
             try:
-                path = await asyncio.to_thread(self._fetch, name, mime)
+                path = await asyncio.to_thread(self._fetch, file, mime, name)
             except FileLost as error:
                 self._screen.show(Notice(str(error)))
             else:
                 self._screen.show(FileSaved(str(path), mime))
 
-    def _fetch(self, name: str, mime: str) -> Path:
-        request = urllib.request.Request(file_address(self._server, name))  # noqa: S310 (ours)
+    def _fetch(self, file: str, mime: str, name: str) -> Path:
+        request = urllib.request.Request(file_address(self._server, file))  # noqa: S310 (ours)
         if token := self._token():
             request.add_header("Authorization", f"Bearer {token}")
         # No proxy: the server is at home, and the token must not go elsewhere.
@@ -70,14 +78,17 @@ class Keeper:
                 content = answer.read(LARGEST_BYTES + 1)
             if len(content) > LARGEST_BYTES:
                 raise FileLost(f"A result of more than {LARGEST_BYTES >> 20} MB was not fetched.")
-            return self._write(content, mime)
+            return self._write(content, mime, name)
         except (OSError, urllib.error.URLError) as error:
             reason = getattr(error, "reason", None) or error.strerror or error
             raise FileLost(f"A result could not be fetched and kept: {reason}.") from error
 
-    def _write(self, content: bytes, mime: str) -> Path:
+    def _write(self, content: bytes, mime: str, name: str) -> Path:
+        """Under a name of ours: of the server's only the ending counts, and only if it is plain."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         suffix = mimetypes.guess_extension(mime.partition(";")[0].strip()) or ".bin"
+        ending = Path(name).suffix
+        suffix = ending if ending[1:].isalnum() and ending.isascii() else suffix
         stamp = datetime.now().astimezone().strftime("%Y-%m-%d-%H%M%S")
         for count in range(1000):
             path = self._folder / f"{stamp}{f'-{count}' if count else ''}{suffix}"

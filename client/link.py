@@ -39,6 +39,7 @@ from sayso.protocol.frames import MAX_FRAME_BYTES, unpack
 from sayso.protocol.messages import (
     AudioAck,
     Bye,
+    Conversation,
     Error,
     FromClient,
     Hello,
@@ -221,6 +222,8 @@ class Link:
     def _welcomed(self, welcome: Welcome, *, known: bool) -> LinkChange:
         """Takes the session up again, or begins a new one."""
         self._session = welcome.session
+        # After a cut, the same conversation goes on, even if the server began anew.
+        self._hello = replace(self._hello, conversation=welcome.conversation)
         if known and welcome.resume != "new":
             self._outbox.resume(welcome.last_seq or 0)
             session: Literal["resumed", "snapshot"] = (
@@ -258,6 +261,8 @@ class Link:
                 return
             case AudioAck(stream=stream, samples=samples):
                 self._outbox.acknowledge(stream, samples)
+            case Conversation(id=name):
+                self._hello = replace(self._hello, conversation=name)
             case SttFinal():
                 self._outbox.understood()
             case _:

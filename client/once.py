@@ -13,6 +13,8 @@ from sayso.protocol.codec import Envelope
 from sayso.protocol.messages import (
     ApprovalRequest,
     Approve,
+    CommandDone,
+    Conversation,
     Error,
     SttFinal,
     Text,
@@ -127,8 +129,12 @@ class TurnWatch:
                 idle = (ears, work, mouth) == ("idle", "idle", "silent")
                 self._began = self._began or not idle
                 self._ended = self._began and idle
-            case SttFinal(text="") if self._asked:
-                # Nothing was understood: no turn begins.
+            case Conversation():
+                # Turns count anew there.
+                self._newest = turn
+                self._before = None if self._before is None else turn
+            case SttFinal(text="") | CommandDone() if self._asked:
+                # Nothing was understood, or no question was asked: no turn begins.
                 self._began = self._ended = True
             case ApprovalRequest() as request if ours:
                 self.approvals.put_nowait(request)

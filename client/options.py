@@ -32,6 +32,8 @@ WITHOUT_SPEECH = (
     "approval.done",
     "announce",
     "metrics",
+    "command.done",
+    "conversation",
 )
 """What a client wants to be sent that only reads."""
 
@@ -65,7 +67,16 @@ def keep_files(screen: Screen, server: str) -> Keeper:
     return Keeper(screen, server, token, Home.find().data / "results")
 
 
-def make_link(server: str, kind: str, wants: tuple[str, ...] = ()) -> Link:
+def add_conversation(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--conversation",
+        metavar="NAME",
+        default="",
+        help="which conversation to take part in (default: the latest)",
+    )
+
+
+def make_link(server: str, kind: str, wants: tuple[str, ...] = (), conversation: str = "") -> Link:
     """Makes the line to the server; `kind` is the sort of client that we are."""
     hello = Hello(
         protocol=SPOKEN,
@@ -74,6 +85,7 @@ def make_link(server: str, kind: str, wants: tuple[str, ...] = ()) -> Link:
         features=("resume", "screen", "approve"),
         limits=Limits(MAX_TEXT_BYTES, MAX_FRAME_BYTES, PLAY_BUFFER_MS),
         wants=wants,
+        conversation=conversation,
     )
     return Link(server, hello, token)
 

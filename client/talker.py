@@ -21,6 +21,7 @@ from sayso.protocol.messages import (
     CodeEnd,
     CodeOut,
     CodeStart,
+    Conversation,
     FromClient,
     Interrupt,
     ListenCancel,
@@ -204,6 +205,10 @@ class Talker:
         """A message came from the server. None: it is stale, and nobody may see it."""
         attempt = (envelope.turn or 0, envelope.gen or 0)
         message = envelope.message
+        if isinstance(message, Conversation):
+            moved = self.begin_anew()
+            self._newest = attempt
+            return moved
         if isinstance(message, _OF_AN_ATTEMPT) and attempt < self._newest:
             return None
         if attempt > self._newest:

@@ -17,6 +17,7 @@ ServerFeature = Literal[
     "down_rates",
     "settings",
     "tasks",
+    "commands",
 ]
 
 ClientFeature = Literal["resume", "screen", "approve"]

@@ -4,40 +4,35 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from importlib.metadata import version
 from types import TracebackType
 from typing import Any, Self
 
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home, make_token
-from sayso.server.agent.approvals import ApprovalDesk
-from sayso.server.agent.bounds import Bounds
-from sayso.server.agent.journal import Journal
-from sayso.server.agent.loop import Agent
-from sayso.server.conversation import Conversation
+from sayso.server.conversations import Conversations
+from sayso.server.furnishing import Shared, furnish
 from sayso.server.gateway.host import Greeting
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
 from sayso.server.instinct import Instinct
-from sayso.server.parts import Builder, Mind
-from sayso.server.runtimes.workshop import Workshop
+from sayso.server.parts import Builder
+from sayso.server.seat import Seat
 from sayso.server.settings import Settings
 from sayso.server.shelf import Shelf
+from sayso.server.slash.commands import Commands
+from sayso.server.slash.conversing import CONVERSING
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
 from sayso.server.store.event_log import EventLog
 from sayso.server.telemetry import Telemetry
-from sayso.server.turn.events import Announced
 
 log = logging.getLogger(__name__)
 
 NAME = "Sayso"
-FEATURES = ("ptt", "approvals", "files", "partials", "word_times")
+FEATURES = ("ptt", "approvals", "files", "partials", "word_times", "commands")
 """What this server can do beyond the handshake; SPEC.md tells what each means."""
-
-CONVERSATION = "main"
-"""All devices of this machine share one conversation."""
-
 
 PARTS = ("ears", "voice", "language model", "code")
 """In the order of a conversation."""
@@ -56,7 +51,8 @@ class App:
         limits = Limits(connections=settings.gateway.connections)
         self._listener = Listener(self, make_token(home), limits)
         self._ready = asyncio.Event()
-        self._conversation: Conversation
+        self._commands = Commands(CONVERSING)
+        self._conversations: Conversations
         self.address = ""
         """Host and port that it listens on."""
 
@@ -78,36 +74,37 @@ class App:
     async def start(self) -> None:
         """Build all parts side by side; returns when it is ready to hear."""
         event_log = await self._open_log()
-        journal = await Journal.open(event_log, CONVERSATION)
-        recognizer, voices, mind, workshop, instinct = await asyncio.gather(
+        recognizer, voices, mind, ground, instinct = await asyncio.gather(
             self._builder.hearing(),
             self._builder.speaking(),
             self._builder.thinking(),
-            self._builder.hands(),
+            self._builder.ground(),
             Instinct.awake(event_log, self._remind),
         )
-        desk = ApprovalDesk(journal, self._settings.approvals.expire_s)
-        agent = self._agent(mind, workshop, desk, journal)
-        mouth = Mouth(voices, speed=self._settings.voice.speed)
-        self._conversation = Conversation(
-            CONVERSATION,
-            Ears(recognizer),
-            mouth,
-            agent,
-            desk,
-            self._shelf,
-            instinct,
-            self._telemetry.saw,
+        shared = Shared(
+            home=self._home,
+            settings=self._settings,
+            log=event_log,
+            ears=Ears(recognizer),
+            mouth=Mouth(voices, speed=self._settings.voice.speed),
+            mind=mind,
+            shelf=self._shelf,
+            instinct=instinct,
+            workshop=ground.workshop,
+            watch=self._telemetry.saw,
         )
-        self._telemetry.count_devices(lambda: self._conversation.devices)
+        self._conversations = Conversations(event_log, partial(furnish, shared))
+        self._telemetry.count_devices(lambda: self._conversations.devices)
+        self._stack.push_async_callback(self._conversations.close)
+        latest = await self._conversations.enter(await self._conversations.latest())
         if mind.introduction:
-            self._conversation.notice(mind.introduction)
-        for life in (self._conversation.run(), instinct.run()):
+            latest.conversation.notice(mind.introduction)
+        for life in (self._conversations.run(), instinct.run()):
             self._stack.push_async_callback(_end, asyncio.create_task(life))
         self._ready.set()
 
-    def _remind(self, text: str, device: str) -> None:
-        self._conversation.happened(Announced(text, device))
+    def _remind(self, text: str, device: str, conversation: str) -> None:
+        self._conversations.announce(text, device, conversation)
 
     def summary(self) -> str:
         """For the screen: how each part is, and what to do next."""
@@ -120,14 +117,14 @@ class App:
 
     # --- Host: what the door asks ---
 
-    async def conversation(self) -> Conversation:
-        """The conversation, as soon as it can be talked in."""
+    async def conversation(self, wanted: str = "", person: str = "") -> Seat:
+        """A place in the conversation that is wanted, as soon as it can be talked in."""
         await self._ready.wait()
-        return self._conversation
+        return await Seat.take(self._conversations, self._commands, wanted, person)
 
     def greeting(self) -> Greeting:
         models = {finding.part: finding.detail for finding in self._findings}
-        return Greeting(f"{NAME} {version('sayso')}", models, FEATURES)
+        return Greeting(f"{NAME} {version('sayso')}", models, FEATURES, self._commands.about)
 
     def health(self) -> Mapping[str, Any]:
         findings = self._findings
@@ -156,23 +153,6 @@ class App:
         event_log = await EventLog.open(self._home.state / "events.sqlite")
         self._stack.push_async_callback(event_log.close)
         return event_log
-
-    def _agent(self, mind: Mind, workshop: Workshop, desk: ApprovalDesk, journal: Journal) -> Agent:
-        limits = self._settings.agent
-        return Agent(
-            mind.model,
-            workshop,
-            desk,
-            journal,
-            profile=mind.manner,
-            bounds=Bounds(
-                steps=limits.steps,
-                seconds=limits.seconds,
-                tokens=limits.tokens,
-                usd=limits.usd,
-                output_chars=limits.output_chars,
-            ),
-        )
 
 
 async def _end(task: asyncio.Task[None]) -> None:

@@ -7,7 +7,7 @@ devices --events--> machine --effects--> ears, agent, mouth, devices
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Set
 from dataclasses import replace
 from functools import partial, singledispatchmethod
 
@@ -93,9 +93,28 @@ class Conversation:
         self._happened.put_nowait(event)
 
     @property
-    def devices(self) -> int:
-        """How many take part."""
-        return len(self._outlets)
+    def ticket(self) -> Ticket:
+        """The ticket of the answer that counts."""
+        return self._machine.ticket
+
+    @property
+    def devices(self) -> Set[str]:
+        """Those that take part."""
+        return self._outlets.keys()
+
+    @property
+    def occupied(self) -> bool:
+        """Whether somebody takes part, or work goes on."""
+        return bool(self._outlets or self._works)
+
+    async def rest(self) -> None:
+        """Stop what goes on, and return when it has ended."""
+        works = list(self._works.values())
+        self.happened(events.Interrupted("", None, 0))
+        if works:
+            await asyncio.wait(works)
+        if self._latest:
+            await asyncio.wait({self._latest})
 
     # --- the loop ---
 

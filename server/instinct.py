@@ -17,9 +17,9 @@ LANGUAGE = "en"
 
 
 class OnDue(Protocol):
-    """Takes what is to be said, and the device that asked for it."""
+    """Takes what is to be said, and the device and the conversation in which it was asked for."""
 
-    def __call__(self, text: str, device: str) -> None: ...
+    def __call__(self, text: str, device: str, conversation: str) -> None: ...
 
 
 class Instinct:
@@ -36,7 +36,7 @@ class Instinct:
         reflexes, answers = await asyncio.to_thread(_load)
 
         async def due(reminder: Reminder) -> None:
-            on_due(clerk.due(reminder), reminder.device)
+            on_due(clerk.due(reminder), reminder.device, reminder.conversation)
 
         reminders = await Reminders.open(log, due)
         clerk = Clerk(answers, reminders)

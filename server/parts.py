@@ -28,7 +28,7 @@ from sayso.server.runtimes.environment import (
     KernelEnvironmentError,
     ensure,
 )
-from sayso.server.runtimes.sandbox.selftest import find_sandbox
+from sayso.server.runtimes.sandbox.selftest import SandboxReport, find_sandbox
 from sayso.server.runtimes.workshop import Workshop
 from sayso.server.selection import for_speech, for_talking, voice, voices
 from sayso.server.settings import Settings
@@ -56,6 +56,18 @@ class Mind:
     manner: ModelProfile
     introduction: str | None = None
     """What a person must know before they trust it, to be told once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What the places where code runs have in common."""
+
+    report: SandboxReport
+    environment: KernelEnvironment | None
+
+    def workshop(self, folder: Path) -> Workshop:
+        """A place where code runs, confined; or one that says why none does."""
+        return Workshop(folder, self.environment, self.report)
 
 
 class Builder:
@@ -131,22 +143,15 @@ class Builder:
         better = f"run `sayso models get {best_fitting(memory_bytes())}`"
         return introduction(self._home, better)
 
-    async def hands(self) -> Workshop:
-        """A place where code runs, confined; or one that says why none does."""
+    async def ground(self) -> Ground:
+        """What code stands on; where it can't run, the reason is found out here."""
         report, environment = await asyncio.gather(find_sandbox(), self._environment())
-        workshop = Workshop(self._workspace(), environment, report)
-        self._stack.push_async_callback(workshop.close)
         if report.holds and environment:
-            self._good("code", f"Python in {workshop.where}, confined by {report.kind}")
-            workshop.prepare()
+            self._good("code", f"Python, confined by {report.kind}.")
         elif not report.holds:
             reason = f"Code does not run, because {report.reason}."
             self.findings["code"] = Finding("code", "bad", reason, report.remedy)
-        return workshop
-
-    def _workspace(self) -> Path:
-        folder = self._settings.code.workspace
-        return Path(folder).expanduser() if folder else self._home.data / "workspaces" / "main"
+        return Ground(report, environment)
 
     async def _environment(self) -> KernelEnvironment | None:
         try:

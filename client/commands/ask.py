@@ -13,6 +13,7 @@ from sayso.client.jsonlines import JsonScreen
 from sayso.client.once import Decide, TurnWatch, always, once, run_turns
 from sayso.client.options import (
     WITHOUT_SPEECH,
+    add_conversation,
     add_server,
     add_timeout,
     keep_files,
@@ -34,6 +35,7 @@ class Ask:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("question", nargs="+", help="what you want to know or have done")
         add_server(parser)
+        add_conversation(parser)
         parser.add_argument("--json", action="store_true", help="write events as JSON lines")
         parser.add_argument(
             "--approve", choices=("yes", "no"), help="answer every request for approval so"
@@ -51,7 +53,7 @@ async def _ask(arguments: argparse.Namespace) -> None:
     screen: Screen = JsonScreen(sys.stdout) if arguments.json else plain
     keeper = keep_files(screen, arguments.server)
     watch = TurnWatch(keeper)
-    link = make_link(arguments.server, "ask", WITHOUT_SPEECH)
+    link = make_link(arguments.server, "ask", WITHOUT_SPEECH, arguments.conversation)
     session = Session(link, silent_speaker(), watch)
 
     async def ask() -> None:

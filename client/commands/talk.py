@@ -17,6 +17,7 @@ from sayso.client.jsonlines import JsonScreen
 from sayso.client.once import TurnWatch, always, once, run_turns
 from sayso.client.options import (
     WITHOUT_SPEECH,
+    add_conversation,
     add_server,
     add_timeout,
     keep_files,
@@ -37,6 +38,7 @@ class Talk:
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_server(parser)
+        add_conversation(parser)
         parser.add_argument("--mic", metavar="NAME", default="", help="a device, or file:PATH")
         parser.add_argument("--speaker", metavar="NAME", default="", help="a device, or file:PATH")
         parser.add_argument(
@@ -77,7 +79,9 @@ async def _once(arguments: argparse.Namespace) -> int:
         sys.stderr.write("`--once` needs something to say: give it with --mic file:PATH.\n")
         return MISUSED
     watch = TurnWatch(_written(arguments))
-    session = Session(make_link(arguments.server, "talk"), sound.speaker, watch)
+    session = Session(
+        make_link(arguments.server, "talk", (), arguments.conversation), sound.speaker, watch
+    )
 
     async def ask() -> None:
         await session.speak(microphone)
@@ -95,7 +99,9 @@ async def _piped(arguments: argparse.Namespace) -> int:
     keeper = keep_files(_written(arguments), arguments.server)
     watch = TurnWatch(keeper)
     wants = () if arguments.speaker else WITHOUT_SPEECH
-    session = Session(make_link(arguments.server, "talk", wants), sound.speaker, watch)
+    session = Session(
+        make_link(arguments.server, "talk", wants, arguments.conversation), sound.speaker, watch
+    )
     decide = always(arguments.approve or "no")
     await run_turns(session, watch, piped(session), decide, arguments.timeout)
     await keeper.close()
@@ -132,7 +138,7 @@ async def _session(arguments: argparse.Namespace, screen: Screen) -> tuple[Sessi
     for note in sound.notes:
         screen.show(Notice(note))
     wants = () if sound.audible else WITHOUT_SPEECH
-    link = make_link(arguments.server, "talk", wants)
+    link = make_link(arguments.server, "talk", wants, arguments.conversation)
     return Session(link, sound.speaker, screen, earcons="on"), sound
 
 

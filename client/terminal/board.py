@@ -1,12 +1,13 @@
 """What the moving part of the screen shows, and how. Pure: state in, lines out."""
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from sayso.client.terminal import clean
+from sayso.client.terminal import clean, slash
 from sayso.client.terminal.lineedit import LineEdit
 from sayso.client.terminal.live import Picture
 from sayso.client.terminal.scroll import INDENT, OUTPUT_BAR, PROMPT
@@ -47,6 +48,8 @@ class Board:
     line: LineEdit = field(default_factory=LineEdit)
     keys: str = ""
     """How to talk: it depends on the keyboard and the microphone."""
+    commands: Mapping[str, str] = field(default_factory=dict)
+    """The server's, with a line about each."""
     connected: bool = False
     trouble: str = ""
     """Why there is no connection."""
@@ -147,6 +150,8 @@ class Board:
             return (
                 "let go to send" if self.keys.startswith("hold") else "space to send · Esc to drop"
             )
+        if self.line.text.startswith("/"):
+            return slash.hint(self.line.text, self.commands)
         if self.line.text:
             return "Enter to send"
         if self.turn.work != "idle" or self.turn.mouth != "silent":

@@ -17,7 +17,7 @@ from sayso.client.terminal.editor import edit
 from sayso.client.terminal.keys import Key
 from sayso.client.terminal.screen import TerminalScreen
 from sayso.client.terminal.tty import Terminal
-from sayso.protocol.messages import Approve
+from sayso.protocol.messages import Approve, Command
 
 REPEAT_SECONDS = 0.08
 """A space that follows another one so soon is a held key repeating itself, not a second press."""
@@ -90,6 +90,8 @@ class Keyboard:
                 self._enter()
             case "escape":
                 self._escape()
+            case "tab":
+                self._board.line.put(slash.complete(self._board.line.text, self._board.commands))
             case _:
                 self._board.line.press(key)
 
@@ -153,14 +155,22 @@ class Keyboard:
     def _command(self, line: str) -> None:
         match slash.parse(line):
             case "help":
-                self._screen.put(scroll.aside(slash.help_text(self._help())))
+                self._screen.put(scroll.aside(slash.help_text(self._help(), self._board.commands)))
             case "stop":
                 if not self._session.interrupt():
                     self._screen.put(scroll.aside("There is nothing to stop."))
             case "quit":
                 self._leave(0)
             case _:
-                self._screen.put(scroll.note(slash.unknown(line)))
+                self._ask_server(line)
+
+    def _ask_server(self, line: str) -> None:
+        command = slash.for_server(line, self._board.commands)
+        if command is None:
+            self._screen.put(scroll.note(slash.unknown(line)))
+        else:
+            self._screen.put("", scroll.said(line))
+            self._session.send(Command(*command))
 
     def _help(self) -> list[str]:
         enter = "Enter  sends what you have typed"

@@ -26,6 +26,10 @@ class LineEdit:
         self.clear()
         return line
 
+    def put(self, text: str) -> None:
+        """Let this stand in place of what was written."""
+        self.text, self.cursor = text, len(text)
+
     def clear(self) -> None:
         self.text, self.cursor, self._shown, self._draft = "", 0, 0, ""
 

@@ -18,6 +18,7 @@ from sayso.protocol.messages import (
     CodeEnd,
     CodeOut,
     CodeStart,
+    CommandDone,
     Error,
     Message,
     Metrics,
@@ -89,6 +90,8 @@ class PlainScreen:
             case SttFinal(text=text):
                 self.say(f"You: {text}" if text else "Nothing was understood.")
             case Error(message=text) | Announce(text=text):
+                self.say(text)
+            case CommandDone(text=text):
                 self.say(text)
             case TurnState(work="idle"):
                 self.end_reply()

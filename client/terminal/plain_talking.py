@@ -7,11 +7,12 @@ pipe each line is asked when the one before it has been answered.
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
 from sayso.audio.errors import AudioError
 from sayso.audio.microphone import FileMicrophone, Microphone
+from sayso.client.link_events import LinkChange
 from sayso.client.once import Ask
 from sayso.client.seen import Seen
 from sayso.client.session import Session
@@ -21,7 +22,7 @@ from sayso.client.terminal.keyboard import LONGEST_TEXT, TWICE_SECONDS
 from sayso.client.terminal.lines import lines
 from sayso.client.terminal.plain import PlainScreen
 from sayso.protocol.codec import Envelope
-from sayso.protocol.messages import ApprovalDone, ApprovalRequest, TurnState
+from sayso.protocol.messages import ApprovalDone, ApprovalRequest, Command, Conversation, TurnState
 
 TALK = "Enter by itself begins to talk, Enter again sends. Or type a question. /help tells more."
 TYPE = "Type a question, and press Enter. /help tells more."
@@ -34,17 +35,21 @@ class PlainTalking:
     def __init__(self, screen: PlainScreen) -> None:
         self._screen = screen
         self._request: ApprovalRequest | None = None
+        self._commands: Mapping[str, str] = {}
+        """The server's, with a line about each."""
         self._interrupted_at = -TWICE_SECONDS
         self._left = asyncio.Event()
         self._code = 0
 
     def show(self, seen: Seen) -> None:
         self._screen.show(seen)
+        if isinstance(seen, LinkChange) and seen.welcome is not None:
+            self._commands = seen.welcome.commands
         if isinstance(seen, Envelope):
             match seen.message:
                 case ApprovalRequest() as request:
                     self._request = request
-                case ApprovalDone() | TurnState(work="idle"):
+                case ApprovalDone() | Conversation() | TurnState(work="idle"):
                     self._request = None
 
     async def run(self, session: Session, microphone: Microphone | None) -> int:
@@ -115,14 +120,18 @@ class PlainTalking:
         """Does what a /command says. True: leave."""
         match slash.parse(line):
             case "help":
-                self._screen.say(slash.help_text(_KEYS))
+                self._screen.say(slash.help_text(_KEYS, self._commands))
             case "stop":
                 if not session.interrupt():
                     self._screen.say("There is nothing to stop.")
             case "quit":
                 return True
             case _:
-                self._screen.say(slash.unknown(line))
+                command = slash.for_server(line, self._commands)
+                if command is None:
+                    self._screen.say(slash.unknown(line))
+                else:
+                    session.send(Command(*command))
         return False
 
     def _interrupt(self, session: Session) -> None:
@@ -154,6 +163,10 @@ async def piped(session: Session) -> AsyncGenerator[Ask, None]:
             if line.strip():
 
                 async def ask(text: str = line.strip()[:LONGEST_TEXT]) -> None:
-                    session.say(text)
+                    if text.startswith("/"):
+                        name, _, rest = text[1:].partition(" ")
+                        session.send(Command(name, rest.strip()))
+                    else:
+                        session.say(text)
 
                 yield ask

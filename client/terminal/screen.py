@@ -31,6 +31,8 @@ from sayso.protocol.messages import (
     CodeEnd,
     CodeOut,
     CodeStart,
+    CommandDone,
+    Conversation,
     Error,
     Message,
     Metrics,
@@ -111,6 +113,9 @@ class TerminalScreen:
 
     def show(self, seen: Seen) -> None:
         match seen:
+            case Envelope(message=Conversation()):
+                self._begin_attempt(ANOTHER)
+                self._attempt = (seen.turn or 0, seen.gen or 0)
             case Envelope(message=message) if not isinstance(message, Unknown):
                 self._begin_attempt((seen.turn or 0, seen.gen or 0))
                 self._message(message)
@@ -162,6 +167,8 @@ class TerminalScreen:
                 self.put("", scroll.note(text, "bold"))
             case Metrics(marks=marks) if self._verbosity and marks:
                 self.put(scroll.aside(timing(marks)))
+            case CommandDone(ok=ok, text=text):
+                self.put(scroll.told(text) if ok else scroll.note(text))
             case _:
                 self._work(message)
 
@@ -270,6 +277,8 @@ class TerminalScreen:
         if self._trouble:
             self.put(scroll.aside("The server is there."))
         self._trouble = self.board.trouble = ""
+        if change.welcome is not None:
+            self.board.commands = change.welcome.commands
         if change.session == "anew":
             self._attempt = (0, 0)
             self.put(scroll.note(ANEW))
@@ -284,5 +293,7 @@ class TerminalScreen:
                     self.put(scroll.aside(model))
 
 
+ANOTHER = (2**53, 0)
+"""Newer than any attempt: what there was belongs to another conversation."""
 NOTHING = "Nothing was understood."
 ANEW = "The server began anew. Of what was said before it may know nothing."

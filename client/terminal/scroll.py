@@ -121,5 +121,10 @@ def note(text: str, style: str = "yellow") -> RenderableType:
     return Padding(Text(clean.words(text), style), (0, 1, 0, INDENT))
 
 
+def told(text: str) -> RenderableType:
+    """What a command brought, as it is set."""
+    return Padding(Text(clean.words(text)), (0, 1, 0, INDENT))
+
+
 def aside(text: str) -> RenderableType:
     return Padding(Text(clean.words(text), "dim"), (0, 1, 0, INDENT))

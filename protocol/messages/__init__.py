@@ -1,5 +1,6 @@
 """Every message of the wire and the name it travels under."""
 
+from sayso.protocol.messages.conversing import Command, CommandDone, Conversation
 from sayso.protocol.messages.listening import (
     AudioAck,
     Interrupt,
@@ -61,6 +62,7 @@ FromClient = (
     | Approve
     | Settings
     | TaskCancel
+    | Command
 )
 """What a client may send."""
 
@@ -86,6 +88,8 @@ FromServer = (
     | TaskUpdate
     | Announce
     | Metrics
+    | CommandDone
+    | Conversation
 )
 """What a server may send."""
 
@@ -126,6 +130,9 @@ TYPES: dict[str, type[Message]] = {
     "task.update": TaskUpdate,
     "task.cancel": TaskCancel,
     "metrics": Metrics,
+    "command": Command,
+    "command.done": CommandDone,
+    "conversation": Conversation,
 }
 """The wire's name of each message, the value of `t`."""
 
@@ -145,6 +152,9 @@ __all__ = [
     "CodeEnd",
     "CodeOut",
     "CodeStart",
+    "Command",
+    "CommandDone",
+    "Conversation",
     "Error",
     "FromClient",
     "FromServer",

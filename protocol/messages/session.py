@@ -80,6 +80,8 @@ class Hello:
     """The session that it wants to resume."""
     last_seq: Count | None = None
     """The last `seq` that it received in that session."""
+    conversation: str = ""
+    """The conversation that it wants to take part in, by id or name; empty: the server chooses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,8 @@ class Welcome:
     models: Mapping[str, str] = field(default_factory=dict)
     """What is in use: `ears`, `voice` and `language_model`, in words for a screen."""
     snapshot: Snapshot | None = None
+    commands: Mapping[str, str] = field(default_factory=dict)
+    """What `command` may name, and a line about each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,9 @@ from sayso.server.store.records import (
     Answered,
     Asked,
     Call,
+    ConversationReset,
     Heard,
+    InterpretersEnded,
     Interrupted,
     Record,
     RunIntended,
@@ -52,6 +54,8 @@ class Exchange:
     """The person did not hear all of the answer."""
     interrupted: bool = False
     """The person stopped the work."""
+    state_lost: bool = False
+    """Since the request before it, the interpreters have ended, and variables are gone."""
 
     def act(self, call: str) -> Act:
         """What came of a call."""
@@ -64,6 +68,9 @@ class History:
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self.exchanges: list[Exchange] = []
         self._acts: dict[str, Act] = {}
+        self._ran = False
+        """Code has run in the interpreters that there are."""
+        self._state_lost = False
         for record in records:
             self.apply(record)
 
@@ -71,21 +78,34 @@ class History:
         """Something happened."""
         match record:
             case Asked(text=text):
-                self.exchanges.append(Exchange(text))
+                self.exchanges.append(Exchange(text, state_lost=self._state_lost))
+                self._state_lost = self._ran = False
             case Answered() if self.exchanges:
                 acts = [Act(call) for call in record.calls]
                 self._acts.update((act.call.id, act) for act in acts)
                 self.exchanges[-1].steps.append(Step(record.text, acts))
             case RunIntended(run=run) if run in self._acts:
                 self._acts[run].intended = record
+                self._ran = True
             case RunReported(run=run) if run in self._acts:
                 self._acts[run].report = record
             case Heard(text=text) if self.exchanges:
                 self._cut(self.exchanges[-1], text)
             case Interrupted() if self.exchanges:
                 self.exchanges[-1].interrupted = True
+            case InterpretersEnded():
+                self._state_lost, self._ran = self._ran or self._state_lost, False
+            case ConversationReset():
+                self.exchanges.clear()
+                self._acts.clear()
+                self._state_lost = self._ran = False
             case _:
                 pass
+
+    @property
+    def state_may_be_lost(self) -> bool:
+        """Whether code has run whose variables are not known to be gone."""
+        return self._ran
 
     @property
     def open_acts(self) -> Sequence[Act]:

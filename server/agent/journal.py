@@ -10,6 +10,7 @@ from sayso.server.store.records import (
     ApprovalClosed,
     ApprovalOpened,
     Event,
+    InterpretersEnded,
     Record,
     RunReported,
     Source,
@@ -56,6 +57,8 @@ class Journal:
             else:
                 report = RunReported(act.call.id, "refused", detail=_LOST_BEFORE)
             await journal.note("server", report)
+        if history.state_may_be_lost:
+            await journal.note("server", InterpretersEnded())
         return journal
 
     async def note(self, source: Source, record: Record) -> int:

@@ -82,6 +82,10 @@ class Agent:
                 async for event in events:
                     yield event
 
+    def use_workshop(self, workshop: Workshop) -> None:
+        """Code runs there from the next request on."""
+        self._workshop = workshop
+
     async def heard(self, text: str) -> None:
         """The last answer was cut short in the speaking: the person heard only this much of it.
 

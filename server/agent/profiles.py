@@ -75,6 +75,8 @@ class ModelProfile:
     """Goes before the next request if the last answer was interrupted."""
     interrupted_note: str = "(I stopped you there.)\n"
     """Goes before the next request if the work was interrupted."""
+    state_lost_note: str = "(The interpreters are new: variables of earlier code are gone.)\n"
+    """Goes before the next request if the interpreters ended since the last."""
     answers: PlainAnswers | None = None
     """Set for a model whose account of a result is checked."""
     runs: int = 0

@@ -126,6 +126,8 @@ class Prompt:
             note = self._profile.interrupted_note
         elif before is not None and before.cut:
             note = self._profile.cut_note
+        if exchange.state_lost:
+            note += self._profile.state_lost_note
         return note + self._profile.request.replace("{text}", exchange.asked)
 
     def _add_step(self, messages: list[ChatMessage], step: Step) -> None:

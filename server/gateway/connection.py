@@ -115,6 +115,8 @@ class Connection:
                 raise LeavingError
             case m.Hello():
                 raise OutOfOrder("A hello came after the welcome.")
+            case m.Command(name=name, text=text):
+                conversation.command(device, name, text)
             case _:
                 self._hand_on(device, conversation, message)
 

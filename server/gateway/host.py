@@ -1,7 +1,7 @@
 """The seam between the door and the house behind it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from sayso.protocol.messages import FromServer
@@ -29,6 +29,10 @@ class Conversation(Protocol):
 
     def happened(self, event: Event) -> None: ...
 
+    def command(self, device: str, name: str, text: str) -> None:
+        """The person wants something of Sayso itself; the answer comes through the outlet."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
@@ -37,6 +41,8 @@ class Greeting:
     server: str
     models: Mapping[str, str]
     features: tuple[str, ...]
+    commands: Mapping[str, str] = field(default_factory=dict)
+    """What `command` may name, and a line about each."""
 
 
 class Host(Protocol):
@@ -44,8 +50,11 @@ class Host(Protocol):
 
     def greeting(self) -> Greeting: ...
 
-    async def conversation(self) -> Conversation:
-        """The conversation that a device joins, as soon as it can be talked in."""
+    async def conversation(self, wanted: str = "", person: str = "") -> Conversation:
+        """What a device of this person's joins, as soon as it can be talked in.
+
+        `wanted`: the id or name of a conversation; where there is none, the latest is given.
+        """
         ...
 
     def health(self) -> Mapping[str, Any]:

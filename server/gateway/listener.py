@@ -91,7 +91,7 @@ class Listener:
         hello = await greet(socket, self._limits)
         self._check_token(socket, hello)
         spoken = choose(hello.protocol)
-        conversation = await self._host.conversation()
+        conversation = await self._host.conversation(hello.conversation)
         device = self._name_for(hello)
         connection = Connection(socket, hello, self._limits)
         connection.tell(self._welcome_for(hello, spoken, conversation.id), NO_TURN)
@@ -129,6 +129,7 @@ class Listener:
             limits=m.Limits(self._limits.text_bytes, self._limits.frame_bytes),
             conversation=conversation,
             models=dict(greeting.models),
+            commands=dict(greeting.commands),
         )
 
 

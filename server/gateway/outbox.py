@@ -26,6 +26,7 @@ URGENT: tuple[type[m.FromServer], ...] = (
     m.SttFinal,
     m.ApprovalRequest,
     m.ApprovalDone,
+    m.Conversation,
 )
 
 
@@ -49,6 +50,8 @@ class Outbox:
         if isinstance(message, URGENT):
             if isinstance(message, m.SpeechStop) and message.reason != "done":
                 self._drop_sound(message.stream)
+            if isinstance(message, m.Conversation):
+                self._leave_behind()
             self._urgent.append(envelope)
         else:
             size = len(message.text) if isinstance(message, (m.CodeOut, m.ReplyDelta)) else 0
@@ -88,6 +91,14 @@ class Outbox:
         self._waiting_bytes += size
         if self._waiting_bytes > self._limit:
             self.overflowed = True
+
+    def _leave_behind(self) -> None:
+        """Nothing of the conversation before follows."""
+        kept = (m.OfConnection, m.Error)
+        self._urgent = deque(one for one in self._urgent if isinstance(one.message, kept))
+        self._sound.clear()
+        self._story.clear()
+        self._waiting_bytes = 0
 
     def _drop_sound(self, stream: int) -> None:
         kept = deque(frame for frame in self._sound if frame.stream != stream)

@@ -13,8 +13,13 @@ from sayso.server.store.records import (
     ApprovalClosed,
     ApprovalOpened,
     Asked,
+    ConversationBegan,
+    ConversationNamed,
+    ConversationReset,
+    DayExtended,
     Failed,
     Heard,
+    InterpretersEnded,
     Interrupted,
     Record,
     ReminderCancelled,
@@ -38,6 +43,11 @@ _KINDS: Final[Mapping[str, type]] = {
     "reminder.set": ReminderSet,
     "reminder.told": ReminderTold,
     "reminder.cancelled": ReminderCancelled,
+    "conversation.began": ConversationBegan,
+    "conversation.named": ConversationNamed,
+    "conversation.reset": ConversationReset,
+    "interpreters.ended": InterpretersEnded,
+    "day.extended": DayExtended,
 }
 _NAMES: Final[Mapping[type, str]] = {kind: name for name, kind in _KINDS.items()}
 

@@ -19,7 +19,15 @@ from typing import IO, Final, Self, TypeVar, cast
 
 from sayso.server.store.codec import decode, encode, kind_of
 from sayso.server.store.errors import StoreClosed, StoreError, StoreFull
-from sayso.server.store.records import Asked, Conversation, Event, Record, Source
+from sayso.server.store.records import (
+    Asked,
+    Conversation,
+    ConversationBegan,
+    ConversationNamed,
+    Event,
+    Record,
+    Source,
+)
 from sayso.server.store.schema import APPLICATION_ID, MIGRATIONS, VERSION
 
 _BUSY_S: Final = 5.0
@@ -142,14 +150,17 @@ class EventLog:
             SELECT conversation, MIN (time), MAX (time), COUNT (*),
                 (SELECT first.payload FROM event AS first
                  WHERE first.conversation = event.conversation AND first.kind = 'asked'
-                 ORDER BY first.id LIMIT 1)
+                 ORDER BY first.id LIMIT 1),
+                (SELECT setup.payload FROM event AS setup
+                 WHERE setup.conversation = event.conversation
+                   AND setup.kind = 'conversation.began' ORDER BY setup.id LIMIT 1),
+                (SELECT named.payload FROM event AS named
+                 WHERE named.conversation = event.conversation
+                   AND named.kind = 'conversation.named' ORDER BY named.id DESC LIMIT 1)
             FROM event GROUP BY conversation ORDER BY MAX (id) DESC
             """
         )
-        return [
-            Conversation(name, began, last, count, _title(asked))
-            for name, began, last, count, asked in rows
-        ]
+        return [_summary(*row) for row in rows]
 
     def _end(self) -> None:
         self._connection.close()
@@ -168,9 +179,22 @@ def _event(
     return Event(conversation, source, decode(kind, payload), parent, when, number)
 
 
-def _title(asked: str | None) -> str:
-    record = decode("asked", asked) if asked else None
-    return record.text[:_TITLE_CHARS] if isinstance(record, Asked) else ""
+def _summary(
+    name: str,
+    began: float,
+    last: float,
+    count: int,
+    asked: str | None,
+    setup: str | None,
+    named: str | None,
+) -> Conversation:
+    first = decode("asked", asked) if asked else None
+    title = first.text[:_TITLE_CHARS] if isinstance(first, Asked) else ""
+    record = decode("conversation.began", setup) if setup else None
+    made = record if isinstance(record, ConversationBegan) else ConversationBegan()
+    later = decode("conversation.named", named) if named else None
+    called = later.name if isinstance(later, ConversationNamed) else made.name
+    return Conversation(name, began, last, count, title, called, made.owner, made.workspace)
 
 
 def _open_locked(path: Path) -> tuple[IO[str], sqlite3.Connection]:

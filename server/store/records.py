@@ -45,6 +45,8 @@ class Answered:
     tokens_in: int = 0
     tokens_out: int = 0
     usd: float | None = None
+    seconds: float = 0.0
+    """How long the model took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +173,43 @@ class ReminderCancelled:
 
 
 @dataclass(frozen=True, slots=True)
+class ConversationBegan:
+    """A conversation was set up."""
+
+    name: str = ""
+    """What the person calls it; empty if they did not say."""
+    owner: str = ""
+    """Whose it is; empty: the household's."""
+    workspace: str = ""
+    """The folder in which its code runs; empty: one of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationNamed:
+    """The person gave it another name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationReset:
+    """The person wants to begin anew: what was before is kept, and no longer told to the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class InterpretersEnded:
+    """The interpreters, with all variables, ended between requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class DayExtended:
+    """The person let the work go on beyond a day's limit, by as much again."""
+
+    by: str = ""
+    """The device on which they said so."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unread:
     """A record of a kind that this version does not know."""
 
@@ -190,6 +229,11 @@ Record = (
     | ReminderSet
     | ReminderTold
     | ReminderCancelled
+    | ConversationBegan
+    | ConversationNamed
+    | ConversationReset
+    | InterpretersEnded
+    | DayExtended
     | Unread
 )
 
@@ -221,3 +265,9 @@ class Conversation:
     events: int
     title: str
     """The first thing that the person asked."""
+    name: str = ""
+    """What the person calls it; empty if they did not say."""
+    owner: str = ""
+    """Whose it is; empty: the household's."""
+    workspace: str = ""
+    """The folder in which its code runs; empty: one of its own."""

@@ -15,7 +15,7 @@ from sayso.protocol.version import SPOKEN
 from sayso.server.gateway.host import Greeting, Outlet
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
-from sayso.server.turn.events import Event, Joined
+from sayso.server.turn.events import Event, Joined, Ticket
 
 TOKEN = "a-token-of-this-machine"
 WAIT_S = 5.0
@@ -31,12 +31,13 @@ class House:
     left: list[str] = field(default_factory=list)
     somebody_left: asyncio.Event = field(default_factory=asyncio.Event)
     outlets: dict[str, Outlet] = field(default_factory=dict)
+    commands: list[tuple[str, str, str]] = field(default_factory=list)
     events: asyncio.Queue[Event] = field(default_factory=asyncio.Queue)
 
     def greeting(self) -> Greeting:
         return Greeting("sayso test", {"ears": "tiny.en"}, ("ptt",))
 
-    async def conversation(self) -> "House":
+    async def conversation(self, wanted: str = "", person: str = "") -> "House":
         return self
 
     def health(self) -> Mapping[str, Any]:
@@ -58,6 +59,10 @@ class House:
 
     def happened(self, event: Event) -> None:
         self.events.put_nowait(event)
+
+    def command(self, device: str, name: str, text: str) -> None:
+        self.commands.append((device, name, text))
+        self.outlets[device].tell(m.CommandDone(name, text="done"), Ticket(0, 0))
 
     async def next_event(self) -> Event:
         async with asyncio.timeout(WAIT_S):

@@ -153,11 +153,21 @@ class Rules:
         require(isinstance(message, m.FromServer), f"{message} is for clients to send")
         if isinstance(message, ANSWERS):
             require(envelope.turn is not None, "an answer says to which turn it belongs")
+        if isinstance(message, m.Conversation):
+            self._move()
         place = (envelope.turn or 0, envelope.gen or 0)
         if isinstance(message, ANSWERS) and place < self._session.newest:
             return  # Stale: a client drops it, and so do we.
         self._session.newest = max(self._session.newest, place)
         self._down(message)
+
+    def _move(self) -> None:
+        """Into another conversation: what the server counts begins anew."""
+        session = self._session
+        session.newest = (0, 0)
+        session.speeches.clear()
+        session.runs.clear()
+        session.approvals.clear()
 
     def _welcome(self, welcome: m.Welcome) -> None:
         hello = self._hello

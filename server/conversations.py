@@ -1,0 +1,199 @@
+"""All conversations: which there are, and the few that are open.
+
+An open conversation has its memory, its interpreters and its turn machine at hand. One that nobody
+takes part in is closed after a while, and opened from the log when somebody comes back to it.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Final
+
+from sayso.server.furnishing import Furnished
+from sayso.server.store.event_log import EventLog
+from sayso.server.store.records import (
+    Conversation,
+    ConversationBegan,
+    ConversationNamed,
+    ConversationReset,
+    Event,
+)
+from sayso.server.turn.events import Announced
+
+log = logging.getLogger(__name__)
+
+FIRST: Final = "main"
+"""The conversation that there is when there is none yet."""
+
+IDLE_S: Final = 1_800.0
+"""Nobody takes part and nothing runs: after half an hour the interpreters give back their memory.
+A device that comes and goes within that time finds its variables as it left them."""
+
+LOOK_EVERY_S: Final = 60.0
+"""Between two looks for idle conversations."""
+
+OPEN_AT_MOST: Final = 16
+"""Open ones that nobody takes part in count too; beyond that the longest unused are closed. Each
+may hold interpreters of some 60 MB."""
+
+LONGEST_NAME: Final = 80
+"""Characters: a line of a list."""
+
+Furnish = Callable[[Conversation], Awaitable[Furnished]]
+
+
+class NoSuchConversation(Exception):
+    """The text says so."""
+
+
+class Conversations:
+    """Its `run` is a task, until cancelled; `close` ends all that are open."""
+
+    def __init__(
+        self,
+        event_log: EventLog,
+        furnish: Furnish,
+        *,
+        idle_s: float = IDLE_S,
+        open_at_most: int = OPEN_AT_MOST,
+    ) -> None:
+        self._log = event_log
+        self._furnish = furnish
+        self._idle_s = idle_s
+        self._open_at_most = open_at_most
+        self._open: dict[str, Furnished] = {}
+        self._used_at: dict[str, float] = {}
+        self._one_at_a_time = asyncio.Lock()
+
+    # --- which there are ---
+
+    async def all(self, person: str = "") -> list[Conversation]:
+        """A person's conversations and the household's, the latest first."""
+        return [one for one in await self._log.conversations() if one.owner in ("", person)]
+
+    async def find(self, wanted: str, person: str = "") -> Conversation:
+        """By id, by name, or by its number in the list. Raises NoSuchConversation."""
+        wanted = wanted.strip()
+        there = await self.all(person)
+        plain = wanted.casefold()
+        for one in there:
+            if one.id == wanted or one.name.casefold() == plain:
+                return one
+        if wanted.isdecimal() and 0 < int(wanted) <= len(there):
+            return there[int(wanted) - 1]
+        for one in there:
+            if plain and plain in f"{one.name} {one.title}".casefold():
+                return one
+        raise NoSuchConversation(
+            f"There is no conversation {wanted}; /conversations lists those that there are."
+        )
+
+    async def latest(self, person: str = "") -> Conversation:
+        """The one that was talked in last; the first of all is begun here."""
+        there = await self.all(person)
+        return there[0] if there else await self._begin(FIRST, ConversationBegan(owner=person))
+
+    async def begin(self, name: str = "", person: str = "", workspace: str = "") -> Conversation:
+        """A new one."""
+        name = name.strip()[:LONGEST_NAME]
+        taken = {one.id for one in await self._log.conversations()}
+        stem = slug(name) or datetime.now().astimezone().strftime("%Y-%m-%d")
+        number, unique = 2, stem
+        while unique in taken:
+            unique, number = f"{stem}-{number}", number + 1
+        return await self._begin(unique, ConversationBegan(name, person, workspace))
+
+    async def rename(self, conversation: str, name: str) -> None:
+        """Call it so from now on."""
+        record = ConversationNamed(name.strip()[:LONGEST_NAME])
+        await self._log.append(Event(conversation, "person", record))
+
+    async def _begin(self, name: str, record: ConversationBegan) -> Conversation:
+        await self._log.append(Event(name, "person", record))
+        return next(one for one in await self._log.conversations() if one.id == name)
+
+    # --- the open ones ---
+
+    @property
+    def open(self) -> Mapping[str, Furnished]:
+        """Those that are open now, by id."""
+        return self._open
+
+    @property
+    def devices(self) -> int:
+        """How many take part in any."""
+        return sum(len(here.conversation.devices) for here in self._open.values())
+
+    async def enter(self, conversation: Conversation) -> Furnished:
+        """Open it, if it is not. Raises StoreError."""
+        async with self._one_at_a_time:
+            self._used_at[conversation.id] = asyncio.get_running_loop().time()
+            here = self._open.get(conversation.id)
+            if here is None:
+                here = self._open[conversation.id] = await self._furnish(conversation)
+                await self._close_beyond(self._open_at_most)
+            return here
+
+    async def reset(self, conversation: str) -> None:
+        """Begin anew: the model is told nothing of before, and the interpreters are new."""
+        here = self._open[conversation]
+        await here.conversation.rest()
+        await here.journal.note("person", ConversationReset())
+        await here.renew()
+
+    def announce(self, text: str, device: str, conversation: str) -> None:
+        """Say this where the device is, else where it was asked for, else to whoever comes next."""
+        places = [one.conversation for one in self._open.values()]
+        for place in places:
+            if device in place.devices:
+                place.happened(Announced(text, device))
+                return
+        there = [place for place in places if place.devices]
+        for place in [place for place in there if place.id == conversation] or there:
+            place.happened(Announced(text, device))
+        if not there and places:
+            places[0].notice(text)
+
+    async def run(self) -> None:
+        """Close those that are idle."""
+        while True:
+            await asyncio.sleep(min(LOOK_EVERY_S, self._idle_s))
+            async with self._one_at_a_time:
+                now = asyncio.get_running_loop().time()
+                for name, here in list(self._open.items()):
+                    if here.conversation.occupied:
+                        self._used_at[name] = now
+                    elif now - self._used_at[name] >= self._idle_s:
+                        await self._close(name)
+
+    async def close(self) -> None:
+        """Close all."""
+        async with self._one_at_a_time:
+            await asyncio.gather(*(here.close() for here in self._open.values()))
+            self._open.clear()
+
+    async def _close_beyond(self, most: int) -> None:
+        unused = sorted(
+            (name for name, here in self._open.items() if not here.conversation.occupied),
+            key=self._used_at.__getitem__,
+        )
+        # The newest of the unused is the one that is being entered.
+        for name in unused[: max(0, min(len(self._open) - most, len(unused) - 1))]:
+            await self._close(name)
+
+    async def _close(self, name: str) -> None:
+        log.info("a conversation is idle and closed")
+        await self._open.pop(name).close()
+        del self._used_at[name]
+
+
+def slug(name: str) -> str:
+    """A name as it may stand in a path."""
+    return re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")[:40]
+
+
+def called(about: Conversation) -> str:
+    """How a person knows it."""
+    return about.name or about.title or about.id

@@ -1,0 +1,125 @@
+"""One open conversation and all that belongs to it alone: memory, folder, interpreters, machine."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sayso.protocol.home import Home
+from sayso.server.agent.approvals import ApprovalDesk
+from sayso.server.agent.bounds import Bounds
+from sayso.server.agent.journal import Journal
+from sayso.server.agent.loop import Agent
+from sayso.server.conversation import Conversation
+from sayso.server.instinct import Instinct
+from sayso.server.parts import Mind
+from sayso.server.runtimes.workshop import Workshop
+from sayso.server.settings import Settings
+from sayso.server.shelf import Shelf
+from sayso.server.speech.ears import Ears
+from sayso.server.speech.mouth import Mouth
+from sayso.server.store import records
+from sayso.server.store.event_log import EventLog
+from sayso.server.turn.effects import Effect
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all conversations of a house have in common."""
+
+    home: Home
+    settings: Settings
+    log: EventLog
+    ears: Ears
+    mouth: Mouth
+    mind: Mind
+    shelf: Shelf
+    instinct: Instinct
+    workshop: Callable[[Path], Workshop]
+    """Sets up a place for code to run in a folder."""
+    watch: Callable[[Effect], None] = lambda _: None
+    """Sees everything that turns want done."""
+
+
+class Furnished:
+    """Made by `furnish`; closed once."""
+
+    def __init__(
+        self,
+        about: records.Conversation,
+        conversation: Conversation,
+        agent: Agent,
+        journal: Journal,
+        workshop: Workshop,
+        make_workshop: Callable[[], Workshop],
+    ) -> None:
+        self.about = about
+        self.conversation = conversation
+        self.agent = agent
+        self.journal = journal
+        self.workshop = workshop
+        self._make_workshop = make_workshop
+        self._life = asyncio.create_task(conversation.run(), name=f"conversation {about.id}")
+
+    async def renew(self) -> None:
+        """New interpreters: nothing that code left in them remains."""
+        await self.workshop.close()
+        self.workshop = self._make_workshop()
+        self.agent.use_workshop(self.workshop)
+        self.workshop.prepare()
+
+    async def close(self) -> None:
+        """Stop what it does and end its interpreters."""
+        self._life.cancel()
+        await asyncio.gather(self._life, return_exceptions=True)
+        await self.workshop.close()
+
+
+async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
+    """Open a conversation. Raises StoreError."""
+    journal = await Journal.open(shared.log, about.id)
+    desk = ApprovalDesk(journal, shared.settings.approvals.expire_s)
+    folder = workspace(shared.home, shared.settings, about)
+
+    def make_workshop() -> Workshop:
+        return shared.workshop(folder)
+
+    workshop = make_workshop()
+    agent = Agent(
+        shared.mind.model,
+        workshop,
+        desk,
+        journal,
+        profile=shared.mind.manner,
+        bounds=bounds(shared.settings),
+    )
+    conversation = Conversation(
+        about.id,
+        shared.ears,
+        shared.mouth,
+        agent,
+        desk,
+        shared.shelf,
+        shared.instinct,
+        shared.watch,
+    )
+    workshop.prepare()
+    return Furnished(about, conversation, agent, journal, workshop, make_workshop)
+
+
+def workspace(home: Home, settings: Settings, about: records.Conversation) -> Path:
+    """The folder in which a conversation's code runs."""
+    chosen = about.workspace or settings.code.workspace
+    return Path(chosen).expanduser() if chosen else home.data / "workspaces" / about.id
+
+
+def bounds(settings: Settings) -> Bounds:
+    """How far one request may go, as the settings have it."""
+    limits = settings.agent
+    return Bounds(
+        steps=limits.steps,
+        seconds=limits.seconds,
+        tokens=limits.tokens,
+        usd=limits.usd,
+        output_chars=limits.output_chars,
+    )

@@ -1,0 +1,47 @@
+"""What one command is, what it may look at, and what comes of it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from sayso.server.conversations import Conversations
+from sayso.server.furnishing import Furnished
+from sayso.server.store.records import Conversation
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Where a command was given."""
+
+    conversations: Conversations
+    here: Furnished
+    """The conversation that the device takes part in."""
+    move: Callable[[Conversation], Awaitable[None]]
+    """Take the device to another conversation."""
+    device: str
+    person: str
+    text: str
+    """What stands behind the command's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What to tell the person."""
+
+    text: str
+    """For a screen, in Markdown."""
+    ok: bool = True
+    """False: it was not done, and the text says why."""
+    file: str | None = None
+    """The id on the shelf of a file that was made."""
+    file_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something that a person can type with a slash."""
+
+    name: str
+    about: str
+    """One line for the list, without a full stop."""
+    run: Callable[[Situation], Awaitable[Outcome]]
+    """Raises StoreError and NoSuchConversation, whose texts are for the person."""

@@ -1,0 +1,31 @@
+"""All commands by their names."""
+
+from collections.abc import Iterable, Mapping
+
+from sayso.server.slash.command import Command, Outcome, Situation
+
+
+class Commands:
+    """Runs them."""
+
+    def __init__(self, commands: Iterable[Command]) -> None:
+        self._commands = {command.name: command for command in commands}
+        help_ = Command("help", "this list", self._help)
+        self._commands = {"help": help_, **self._commands}
+
+    @property
+    def about(self) -> Mapping[str, str]:
+        """A line on each, by name."""
+        return {name: command.about for name, command in self._commands.items()}
+
+    async def run(self, name: str, situation: Situation) -> Outcome:
+        """Do as a command says. Raises what commands raise."""
+        command = self._commands.get(name.strip().removeprefix("/").lower())
+        if command is None:
+            return Outcome(f"There is no /{name[:40]}; /help lists what there is.", ok=False)
+        return await command.run(situation)
+
+    async def _help(self, situation: Situation) -> Outcome:
+        width = max(map(len, self._commands))
+        lines = [f"/{name:<{width}}  {about}" for name, about in self.about.items()]
+        return Outcome("\n".join(lines))

@@ -1,0 +1,143 @@
+"""A house with conversations of the real kind, without ears, voice and sandbox."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import repeat
+from pathlib import Path
+from typing import cast
+
+from sayso.protocol import messages as m
+from sayso.protocol.home import Home
+from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool, Usage
+from sayso.server.agent.profiles import profile
+from sayso.server.conversations import Conversations
+from sayso.server.furnishing import Shared, furnish
+from sayso.server.instinct import Instinct
+from sayso.server.parts import Mind
+from sayso.server.runtimes.sandbox.selftest import SandboxReport
+from sayso.server.runtimes.workshop import Workshop
+from sayso.server.seat import Seat
+from sayso.server.settings import Settings
+from sayso.server.shelf import Shelf
+from sayso.server.slash.commands import Commands
+from sayso.server.slash.conversing import CONVERSING
+from sayso.server.speech.ears import Ears
+from sayso.server.speech.mouth import Mouth
+from sayso.server.speech.voices import OneVoice
+from sayso.server.stand_ins import Deaf, Mute
+from sayso.server.store.event_log import EventLog
+from sayso.server.turn.effects import Send
+from sayso.server.turn.events import Joined, Ticket, Typed
+
+WAIT_S = 20.0
+"""Longest time for anything here on a busy machine."""
+
+
+async def until(is_so: Callable[[], object]) -> None:
+    """Let the house work until something is so."""
+    async with asyncio.timeout(WAIT_S):
+        for pause in repeat(0.002):
+            if is_so():
+                return
+            await asyncio.sleep(pause)
+
+
+class Echo:
+    """A language model that says back what it is told last, and how much it was told."""
+
+    name = "echo"
+    calls_tools = False
+
+    async def reply(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
+    ) -> AsyncIterator[Delta]:
+        yield TextDelta(f"{len(messages) - 1}: {messages[-1]['content']}")
+        yield Usage(len(messages), 1, None)
+
+
+@dataclass
+class Device:
+    """A device that takes part, and what it was told."""
+
+    seat: Seat
+    name: str
+    told: list[m.FromServer] = field(default_factory=list)
+
+    def tell(self, message: m.FromServer, ticket: Ticket) -> None:
+        self.told.append(message)
+
+    def send(self, speech: Send) -> None:
+        raise AssertionError("nobody speaks here")
+
+    def all(self, kind: type) -> list[m.FromServer]:
+        return [message for message in self.told if isinstance(message, kind)]
+
+    async def ask(self, text: str) -> str:
+        """Type something and wait for the answer."""
+        self.told.clear()
+        self.seat.happened(Typed(self.name, text))
+        idle = m.TurnState("idle", "idle", "silent")
+        await until(lambda: self.all(m.Metrics) and self.told[-1] == idle)
+        replies = cast("list[m.ReplyDelta]", self.all(m.ReplyDelta))
+        return "".join(reply.text for reply in replies)
+
+    async def command(self, name: str, text: str = "") -> m.CommandDone:
+        """Give a command and wait for what comes of it."""
+        before = len(self.all(m.CommandDone))
+        self.seat.command(self.name, name, text)
+        await until(lambda: len(self.all(m.CommandDone)) > before)
+        return cast("m.CommandDone", self.all(m.CommandDone)[-1])
+
+    def leave(self) -> None:
+        self.seat.leave(self.name)
+
+
+@dataclass
+class Household:
+    """What a test works with."""
+
+    conversations: Conversations
+    commands: Commands
+    log: EventLog
+
+    async def device(self, name: str = "desk", wanted: str = "", person: str = "") -> Device:
+        seat = await Seat.take(self.conversations, self.commands, wanted, person)
+        device = Device(seat, name)
+        seat.join(Joined(name, speaks=False), device)
+        return device
+
+
+@asynccontextmanager
+async def household(
+    folder: Path, *, idle_s: float = 1_800.0, open_at_most: int = 16
+) -> AsyncIterator[Household]:
+    """A house that lives in a folder, until the block ends."""
+    home = Home(folder, folder, folder)
+    log = await EventLog.open(folder / "events.sqlite")
+    no_sandbox = SandboxReport(holds=False, remedy="There is none here.")
+
+    def remind(text: str, device: str, conversation: str) -> None:
+        conversations.announce(text, device, conversation)
+
+    shared = Shared(
+        home=home,
+        settings=Settings(),
+        log=log,
+        ears=Ears(Deaf("no ears")),
+        mouth=Mouth(OneVoice(Mute("no voice"))),
+        mind=Mind(Echo(), profile("default")),
+        shelf=Shelf(),
+        instinct=await Instinct.awake(log, remind),
+        workshop=lambda place: Workshop(place, None, no_sandbox),
+    )
+    conversations = Conversations(
+        log, partial(furnish, shared), idle_s=idle_s, open_at_most=open_at_most
+    )
+    try:
+        yield Household(conversations, Commands(CONVERSING), log)
+    finally:
+        await conversations.close()
+        await log.close()

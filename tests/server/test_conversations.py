@@ -1,0 +1,159 @@
+"""Several conversations: each its own memory, found again by name, moved between, begun anew."""
+
+import asyncio
+from pathlib import Path
+
+from sayso.protocol import messages as m
+from sayso.server.conversations import slug
+from sayso.server.turn.events import Joined
+from tests.server.household import household, until
+
+
+async def test_a_first_device_finds_a_conversation_and_the_next_one_joins_it(
+    tmp_path: Path,
+) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device("desk")
+        phone = await house.device("phone")
+        assert desk.seat.id == phone.seat.id == "main"
+        assert await desk.ask("hello") == "1: hello"
+        assert phone.all(m.ReplyDelta)
+
+
+async def test_conversations_remember_apart_from_each_other(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        assert await desk.ask("one") == "1: one"
+        assert (await desk.command("new", "Taxes 2026")).ok
+        assert desk.seat.id == "taxes-2026"
+        assert await desk.ask("two") == "1: two"
+        assert (await desk.command("resume", "main")).ok
+        assert await desk.ask("three") == "3: three"
+        assert (await desk.command("resume", "taxes 2026")).ok
+        assert await desk.ask("four") == "3: four"
+        folders = {here.workshop.where for here in house.conversations.open.values()}
+        assert folders == {str(tmp_path / "workspaces" / one) for one in ("main", "taxes-2026")}
+
+
+async def test_a_move_is_told_before_its_answer_and_before_what_follows(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        await desk.ask("one")
+        desk.told.clear()
+        await desk.command("new", "Garden")
+        await until(lambda: desk.all(m.TurnState))
+        kinds = [type(message) for message in desk.told]
+        assert kinds.index(m.Conversation) == 0
+        assert desk.told[0] == m.Conversation("garden", "Garden")
+
+
+async def test_after_a_restart_conversations_and_their_names_are_there(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        await desk.ask("how high is the Eiffel tower")
+        await desk.command("new", "Garden")
+        await desk.command("save", "Roses")
+        await desk.ask("when to cut them")
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        assert desk.seat.id == "garden"
+        listed = (await desk.command("conversations")).text.splitlines()
+        assert [line.split("  ")[-1] for line in listed] == [
+            "Roses",
+            "how high is the Eiffel tower",
+        ]
+        await desk.command("resume", "eiffel")
+        assert await desk.ask("and in feet") == "3: and in feet"
+
+
+async def test_a_device_may_want_a_conversation_and_is_told_if_it_is_not_there(
+    tmp_path: Path,
+) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        await desk.command("new", "Garden")
+        assert (await house.device("phone", wanted="garden")).seat.id == "garden"
+        pad = await house.device("pad", wanted="attic")
+        (error,) = pad.all(m.Error)
+        assert isinstance(error, m.Error)
+        assert "no conversation attic" in error.message
+
+
+async def test_a_person_sees_their_own_conversations_and_the_households(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        common = await house.conversations.latest()
+        anns = await house.conversations.begin("Diary", person="ann")
+        assert {one.id for one in await house.conversations.all("ann")} == {common.id, anns.id}
+        assert [one.id for one in await house.conversations.all("bob")] == [common.id]
+        bob = await house.device("phone", wanted=anns.id, person="bob")
+        assert bob.seat.id == common.id
+
+
+async def test_reset_forgets_for_the_model_what_the_log_keeps(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        await desk.ask("one")
+        assert (await desk.command("reset")).ok
+        assert await desk.ask("two") == "1: two"
+        kept = str(await house.log.conversation("main"))
+        assert "'one'" in kept
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        assert await desk.ask("three") == "3: three"
+
+
+async def test_an_unknown_command_is_answered(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        done = await desk.command("dance")
+        assert done == m.CommandDone(
+            "dance", ok=False, text="There is no /dance; /help lists what there is."
+        )
+        assert "/resume" in (await desk.command("help")).text
+
+
+async def test_idle_conversations_are_closed_and_come_back_as_they_were(tmp_path: Path) -> None:
+    async with household(tmp_path, open_at_most=2) as house:
+        desk = await house.device()
+        await desk.ask("one")
+        for name in ("a", "b", "c"):
+            await desk.command("new", name)
+        assert set(house.conversations.open) == {"b", "c"}
+        await desk.command("resume", "main")
+        assert await desk.ask("two") == "3: two"
+
+
+async def test_a_conversation_that_nobody_takes_part_in_is_closed_after_a_while(
+    tmp_path: Path,
+) -> None:
+    async with household(tmp_path, idle_s=0.05) as house:
+        desk = await house.device()
+        phone = await house.device("phone")
+        await phone.command("new", "b")
+        desk.leave()
+        task = asyncio.create_task(house.conversations.run())
+        await until(lambda: set(house.conversations.open) == {"b"})
+        task.cancel()
+
+
+async def test_a_reminder_is_told_where_its_device_is(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk, phone = await house.device("desk"), await house.device("phone")
+        await desk.command("new", "b")
+        house.conversations.announce("Tea!", "desk", "main")
+        await until(lambda: desk.all(m.Announce))
+        assert not phone.all(m.Announce)
+        desk.leave()
+        house.conversations.announce("Eggs!", "desk", "b")
+        await until(lambda: phone.all(m.Announce))
+        phone.leave()
+        house.conversations.announce("Milk!", "desk", "b")
+        desk.seat.join(Joined("desk", speaks=False), desk)
+        phone.seat.join(Joined("phone", speaks=False), phone)
+        await until(lambda: "Milk!" in str(desk.told + phone.told))
+
+
+def test_names_become_folders() -> None:
+    assert slug("Taxes, 2026!") == "taxes-2026"
+    assert slug("../../etc") == "etc"
+    assert slug("日記") == ""
