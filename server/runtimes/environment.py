@@ -66,6 +66,11 @@ class KernelEnvironment:
         return self.folder / "bin" / "python"
 
     @property
+    def library(self) -> Path:
+        """Where packages lie below a prefix of this Python."""
+        return Path("lib", "python{}.{}".format(*sys.version_info), "site-packages")
+
+    @property
     def skeleton(self) -> Path:
         """What each kernel's own home folder starts with: caches that would take seconds to
         make."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.gathering import Gathering
 from sayso.server.runtimes.interpreter import CannotStartError, Interpreter
+from sayso.server.runtimes.network.proxy import Proxy
 from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH, Confines, Sandbox
@@ -30,6 +31,10 @@ _LOOK_AT_DISK_S = 0.5
 _PYTHON_KERNEL = Path(__file__).with_name("python_kernel.py").resolve()
 
 NO_GRANTS = Reach()
+
+OWN_PACKAGES = ".packages"
+"""In a workspace: what code installs there is that conversation's alone, and the kernels' own
+environment stays as it is for all."""
 
 _LOST = "Before it, the interpreter had ended and was replaced: earlier variables are lost."
 
@@ -216,6 +221,7 @@ def python(
     environment: KernelEnvironment,
     workspace: Path,
     reach: Reach = NO_GRANTS,
+    proxy: Proxy | None = None,
     *,
     disk_reserve: int = DISK_RESERVE_BYTES,
 ) -> KernelRuntime:
@@ -230,13 +236,17 @@ def python(
             *reach.readable(workspace),
         ),
         skeleton=environment.skeleton,
+        proxy=proxy,
     )
+    packages = workspace / OWN_PACKAGES
     argv = (str(environment.python), str(_PYTHON_KERNEL), "-f", "{connection_file}")
     variables = {
-        "PATH": ":".join((str(environment.python.parent), *SEARCH_PATH)),
+        "PATH": ":".join((str(environment.python.parent), str(packages / "bin"), *SEARCH_PATH)),
+        "PYTHONPATH": str(packages / environment.library),
+        "PIP_PREFIX": str(packages),
         # The debugger that ipykernel brings warns of what nobody debugs here.
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-        "PIP_RETRIES": "0",  # without a network, trying again for ten seconds finds none
+        "PIP_RETRIES": "0",  # where the network is not granted, trying again finds none
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     }
     return KernelRuntime("python", sandbox, argv, confines, variables, disk_reserve=disk_reserve)

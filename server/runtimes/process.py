@@ -11,7 +11,8 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from sayso.server.runtimes.sandbox.sandbox import Confined, Confines, Sandbox
+from sayso.server.runtimes.network.door import ENVIRONMENT, Door, door_for
+from sayso.server.runtimes.sandbox.sandbox import NO_DOOR, Confined, Confines, Sandbox
 from sayso.server.runtimes.steadily import to_the_end
 
 log = logging.getLogger(__name__)
@@ -58,9 +59,12 @@ def sweep() -> None:
 class ConfinedProcess:
     """One process in a sandbox, and everything that it starts."""
 
-    def __init__(self, process: asyncio.subprocess.Process, private: PrivateFolder) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, private: PrivateFolder, door: Door | None
+    ) -> None:
         self._process = process
         self._private = private
+        self._door = door
         self._last_words = b""
         self._closing: asyncio.Task[None] | None = None
         self._listening = asyncio.create_task(self._listen())
@@ -95,21 +99,31 @@ class ConfinedProcess:
         environment: Mapping[str, str],
         confines: Confines,
     ) -> "ConfinedProcess":
+        door = door_for(sandbox.kind, confines.proxy)
+        number = door.descriptor if door else NO_DOOR
+        ways = ENVIRONMENT if door else {}
+
         def prepare() -> tuple[PrivateFolder, Confined]:
             private = PrivateFolder()
             try:
                 argv = command(private.path)
-                return private, sandbox.confine(argv, environment, confines, private.path)
+                added = {**ways, **environment}
+                return private, sandbox.confine(argv, added, confines, private.path, number)
             except BaseException:
                 private.remove()
                 raise
 
-        private, confined = await asyncio.to_thread(prepare)
+        try:
+            private, confined = await asyncio.to_thread(prepare)
+        except BaseException:
+            if door:
+                door.close()
+            raise
         try:
             process = await asyncio.create_subprocess_exec(
                 *confined.argv,
                 env=confined.environment,
-                pass_fds=confined.descriptors,
+                pass_fds=(*confined.descriptors, *([number] if door else [])),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
@@ -118,14 +132,18 @@ class ConfinedProcess:
             )
         except BaseException:
             private.remove()
+            if door:
+                door.close()
             raise
         finally:
+            if door:
+                door.passed_on()
             for descriptor in confined.descriptors:
                 os.close(descriptor)
         if process.stdin:
             # The word to begin. The pipe then stays open for as long as we live.
             process.stdin.write(b"\n")
-        return cls(process, private)
+        return cls(process, private, door)
 
     @property
     def folder(self) -> Path:
@@ -152,6 +170,8 @@ class ConfinedProcess:
             await self._end()
         finally:
             self._listening.cancel()
+            if self._door:
+                self._door.close()
             await asyncio.to_thread(self._private.remove)
 
     async def _end(self) -> None:

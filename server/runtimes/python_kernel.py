@@ -82,6 +82,7 @@ def main() -> None:
     # and with them, perhaps, the word that the run is over. The socket belongs to its thread.
     outputs = kernel.iopub_thread
     outputs.io_loop.add_callback(lambda: outputs.socket.setsockopt(zmq.XPUB_NODROP, 1))
+    kernel.shell.events.register("pre_execute", _look_again)
     kernel.shell.events.register("post_execute", settle)
     kernel.shell.system = run
     os.register_at_fork(after_in_child=_print_plainly)
@@ -100,6 +101,13 @@ def _run(command: str) -> int:
                 process.wait(_STOP_S)
             process.kill()
             raise
+
+
+def _look_again() -> None:
+    """Let imports find a folder that was missing when Python first looked: a first install."""
+    for path, finder in list(sys.path_importer_cache.items()):
+        if finder is None:
+            del sys.path_importer_cache[path]
 
 
 def _print_plainly() -> None:

@@ -74,6 +74,19 @@ class Reach:
         """This, and a host more."""
         return self if host in self.hosts else replace(self, hosts=(*self.hosts, host))
 
+    def lets_pass(self, host: str) -> bool:
+        """Whether the network proxy may lead to this host, if it is a public one."""
+        if self.look_only:
+            return False
+        return self.network or any(_matches(host, name) for name in self.hosts)
+
+    def is_within(self, wider: "Reach") -> bool:
+        """Whether every host of this one is granted there, too."""
+        return self.look_only or (
+            not wider.look_only
+            and (wider.network or (not self.network and set(self.hosts) <= set(wider.hosts)))
+        )
+
     def needs_new_kernel(self, wider: "Reach") -> bool:
         """Whether kernels of this reach must be replaced for another to hold."""
         return _of_kernel(self) != _of_kernel(wider)
@@ -96,6 +109,12 @@ class Reach:
         if self.network:
             return "reach any public host on the network"
         return f"reach {', '.join(self.hosts)} on the network"
+
+
+def _matches(host: str, name: str) -> bool:
+    if name.startswith("*."):
+        return host.endswith(name[1:]) or host == name[2:]
+    return host == name
 
 
 def _of_kernel(reach: Reach) -> object:

@@ -7,6 +7,8 @@ from pathlib import Path
 from sayso.protocol.home import Home
 from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.kernel import NO_GRANTS, KernelRuntime, python
+from sayso.server.runtimes.network.addresses import Whereabouts
+from sayso.server.runtimes.network.proxy import Passage, Proxy
 from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
@@ -24,6 +26,7 @@ class Workshop:
         environment: KernelEnvironment | None,
         report: SandboxReport,
         reach: Reach = NO_GRANTS,
+        whereabouts: Whereabouts | None = None,
     ) -> None:
         """Set up for a folder, which is made if it is missing; nothing starts yet.
 
@@ -34,6 +37,7 @@ class Workshop:
         self._environment = environment
         self._sandbox = report.sandbox
         self._reach = reach
+        self._proxy = Proxy(reach, whereabouts)
         self._refusal = _refusal(environment, report) or _made(self._workspace)
         self._runtimes: dict[str, KernelRuntime] = {}
         if not self._refusal:
@@ -72,6 +76,9 @@ class Workshop:
         What runs is stopped if it must be.
         """
         old, self._reach = self._reach, reach
+        self._proxy.reach = reach
+        if not old.is_within(reach):
+            self._proxy.narrow()
         if self._refusal or not old.needs_new_kernel(reach):
             return False
         runtimes, self._runtimes = self._runtimes, self._made_for(reach)
@@ -79,6 +86,10 @@ class Workshop:
         for runtime in runtimes.values():
             await runtime.close()
         return used
+
+    def take_passages(self) -> tuple[Passage, ...]:
+        """What went over the network since this was last asked."""
+        return self._proxy.take_passages()
 
     def prepare(self) -> None:
         """Start the interpreters in the background, so that the first run is instant."""
@@ -110,11 +121,14 @@ class Workshop:
         """End all interpreters."""
         for runtime in self._runtimes.values():
             await runtime.close()
+        await self._proxy.close()
 
     def _made_for(self, reach: Reach) -> dict[str, KernelRuntime]:
         if not self._environment or not self._sandbox:
             return {}
-        return {"python": python(self._sandbox, self._environment, self._workspace, reach)}
+        return {
+            "python": python(self._sandbox, self._environment, self._workspace, reach, self._proxy)
+        }
 
     def _named(self, language: str) -> str:
         name = language.strip().lower()

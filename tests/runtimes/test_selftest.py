@@ -16,7 +16,7 @@ from sayso.server.runtimes.sandbox import landlock
 from sayso.server.runtimes.sandbox.bubblewrap import Bubblewrap
 from sayso.server.runtimes.sandbox.landlock import Landlock
 from sayso.server.runtimes.sandbox.launcher import Steps
-from sayso.server.runtimes.sandbox.sandbox import Confined, Confines, Kind, Sandbox
+from sayso.server.runtimes.sandbox.sandbox import NO_DOOR, Confined, Confines, Kind, Sandbox
 from sayso.server.runtimes.sandbox.selftest import examine, find_sandbox
 from sayso.server.runtimes.workshop import Workshop
 from tests.runtimes.rooms import KINDS, sandbox_of, told
@@ -36,9 +36,14 @@ class Loosened:
         self._changes = changes
 
     def confine(
-        self, argv: Sequence[str], environment: Mapping[str, str], confines: Confines, private: Path
+        self,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        confines: Confines,
+        private: Path,
+        door: int = NO_DOOR,
     ) -> Confined:
-        confined = self._whole.confine(argv, environment, confines, private)
+        confined = self._whole.confine(argv, environment, confines, private, door)
         *launch, steps = confined.argv
         changed = json.dumps(json.loads(steps) | self._changes)
         return replace(confined, argv=(*launch, changed))
@@ -50,7 +55,12 @@ class Absent:
     kind: Kind = "seatbelt"
 
     def confine(
-        self, argv: Sequence[str], environment: Mapping[str, str], confines: Confines, private: Path
+        self,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        confines: Confines,
+        private: Path,
+        door: int = NO_DOOR,
     ) -> Confined:
         steps = Steps(role="enter", argv=list(argv), folder=str(confines.folder))
         launcher = Path(landlock.__file__).with_name("launcher.py")

@@ -14,10 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from sayso.server.runtimes.network.door import PORT
 from sayso.server.runtimes.sandbox import seccomp
 from sayso.server.runtimes.sandbox.launcher import Steps
 from sayso.server.runtimes.sandbox.refusals import IN_ITS_OWN_WORLD
 from sayso.server.runtimes.sandbox.sandbox import (
+    NO_DOOR,
     PROCESSOR,
     SETTINGS_OF_SYSTEM,
     SYSTEM,
@@ -53,7 +55,12 @@ class Bubblewrap:
         self._limits = limits or Limits()
 
     def confine(
-        self, argv: Sequence[str], environment: Mapping[str, str], confines: Confines, private: Path
+        self,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        confines: Confines,
+        private: Path,
+        door: int = NO_DOOR,
     ) -> Confined:
         user = user_for(confines)
         enter = Steps(
@@ -64,6 +71,8 @@ class Bubblewrap:
             home=str(_HOME),
             skeleton=str(confines.skeleton or ""),
             folder=str(confines.folder),
+            door=door,
+            proxy_port=PORT,
         )
         with contextlib.ExitStack() as undo:
 

@@ -2,8 +2,10 @@
 
 Landlock decides by path what may be opened, and from its sixth version on keeps signals and
 abstract UNIX sockets within the sandbox. It knows nothing of UDP or of UNIX sockets at a path:
-there the seccomp filter refuses to make other sockets than UNIX ones and to connect any (a kernel
-only binds and accepts). A guard process outside the sandbox ends whatever the code leaves behind.
+there the seccomp filter refuses to make other sockets than streams, UNIX or TCP, and lets the guard
+decide who may connect or listen: a UNIX socket may listen, as a kernel's do, a TCP socket may be
+connected to the network proxy and to nothing else. The guard is a process outside the sandbox; it
+also ends whatever the code leaves behind.
 """
 
 import ctypes
@@ -14,10 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from sayso.server.runtimes.network.door import PORT
 from sayso.server.runtimes.sandbox import seccomp
 from sayso.server.runtimes.sandbox.launcher import Steps
 from sayso.server.runtimes.sandbox.refusals import IN_SIGHT_OF_THE_HOST
 from sayso.server.runtimes.sandbox.sandbox import (
+    NO_DOOR,
     PROCESSOR,
     SETTINGS_OF_SYSTEM,
     SYSTEM,
@@ -41,6 +45,8 @@ _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _REMOVE_FILE, _MAKE_REG, _TRUNCATE, _IOCTL_DEV = 1 << 5, 1 << 8, 1 << 14, 1 << 15
 _MAKE_CHAR, _MAKE_BLOCK = 1 << 6, 1 << 11
 _ALL = (1 << 16) - 1
+_NETWORK = 0b11
+"""LANDLOCK_ACCESS_NET_BIND_TCP and LANDLOCK_ACCESS_NET_CONNECT_TCP, which no rule allows."""
 _SCOPED = 0b11
 """LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET and LANDLOCK_SCOPE_SIGNAL."""
 
@@ -80,7 +86,12 @@ class Landlock:
         self._limits = limits or Limits()
 
     def confine(
-        self, argv: Sequence[str], environment: Mapping[str, str], confines: Confines, private: Path
+        self,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        confines: Confines,
+        private: Path,
+        door: int = NO_DOOR,
     ) -> Confined:
         user = user_for(confines)
         home, scratch = private / "home", private / "tmp"
@@ -97,12 +108,15 @@ class Landlock:
             skeleton=str(confines.skeleton or ""),
             landlock=[(str(path), access) for path, access in _rules(confines, private, user)],
             handled=_ALL,
+            handled_network=_NETWORK,
             scoped=_SCOPED,
             filter=seccomp.assemble(IN_SIGHT_OF_THE_HOST).hex(),
             seccomp=seccomp.installer(),
             asked={str(call): name for call, name in asked.items()},
             writable=[str(path) for path in (private, *confines.writable)],
             folder=str(confines.folder),
+            door=door,
+            proxy_port=PORT,
         )
         return Confined(
             (str(self._python), "-I", "-S", str(_LAUNCHER), json.dumps(asdict(steps))),

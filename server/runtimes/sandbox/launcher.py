@@ -59,6 +59,8 @@ class Steps:
     """What paths may be reached and how (LANDLOCK_ACCESS_FS_*); all else is out of reach."""
     handled: int = 0
     """All the ways of access that Landlock shall govern."""
+    handled_network: int = 0
+    """The same of the network (LANDLOCK_ACCESS_NET_*); no rule allows any of it."""
     scoped: int = 0
     filter: str = ""
     """The seccomp program, in hexadecimal."""
@@ -70,6 +72,10 @@ class Steps:
     """Where the guard may do what they ask for."""
     folder: str = ""
     """Where the command starts."""
+    door: int = -1
+    """A descriptor over which sockets are handed out to the network proxy; -1 is none."""
+    proxy_port: int = 0
+    """Where code finds the proxy, on its own loopback."""
 
 
 def main(text: str) -> int:
@@ -79,6 +85,8 @@ def main(text: str) -> int:
         os.execv(steps.argv[0], steps.argv)  # noqa: S606 - what the server wrote
     if steps.role == "enter":
         wait_for_word()
+        if steps.door >= 0:
+            hand_out_proxy(steps)
         enter(steps)
     return guard(steps)
 
@@ -87,6 +95,15 @@ def wait_for_word() -> None:
     """Go on when the server has written a byte; if it died before, there is nobody to work for."""
     if not os.read(0, 1):
         os._exit(1)
+
+
+def hand_out_proxy(steps: Steps) -> None:
+    """Listen where code will look for its proxy, in a network of its own; keep nothing of it."""
+    with (
+        socket.socket(fileno=steps.door) as door,
+        socket.create_server(("127.0.0.1", steps.proxy_port)) as listener,
+    ):
+        socket.send_fds(door, [b"."], [listener.fileno()])
 
 
 def enter(steps: Steps, outside: socket.socket | None = None) -> None:
@@ -153,7 +170,7 @@ def lock_in(steps: Steps, rules: int, outside: socket.socket | None) -> None:
 
 def landlock_rules(steps: Steps) -> int:
     """Return a ruleset that allows what the steps name."""
-    attributes = struct.pack("=QQQ", steps.handled, 0, steps.scoped)
+    attributes = struct.pack("=QQQ", steps.handled, steps.handled_network, steps.scoped)
     ruleset = syscall(444, attributes, len(attributes), 0)  # landlock_create_ruleset
     for path, access in steps.landlock:
         try:
@@ -244,6 +261,8 @@ def guard(steps: Steps) -> int:
         try:
             ours.close()
             os.close(lifeline)
+            if steps.door >= 0:
+                os.close(steps.door)
             enter(steps, theirs)
         except BaseException as error:  # noqa: BLE001 - nothing may run on in a half confined fork
             os.write(2, f"{error}\n".encode())
@@ -258,6 +277,8 @@ def guard(steps: Steps) -> int:
         calls={int(number): name for number, name in steps.asked.items()},
         folders=tuple(steps.writable),
         user=steps.user,
+        door=steps.door,
+        proxy_port=steps.proxy_port,
     )
     code: int = overseer["oversee"](charge)
     return code

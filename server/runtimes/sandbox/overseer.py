@@ -3,16 +3,18 @@
 It stays outside the sandbox and does three things. It ends what the code left behind, when the code
 or the server has ended. It collects the dead. And it answers for calls that Landlock does not
 govern and that programs cannot do without; the filter of system calls hands them over. It sets the
-modes and times of files in the code's place, if they lie in reach, and lets pass what changes the
-limits and priorities of the code's own processes.
+modes and times of files in the code's place, if they lie in reach, lets pass what changes the
+limits and priorities of the code's own processes, and connects TCP sockets to the network proxy.
 """
 
 import contextlib
+import ctypes
 import errno
 import fcntl
 import os
 import select
 import signal
+import socket
 import struct
 import sys
 import time
@@ -28,6 +30,14 @@ _KILL_AGAIN_S = 0.005
 
 _PATH_MOST = 4_096
 """PATH_MAX: longer paths the kernel refuses as well."""
+
+_ACCEPT_S = 1.0
+"""On loopback a connection is there at once; beyond that, something is wrong."""
+
+_SOCKET_ADDRESS_MOST = 128
+"""Bytes: sockaddr_storage."""
+
+_PIDFD_GETFD = 438
 
 # Requests of linux/seccomp.h: receive, send, and is it still there.
 _RECEIVE, _SEND, _STILL_THERE = 0xC0502100, 0xC0182101, 0x40082102
@@ -68,6 +78,10 @@ class Charge:
     """Where files may be changed."""
     user: int
     """Whose files, if the code is another user than we are; else -1."""
+    door: int = -1
+    """Where sockets are handed to the network proxy; -1 if there is none."""
+    proxy_port: int = 0
+    """Where code looks for it, on loopback."""
 
 
 def oversee(charge: Charge) -> int:
@@ -173,6 +187,8 @@ def _answer(charge: Charge) -> None:
         if name in _ON_A_PROCESS:
             # A number cannot change under us, as what a pointer leads to can.
             error, flags = _judge(arguments[_ON_A_PROCESS[name]] & 0xFFFFFFFF)
+        elif name in ("connect", "listen"):
+            _use_socket(charge, identity, pid, name, arguments)
         else:
             _set_attributes(charge, identity, pid, name, arguments)
     except OSError as refused:
@@ -194,6 +210,66 @@ def _judge(process: int) -> tuple[int, int]:
         if process == os.getpid():
             return 0, _LET_PASS
     return errno.EPERM, 0
+
+
+def _use_socket(
+    charge: Charge, identity: int, pid: int, call: str, arguments: Sequence[int]
+) -> None:
+    """Do it with a copy of the code's socket: what its number stands for may change under us."""
+    address = _memory(pid, arguments[1], arguments[2]) if call == "connect" else b""
+    with _copy_of(pid, arguments[0] & 0xFFFFFFFF) as theirs:
+        fcntl.ioctl(charge.listener, _STILL_THERE, struct.pack("=Q", identity))
+        if call == "listen":
+            if theirs.family != socket.AF_UNIX:
+                raise PermissionError(errno.EACCES, "only on a UNIX socket")
+            theirs.listen(arguments[1] & 0x7FFFFFFF)
+            return
+        proxy = struct.pack("=H", socket.AF_INET) + struct.pack(">H", charge.proxy_port)
+        proxy += socket.inet_aton("127.0.0.1")
+        if charge.door < 0 or theirs.family != socket.AF_INET or address[:8] != proxy:
+            raise PermissionError(errno.EACCES, "nothing but the proxy")
+        _connect(charge.door, theirs)
+
+
+def _copy_of(pid: int, number: int) -> socket.socket:
+    process = os.pidfd_open(_leader(pid))
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        copied = libc.syscall(*map(ctypes.c_long, (_PIDFD_GETFD, process, number, 0)))
+        if copied < 0:
+            raise OSError(ctypes.get_errno(), "no such descriptor")
+    finally:
+        os.close(process)
+    return socket.socket(fileno=copied)
+
+
+def _connect(door: int, theirs: socket.socket) -> None:
+    """Connect a socket of the code's to one of ours, and hand ours to the proxy."""
+    with socket.create_server(("127.0.0.1", 0), backlog=1) as listener:
+        listener.settimeout(_ACCEPT_S)
+        with contextlib.suppress(BlockingIOError):  # its own wish not to wait; it need not
+            theirs.connect(listener.getsockname())
+        while True:
+            ours, who = listener.accept()
+            with ours:
+                if who == theirs.getsockname():
+                    with socket.socket(fileno=os.dup(door)) as way:
+                        socket.send_fds(way, [b"."], [ours.fileno()])
+                    return
+
+
+def _leader(thread: int) -> int:
+    for line in Path(f"/proc/{thread}/status").read_text().splitlines():
+        if line.startswith("Tgid:"):
+            return int(line.split()[1])
+    raise ProcessLookupError(errno.ESRCH, "gone")
+
+
+def _memory(pid: int, address: int, length: int) -> bytes:
+    """Read what a pointer leads to, as far as an address of a socket is long."""
+    with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
+        memory.seek(address)
+        return memory.read(min(length, _SOCKET_ADDRESS_MOST))
 
 
 def _set_attributes(

@@ -47,6 +47,11 @@ _AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
 _SOCK_STREAM, _SOCKET_TYPE = 1, 0xF
 _PROTOCOLS = (0, 1, 6, 17)
 """The usual one, UNIX, TCP and UDP."""
+_STREAM_PROTOCOLS = (0, 1, 6)
+"""The same without UDP; and without SCTP and Multipath TCP, of which Landlock knows nothing."""
+_MSG_FASTOPEN = 0x20000000
+_SIOC, _SIOC_MASK = 0x8900, 0xFF00
+"""The requests of linux/sockios.h."""
 
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 """Both put characters into a terminal's input, as if a person had typed them."""
@@ -99,21 +104,32 @@ IN_ITS_OWN_WORLD: tuple[Rule, ...] = (
 """For a sandbox with a network, processes and files of its own."""
 
 IN_SIGHT_OF_THE_HOST: tuple[Rule, ...] = (
-    # No sockets but UNIX ones, which may be bound and accepted from, as a kernel does, but connect
-    # to nothing. Datagram sockets reach a path without connect(), by the address in sendmsg(),
-    # which lies in memory; SOCK_RAW is another name for them. So whatever is no stream is refused.
+    # No sockets but streams: UNIX ones, which may be bound and accepted from, as a kernel does, and
+    # TCP ones, which the guard connects to the network proxy and to nothing else. Datagram sockets
+    # reach a path without connect(), by the address in sendmsg(), which lies in memory; SOCK_RAW is
+    # another name for them. So whatever is no stream is refused.
     *(
         Rule(
             call,
             errno.EOPNOTSUPP,
             (
-                Test(0, "it is none of", (_AF_UNIX,)),
+                Test(0, "it is none of", families),
                 Test(1, "it is none of", (_SOCK_STREAM,), _SOCKET_TYPE),
+                Test(2, "it is none of", _STREAM_PROTOCOLS),
             ),
         )
-        for call in ("socket", "socketpair")
+        for call, families in (("socket", (_AF_UNIX, _AF_INET)), ("socketpair", (_AF_UNIX,)))
     ),
-    Rule("connect", errno.EACCES),
+    # The guard knows whose socket it is. A TCP socket would listen on the host without being bound,
+    # and Landlock lets it.
+    *_all(ASK, "connect", "listen"),
+    # TCP Fast Open: sending to an address makes the connection, too.
+    *(
+        Rule(call, errno.EOPNOTSUPP, (Test(argument, "it has any bit of", (_MSG_FASTOPEN,)),))
+        for call, argument in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3))
+    ),
+    # What can be asked and set about the host's network through any TCP socket.
+    Rule("ioctl", errno.EPERM, (Test(1, "it is one of", (_SIOC,), _SIOC_MASK),)),
     # The limits and priorities of our user's other processes; the guard knows which are its own.
     *(
         Rule(call, ASK, (Test(0, "it is none of", (0,)),))

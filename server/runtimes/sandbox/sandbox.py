@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from sayso.server.runtimes.network.proxy import Proxy
+
 Kind = Literal["bubblewrap", "landlock", "seatbelt"]
 
 KERNEL_USER = 65_530
@@ -37,6 +39,9 @@ PROCESSOR = Path("/sys/devices/system/cpu")
 """How many processors there are: numerical libraries and thread pools ask."""
 
 SEARCH_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
+
+NO_DOOR = -1
+"""Instead of a descriptor: there is no way to the network."""
 
 _GIB = 1024**3
 
@@ -82,6 +87,8 @@ class Confines:
     """Folders and files to read, and to run programs from."""
     skeleton: Path | None = None
     """What its own, otherwise empty home folder starts with."""
+    proxy: Proxy | None = None
+    """The one way to the network; none is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +112,19 @@ class Sandbox(Protocol):
     def kind(self) -> Kind: ...
 
     def confine(
-        self, argv: Sequence[str], environment: Mapping[str, str], confines: Confines, private: Path
+        self,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        confines: Confines,
+        private: Path,
+        door: int = NO_DOOR,
     ) -> Confined:
         """Confine a command.
 
-        `environment` is added to a clean one. `private` is a folder of the command's own, 0700,
-        through which it and we may talk; from then on it may belong to another user.
+        `door` is a descriptor that will be passed on to it under its own number: over it the
+        sandbox hands out what connects to its proxy (network/door.py). `environment` is added to a
+        clean one. `private` is a folder of the command's own, 0700, through which it and we may
+        talk; from then on it may belong to another user.
         """
         ...
 

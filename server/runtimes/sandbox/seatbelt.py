@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sayso.server.runtimes.sandbox.launcher import Steps
 from sayso.server.runtimes.sandbox.sandbox import (
+    NO_DOOR,
     Confined,
     Confines,
     Kind,
@@ -48,7 +49,12 @@ class Seatbelt:
         self._limits = limits or Limits()
 
     def confine(
-        self, argv: Sequence[str], environment: Mapping[str, str], confines: Confines, private: Path
+        self,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        confines: Confines,
+        private: Path,
+        door: int = NO_DOOR,
     ) -> Confined:
         home, scratch = private / "home", private / "tmp"
         scratch.mkdir(mode=0o700, exist_ok=True)

@@ -1,0 +1,198 @@
+"""The proxy of one conversation: HTTP requests and CONNECT tunnels to what was granted.
+
+It is there from a kernel's start, and lets nothing pass until something is granted. It never leads
+to loopback, private, link-local or multicast addresses, whatever is granted. What passed and what
+was refused is kept until somebody takes it, for the log of what code did.
+"""
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from sayso.server.runtimes.network.addresses import PublicAddresses, Unreachable, Whereabouts
+from sayso.server.runtimes.network.requests import HEAD_BYTES, Asked, BadRequest, read
+from sayso.server.runtimes.reach import Reach
+
+CONNECTIONS: Final = 64
+"""At once, for one conversation: browsers and installers open a dozen."""
+HEAD_S: Final = 10.0
+"""A program writes its request at once."""
+CONNECT_S: Final = 10.0
+"""To one address; then the next is tried."""
+IDLE_S: Final = 120.0
+"""With no byte in either direction: a slow answer takes a minute, a forgotten tunnel for ever."""
+REMEMBERED: Final = 500
+"""Passages kept until they are taken: more in one run are one program's loop."""
+_PIECE_BYTES: Final = 64 * 1024
+
+_FIRST_FREE_PORT: Final = 1_024
+_WEB_PORTS: Final = (80, 443)
+"""And those that anybody may serve on; the others are for mail, shells and shared disks."""
+
+_REASONS: Final = {400: "Bad Request", 403: "Forbidden", 502: "Bad Gateway", 503: "Busy"}
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What came of one wish to connect."""
+
+    host: str
+    port: int
+    verdict: Literal["passed", "refused", "failed"]
+    """`refused`: it was not granted, or leads into a private network."""
+    sent: int = 0
+    """Bytes that code sent there."""
+    received: int = 0
+
+
+class Proxy:
+    """Serves the connections that a sandbox hands over."""
+
+    def __init__(self, reach: Reach, whereabouts: Whereabouts | None = None) -> None:
+        self.reach = reach
+        """Whose grants hold, for connections from now on."""
+        self._whereabouts = whereabouts or PublicAddresses()
+        self._passages: deque[Passage] = deque(maxlen=REMEMBERED)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def take_passages(self) -> tuple[Passage, ...]:
+        """What passed and what did not, since this was last asked."""
+        taken = tuple(self._passages)
+        self._passages.clear()
+        return taken
+
+    def narrow(self) -> None:
+        """Cut what is connected now; after grants were taken back."""
+        for task in self._tasks:
+            task.cancel()
+
+    async def close(self) -> None:
+        """Cut everything, and wait until it is gone."""
+        self.narrow()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Take on a connection of the code's."""
+        self._begin(self._serve(reader, writer))
+
+    def _begin(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            if len(self._tasks) > CONNECTIONS:
+                await _refuse(writer, 503, f"No more than {CONNECTIONS} connections at once.")
+                return
+            try:
+                async with asyncio.timeout(HEAD_S):
+                    asked = read(await reader.readuntil(b"\r\n\r\n"))
+            except BadRequest as problem:
+                await _refuse(writer, 400, str(problem))
+            except asyncio.LimitOverrunError:
+                await _refuse(writer, 400, f"A head has no more than {HEAD_BYTES} bytes.")
+            else:
+                await self._lead(asked, reader, writer)
+        except (OSError, EOFError, TimeoutError):
+            pass  # the code hung up, or said nothing: there is nobody to tell
+        finally:
+            writer.close()
+
+    async def _lead(
+        self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        if not self.reach.lets_pass(asked.host):
+            await self._turn_away(asked, "refused", writer, f"{asked.host} is not granted")
+            return
+        if asked.port not in _WEB_PORTS and asked.port < _FIRST_FREE_PORT:
+            why = f"port {asked.port} is not for the web"
+            await self._turn_away(asked, "refused", writer, why)
+            return
+        try:
+            addresses = await self._whereabouts.find(asked.host, asked.port)
+        except Unreachable as problem:
+            await self._turn_away(asked, "refused", writer, str(problem))
+            return
+        there = await _connected(addresses, asked.port)
+        if there is None:
+            await self._turn_away(asked, "failed", writer, f"{asked.host} does not answer")
+            return
+        if asked.way == "tunnel":
+            writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        there[1].write(asked.head)
+        counts = [len(asked.head), 0]
+        try:
+            await _pump(reader, writer, *there, counts)
+        finally:
+            there[1].close()
+            self._passages.append(Passage(asked.host, asked.port, "passed", *counts))
+
+    async def _turn_away(
+        self,
+        asked: Asked,
+        verdict: Literal["refused", "failed"],
+        writer: asyncio.StreamWriter,
+        why: str,
+    ) -> None:
+        self._passages.append(Passage(asked.host, asked.port, verdict))
+        await _refuse(writer, 403 if verdict == "refused" else 502, why)
+
+
+async def _refuse(writer: asyncio.StreamWriter, status: int, why: str) -> None:
+    """Say why. It stands in the first line too, which is all that programs show of a tunnel."""
+    body = f"Sayso's network proxy: {why}.\n".replace("..\n", ".\n").encode()
+    first = f"HTTP/1.1 {status} {_REASONS[status]}: {why}".encode("ascii", "replace")
+    headers = f"Content-Type: text/plain\r\nContent-Length: {len(body)}\r\nConnection: close"
+    writer.write(first + b"\r\n" + headers.encode() + b"\r\n\r\n" + body)
+    await writer.drain()
+
+
+async def _connected(
+    addresses: Sequence[str], port: int
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
+    for address in addresses:
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(CONNECT_S):
+                return await asyncio.open_connection(address, port, limit=_PIECE_BYTES)
+    return None
+
+
+async def _pump(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    there_reader: asyncio.StreamReader,
+    there_writer: asyncio.StreamWriter,
+    counts: list[int],
+) -> None:
+    """Carry bytes both ways until both have ended or nothing moves; count them: sent, received."""
+    clock = asyncio.get_running_loop().time
+    moved = clock()
+
+    async def carry(source: asyncio.StreamReader, sink: asyncio.StreamWriter, which: int) -> None:
+        nonlocal moved
+        with contextlib.suppress(OSError):
+            while piece := await source.read(_PIECE_BYTES):
+                moved = clock()
+                counts[which] += len(piece)
+                sink.write(piece)
+                await sink.drain()
+            if sink.can_write_eof():
+                sink.write_eof()
+
+    ways = {
+        asyncio.create_task(carry(reader, there_writer, 0)),
+        asyncio.create_task(carry(there_reader, writer, 1)),
+    }
+    try:
+        while ways and (left := moved + IDLE_S - clock()) > 0:
+            _, ways = await asyncio.wait(ways, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            if there_reader.at_eof():
+                break  # the server has said all; what code still sends nobody reads
+    finally:
+        for way in ways:
+            way.cancel()
+        await asyncio.gather(*ways, return_exceptions=True)
