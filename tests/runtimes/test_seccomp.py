@@ -118,7 +118,9 @@ def test_processes_and_threads_are_made_but_no_namespaces(machine: Machine) -> N
         ("shared", UNIX, STREAM | CLOSE_ON_EXEC, 0, True),
         ("shared", UNIX, DATAGRAM, 0, False),
         ("shared", UNIX, RAW, 0, False),
-        ("shared", INET, STREAM, 0, False),
+        ("shared", INET, STREAM, 6, True),  # the guard alone connects it
+        ("shared", INET, STREAM, 262, False),  # Multipath TCP
+        ("shared", INET, DATAGRAM, 0, False),
         ("shared", INET6, DATAGRAM, 0, False),
         ("shared", NETLINK, RAW, 0, False),
     ],
@@ -131,9 +133,22 @@ def test_sockets_are_made_where_they_lead_nowhere(
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_nothing_connects_in_sight_of_the_host(machine: Machine) -> None:
-    assert asked("own", machine, "connect") == ALLOWED
-    assert asked("shared", machine, "connect") == ERROR | errno.EACCES
+def test_nothing_connects_or_listens_unasked_in_sight_of_the_host(machine: Machine) -> None:
+    for call in ("connect", "listen"):
+        assert asked("own", machine, call) == ALLOWED
+        assert asked("shared", machine, call) == ASKED
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_sending_makes_no_connection_in_sight_of_the_host(machine: Machine) -> None:
+    fast_open, plain = 0x20000000, 0x4000
+    for call, before in (("sendto", (3, 0, 0)), ("sendmsg", (3, 0)), ("sendmmsg", (3, 0, 0))):
+        assert asked("shared", machine, call, *before, plain) == ALLOWED
+        assert asked("shared", machine, call, *before, plain | fast_open) == (
+            ERROR | errno.EOPNOTSUPP
+        )
+    assert asked("shared", machine, "ioctl", 3, 0x8912) == ERROR | errno.EPERM
+    assert asked("shared", machine, "ioctl", 3, 0x541B) == ALLOWED
 
 
 @pytest.mark.parametrize("machine", MACHINES)
