@@ -249,10 +249,8 @@ class Link:
                 log.warning("ignored: %s", error.message)
 
     async def _receive(self, envelope: Envelope) -> None:
-        if envelope.seq is not None:
-            if envelope.seq <= self._last_seq:
-                return  # A replay of what we have.
-            self._last_seq = envelope.seq
+        if envelope.seq is not None and envelope.seq <= self._last_seq:
+            return  # A replay of what we have.
         match envelope.message:
             case Ping(id=number):
                 self.send(Pong(number))
@@ -268,6 +266,8 @@ class Link:
             case _:
                 pass
         await self._events.put(envelope)
+        # Only now: if the line ends while this waits for the screen, it must come again.
+        self._last_seq = envelope.seq or self._last_seq
         match envelope.message:
             case Error(fatal=True) as error:
                 raise ServerSaid(error)

@@ -122,9 +122,14 @@ class Outbox:
             utterance.acknowledged = max(utterance.acknowledged, min(samples, utterance.samples))
 
     def understood(self) -> None:
-        """The final text has come: what was said is safe."""
-        for stream in [s for s, utterance in self._utterances.items() if utterance.stop]:
-            del self._utterances[stream]
+        """A final text has come: the oldest utterance that the server holds whole is safe.
+
+        It may be another device's words; then ours is safe all the same, unless the server dies.
+        """
+        for stream, utterance in self._utterances.items():
+            if utterance.stop and utterance.acknowledged >= utterance.samples:
+                del self._utterances[stream]
+                return
 
     def cut(self) -> None:
         """The connection is gone; what was only about the moment goes with it."""

@@ -187,6 +187,8 @@ class Session:
             case LinkChange():
                 if event.session == "anew":
                     self._perform(self._talker.begin_anew())
+                elif event.session in {"resumed", "snapshot"}:
+                    self._perform(self._talker.resumed())
                 self._screen.show(event)
                 if event.welcome is not None and event.welcome.snapshot is not None:
                     for missed in missed_messages(event.welcome.snapshot):

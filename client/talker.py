@@ -233,6 +233,10 @@ class Talker:
         self._silenced.clear()
         return drop
 
+    def resumed(self) -> Effects:
+        """The line is back: what was being played is over, and comes again as a new stream."""
+        return self._leave_behind()
+
     def _react(self, message: object) -> Effects:
         match message:
             case TurnState() as turn:

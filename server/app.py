@@ -31,7 +31,7 @@ from sayso.server.telemetry import Telemetry
 log = logging.getLogger(__name__)
 
 NAME = "Sayso"
-FEATURES = ("ptt", "approvals", "files", "partials", "word_times", "commands")
+FEATURES = ("ptt", "approvals", "files", "resume", "partials", "word_times", "commands")
 """What this server can do beyond the handshake; SPEC.md tells what each means."""
 
 PARTS = ("ears", "voice", "language model", "code")

@@ -8,15 +8,16 @@ devices --events--> machine --effects--> ears, agent, mouth, devices
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Set
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial, singledispatchmethod
 
-from sayso.protocol.messages import Announce
+from sayso.protocol.messages import Announce, Snapshot
 from sayso.server.agent.approvals import ApprovalDesk
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.loop import Agent
 from sayso.server.gateway.host import Outlet
 from sayso.server.instinct import Instinct
+from sayso.server.recollection import Recollection
 from sayso.server.shelf import Shelf
 from sayso.server.speech.agreement import Partial
 from sayso.server.speech.ears import Ears, Hearing
@@ -57,6 +58,7 @@ class Conversation:
         self._instinct = instinct
         self._watch = watch
         self._machine = TurnMachine()
+        self._recollection = Recollection()
         self._outlets: dict[str, Outlet] = {}
         self._notices: list[str] = []
         self._hearings: dict[int, Hearing] = {}
@@ -81,10 +83,23 @@ class Conversation:
         """Tell this to the first device that takes part."""
         self._notices.append(text)
 
+    def away(self, device: str) -> None:
+        """A device's connection broke; work goes on, and it is told of it when it is back."""
+        self.happened(events.Left(device))
+
+    def back(self, device: events.Joined) -> None:
+        """A device that was away is here again."""
+        self.happened(device)
+
     def leave(self, device: str) -> None:
         """A device is gone; work goes on."""
         self._outlets.pop(device, None)
         self.happened(events.Left(device))
+
+    def snapshot(self) -> Snapshot:
+        """The last turns, and what waits for a say-so."""
+        questions = (approval_request(question) for question in self._desk.open)
+        return Snapshot(self._recollection.turns, tuple(asdict(one) for one in questions))
 
     def happened(self, event: Event) -> None:
         """Something happened that concerns the turn."""
@@ -159,6 +174,7 @@ class Conversation:
 
     @_perform.register
     def _(self, effect: effects.Tell) -> None:
+        self._recollection.told(effect.ticket.turn, effect.message)
         for device, outlet in self._outlets.items():
             if effect.device in (None, device):
                 outlet.tell(effect.message, effect.ticket)
@@ -192,6 +208,7 @@ class Conversation:
 
     @_perform.register
     def _(self, effect: effects.Think) -> None:
+        self._recollection.asked(effect.ticket.turn, effect.text)
         self._works[effect.ticket] = self._in_turn(partial(self._think, effect))
 
     @_perform.register

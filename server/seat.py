@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from dataclasses import replace
 
 from sayso.protocol import messages as m
 from sayso.server.conversations import Conversations, NoSuchConversation, called
@@ -73,6 +74,16 @@ class Seat:
     def leave(self, device: str) -> None:
         self._outlet = None
         self._here.conversation.leave(device)
+
+    def away(self, device: str) -> None:
+        self._here.conversation.away(device)
+
+    def back(self, device: Joined) -> None:
+        self._device = replace(device, returns=False)
+        self._here.conversation.back(device)
+
+    def snapshot(self) -> m.Snapshot:
+        return self._here.conversation.snapshot()
 
     def happened(self, event: Event) -> None:
         self._here.conversation.happened(event)

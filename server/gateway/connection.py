@@ -1,8 +1,8 @@
 """One client's socket: a greeting, then a reader and a writer side by side."""
 
 import asyncio
-import contextlib
 import logging
+from collections.abc import Sequence
 from typing import NoReturn
 
 from websockets.asyncio.server import ServerConnection
@@ -11,19 +11,12 @@ from websockets.exceptions import ConnectionClosed
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, Unknown, decode, encode
 from sayso.protocol.errors import OutOfOrder, ProtocolError, Refused
-from sayso.protocol.frames import AudioFrame, unpack
-from sayso.server.gateway.fitting import fitted
-from sayso.server.gateway.host import Conversation
+from sayso.protocol.frames import unpack
 from sayso.server.gateway.limits import Limits
-from sayso.server.gateway.outbox import Outbox
+from sayso.server.gateway.session import Session
 from sayso.server.gateway.translate import event_of, heard
-from sayso.server.turn.effects import Send
-from sayso.server.turn.events import Ticket
 
 log = logging.getLogger(__name__)
-
-ALWAYS_SENT = (m.Welcome, m.Error, m.Bye, m.Ping, m.Pong)
-"""Sent to every client, whatever it says that it wants."""
 
 
 class ClientIsSlowError(Exception):
@@ -31,81 +24,91 @@ class ClientIsSlowError(Exception):
 
 
 class Connection:
-    """A device's place in a conversation, for as long as its socket is open."""
+    """One socket of a session's client, for as long as it is open."""
 
-    def __init__(self, socket: ServerConnection, hello: m.Hello, limits: Limits) -> None:
+    def __init__(self, socket: ServerConnection, session: Session, limits: Limits) -> None:
         self._socket = socket
+        self._session = session
         self._limits = limits
-        self._outbox = Outbox(limits.outgoing_bytes)
-        self._wants = frozenset(hello.wants)
-        self._client_takes = hello.limits.max_text_bytes
-        self._frame_seq = 0
+        self._outbox = session.outbox
         self._complaints = 0
-
-    # --- Outlet: what the conversation hands over ---
-
-    def tell(self, message: m.FromServer, ticket: Ticket) -> None:
-        wanted = not self._wants or m.NAMES[type(message)] in self._wants
-        if wanted or isinstance(message, ALWAYS_SENT):
-            for piece in fitted(message, self._client_takes):
-                self._outbox.put(Envelope(piece, turn=ticket.turn, gen=ticket.gen))
-
-    def send(self, speech: Send) -> None:
-        self._frame_seq = 0 if speech.first_sample == 0 else self._frame_seq + 1
-        self._outbox.put_sound(
-            AudioFrame(speech.stream, self._frame_seq, speech.first_sample, speech.pcm, speech.last)
-        )
+        self._tasks: tuple[asyncio.Task[None], ...] = ()
+        self._ended_by: ProtocolError | None = None
+        self.said_goodbye = False
+        """The client left on purpose, and does not come back to this session."""
 
     # --- the two tasks ---
 
-    async def talk(self, device: str, conversation: Conversation) -> None:
-        """Carry messages both ways until the socket closes."""
-        writer = asyncio.create_task(self._write(), name=f"writer of {device}")
-        reader = asyncio.create_task(self._read(device, conversation), name=f"reader of {device}")
+    async def talk(self, first: Sequence[str]) -> None:
+        """Send these, then carry messages both ways until the socket closes."""
+        device = self._session.device
+        writer = asyncio.create_task(self._write(first), name=f"writer of {device}")
+        reader = asyncio.create_task(self._read(), name=f"reader of {device}")
+        self._tasks = (writer, reader)
         try:
-            done, _ = await asyncio.wait({writer, reader}, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                await self._ended(task)
+            if self._ended_by is None:
+                done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    await self._ended(task)
         finally:
-            for task in (writer, reader):
+            for task in self._tasks:
                 task.cancel()
-            await asyncio.gather(writer, reader, return_exceptions=True)
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            if self._ended_by:
+                await close_with(self._socket, self._ended_by, self._limits.goodbye_s)
+
+    def end(self, error: ProtocolError) -> None:
+        """Read and write nothing more, at once; then say why, and close."""
+        self._ended_by = error
+        for task in self._tasks:
+            task.cancel()
 
     async def _ended(self, task: asyncio.Task[None]) -> None:
         try:
             await task
         except ConnectionClosed:
             pass
+        except asyncio.CancelledError:
+            if self._ended_by is None:
+                raise
         except ClientIsSlowError:
             log.warning("a client does not read what it is sent; its connection is closed")
             self._socket.transport.abort()
+        except LeavingError as goodbye:
+            self.said_goodbye = True
+            await close_with(self._socket, goodbye, self._limits.goodbye_s)
         except ProtocolError as error:
-            await close_with(self._socket, error)
+            await close_with(self._socket, error, self._limits.goodbye_s)
 
-    async def _write(self) -> None:
+    async def _write(self, first: Sequence[str]) -> None:
+        for text in first:
+            await self._send(text)
         while True:
-            data = await self._outbox.take()
-            if self._outbox.overflowed:
-                raise ClientIsSlowError
-            try:
-                async with asyncio.timeout(self._limits.send_s):
-                    await self._socket.send(data)
-            except TimeoutError:
-                raise ClientIsSlowError from None
+            await self._send(await self._outbox.take())
 
-    async def _read(self, device: str, conversation: Conversation) -> None:
+    async def _send(self, data: str | bytes) -> None:
+        if self._outbox.overflowed:
+            raise ClientIsSlowError
+        try:
+            async with asyncio.timeout(self._limits.send_s):
+                await self._socket.send(data)
+        except TimeoutError:
+            raise ClientIsSlowError from None
+
+    async def _read(self) -> None:
         async for data in self._socket:
             try:
-                self._take(device, conversation, data)
+                self._take(data)
             except ProtocolError as error:
                 self._complain(error)
 
-    def _take(self, device: str, conversation: Conversation, data: str | bytes) -> None:
+    def _take(self, data: str | bytes) -> None:
         if isinstance(data, bytes):
             frame = unpack(data, max_bytes=self._limits.frame_bytes)
-            conversation.happened(heard(device, frame))
+            self._session.conversation.happened(heard(self._session.device, frame))
             return
-        message = decode(data, max_bytes=self._limits.text_bytes).message
+        envelope = decode(data, max_bytes=self._limits.text_bytes)
+        message = envelope.message
         match message:
             case Unknown() | m.Pong():
                 pass
@@ -118,14 +121,16 @@ class Connection:
             case m.Command(name=name, text=text):
                 conversation.command(device, name, text)
             case _:
-                self._hand_on(device, conversation, message)
+                self._hand_on(message, envelope.seq)
 
-    def _hand_on(self, device: str, conversation: Conversation, message: m.Message) -> None:
+    def _hand_on(self, message: m.Message, seq: int | None) -> None:
         if not isinstance(message, m.FromClient):
             raise OutOfOrder(f"{m.NAMES[type(message)]} is for servers to send.")
-        event = event_of(device, message)
+        if not self._session.is_news(seq):
+            return  # It was sent again after a cut, but had arrived.
+        event = event_of(self._session.device, message)
         if event is not None:
-            conversation.happened(event)
+            self._session.conversation.happened(event)
 
     def _complain(self, error: ProtocolError) -> None:
         self._complaints += 1
@@ -161,10 +166,15 @@ def _no_hello() -> NoReturn:
     raise Refused("No hello came in time.", code="hello_timeout", fatal=True)
 
 
-async def close_with(socket: ServerConnection, error: ProtocolError) -> None:
-    """Say why, then close."""
-    with contextlib.suppress(ConnectionClosed):
-        if error.message:
-            last_words = m.Error(error.code, error.message, fatal=True)
-            await socket.send(encode(Envelope(last_words)))
-        await socket.close(error.close_code)
+async def close_with(socket: ServerConnection, error: ProtocolError, patience_s: float) -> None:
+    """Say why, then close; a client that does not take even that is cut off."""
+    try:
+        async with asyncio.timeout(patience_s):
+            if error.message:
+                last_words = m.Error(error.code, error.message, fatal=True)
+                await socket.send(encode(Envelope(last_words)))
+            await socket.close(error.close_code)
+    except ConnectionClosed:
+        pass
+    except TimeoutError:
+        socket.transport.abort()

@@ -6,6 +6,7 @@ are checked, so that no foreign page can talk to a server at home.
 
 import hmac
 import json
+from collections.abc import Iterable
 from http import HTTPStatus
 from importlib.resources import files
 from ipaddress import ip_address
@@ -34,15 +35,17 @@ PAGE_HEADERS = {
 class Door:
     """Answers GETs and lets those open a socket who may."""
 
-    def __init__(self, host: Host, token: str) -> None:
+    def __init__(self, host: Host, token: str, also: Iterable[str] = ()) -> None:
         self._host = host
         self._token = token
+        self._also = frozenset(name.lower() for name in also)
+        """Further names, with their ports, under which it may be addressed."""
         self._names: frozenset[str] = frozenset()
 
     def stands_at(self, port: int) -> None:
         """From now on, the names of this machine with this port are the server's own."""
         names = ("127.0.0.1", "localhost", "[::1]")
-        self._names = frozenset(f"{name}:{port}" for name in names)
+        self._names = frozenset(f"{name}:{port}" for name in names) | self._also
 
     def answer(self, _: ServerConnection, request: Request) -> Response | None:
         """The response to a GET, or none to let the socket open."""

@@ -1,8 +1,9 @@
 """Makes messages fit the frames that a client can take."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, encode
@@ -16,7 +17,7 @@ ENVELOPE_BYTES = 64
 def fitted(message: m.FromServer, limit_bytes: int) -> Iterator[m.FromServer]:
     """The message in pieces that each fit. What can't be cut is left out: a device that can't show
     all of a piece of code must not be asked to approve it."""
-    if len(encode(Envelope(message)).encode()) + ENVELOPE_BYTES <= limit_bytes:
+    if _fits(message, limit_bytes):
         yield message
     elif isinstance(message, (m.ReplyDelta, m.CodeOut)) and len(message.text) > 1:
         middle = len(message.text) // 2
@@ -24,3 +25,24 @@ def fitted(message: m.FromServer, limit_bytes: int) -> Iterator[m.FromServer]:
         yield from fitted(replace(message, text=message.text[middle:]), limit_bytes)
     else:
         log.warning("%s is too long for a client's frames", m.NAMES[type(message)])
+
+
+def with_snapshot(welcome: m.Welcome, snapshot: m.Snapshot, limit_bytes: int) -> m.Welcome:
+    """The welcome with as much of the snapshot as fits: requests before turns, late turns before
+    early ones."""
+    approvals: tuple[Mapping[str, Any], ...] = ()
+    for request in snapshot.approvals:
+        fuller = (*approvals, request)
+        if _fits(replace(welcome, snapshot=m.Snapshot((), fuller)), limit_bytes):
+            approvals = fuller
+    turns: tuple[Mapping[str, Any], ...] = ()
+    for turn in reversed(snapshot.turns):
+        more = (turn, *turns)
+        if not _fits(replace(welcome, snapshot=m.Snapshot(more, approvals)), limit_bytes):
+            break
+        turns = more
+    return replace(welcome, snapshot=m.Snapshot(turns, approvals))
+
+
+def _fits(message: m.FromServer, limit_bytes: int) -> bool:
+    return len(encode(Envelope(message)).encode()) + ENVELOPE_BYTES <= limit_bytes

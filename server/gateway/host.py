@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from sayso.protocol.messages import FromServer
+from sayso.protocol.messages import FromServer, Snapshot
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Event, Joined, Ticket
 
@@ -25,7 +25,21 @@ class Conversation(Protocol):
 
     def join(self, device: Joined, outlet: Outlet) -> None: ...
 
-    def leave(self, device: str) -> None: ...
+    def away(self, device: str) -> None:
+        """The device's connection broke. Its outlet goes on taking what is told."""
+        ...
+
+    def back(self, device: Joined) -> None:
+        """A device that was away is here again, under the same outlet."""
+        ...
+
+    def leave(self, device: str) -> None:
+        """The device is gone for good, whether it was away or not."""
+        ...
+
+    def snapshot(self) -> Snapshot:
+        """The conversation as it stands, for a client that missed too much."""
+        ...
 
     def happened(self, event: Event) -> None: ...
 

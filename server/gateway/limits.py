@@ -17,9 +17,20 @@ class Limits:
     """What may wait for a client that reads slowly; more is a client that has stopped reading."""
     send_s: float = 5.0
     """Seconds for which one frame may be stuck in a client's socket."""
+    goodbye_s: float = 1.0
+    """Seconds for the last words and the closing handshake; who does not answer is gone."""
     complaints: int = 20
     """Wrong messages that a connection is told of before it is closed: more is not a slip."""
     ping_s: float = 20.0
     """Seconds between signs of life, so that half-open connections are noticed."""
     connections: int = 64
     """Connections at once, of all clients together."""
+    resume_s: float = 300.0
+    """Seconds for which the session of a client whose connection broke is kept: a tunnel, a lift, a
+    walk between two networks. Who is longer away begins anew and loses only what it did not see."""
+    replay_messages: int = 512
+    """Messages kept to be sent again: a long answer with code is a tenth of it."""
+    replay_bytes: int = 1_048_576
+    """And how many characters: a hundred long outputs. Beyond, a snapshot costs less."""
+    sessions: int = 128
+    """Sessions kept, of clients that are here or away; the one that is longest away gives way."""

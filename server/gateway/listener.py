@@ -1,26 +1,28 @@
 """The open door: listens on loopback, and keeps count of who is in."""
 
 import logging
-import secrets
+from collections.abc import Iterable
+from dataclasses import replace
 
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
 from sayso.protocol import messages as m
+from sayso.protocol.codec import Envelope, encode
 from sayso.protocol.errors import ProtocolError, Refused
 from sayso.protocol.version import choose
 from sayso.server.gateway.connection import Connection, close_with, greet
 from sayso.server.gateway.door import Door, is_loopback
+from sayso.server.gateway.fitting import with_snapshot
 from sayso.server.gateway.host import Host
 from sayso.server.gateway.limits import Limits
-from sayso.server.turn.events import Joined, Ticket
+from sayso.server.gateway.session import Session
+from sayso.server.gateway.sessions import Sessions
 
 log = logging.getLogger(__name__)
 
-SESSION_BYTES = 16
-"""Of chance in a session's name: it can't be guessed."""
-
-NO_TURN = Ticket(0, 0)
+THIS_MACHINE = "this machine"
+"""Whose sessions those are that were begun with the machine's own token."""
 
 
 class CannotListenError(Exception):
@@ -30,11 +32,13 @@ class CannotListenError(Exception):
 class Listener:
     """Accepts clients until it is closed."""
 
-    def __init__(self, host: Host, token: str, limits: Limits | None = None) -> None:
+    def __init__(
+        self, host: Host, token: str, limits: Limits | None = None, also: Iterable[str] = ()
+    ) -> None:
         self._host = host
-        self._door = Door(host, token)
+        self._door = Door(host, token, also)
         self._limits = limits or Limits()
-        self._devices: set[str] = set()
+        self._sessions = Sessions(self._limits)
         self._connections = 0
         self._server: Server | None = None
 
@@ -52,6 +56,7 @@ class Listener:
                 port,
                 process_request=self._door.answer,
                 open_timeout=self._limits.handshake_s,
+                close_timeout=self._limits.goodbye_s,
                 ping_interval=self._limits.ping_s,
                 ping_timeout=self._limits.ping_s,
                 max_size=self._limits.text_bytes,
@@ -73,13 +78,14 @@ class Listener:
         if self._server:
             self._server.close(code=1001, reason="the server stops")
             await self._server.wait_closed()
+        self._sessions.end_all()
 
     async def _welcome(self, socket: ServerConnection) -> None:
         self._connections += 1
         try:
             await self._take_in(socket)
         except ProtocolError as error:
-            await close_with(socket, error)
+            await close_with(socket, error, self._limits.goodbye_s)
         except ConnectionClosed:
             pass
         finally:
@@ -91,48 +97,61 @@ class Listener:
         hello = await greet(socket, self._limits)
         self._check_token(socket, hello)
         spoken = choose(hello.protocol)
-        conversation = await self._host.conversation(hello.conversation)
-        device = self._name_for(hello)
-        connection = Connection(socket, hello, self._limits)
-        connection.tell(self._welcome_for(hello, spoken, conversation.id), NO_TURN)
-        self._devices.add(device)
-        conversation.join(_joined(device, hello), connection)
+        _check_codecs(hello)
+        if session := self._sessions.find(hello, THIS_MACHINE):
+            connection = Connection(socket, session, self._limits)
+            first = _take_up(session, connection, hello, self._welcome_for(spoken, session))
+        else:
+            conversation = await self._host.conversation(hello.conversation)
+            session = self._sessions.make(hello, THIS_MACHINE, conversation)
+            connection = Connection(socket, session, self._limits)
+            session.begin(connection, hello)
+            first = [encode(Envelope(self._welcome_for(spoken, session)))]
         try:
-            await connection.talk(device, conversation)
+            await connection.talk(first)
         finally:
-            conversation.leave(device)
-            self._devices.discard(device)
+            self._parted(session, connection)
+
+    def _parted(self, session: Session, connection: Connection) -> None:
+        if session.line is not connection:
+            return  # The session goes on in another connection.
+        if connection.said_goodbye:
+            self._sessions.end(session)
+        else:
+            self._sessions.cut(session)
 
     def _check_token(self, socket: ServerConnection, hello: m.Hello) -> None:
         proven = socket.request is not None and self._door.proves_itself(socket.request.headers)
         if not proven and not (hello.token and self._door.is_token(hello.token)):
             raise Refused("The token is missing or not valid. On this machine, sayso reads it.")
 
-    def _name_for(self, hello: m.Hello) -> str:
-        name = hello.device or hello.client or "device"
-        number = 2
-        unique = name
-        while unique in self._devices:
-            unique = f"{name} {number}"
-            number += 1
-        return unique
-
-    def _welcome_for(self, hello: m.Hello, spoken: int, conversation: str) -> m.Welcome:
+    def _welcome_for(self, spoken: int, session: Session) -> m.Welcome:
         greeting = self._host.greeting()
-        if "pcm16" not in hello.audio.up or "pcm16" not in hello.audio.down:
-            raise Refused("This server speaks only pcm16; offer it.", code="forbidden", fatal=True)
         return m.Welcome(
             protocol=spoken,
             server=greeting.server,
-            session=secrets.token_urlsafe(SESSION_BYTES),
+            session=session.id,
             features=greeting.features,
             limits=m.Limits(self._limits.text_bytes, self._limits.frame_bytes),
-            conversation=conversation,
+            conversation=session.conversation.id,
             models=dict(greeting.models),
             commands=dict(greeting.commands),
         )
 
 
-def _joined(device: str, hello: m.Hello) -> Joined:
-    speaks = not hello.wants or "speech.start" in hello.wants
-    return Joined(device, speaks, hello.limits.play_buffer_ms / 1000, hello.limits.max_frame_bytes)
+def _check_codecs(hello: m.Hello) -> None:
+    if "pcm16" not in hello.audio.up or "pcm16" not in hello.audio.down:
+        raise Refused("This server speaks only pcm16; offer it.", code="forbidden", fatal=True)
+
+
+def _take_up(
+    session: Session, connection: Connection, hello: m.Hello, welcome: m.Welcome
+) -> list[str]:
+    """What a client that came back is sent first."""
+    missed = session.take_up(connection, hello)
+    welcome = replace(welcome, last_seq=session.heard_seq)
+    if missed is not None:
+        return [encode(Envelope(replace(welcome, resume="ok"))), *missed]
+    welcome = replace(welcome, resume="snapshot")
+    snapshot = session.conversation.snapshot()
+    return [encode(Envelope(with_snapshot(welcome, snapshot, hello.limits.max_text_bytes)))]

@@ -45,6 +45,12 @@ class Ears:
             if utterance.device == device and utterance.state != "committed":
                 utterance.lose_link(now)
 
+    def regain_link(self, device: str, now: float) -> None:
+        """The device is back, and goes on with what it was saying."""
+        for utterance in self._utterances.values():
+            if utterance.device == device and utterance.state != "committed":
+                utterance.regain_link(now)
+
     def overdue(self, now: float) -> list[Utterance]:
         """The utterances that have waited long enough."""
         return [u for u in self._utterances.values() if u.deadline <= now]

@@ -29,6 +29,8 @@ class Joined:
     play_buffer_s: float = 0.8
     """Seconds of sound that it can hold beyond what it has played."""
     max_frame_bytes: int = 8_192
+    returns: bool = False
+    """It was here before, its connection broke, and it goes on where it was."""
 
 
 @dataclass(frozen=True, slots=True)

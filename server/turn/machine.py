@@ -100,6 +100,8 @@ class TurnMachine:
     @_on.register
     def _(self, event: events.Joined) -> None:
         self._devices[event.device] = event
+        if event.returns:
+            self._ears.regain_link(event.device, self._now)
         self._tell(self.state, event.device)
 
     @_on.register

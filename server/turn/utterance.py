@@ -79,6 +79,11 @@ class Utterance:
         """The device is gone; it may come back."""
         self.deadline = min(self.deadline, now + LINK_GRACE_S)
 
+    def regain_link(self, now: float) -> None:
+        """The device is back: what it kept of the audio comes now."""
+        rest = REST_OF_AUDIO_S if self.state == "waiting_for_rest" else UTTERANCE_CAP_S
+        self.deadline = now + rest
+
     def commit(self, now: float) -> None:
         """Nothing more is taken."""
         self.state = "committed"

@@ -133,6 +133,7 @@ def test_to_a_server_that_began_anew_everything_is_said_again(outbox: Outbox) ->
 def test_what_was_understood_is_not_said_again(outbox: Outbox) -> None:
     say(outbox, START, pcm(3), STOP)
     drain(outbox)
+    outbox.acknowledge(START.stream, STOP.samples)
     outbox.understood()
     outbox.begin_anew()
     assert drain(outbox) == []
@@ -143,6 +144,7 @@ def test_what_is_still_being_said_is_kept_when_something_else_was_understood(
 ) -> None:
     say(outbox, START, pcm(3))
     drain(outbox)
+    outbox.acknowledge(START.stream, STOP.samples)
     outbox.understood()
     outbox.begin_anew()
     assert len(frames(drain(outbox))) == 3

@@ -29,6 +29,9 @@ class House:
     port: int = 0
     joined: list[Joined] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    returned: list[Joined] = field(default_factory=list)
+    state: m.Snapshot = field(default_factory=m.Snapshot)
     somebody_left: asyncio.Event = field(default_factory=asyncio.Event)
     outlets: dict[str, Outlet] = field(default_factory=dict)
     commands: list[tuple[str, str, str]] = field(default_factory=list)
@@ -56,6 +59,16 @@ class House:
     def leave(self, device: str) -> None:
         self.left.append(device)
         self.somebody_left.set()
+
+    def away(self, device: str) -> None:
+        self.gone.append(device)
+        self.somebody_left.set()
+
+    def back(self, device: Joined) -> None:
+        self.returned.append(device)
+
+    def snapshot(self) -> m.Snapshot:
+        return self.state
 
     def happened(self, event: Event) -> None:
         self.events.put_nowait(event)

@@ -170,3 +170,28 @@ def test_partial_transcripts_go_to_the_device_that_speaks() -> None:
     s.happens(events.PartlyHeard(1, "what", " is"))
     assert s.told(m.SttPartial, "laptop") == [m.SttPartial("what", " is")]
     assert s.told(m.SttPartial, "phone") == []
+
+
+def test_a_device_that_comes_back_goes_on_with_what_it_was_saying() -> None:
+    s = scene()
+    s.press()
+    samples = s.speak(1.0)
+    s.happens(events.Left("laptop"))
+    s.wait(4.0)
+    s.join(returns=True)
+    s.wait(10.0)
+    assert not s.all(effects.Finish)
+    s.release(s.speak(1.0, first=samples))
+    assert heard_bytes(e for _, e in s.done) == 2 * 2 * RATE_IN
+
+
+def test_a_new_device_of_an_old_name_does_not_go_on_with_what_that_one_said() -> None:
+    s = scene()
+    s.press()
+    s.speak(1.0)
+    left = s.now
+    s.happens(events.Left("laptop"))
+    s.wait(1.0)
+    s.join()
+    s.wait(10.0)
+    assert s.when(effects.Finish) == left + 5.0

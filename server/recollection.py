@@ -1,0 +1,76 @@
+"""The last turns of a conversation, as they were told: what a snapshot is made of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sayso.protocol import messages as m
+
+TURNS = 20
+"""What a person scrolls back to."""
+RUNS = 12
+"""Kept of each turn, the latest: as many as a request may usually have."""
+TEXT_CHARS = 4_000
+"""Kept of each text, from its beginning: a screen or two; a welcome holds a few such turns."""
+
+
+@dataclass(slots=True)
+class _Run:
+    id: str
+    language: str
+    code: str
+    status: str = "running"
+
+
+@dataclass(slots=True)
+class _Turn:
+    number: int
+    said: str
+    reply: str = ""
+    runs: list[_Run] = field(default_factory=list)
+
+
+class Recollection:
+    """Follows what is asked and told. Bounded: old turns and the ends of long texts fall away."""
+
+    def __init__(self) -> None:
+        self._turns: dict[int, _Turn] = {}
+
+    def asked(self, turn: int, text: str) -> None:
+        """A request, or more words of the same one."""
+        self._turns[turn] = _Turn(turn, text[:TEXT_CHARS])
+        while len(self._turns) > TURNS:
+            del self._turns[next(iter(self._turns))]
+
+    def told(self, turn: int, message: m.FromServer) -> None:
+        """Something was told about a turn."""
+        known = self._turns.get(turn)
+        if known is None:
+            return
+        match message:
+            case m.ReplyDelta(text=text):
+                known.reply = (known.reply + text)[:TEXT_CHARS]
+            case m.CodeStart(id=name, language=language, code=code):
+                known.runs.append(_Run(name, language, code[:TEXT_CHARS]))
+                del known.runs[:-RUNS]
+            case m.CodeEnd(id=name, status=status):
+                for run in known.runs:
+                    run.status = status if run.id == name else run.status
+            case _:
+                pass
+
+    @property
+    def turns(self) -> tuple[Mapping[str, Any], ...]:
+        """The turns, oldest first, in the shape of `Snapshot.turns`."""
+        return tuple(
+            {
+                "turn": turn.number,
+                "said": turn.said,
+                "reply": turn.reply,
+                "code": [
+                    {"language": run.language, "code": run.code, "status": run.status}
+                    for run in turn.runs
+                ],
+            }
+            for turn in self._turns.values()
+        )
