@@ -118,8 +118,6 @@ class Connection:
                 raise LeavingError
             case m.Hello():
                 raise OutOfOrder("A hello came after the welcome.")
-            case m.Command(name=name, text=text):
-                conversation.command(device, name, text)
             case _:
                 self._hand_on(message, envelope.seq)
 
@@ -128,9 +126,11 @@ class Connection:
             raise OutOfOrder(f"{m.NAMES[type(message)]} is for servers to send.")
         if not self._session.is_news(seq):
             return  # It was sent again after a cut, but had arrived.
-        event = event_of(self._session.device, message)
-        if event is not None:
-            self._session.conversation.happened(event)
+        device, conversation = self._session.device, self._session.conversation
+        if isinstance(message, m.Command):
+            conversation.command(device, message.name, message.text)
+        elif event := event_of(device, message):
+            conversation.happened(event)
 
     def _complain(self, error: ProtocolError) -> None:
         self._complaints += 1
