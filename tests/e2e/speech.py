@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import soxr
+from num2words import num2words
 
 from sayso.protocol.home import Home
 from sayso.server.models import Shelf
@@ -15,12 +16,27 @@ from sayso.server.speech.whisper import WhisperRecognizer
 
 RATE = 16_000
 
+TAKES = 5
+
+UNDERSTOOD = 0.75
+"""The share of words that must be heard. Of another sentence's words, a third may be."""
+
 
 class Voice:
     """Speaks into files, and understands what is in files."""
 
     def speak(self, text: str, path: Path, pause_after_s: float = 0.0) -> None:
-        """Write a question as a microphone would record it."""
+        """Write a question as a microphone would record it, said clearly enough to be understood.
+
+        No two takes of a voice are alike, and now and then one mumbles: it is said again.
+        """
+        for _ in range(TAKES):
+            self._say(text, path, pause_after_s)
+            if self.understands(path, text):
+                return
+        raise AssertionError(f"{TAKES} takes of {text!r} were not understood")
+
+    def _say(self, text: str, path: Path, pause_after_s: float) -> None:
         voice = Shelf(Home.find()).ready("voice", "en_US-joe-medium").path
 
         async def synthesize() -> np.ndarray:
@@ -60,10 +76,17 @@ class Voice:
 
         return asyncio.run(transcribe())
 
-    def digits(self, path: Path) -> str:
-        """The digits that were said, however they were written down."""
-        said = self.listen(path).lower()
-        return re.sub(r"\D", "", said)
+    def understands(self, path: Path, text: str) -> bool:
+        """Whether this is what is said in a file, but for a word misheard here and there."""
+        said = _words(self.listen(path))
+        expected = _words(text)
+        return sum(word in said for word in expected) >= UNDERSTOOD * len(expected)
+
+
+def _words(text: str) -> list[str]:
+    """Words as they sound: numbers may be written either way."""
+    spelled = re.sub(r"\d[\d,]*", lambda number: num2words(number[0].replace(",", "")), text)
+    return re.findall(r"[a-z']+", spelled.lower())
 
 
 def _write(path: Path, samples: np.ndarray) -> None:

@@ -15,22 +15,23 @@ def test_a_spoken_question_is_computed_and_the_answer_is_heard(
     server: Server, model: ScriptedModel, voice: Voice, tmp_path: Path
 ) -> None:
     question, answer = tmp_path / "question.wav", tmp_path / "answer.wav"
-    voice.speak("What is two hundred and thirty nine times forty three?", question)
+    voice.speak("What is twenty five times forty?", question)
     model.add(
-        runs("print(239 * 43)", "Let me work that out. "),
-        says("Two hundred and thirty nine times forty three ", "is 10277."),
+        runs("print(25 * 40)", "Let me work that out. "),
+        says("The answer is ", "1000. It is one thousand, ", "neither more nor less."),
     )
 
     client = server.talk(question, answer, "--approve", "yes")
 
     assert client.code == 0, client.stderr
-    heard = client.first("stt.final")["text"]
+    heard = model.requests[0].last
     assert "times" in heard
-    assert "43" in heard or "forty three" in heard.replace("-", " ").lower()
-    assert "10277" in client.output
+    assert "25" in heard or "twenty" in heard.lower()
+    assert "1000" in client.output
     assert client.first("code.end")["status"] == "ok"
-    assert "10277" in model.requests[1].last
-    assert voice.digits(answer).endswith("10277")
+    assert "1000" in model.requests[1].last
+    assert voice.understands(answer, "The answer is 1000. It is one thousand.")
+    assert not voice.understands(answer, "The answer is 1500. It is fifteen hundred.")
 
 
 def test_what_is_shown_and_what_is_spoken_come_while_the_answer_is_still_written(
@@ -53,14 +54,14 @@ def test_the_answer_can_be_refused(
 ) -> None:
     question, answer = tmp_path / "question.wav", tmp_path / "answer.wav"
     voice.speak("Delete all my files.", question)
-    model.add(runs("import shutil"), says("All right, I leave them alone."))
+    model.add(runs("import shutil"), says("All right, I will leave them alone."))
 
     client = server.talk(question, answer, "--approve", "no")
 
     assert client.first("approval.done")["decision"] == "no"
     assert not client.all("code.start")
     assert "said no" in model.requests[1].last
-    assert "leave them alone" in voice.listen(answer).lower()
+    assert voice.understands(answer, "All right, I will leave them alone.")
 
 
 def test_silence_is_not_a_question(

