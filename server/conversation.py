@@ -74,6 +74,8 @@ class Conversation:
         """A device takes part; what waits for a say-so is put to it, too."""
         self._outlets[device.device] = outlet
         self.happened(device)
+        if self._agent.waits and not self._works:
+            self.happened(events.Typed(device.device, ""))  # which means: go on
         while self._notices:
             outlet.tell(Announce(self._notices.pop(0)), self._machine.ticket)
         for question in self._desk.open:
@@ -265,12 +267,16 @@ class Conversation:
     async def _think(self, effect: effects.Think) -> None:
         ticket = effect.ticket
         try:
-            answer = await self._instinct.answer(effect.text, effect.device, self.id)
-            if answer is not None:
+            answer = effect.text and await self._instinct.answer(
+                effect.text, effect.device, self.id
+            )
+            if answer:
                 self.happened(events.ReplyGrew(ticket, answer))
                 self._worked(ticket, events.WorkEnded(ticket))
                 return
-            async with closing(self._agent.work(effect.text, effect.device)) as work:
+            agent = self._agent
+            work_on = agent.work(effect.text, effect.device) if effect.text else agent.take_up()
+            async with closing(work_on) as work:
                 async for event in work:
                     self._worked(ticket, event_of(ticket, event, self._shelf))
         finally:

@@ -29,6 +29,8 @@ class Journal:
         self._log = log
         self._tip = tip
         self._in_order = asyncio.Lock()
+        self._questions: dict[str, str] = {}
+        """Open when the server ended: the question's id, and what it was about."""
         self._writing: set[asyncio.Task[int]] = set()
 
     @classmethod
@@ -36,7 +38,8 @@ class Journal:
         """Read a conversation, or begin it. Raises StoreError.
 
         What had started and not reported when the server ended is noted as "outcome unknown" and
-        never run again; what had not started is noted as not run, an open question as cancelled.
+        never run again. Where a question was open, what had not started still waits for its
+        answer (`waits`); anything else that had not started is noted as not run.
         """
         events = await log.conversation(conversation)
         history = History(event.record for event in events)
@@ -49,17 +52,31 @@ class Journal:
         for event in events:
             if isinstance(event.record, ApprovalClosed):
                 asked.pop(event.record.id, None)
-        for approval, run in asked.items():
-            await journal.note("server", ApprovalClosed(approval, run, "cancelled"))
+        journal._questions = asked
         for act in history.open_acts:
             if act.intended:
                 report = RunReported(act.call.id, "unknown", detail=_LOST_WHILE_RUNNING)
-            else:
+            elif not asked:
                 report = RunReported(act.call.id, "refused", detail=_LOST_BEFORE)
+            else:
+                continue
             await journal.note("server", report)
+        if not journal.waits:
+            await journal.withdraw_questions()
         if history.state_may_be_lost:
             await journal.note("server", InterpretersEnded())
         return journal
+
+    @property
+    def waits(self) -> bool:
+        """Whether something that was asked before the server ended can still be answered."""
+        return bool(self._questions and self.history.open_acts)
+
+    async def withdraw_questions(self) -> None:
+        """Those from before the server ended are put no more: asked anew, or out of date."""
+        for approval, run in list(self._questions.items()):
+            await self.note("server", ApprovalClosed(approval, run, "cancelled"))
+            del self._questions[approval]
 
     async def note(self, source: Source, record: Record) -> int:
         """Something happened. Returns when it is safe; raises StoreError if it cannot be kept.

@@ -56,6 +56,24 @@ class Agent:
         model and what runs, and leaves a history that says so.
         """
 
+        async with closing(self._work(lambda work: work.do(text, by))) as events:
+            async for event in events:
+                yield event
+
+    @property
+    def waits(self) -> bool:
+        """Whether a question was open when the server ended, for `take_up` to put again."""
+        return self._journal.waits
+
+    async def take_up(self) -> AsyncGenerator[AgentEvent, None]:
+        """Go on where the server ended while it waited for the person; as `work` does."""
+        async with closing(self._work(_Work.take_up)) as events:
+            async for event in events:
+                yield event
+
+    async def _work(
+        self, pursue: Callable[["_Work"], Awaitable[None]]
+    ) -> AsyncGenerator[AgentEvent, None]:
         async def do(emit: Emit) -> None:
             reckoning = Reckoning(self._bounds)
             performer = Performer(
@@ -69,7 +87,7 @@ class Agent:
                 emit,
             )
             work = _Work(self._model, self._journal, prompt, performer, reckoning, emit)
-            await work.do(text, by)
+            await pursue(work)
 
         async with self._one_at_a_time:
             prompt = Prompt(
@@ -117,11 +135,31 @@ class _Work:
         """What parts the next words from those of an earlier step."""
 
     async def do(self, text: str, by: str) -> None:
-        """Pursue the request to one of its ends."""
-        try:
+        """Pursue a request to one of its ends."""
+
+        async def begin() -> None:
+            if self._journal.history.open_acts:
+                await self._performer.refuse_all(
+                    "The person wanted something else: it did not run."
+                )
+                await self._journal.withdraw_questions()
             await self._journal.note("person", Asked(text, by))
+
+        await self._to_an_end(begin)
+
+    async def take_up(self) -> None:
+        """Ask again what was being asked when the server ended, and go on from there."""
+        await self._to_an_end(self._ask_again)
+
+    async def _ask_again(self) -> None:
+        for act in self._journal.history.open_acts:
+            await self._performer.perform(act.call)
+        await self._journal.withdraw_questions()
+
+    async def _to_an_end(self, begin: Callable[[], Awaitable[None]]) -> None:
+        try:
             try:
-                await self._pursue()
+                await self._pursue(begin)
             except LimitReached as limit:
                 await self._ask_back(str(limit))
         except asyncio.CancelledError:
@@ -133,10 +171,11 @@ class _Work:
             spent = self._reckoning
             await self._emit(WorkDone(spent.tokens_in, spent.tokens_out, spent.usd))
 
-    async def _pursue(self) -> None:
+    async def _pursue(self, begin: Callable[[], Awaitable[None]]) -> None:
         """The loop."""
         try:
             async with self._reckoning.deadline:
+                await begin()
                 while calls := (await self._listen()).calls:
                     for call in calls:
                         await self._performer.perform(call)

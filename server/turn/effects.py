@@ -38,6 +38,7 @@ class Think:
 
     ticket: Ticket
     text: str
+    """Empty: what waited for the person when the server ended."""
     device: str
 
 
