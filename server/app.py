@@ -18,6 +18,7 @@ from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
 from sayso.server.instinct import Instinct
 from sayso.server.parts import Builder
+from sayso.server.preferences import Preferences
 from sayso.server.seat import Seat
 from sayso.server.settings import Settings
 from sayso.server.shelf import Shelf
@@ -31,7 +32,17 @@ from sayso.server.telemetry import Telemetry
 log = logging.getLogger(__name__)
 
 NAME = "Sayso"
-FEATURES = ("ptt", "approvals", "files", "resume", "partials", "word_times", "commands")
+FEATURES = (
+    "ptt",
+    "hands_free",
+    "approvals",
+    "files",
+    "resume",
+    "partials",
+    "word_times",
+    "settings",
+    "commands",
+)
 """What this server can do beyond the handshake; SPEC.md tells what each means."""
 
 PARTS = ("ears", "voice", "language model", "code")
@@ -90,6 +101,7 @@ class App:
             mind=mind,
             shelf=self._shelf,
             instinct=instinct,
+            preferences=await Preferences.open(event_log),
             workshop=ground.workshop,
             watch=self._telemetry.saw,
         )

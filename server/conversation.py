@@ -15,12 +15,13 @@ from sayso.protocol.messages import Announce, Snapshot
 from sayso.server.agent.approvals import ApprovalDesk
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.loop import Agent
+from sayso.server.attention import Attention
 from sayso.server.gateway.host import Outlet
 from sayso.server.instinct import Instinct
+from sayso.server.preferences import Preferences
 from sayso.server.recollection import Recollection
 from sayso.server.shelf import Shelf
-from sayso.server.speech.agreement import Partial
-from sayso.server.speech.ears import Ears, Hearing
+from sayso.server.speech.ears import Ears
 from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.mouth import Chunk, Handed, Mouth, MouthFailed, Remark, Saying
 from sayso.server.turn import effects, events
@@ -47,6 +48,7 @@ class Conversation:
         desk: ApprovalDesk,
         shelf: Shelf,
         instinct: Instinct,
+        preferences: Preferences,
         watch: Callable[[Effect], None] = lambda _: None,
     ) -> None:
         self.id = name
@@ -56,12 +58,13 @@ class Conversation:
         self._desk = desk
         self._shelf = shelf
         self._instinct = instinct
+        self._preferences = preferences
         self._watch = watch
         self._machine = TurnMachine()
         self._recollection = Recollection()
         self._outlets: dict[str, Outlet] = {}
         self._notices: list[str] = []
-        self._hearings: dict[int, Hearing] = {}
+        self._hearings: dict[int, Attention] = {}
         self._sayings: dict[Ticket, Saying] = {}
         self._works: dict[Ticket, asyncio.Task[None]] = {}
         self._latest: asyncio.Task[None] | None = None
@@ -73,7 +76,7 @@ class Conversation:
     def join(self, device: events.Joined, outlet: Outlet) -> None:
         """A device takes part; what waits for a say-so is put to it, too."""
         self._outlets[device.device] = outlet
-        self.happened(device)
+        self.happened(self._known(device))
         if self._agent.waits and not self._works:
             self.happened(events.Typed(device.device, ""))  # which means: go on
         while self._notices:
@@ -91,7 +94,11 @@ class Conversation:
 
     def back(self, device: events.Joined) -> None:
         """A device that was away is here again."""
-        self.happened(device)
+        self.happened(self._known(device))
+
+    def _known(self, device: events.Joined) -> events.Joined:
+        language = self._preferences.manner(device.device).language or self._mouth.language
+        return replace(device, language=language)
 
     def leave(self, device: str) -> None:
         """A device is gone; work goes on."""
@@ -188,13 +195,10 @@ class Conversation:
 
     @_perform.register
     def _(self, effect: effects.Listen) -> None:
-        def partly(partial: Partial) -> None:
-            # On the wire the two stand one after the other, as they are shown.
-            gap = " " if partial.stable and partial.tail else ""
-            tail = gap + partial.tail
-            self.happened(events.PartlyHeard(effect.utterance, partial.stable, tail))
-
-        self._hearings[effect.utterance] = self._ears.listen(partly)
+        language = self._preferences.manner(effect.device).language or self._mouth.language
+        self._hearings[effect.utterance] = Attention(
+            effect, self._ears, self.happened, self._instinct.meaning, language=language
+        )
 
     @_perform.register
     def _(self, effect: effects.Feed) -> None:
@@ -219,6 +223,12 @@ class Conversation:
             work.cancel()
 
     @_perform.register
+    def _(self, effect: effects.Withdraw) -> None:
+        if work := self._works.pop(effect.ticket, None):
+            work.cancel()
+        self._in_turn(partial(self._agent.withdraw, effect.text))
+
+    @_perform.register
     def _(self, effect: effects.HeardOnly) -> None:
         self._in_turn(partial(self._agent.heard, effect.text))
 
@@ -226,7 +236,8 @@ class Conversation:
     def _(self, effect: effects.Speak) -> None:
         if effect.ticket not in self._sayings:
             hear = partial(self._spoken, effect.ticket)
-            self._sayings[effect.ticket] = self._mouth.speak(hear)
+            manner = self._preferences.manner(effect.device)
+            self._sayings[effect.ticket] = self._mouth.speak(hear, manner)
         self._sayings[effect.ticket].say(effect.text)
 
     @_perform.register
@@ -240,6 +251,10 @@ class Conversation:
     def _(self, effect: effects.Hush) -> None:
         if saying := self._sayings.pop(effect.ticket, None):
             saying.stop()
+
+    @_perform.register
+    def _(self, effect: effects.Prefer) -> None:
+        self._preferences.note(effect.preferred, self.id)
 
     @_perform.register
     def _(self, effect: effects.Settle) -> None:
@@ -297,6 +312,7 @@ class Conversation:
             case Remark(message=message):
                 self.happened(events.MouthRemarked(ticket, message))
             case MouthFailed(message=message):
+                self._sayings.pop(ticket, None)
                 self.happened(events.MouthFailed(ticket, message))
             case None:
                 self._sayings.pop(ticket, None)

@@ -13,6 +13,7 @@ from sayso.server.agent.loop import Agent
 from sayso.server.conversation import Conversation
 from sayso.server.instinct import Instinct
 from sayso.server.parts import Mind
+from sayso.server.preferences import Preferences
 from sayso.server.runtimes.workshop import Workshop
 from sayso.server.settings import Settings
 from sayso.server.shelf import Shelf
@@ -35,6 +36,7 @@ class Shared:
     mind: Mind
     shelf: Shelf
     instinct: Instinct
+    preferences: Preferences
     workshop: Callable[[Path], Workshop]
     """Sets up a place for code to run in a folder."""
     watch: Callable[[Effect], None] = lambda _: None
@@ -101,6 +103,7 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
         desk,
         shared.shelf,
         shared.instinct,
+        shared.preferences,
         shared.watch,
     )
     workshop.prepare()

@@ -19,6 +19,7 @@ from sayso.server.store.records import (
     Record,
     RunIntended,
     RunReported,
+    Withdrawn,
 )
 
 
@@ -93,6 +94,8 @@ class History:
                 self._cut(self.exchanges[-1], text)
             case Interrupted() if self.exchanges:
                 self.exchanges[-1].interrupted = True
+            case Withdrawn(text=text) if self.exchanges and self.exchanges[-1].asked == text:
+                self._withdraw(self.exchanges.pop())
             case InterpretersEnded():
                 self._state_lost, self._ran = self._ran or self._state_lost, False
             case ConversationReset():
@@ -120,6 +123,13 @@ class History:
     def said(self) -> Sequence[str]:
         """What the person was told about the last request, step by step."""
         return [step.text for step in self.exchanges[-1].steps] if self.exchanges else []
+
+    def _withdraw(self, exchange: Exchange) -> None:
+        """It was half a request; the whole one follows."""
+        self._state_lost = self._state_lost or exchange.state_lost
+        for step in exchange.steps:
+            for act in step.acts:
+                self._acts.pop(act.call.id, None)
 
     @staticmethod
     def _cut(exchange: Exchange, heard: str) -> None:

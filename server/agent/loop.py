@@ -20,7 +20,7 @@ from sayso.server.agent.performing import Mode, Performer, Workshop
 from sayso.server.agent.profiles import ModelProfile, PlainAnswers
 from sayso.server.agent.prompt import Prompt
 from sayso.server.store.errors import StoreError
-from sayso.server.store.records import Answered, Asked, Call, Failed, Heard, Interrupted
+from sayso.server.store.records import Answered, Asked, Call, Failed, Heard, Interrupted, Withdrawn
 
 
 class Agent:
@@ -103,6 +103,15 @@ class Agent:
     def use_workshop(self, workshop: Workshop) -> None:
         """Code runs there from the next request on."""
         self._workshop = workshop
+
+    async def withdraw(self, text: str) -> None:
+        """This request was never complete: the person went on with the same sentence.
+
+        To be called when its work has ended, before the next. Raises StoreError.
+        """
+        exchanges = self._journal.history.exchanges
+        if exchanges and exchanges[-1].asked == text:
+            await self._journal.note("person", Withdrawn(text))
 
     async def heard(self, text: str) -> None:
         """The last answer was cut short in the speaking: the person heard only this much of it.

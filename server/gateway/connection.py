@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import NoReturn
 
 from websockets.asyncio.server import ServerConnection
@@ -26,7 +26,11 @@ class ClientIsSlowError(Exception):
 class Connection:
     """One socket of a session's client, for as long as it is open."""
 
-    def __init__(self, socket: ServerConnection, session: Session, limits: Limits) -> None:
+    def __init__(
+        self, socket: ServerConnection, session: Session, limits: Limits, features: Container[str]
+    ) -> None:
+        self._features = features
+        """What the server announced to the client."""
         self._socket = socket
         self._session = session
         self._limits = limits
@@ -129,7 +133,7 @@ class Connection:
         device, conversation = self._session.device, self._session.conversation
         if isinstance(message, m.Command):
             conversation.command(device, message.name, message.text)
-        elif event := event_of(device, message):
+        elif event := event_of(device, message, self._features):
             conversation.happened(event)
 
     def _complain(self, error: ProtocolError) -> None:

@@ -98,13 +98,14 @@ class Listener:
         self._check_token(socket, hello)
         spoken = choose(hello.protocol)
         _check_codecs(hello)
+        features = self._host.greeting().features
         if session := self._sessions.find(hello, THIS_MACHINE):
-            connection = Connection(socket, session, self._limits)
+            connection = Connection(socket, session, self._limits, features)
             first = _take_up(session, connection, hello, self._welcome_for(spoken, session))
         else:
             conversation = await self._host.conversation(hello.conversation)
             session = self._sessions.make(hello, THIS_MACHINE, conversation)
-            connection = Connection(socket, session, self._limits)
+            connection = Connection(socket, session, self._limits, features)
             session.begin(connection, hello)
             first = [encode(Envelope(self._welcome_for(spoken, session)))]
         try:

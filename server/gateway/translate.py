@@ -1,8 +1,11 @@
 """From the wire's messages to the turn machine's events."""
 
+from collections.abc import Container
+
 from sayso.protocol import messages as m
 from sayso.protocol.errors import Invalid, OutOfOrder
 from sayso.protocol.frames import AudioFrame
+from sayso.server.gateway.wishes import preferred
 from sayso.server.turn import events
 from sayso.server.turn.events import Event
 
@@ -10,13 +13,14 @@ LARGEST_TEXT = 16_384
 """Characters of a typed request: longer ones belong into a file."""
 
 
-def event_of(device: str, message: m.FromClient) -> Event | None:
-    """What a client's message means for the turn; none if it means nothing there."""
+def event_of(device: str, message: m.FromClient, features: Container[str] = ()) -> Event | None:
+    """What a client's message means for the turn; none if it means nothing there.
+
+    `features`: what the server announced to it.
+    """
     match message:
-        case m.ListenStart(mode="hands_free"):
-            raise OutOfOrder("This server does not offer hands-free listening; use push-to-talk.")
-        case m.ListenStart(stream=stream):
-            return events.ListenStarted(device, stream)
+        case m.ListenStart():
+            return _listen(device, message, features)
         case m.ListenStop(stream=stream, samples=samples):
             return events.ListenStopped(device, stream, samples)
         case m.ListenCancel(stream=stream):
@@ -29,12 +33,20 @@ def event_of(device: str, message: m.FromClient) -> Event | None:
             return events.Answered(
                 device, message.id, message.nonce, message.decision, message.code
             )
+        case m.Settings(values=values) if "settings" in features:
+            return preferred(device, values)
         case m.Text():
             return _typed(device, message)
         case m.TaskCancel():
             return events.Interrupted(device, None, 0)
         case _:
             return None
+
+
+def _listen(device: str, start: m.ListenStart, features: Container[str]) -> Event:
+    if start.mode == "hands_free" and "hands_free" not in features:
+        raise OutOfOrder("This server does not offer hands-free listening; use push-to-talk.")
+    return events.ListenStarted(device, start.stream, start.mode, start.pre_roll, start.wait_ms)
 
 
 def heard(device: str, frame: AudioFrame) -> Event:

@@ -66,6 +66,11 @@ class Mouth:
             "0", voices.language
         )  # fetches the words for numbers before the first answer needs them
 
+    @property
+    def language(self) -> str:
+        """Of those who did not say what they speak: the usual voice's."""
+        return self._voices.language
+
     def speak(self, on_chunk: OnChunk, manner: Manner | None = None) -> "Saying":
         """Begin a reply, in the manner that its listener likes."""
         manner = manner or Manner()

@@ -17,6 +17,7 @@ from sayso.server.store.records import (
     ConversationNamed,
     ConversationReset,
     DayExtended,
+    DevicePreferred,
     Failed,
     Heard,
     InterpretersEnded,
@@ -28,6 +29,7 @@ from sayso.server.store.records import (
     RunIntended,
     RunReported,
     Unread,
+    Withdrawn,
 )
 
 _KINDS: Final[Mapping[str, type]] = {
@@ -39,10 +41,12 @@ _KINDS: Final[Mapping[str, type]] = {
     "run.reported": RunReported,
     "heard": Heard,
     "interrupted": Interrupted,
+    "withdrawn": Withdrawn,
     "failed": Failed,
     "reminder.set": ReminderSet,
     "reminder.told": ReminderTold,
     "reminder.cancelled": ReminderCancelled,
+    "device.preferred": DevicePreferred,
     "conversation.began": ConversationBegan,
     "conversation.named": ConversationNamed,
     "conversation.reset": ConversationReset,

@@ -134,6 +134,15 @@ class Interrupted:
 
 
 @dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """The person went on with the same sentence: their last request was never complete, and what
+    was done about it counts for nothing."""
+
+    text: str
+    """The request."""
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """A request could not be answered; this is what the person was told."""
 
@@ -170,6 +179,19 @@ class ReminderCancelled:
 
     id: str
     by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DevicePreferred:
+    """How a device likes to be spoken to, whatever it preferred before."""
+
+    device: str
+    voice: str = ""
+    """A voice's name, or a part of it; empty: as the settings have it."""
+    speed: float = 0.0
+    """2.0 is twice as fast; 0: as the settings have it."""
+    language: str = ""
+    """BCP 47; empty: the voice's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,10 +247,12 @@ Record = (
     | RunReported
     | Heard
     | Interrupted
+    | Withdrawn
     | Failed
     | ReminderSet
     | ReminderTold
     | ReminderCancelled
+    | DevicePreferred
     | ConversationBegan
     | ConversationNamed
     | ConversationReset

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sayso.protocol.messages import FromServer
-from sayso.server.turn.events import Ticket
+from sayso.server.turn.events import Preferred, Ticket
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +12,11 @@ class Listen:
     """Open the ears for a new utterance."""
 
     utterance: int
+    device: str
+    mode: Literal["ptt", "hands_free"] = "ptt"
+    """`hands_free`: tell when somebody begins to speak, and when the utterance is over."""
+    wait_ms: int = 0
+    """Hands-free: how long somebody is waited for, in milliseconds of sound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +52,16 @@ class StopThinking:
     """Stop the work: the model's stream, and code that runs."""
 
     ticket: Ticket
-    withdrawn: bool = False
-    """The person goes on with the same sentence: the request was never complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """The person goes on with the same sentence: this request was never complete. What was done
+    about it stops, and is nothing to be remembered."""
+
+    ticket: Ticket
+    text: str
+    """The request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +78,7 @@ class Speak:
 
     ticket: Ticket
     text: str
+    device: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +93,13 @@ class Hush:
     """Stop synthesizing for this ticket."""
 
     ticket: Ticket
+
+
+@dataclass(frozen=True, slots=True)
+class Prefer:
+    """Remember how a device likes to be spoken to."""
+
+    preferred: Preferred
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +148,12 @@ Effect = (
     | Forget
     | Think
     | StopThinking
+    | Withdraw
     | HeardOnly
     | Speak
     | FinishSpeaking
     | Hush
+    | Prefer
     | Settle
     | SettleByWord
     | Tell

@@ -31,6 +31,8 @@ class Joined:
     max_frame_bytes: int = 8_192
     returns: bool = False
     """It was here before, its connection broke, and it goes on where it was."""
+    language: str = ""
+    """In which its person likes to be spoken to (BCP 47), if they have said so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,11 @@ class Left:
 class ListenStarted:
     device: str
     stream: int
+    mode: Literal["ptt", "hands_free"] = "ptt"
+    pre_roll: int = 0
+    """Samples at the beginning of the stream that are from before this."""
+    wait_ms: int = 6_000
+    """Hands-free: how long somebody is waited for, in milliseconds of sound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,18 @@ class Played:
 
 
 @dataclass(frozen=True, slots=True)
+class Preferred:
+    """A device says how it likes to be spoken to. None leaves things as they are."""
+
+    device: str
+    voice: str | None = None
+    speed: float | None = None
+    """2.0 is twice as fast."""
+    language: str | None = None
+    """BCP 47."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
     """A person answered an approval request."""
 
@@ -106,6 +125,26 @@ class PartlyHeard:
     utterance: int
     stable: str
     tail: str
+    meaning: Meaning = "request"
+    """Of what is understood so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceBegan:
+    """Hands-free: somebody began to speak."""
+
+    utterance: int
+    sample: int
+    """Where in the utterance."""
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceEnded:
+    """Hands-free: the utterance is over."""
+
+    utterance: int
+    reason: Literal["ended", "timeout"]
+    """`timeout`: nobody spoke."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +252,10 @@ Event = (
     | Typed
     | Interrupted
     | Played
+    | Preferred
     | Answered
+    | VoiceBegan
+    | VoiceEnded
     | PartlyHeard
     | Heard
     | EarsFailed

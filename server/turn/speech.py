@@ -9,6 +9,7 @@ Little is ever ahead, so an interruption has little to throw away.
 from typing import Literal
 
 from sayso.protocol.messages import SpeechStart, SpeechStop, Word
+from sayso.server.turn.asides import is_aside, is_filler
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import ChunkSpoken, Joined, Ticket
 from sayso.server.turn.timing import AHEAD_S, FRAME_S, PLAYBACK_STALL_S
@@ -35,6 +36,8 @@ class Speech:
         self._sent = 0
         self._played = 0
         self._words: list[Word] = []
+        self._answer_at: int | None = None
+        """The sample at which the answer's own words begin, after what only fills a silence."""
 
     @property
     def has_sound(self) -> bool:
@@ -50,14 +53,34 @@ class Speech:
         return self._expects_sound or self._played < self._length
 
     @property
+    def is_playing(self) -> bool:
+        """The device has sound that it has not played."""
+        return self._played < self._sent
+
+    @property
     def is_over(self) -> bool:
         """Nothing is left to be sent or played."""
         return self.state in ("complete", "sent") and self._played >= self._length
 
     @property
+    def is_answering(self) -> bool:
+        """It has, or will have, words of the answer."""
+        return self._expects_sound or self._answer_at is not None
+
+    @property
+    def answer_sent(self) -> bool:
+        """Some sound of the answer itself has left."""
+        return self._answer_at is not None and self._sent > self._answer_at
+
+    @property
+    def answer_played(self) -> bool:
+        """Some sound of the answer itself was heard."""
+        return self._answer_at is not None and self._played > self._answer_at
+
+    @property
     def deadline(self) -> float:
         """When a device that has sound to play, and plays nothing, is given up."""
-        return self._moved_at + PLAYBACK_STALL_S if self._played < self._sent else float("inf")
+        return self._moved_at + PLAYBACK_STALL_S if self.is_playing else float("inf")
 
     @property
     def _length(self) -> int:
@@ -68,9 +91,12 @@ class Speech:
         self._rate = self._rate or chunk.rate
         self._expects_sound = self.state == "finishing"
         start = self._length
-        words = tuple(Word(w.text, w.start + start, w.end + start) for w in chunk.words)
-        self._words.extend(words or (Word(chunk.text, start, start + len(chunk.pcm) // 2),))
         self._audio += chunk.pcm
+        words = tuple(Word(w.text, w.start + start, w.end + start) for w in chunk.words)
+        if not is_aside(chunk.text):
+            self._words.extend(words or (Word(chunk.text, start, self._length),))
+        if not is_filler(chunk.text) and self._answer_at is None:
+            self._answer_at = start
         return SpeechStart(self.stream, self._rate, chunk.text, start, words)
 
     def finish(self) -> None:
@@ -93,9 +119,13 @@ class Speech:
         if done and self.state == "sent":
             self._played = self._length
 
+    def resume(self, now: float) -> None:
+        """It was held; that the device played nothing meanwhile is not its fault."""
+        self._moved_at = now
+
     def due(self, now: float) -> tuple[list[Send], SpeechStop | None]:
         """Take what may be sent now, and the stream's end when all is sent."""
-        if self._played == self._sent:
+        if not self.is_playing:
             self._moved_at = now
         ahead = int(self._ahead_s * self._rate)
         step = BYTES_PER_SAMPLE * min(
@@ -117,5 +147,5 @@ class Speech:
 
     @property
     def heard(self) -> str:
-        """The words of which at least half has been played."""
+        """The words of the answer of which at least half has been played."""
         return " ".join(w.text for w in self._words if (w.start + w.end) / 2 <= self._played)

@@ -4,13 +4,22 @@ UTTERANCE_CAP_S = 60.0
 """A press longer than this commits by itself: the release was lost, or somebody sat on the key."""
 
 REST_OF_AUDIO_S = 2.0
-"""After a release, how long the last frames may take; then what is there is the utterance."""
+"""After a release, how long the last frames may take; then what is there is the utterance. Hands-
+free, how long no sound at all may come: silence is sent, too, so nothing means a broken device."""
 
 LINK_GRACE_S = 5.0
 """A device that vanishes in mid-sentence may come back; after this, what it said counts as said."""
 
 TAP_S = 0.15
 """A shorter press is a tap: it asks for silence, not for an answer."""
+
+DUCK_S = 2.0
+"""How long an answer is held for a voice that says no words: a cough, a laugh, a door. A word is
+recognised within a second, on a busy machine within two."""
+
+FILLER_AFTER_S = 1.2
+"""Silence while work goes on, after which a few words say that it does. Shorter pauses are usual in
+talk between people; after longer ones they ask "are you there?"."""
 
 PLAYBACK_STALL_S = 10.0
 """A device that plays nothing for so long has lost its loudspeaker; the speech is given up."""
@@ -29,3 +38,7 @@ FRAME_S = 0.04
 
 WAITING_REQUESTS = 8
 """Requests of other devices that may wait while one is worked on; more are refused, aloud."""
+
+WAITING_ANNOUNCEMENTS = 32
+"""Reminders that may wait for a gap, or for a device; beyond, the oldest stay on the screen only.
+Nobody sets so many for one minute."""

@@ -6,10 +6,17 @@ of the link they are sent again) or with holes; they may still come after the re
     press            release (samples = n)
       |--- frames ---|-- last frames --| n samples are here: whole
                      |------- REST_OF_AUDIO_S -------| or else: whole with what is there
+
+Hands-free, the first frames are older than the opening, and somebody else finds the end:
+
+    pre-roll   opening    voice began          voice ended
+       |---------|-----------|-----------------|---------------| whole
+                 |-- frames, at least one every REST_OF_AUDIO_S --|
 """
 
 from typing import Literal
 
+from sayso.server.turn.events import ListenStarted
 from sayso.server.turn.timing import (
     ACK_EVERY_S,
     LARGEST_GAP_S,
@@ -24,29 +31,52 @@ CAP_SAMPLES = int(UTTERANCE_CAP_S * RATE)
 
 
 class Utterance:
-    """What one device says between a press and a release."""
+    """What one device says from the opening of its microphone to the end."""
 
-    def __init__(
-        self, number: int, device: str, stream: int, now: float, *, over_speech: bool = False
-    ) -> None:
+    def __init__(self, number: int, opened: ListenStarted, now: float) -> None:
         self.number = number
-        self.over_speech = over_speech
-        """It began while Sayso was speaking: no yes to a question that was not heard out."""
-        self.device = device
-        self.stream = stream
+        self.device = opened.device
+        self.stream = opened.stream
+        self.hands_free = opened.mode == "hands_free"
         self.samples = 0
         """Samples here without a hole, from the first."""
         self.state: Literal["listening", "waiting_for_rest", "committed"] = "listening"
+        self.began_at = now - opened.pre_roll / RATE
+        """When the person began to speak, or the earliest time at which they may have begun."""
         self.released_at: float | None = None
-        self.deadline = now + UTTERANCE_CAP_S
+        self.over_speech = False
+        """It began while Sayso was speaking: no yes to a question that was not heard out."""
+        self._first_sample_at = self.began_at
+        self._voice = not self.hands_free
+        self._cap_at = now + UTTERANCE_CAP_S
+        self.deadline = self._cap_at
+        self._expect_sound(now)
         self._announced: int | None = None
         self._acknowledged = 0
         self._broken = False
 
-    def take(self, first_sample: int, pcm: bytes) -> bytes:
+    @property
+    def is_spoken(self) -> bool:
+        """Somebody presses the key, or was heard to speak, and has not ended."""
+        return self._voice and self.state == "listening"
+
+    @property
+    def has_voice(self) -> bool:
+        """It may hold words."""
+        return self._voice
+
+    def voice_began(self, sample: int) -> None:
+        """Hands-free: somebody speaks."""
+        self._voice = True
+        self.began_at = self._first_sample_at + sample / RATE
+
+    def take(self, first_sample: int, pcm: bytes, now: float) -> bytes:
         """Put a frame in its place; returns what it adds to the end of the audio."""
         if self.state == "committed" or self._broken:
             return b""
+        if self.state == "listening":
+            self.deadline = self._cap_at
+            self._expect_sound(now)
         pcm = pcm[: len(pcm) - len(pcm) % BYTES_PER_SAMPLE]
         missing = first_sample - self.samples
         if missing > LARGEST_GAP_S * RATE:
@@ -60,6 +90,10 @@ class Utterance:
         self.samples += len(addition) // BYTES_PER_SAMPLE
         return addition
 
+    def _expect_sound(self, now: float) -> None:
+        if self.hands_free:
+            self.deadline = min(self._cap_at, now + REST_OF_AUDIO_S)
+
     @property
     def _end(self) -> int:
         return CAP_SAMPLES if self._announced is None else min(self._announced, CAP_SAMPLES)
@@ -71,18 +105,21 @@ class Utterance:
     def release(self, samples: int, now: float) -> None:
         """The key is up; `samples` is what the client has sent in all."""
         self.state = "waiting_for_rest"
+        self._voice = True
         self._announced = samples
         self.released_at = now
         self.deadline = now + REST_OF_AUDIO_S
 
     def lose_link(self, now: float) -> None:
         """The device is gone; it may come back."""
-        self.deadline = min(self.deadline, now + LINK_GRACE_S)
+        latest = self._cap_at if self.state == "listening" else self.deadline
+        self.deadline = min(latest, now + LINK_GRACE_S)
 
     def regain_link(self, now: float) -> None:
         """The device is back: what it kept of the audio comes now."""
-        rest = REST_OF_AUDIO_S if self.state == "waiting_for_rest" else UTTERANCE_CAP_S
-        self.deadline = now + rest
+        self.deadline = now + REST_OF_AUDIO_S
+        if self.state == "listening" and not self.hands_free:
+            self.deadline = max(self.deadline, self._cap_at)
 
     def commit(self, now: float) -> None:
         """Nothing more is taken."""

@@ -51,10 +51,10 @@ class CountingHouse(House):
                 self._tell(m.CodeStart(text, "python", f"print({text})"))
                 self._tell(m.CodeEnd(text, "ok"))
             case events.ListenStarted(stream=stream):
-                self.utterances[stream] = Utterance(stream, DEVICE, stream, 0.0)
+                self.utterances[stream] = Utterance(stream, event, 0.0)
                 self.sounds[stream] = bytearray()
             case events.AudioHeard(stream=stream, first_sample=first, pcm=pcm):
-                self.sounds[stream] += self.utterances[stream].take(first, pcm)
+                self.sounds[stream] += self.utterances[stream].take(first, pcm, 0.0)
                 self._advance(stream)
             case events.ListenStopped(stream=stream, samples=samples):
                 self.utterances[stream].release(samples, 0.0)

@@ -184,6 +184,7 @@ def test_the_bounds_are_those_of_the_code() -> None:
         "goodbye": limits.goodbye_s,
         "lost link": timing.LINK_GRACE_S,
         "hole in the audio": timing.LARGEST_GAP_S,
+        "held over a voice": timing.DUCK_S,
         "tap": timing.TAP_S * 1_000,
         "acknowledgement": timing.ACK_EVERY_S * 1_000,
         "ahead of playback": timing.AHEAD_S * 1_000,

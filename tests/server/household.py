@@ -17,6 +17,7 @@ from sayso.server.conversations import Conversations
 from sayso.server.furnishing import Shared, furnish
 from sayso.server.instinct import Instinct
 from sayso.server.parts import Mind
+from sayso.server.preferences import Preferences
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
 from sayso.server.runtimes.workshop import Workshop
 from sayso.server.seat import Seat
@@ -131,6 +132,7 @@ async def household(
         mind=Mind(Echo(), profile("default")),
         shelf=Shelf(),
         instinct=await Instinct.awake(log, remind),
+        preferences=await Preferences.open(log),
         workshop=lambda place: Workshop(place, None, no_sandbox),
     )
     conversations = Conversations(

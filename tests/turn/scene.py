@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from sayso.protocol import messages as m
 from sayso.server.turn import effects, events
@@ -49,6 +49,35 @@ class Scene:
         self.streams += 1
         self.happens(events.ListenStarted(device, self.streams))
         return self.streams
+
+    def open(self, device: str = "laptop", *, pre_roll_s: float = 0.5, wait_ms: int = 6000) -> int:
+        """Hands-free: the device opens its microphone, and sends what it heard just before."""
+        self.streams += 1
+        pre_roll = round(pre_roll_s * RATE_IN)
+        started = events.ListenStarted(device, self.streams, "hands_free", pre_roll, wait_ms)
+        self.happens(started)
+        if pre_roll:
+            self.happens(events.AudioHeard(device, self.streams, 0, b"\1\0" * pre_roll))
+        return self.the(effects.Listen).utterance
+
+    def voice(self, device: str = "laptop", *, at_s: float = 0.0, pre_roll_s: float = 0.5) -> int:
+        """Hands-free: the device opens, and somebody is heard to speak from `at_s` on."""
+        utterance = self.open(device, pre_roll_s=pre_roll_s)
+        self.happens(events.VoiceBegan(utterance, round(at_s * RATE_IN)))
+        return utterance
+
+    def partly(self, utterance: int, stable: str, tail: str = "", *, stop: bool = False) -> None:
+        """Some words are understood while the person speaks on."""
+        meaning: events.Meaning = "stop" if stop else "request"
+        self.happens(events.PartlyHeard(utterance, stable, tail, meaning))
+
+    def ends(self, utterance: int, reason: Literal["ended", "timeout"] = "ended") -> None:
+        self.happens(events.VoiceEnded(utterance, reason))
+
+    def hear(self, utterance: int, text: str, meaning: events.Meaning = "request") -> None:
+        """Hands-free: the utterance is over, and understood at once."""
+        self.ends(utterance)
+        self.happens(events.Heard(utterance, text, meaning))
 
     def speak(self, seconds: float, device: str = "laptop", first: int = 0) -> int:
         """Send audio at real-time pace; returns the number of samples that it ends at."""
@@ -138,6 +167,11 @@ class Scene:
             or (isinstance(effect, effects.Tell) and isinstance(effect.message, kind))
         ]
         return times[-1]
+
+    def when_told(self, wanted: object) -> float:
+        """When the latest message that equals this went out."""
+        tells = [(at, e.message) for at, e in self.done if isinstance(e, effects.Tell)]
+        return [at for at, message in tells if message == wanted][-1]
 
     @property
     def states(self) -> list[tuple[str, str, str]]:

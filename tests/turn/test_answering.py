@@ -155,7 +155,7 @@ def test_a_press_before_the_answer_begins_goes_on_with_the_same_turn() -> None:
     s.say("what is the weather")
     first = s.ticket
     s.say("in Paris")
-    assert s.the(effects.StopThinking) == effects.StopThinking(first, withdrawn=True)
+    assert s.the(effects.Withdraw) == effects.Withdraw(first, "what is the weather")
     assert s.the(effects.Think).text == "what is the weather in Paris"
     assert s.ticket.turn == first.turn
     assert s.ticket.gen > first.gen
@@ -178,7 +178,8 @@ def test_a_press_after_code_began_lets_the_code_run_until_words_come() -> None:
     assert not s.all(effects.StopThinking)
     s.release(s.speak(1.0))
     s.understand("never mind")
-    assert not s.the(effects.StopThinking).withdrawn
+    assert s.all(effects.StopThinking)
+    assert not s.all(effects.Withdraw)
     assert s.the(effects.Think).text == "never mind"
 
 

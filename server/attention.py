@@ -1,0 +1,71 @@
+"""All that listens to one utterance: the ears, and without a key the one that finds its end."""
+
+from collections.abc import Callable
+from functools import partial
+
+from sayso.audio.endpointing import AdaptiveSilence
+from sayso.audio.gate import VoiceGate
+from sayso.server.speech.agreement import Partial
+from sayso.server.speech.ears import Ears
+from sayso.server.speech.ending import Ending, Gate
+from sayso.server.speech.recognizer import Transcript
+from sayso.server.turn import events
+from sayso.server.turn.effects import Listen
+from sayso.server.turn.events import Event, Meaning
+
+
+class Attention:
+    """For one utterance. What it hears are events."""
+
+    def __init__(
+        self,
+        listen: Listen,
+        ears: Ears,
+        happened: Callable[[Event], None],
+        meaning: Callable[[str], Meaning],
+        *,
+        language: str,
+        make_gate: Callable[[], Gate] = VoiceGate,
+    ) -> None:
+        self._utterance = listen.utterance
+        self._happened = happened
+        self._meaning = meaning
+        self._hearing = ears.listen(self._partly)
+        self._ending: Ending | None = None
+        if listen.mode == "hands_free":
+            began = partial(events.VoiceBegan, self._utterance)
+            over = partial(events.VoiceEnded, self._utterance)
+            self._ending = Ending(
+                make_gate,
+                AdaptiveSilence(language, patience_ms=listen.wait_ms),
+                lambda sample: happened(began(sample)),
+                lambda reason: happened(over(reason)),
+            )
+
+    def feed(self, pcm: bytes) -> None:
+        """Take the next samples."""
+        self._hearing.feed(pcm)
+        if self._ending:
+            self._ending.feed(pcm)
+
+    async def finish(self) -> Transcript:
+        """The utterance is whole: what was said. Raises SpeechError."""
+        if self._ending:
+            self._ending.stop()
+        return await self._hearing.finish()
+
+    def drop(self) -> None:
+        """Forget it; nobody wants to know."""
+        if self._ending:
+            self._ending.stop()
+        self._hearing.drop()
+
+    def _partly(self, understood: Partial) -> None:
+        # On the wire the two stand one after the other, as they are shown.
+        gap = " " if understood.stable and understood.tail else ""
+        tail = gap + understood.tail
+        text = understood.stable + tail
+        if self._ending:
+            self._ending.understood(text)
+        partly = events.PartlyHeard(self._utterance, understood.stable, tail, self._meaning(text))
+        self._happened(partly)

@@ -1,0 +1,76 @@
+"""What Sayso says unasked: shown at once, said in a gap, so that it interrupts nobody."""
+
+from collections import deque
+from dataclasses import dataclass
+
+from sayso.protocol.messages import Announce
+from sayso.server.turn.events import Announced, Joined, Ticket
+from sayso.server.turn.floor import Floor
+from sayso.server.turn.mouth import Mouth
+from sayso.server.turn.timing import WAITING_ANNOUNCEMENTS
+
+TRIES = 2
+"""How often one is begun of which no word was heard: something else came at the same moment."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    announced: Announced
+    shown: bool
+    tries: int = 0
+
+
+class Announcements:
+    """Keeps them until there is a gap and somebody to hear them."""
+
+    def __init__(self, floor: Floor, mouth: Mouth) -> None:
+        self._floor = floor
+        self._mouth = mouth
+        self._waiting: deque[_Waiting] = deque(maxlen=WAITING_ANNOUNCEMENTS)
+        self._current: _Waiting | None = None
+        self._ticket = Ticket(0, 0)
+        self._heard = False
+
+    def add(self, event: Announced) -> None:
+        """Show it on all devices; it is said aloud later."""
+        self._waiting.append(_Waiting(event, shown=bool(self._floor.devices)))
+        if self._floor.devices:
+            self._floor.tell(Announce(event.text))
+
+    def joined(self, device: str) -> None:
+        """Show what came up while nobody was there."""
+        for waiting in self._waiting:
+            if not waiting.shown:
+                waiting.shown = True
+                self._floor.tell(Announce(waiting.announced.text), device)
+
+    def follow(self) -> None:
+        """Note how far the current one is; if it was cut before its first word, it waits again."""
+        if not self._current:
+            return
+        self._heard = self._heard or self._mouth.answer_played
+        if not self._mouth.is_busy or self._floor.ticket != self._ticket:
+            current, self._current = self._current, None
+            if not self._heard and current.tries < TRIES:
+                self._waiting.appendleft(current)
+
+    def say_next(self) -> None:
+        """There is a gap: say one, if there is one and somebody who can hear it."""
+        if not self._waiting or not self._floor.devices:
+            return
+        waiting = self._waiting.popleft()
+        device = self._place(waiting.announced.device)
+        if device is None:
+            return  # There are screens only, and they have shown it.
+        waiting.tries += 1
+        self._current, self._heard = waiting, False
+        self._floor.next_turn()
+        self._ticket = self._floor.ticket
+        self._mouth.open(device, answer=False)
+        self._mouth.say(waiting.announced.text)
+        self._mouth.finish()
+
+    def _place(self, wanted: str) -> Joined | None:
+        """Where it belongs; if that device is gone or mute, anywhere rather than nowhere."""
+        able = {name: device for name, device in self._floor.devices.items() if device.speaks}
+        return able.get(wanted) or next(iter(able.values()), None)

@@ -1,0 +1,91 @@
+"""The few words that the turn says by itself. They are heard, and are no part of an answer.
+
+Where a language is missing, they are said in English.
+"""
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import Literal
+
+SENTENCE_BREAK = "\n\n"
+"""Ends a sentence for the mouth, so that what was said before a run is heard before it."""
+
+Aside = Literal["may_i", "ask_again", "thinking", "acting"]
+"""`may_i`: may this code run? `ask_again`: a yes came before that was heard out. The others fill a
+silence while work goes on."""
+
+PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
+    "en": {
+        "may_i": ("May I run this?",),
+        "ask_again": ("I was still speaking. May I run it, yes or no?",),
+        "thinking": ("One moment.", "Let me think.", "Let me see.", "Just a second."),
+        "acting": ("I'm on it.", "Working on it.", "It's running.", "This takes a moment."),
+    },
+    "de": {
+        "may_i": ("Darf ich das ausführen?",),
+        "ask_again": ("Ich war noch nicht fertig. Darf ich es ausführen, ja oder nein?",),
+        "thinking": ("Einen Moment.", "Lass mich überlegen.", "Mal sehen.", "Kleinen Augenblick."),
+        "acting": ("Ich bin dabei.", "Ich arbeite daran.", "Es läuft.", "Das dauert kurz."),
+    },
+    "es": {
+        "may_i": ("¿Puedo ejecutar esto?",),
+        "ask_again": ("Aún estaba hablando. ¿Puedo ejecutarlo, sí o no?",),
+        "thinking": ("Un momento.", "Déjame pensar.", "A ver."),
+        "acting": ("Estoy en ello.", "Está en marcha.", "Tardará un momento."),
+    },
+    "fr": {
+        "may_i": ("Je peux exécuter ceci ?",),
+        "ask_again": ("Je parlais encore. Je peux l'exécuter, oui ou non ?",),
+        "thinking": ("Un instant.", "Laisse-moi réfléchir.", "Voyons voir."),
+        "acting": ("Je m'en occupe.", "C'est en cours.", "Ça prend un instant."),
+    },
+    "it": {
+        "may_i": ("Posso eseguirlo?",),
+        "ask_again": ("Stavo ancora parlando. Posso eseguirlo, sì o no?",),
+        "thinking": ("Un momento.", "Fammi pensare.", "Vediamo."),
+        "acting": ("Ci sto lavorando.", "È in corso.", "Ci vuole un momento."),
+    },
+    "nl": {
+        "may_i": ("Mag ik dit uitvoeren?",),
+        "ask_again": ("Ik was nog aan het praten. Mag ik het uitvoeren, ja of nee?",),
+        "thinking": ("Een moment.", "Even denken.", "Eens kijken."),
+        "acting": ("Ik ben ermee bezig.", "Het loopt.", "Dit duurt even."),
+    },
+    "pt": {
+        "may_i": ("Posso executar isto?",),
+        "ask_again": ("Ainda estava a falar. Posso executá-lo, sim ou não?",),
+        "thinking": ("Um momento.", "Deixa-me pensar.", "Vamos ver."),
+        "acting": ("Estou a tratar disso.", "Está em curso.", "Demora um momento."),
+    },
+}
+"""By language. At least three of those that may be said often, so that they don't grate."""
+
+
+def words(aside: Aside, language: str, number: int = 0) -> str:
+    """The words for it. `number` counts up, so that they are not twice the same."""
+    own = PHRASES.get(language.partition("-")[0].lower(), PHRASES["en"])[aside]
+    return own[number % len(own)]
+
+
+def _all(*kinds: Aside) -> frozenset[str]:
+    phrases = (PHRASES[language][kind] for language in PHRASES for kind in kinds)
+    return frozenset(chain.from_iterable(phrases))
+
+
+SHORTEST_PART = 8
+"""Characters: a shorter piece of a question may as well be one of an answer."""
+
+QUESTIONS = _all("may_i", "ask_again")
+FILLERS = _all("thinking", "acting")
+
+
+def is_filler(chunk: str) -> bool:
+    """Whether this only fills a silence."""
+    return chunk.strip() in FILLERS
+
+
+def is_aside(chunk: str) -> bool:
+    """Whether the turn said this by itself, however the mouth has cut a question."""
+    chunk = chunk.strip()
+    is_part = len(chunk) >= SHORTEST_PART and any(chunk in question for question in QUESTIONS)
+    return is_filler(chunk) or is_part
