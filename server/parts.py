@@ -28,6 +28,7 @@ from sayso.server.runtimes.environment import (
     KernelEnvironmentError,
     ensure,
 )
+from sayso.server.runtimes.languages.shipped import shipped
 from sayso.server.runtimes.sandbox.selftest import SandboxReport, find_sandbox
 from sayso.server.runtimes.workshop import Workshop
 from sayso.server.selection import for_speech, for_talking, voice, voices
@@ -147,7 +148,8 @@ class Builder:
         """What code stands on; where it can't run, the reason is found out here."""
         report, environment = await asyncio.gather(find_sandbox(), self._environment())
         if report.holds and environment:
-            self._good("code", f"Python, confined by {report.kind}.")
+            known = ", ".join(language.name for language in shipped())
+            self._good("code", f"{known}, confined by {report.kind}.")
         elif not report.holds:
             reason = f"Code does not run, because {report.reason}."
             self.findings["code"] = Finding("code", "bad", reason, report.remedy)

@@ -1,252 +1,202 @@
-"""A Jupyter kernel as a runtime: any kernel is a language, Python is built in."""
+"""One kernel process, from its start to its end."""
 
 import asyncio
+import contextlib
 import logging
-import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import replace
+import secrets
+from collections import deque
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.gathering import Gathering
-from sayso.server.runtimes.interpreter import CannotStartError, Interpreter
-from sayso.server.runtimes.network.proxy import Proxy
-from sayso.server.runtimes.reach import Reach
-from sayso.server.runtimes.runtime import Ending, Output
-from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH, Confines, Sandbox
+from sayso.server.runtimes.interpreting import CannotStartError
+from sayso.server.runtimes.process import ConfinedProcess, how_it_died
+from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
 from sayso.server.runtimes.steadily import to_the_end
-
-INTERRUPT_S = 2.0
-"""How long a run may take to stop when asked. With the end of its processes that makes 2.5 s at
-most."""
-
-
-DISK_RESERVE_BYTES = 1024**3
-"""What a run must leave free on the workspace's disk. One file is bounded by the sandbox, but not
-how many there are; a fast disk takes this much between two looks."""
-
-_LOOK_AT_DISK_S = 0.5
-
-_PYTHON_KERNEL = Path(__file__).with_name("python_kernel.py").resolve()
-
-NO_GRANTS = Reach()
-
-OWN_PACKAGES = ".packages"
-"""In a workspace: what code installs there is that conversation's alone, and the kernels' own
-environment stays as it is for all."""
-
-_LOST = "Before it, the interpreter had ended and was replaced: earlier variables are lost."
+from sayso.server.runtimes.wire import Wire, write_connection
 
 log = logging.getLogger(__name__)
 
+START_S = 20.0
+"""A kernel is ready in half a second; a cold disk on a Raspberry Pi takes ten."""
 
-class KernelRuntime:
-    """Runs code in one kernel, and gets a new one when that dies."""
+_REMEMBERED = 1_000
+"""Runs whose threads, if they still print, are heard in a later run."""
 
-    def __init__(
-        self,
-        language: str,
+_ASK_AGAIN_S = 0.1
+"""Between questions whether the output channel is heard yet."""
+
+_LAST_MESSAGES_S = 0.05
+"""What a kernel said just before it died is still in its sockets, and arrives within this."""
+
+
+class Kernel:
+    """A living kernel: code goes in, one run at a time."""
+
+    def __init__(self, process: ConfinedProcess, wire: Wire) -> None:
+        self._process = process
+        self._wire = wire
+        self._gathering: Gathering | None = None
+        self._told = False
+        self._closing: asyncio.Task[None] | None = None
+        self._requests: deque[str] = deque(maxlen=_REMEMBERED)
+        self._tasks = [
+            asyncio.create_task(each)
+            for each in (self._read_outputs(), self._read_answers(), self._watch())
+        ]
+
+    @classmethod
+    async def start(
+        cls,
         sandbox: Sandbox,
         argv: Sequence[str],
+        environment: Mapping[str, str],
         confines: Confines,
-        environment: Mapping[str, str] | None = None,
-        *,
-        disk_reserve: int = DISK_RESERVE_BYTES,
-    ) -> None:
-        """Make a runtime; nothing starts yet.
+    ) -> "Kernel":
+        """Start a kernel and return it when it is ready.
 
-        `argv` is a kernelspec's: `{connection_file}` stands for the file that tells a kernel its
-        sockets.
+        In `argv`, `{connection_file}` stands for the file in which a kernel finds its sockets.
         """
-        self._language = language
-        self._sandbox = sandbox
-        self._argv = tuple(argv)
-        self._confines = confines
-        self._environment = dict(environment or {})
-        self._disk_reserve = disk_reserve
-        self._starting: asyncio.Task[Interpreter] | None = None
-        self._running = False
-        self._closed = False
-        self._lost = False
-        self._used = False
-        self._stop_asked = asyncio.Event()
+        key = secrets.token_hex(32)
+
+        def command(private: Path) -> list[str]:
+            file = str(write_connection(private, key))
+            return [part.replace("{connection_file}", file) for part in argv]
+
+        try:
+            process = await ConfinedProcess.start(sandbox, command, environment, confines)
+        except OSError as error:
+            raise CannotStartError(f"The interpreter cannot be started: {error}.") from error
+        wire = Wire(process.folder, key)
+        try:
+            await _become_ready(process, wire)
+        except BaseException:
+            wire.close()
+            await process.close()
+            raise
+        return cls(process, wire)
 
     @property
-    def language(self) -> str:
-        return self._language
+    def alive(self) -> bool:
+        return not self._process.ended.done()
 
     @property
-    def used(self) -> bool:
-        """Whether anything was run, so that there may be variables to lose."""
-        return self._used
+    def leaves(self) -> bool:
+        """Whether the code of the last run told it to end."""
+        return self._gathering is not None and self._gathering.leaves
 
-    def prepare(self) -> None:
-        """Let a kernel start in the background, so that the first run need not wait for it."""
-        if (last := self._interpreter()) and not last.alive:
-            self._lost = last.died_unnoticed
-            self._starting = None
-        elif self._starting and self._starting.done() and not last:
-            self._starting = None
-        if not self._starting and not self._closed:
-            self._starting = asyncio.create_task(self._start_after(last))
-            self._starting.add_done_callback(_look_at)
+    @property
+    def died_unnoticed(self) -> bool:
+        """Whether it took variables with it and no run has told of that."""
+        return not self.alive and bool(self._requests) and not (self._told or self.leaves)
 
-    async def run(self, code: str) -> AsyncGenerator[Output | Ending]:
-        """Run code. Leaving the iteration early interrupts it."""
-        if self._running or self._closed:
-            why = "is closed" if self._closed else "still runs something; wait or stop it first"
-            yield Ending("error", 0.0, f"The {self._language} interpreter {why}.")
-            return
-        self._running = self._used = True
-        self._stop_asked.clear()
-        loop = asyncio.get_running_loop()
-        begun = loop.time()
-        watching: asyncio.Task[None] | None = None
-        try:
-            gathering = await self._begin(code)
-            if gathering:
-                watching = asyncio.create_task(self._watch_disk())
-                async with aclosing(gathering.pieces()) as pieces:
-                    async for piece in pieces:
-                        yield piece
-                ending = gathering.ending(loop.time() - begun)
-            else:
-                ending = Ending(
-                    "interrupted", loop.time() - begun, "It was stopped before it began."
-                )
-        except CannotStartError as error:
-            ending = Ending("error", loop.time() - begun, str(error))
-        finally:
-            if watching:
-                watching.cancel()
-            await self._settle()
-        if self._lost:
-            ending = replace(ending, detail=f"{ending.detail} {_LOST}".strip())
-            self._lost = False
-        yield ending  # when all is settled: whoever has read it may run the next at once
+    @property
+    def pid(self) -> int:
+        """The process that stands for the whole sandbox."""
+        return self._process.pid
 
-    async def interrupt(self) -> None:
-        """Stop what runs. It ends within 2.5 s, if need be by the interpreter's death."""
-        self._stop_asked.set()
-        await self._stop()
+    async def execute(self, code: str) -> Gathering:
+        """Begin a run. The one before must have ended."""
+        request = await self._wire.send(
+            "shell",
+            "execute_request",
+            {
+                "code": code,
+                "silent": False,
+                "store_history": True,
+                "user_expressions": {},
+                "allow_stdin": False,  # so that input() fails at once
+                "stop_on_error": True,
+            },
+        )
+        self._gathering = Gathering(request, self._requests)
+        self._requests.append(request)
+        if not self.alive:
+            self._told = self._gathering.died(self._how_it_died())
+        return self._gathering
 
-    async def close(self) -> None:
-        """End the kernel and everything that it started."""
-        self._closed = True
-        self._stop_asked.set()
-        starting, self._starting = self._starting, None
-        if starting is None:
-            return
-        if not starting.done():
-            starting.cancel()
-        await asyncio.wait([starting])
-        if not starting.cancelled() and not starting.exception():
-            await starting.result().close()
+    async def interrupt(self, within: float, why: str) -> bool:
+        """Ask the run to stop; return whether it did within so many seconds.
 
-    async def _begin(self, code: str) -> Gathering | None:
-        """Begin a run in the living kernel, or in a new one; None if asked to stop before that."""
-        self.prepare()
-        starting = self._starting
-        if starting is None:
-            raise CannotStartError("The interpreter is closed.")
-        stopping = asyncio.create_task(self._stop_asked.wait())
-        try:
-            await asyncio.wait([starting, stopping], return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            stopping.cancel()
-        if not starting.done() or starting.cancelled():
-            return None
-        gathering = await starting.result().execute(code)
-        if self._stop_asked.is_set():
-            await self._stop()
-        return gathering
+        `why` is a sentence for whoever reads how it ended.
+        """
+        gathering = self._gathering
+        if gathering is None or gathering.ended.is_set():
+            return True
+        gathering.interrupted = gathering.interrupted or why
+        await self._wire.send("control", "interrupt_request", {})
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                await gathering.ended.wait()
+        return gathering.ended.is_set()
 
-    async def _settle(self) -> None:
-        """Stop what was left early; if the kernel died, let the next one start already."""
-        try:
-            await to_the_end(asyncio.create_task(self._stop()))
-            if (interpreter := self._interpreter()) and interpreter.leaves:
-                await interpreter.close()
-        finally:
-            self._running = False
-            if not self._closed and self._starting and self._starting.done():
-                self.prepare()
+    async def close(self, why: str = "The interpreter was ended.") -> None:
+        """End the process with everything in its sandbox; a run in it has then died of `why`."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close(why))
+        await to_the_end(self._closing)
 
-    async def _start_after(self, last: Interpreter | None) -> Interpreter:
-        if last:
-            await last.close()
-        return await Interpreter.start(self._sandbox, self._argv, self._environment, self._confines)
+    async def _close(self, why: str) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._wire.close()
+        await self._process.close()
+        if self._gathering:
+            self._told = self._gathering.died(why) or self._told
 
-    def _interpreter(self) -> Interpreter | None:
-        """The kernel that was started, dead or alive; None if none was, or is not yet."""
-        started = self._starting
-        if not started or not started.done() or started.cancelled() or started.exception():
-            return None
-        return started.result()
+    async def _read_outputs(self) -> None:
+        while True:
+            message = await self._wire.receive("output")
+            if self._gathering and not self._gathering.ended.is_set():
+                self._gathering.heard(message)
+            # A message that is there already is received without a pause: in a flood, nobody else
+            # would get a turn.
+            await asyncio.sleep(0)
 
-    async def _watch_disk(self) -> None:
-        """Stop what runs before it fills the disk that the workspace is on."""
-        folder = self._confines.folder
-        if await asyncio.to_thread(_free_bytes, folder) < self._disk_reserve:
-            return  # then it is not this run that fills it, and a person may want to tidy up
-        free = self._disk_reserve
-        while free >= self._disk_reserve:
-            await asyncio.sleep(_LOOK_AT_DISK_S)
-            free = await asyncio.to_thread(_free_bytes, folder)
-        await self._stop("It was stopped because the disk is nearly full; its variables are kept.")
+    async def _read_answers(self) -> None:
+        while True:
+            message = await self._wire.receive("shell")
+            if self._gathering:
+                self._gathering.answered(message)
 
-    async def _stop(self, why: str = "It was stopped; its variables are kept.") -> None:
-        interpreter = self._interpreter()
-        if interpreter and not await interpreter.interrupt(INTERRUPT_S, why):
-            await interpreter.close(
-                "It did not stop when asked, so its interpreter was ended; its variables are lost,"
-                " and the next run gets a new one."
-            )
+    async def _watch(self) -> None:
+        """The kernel's protocol does not tell of its end."""
+        await asyncio.wait([self._process.ended])
+        await asyncio.sleep(_LAST_MESSAGES_S)
+        if self._gathering:
+            self._told = self._gathering.died(self._how_it_died()) or self._told
+
+    def _how_it_died(self) -> str:
+        return how_it_died(self._process)
 
 
-def _free_bytes(folder: Path) -> int:
-    disk = os.statvfs(folder)
-    return disk.f_bavail * disk.f_frsize
-
-
-def _look_at(started: asyncio.Task[Interpreter]) -> None:
-    """A kernel started ahead may fail; the run that needs it tries again and tells."""
-    if not started.cancelled() and (error := started.exception()):
-        log.warning("a kernel could not be started ahead: %s", error)
-
-
-def python(
-    sandbox: Sandbox,
-    environment: KernelEnvironment,
-    workspace: Path,
-    reach: Reach = NO_GRANTS,
-    proxy: Proxy | None = None,
-    *,
-    disk_reserve: int = DISK_RESERVE_BYTES,
-) -> KernelRuntime:
-    """Return the Python runtime for a workspace and what was granted besides."""
-    confines = Confines(
-        workspace,
-        writable=reach.writable(workspace),
-        readable=(
-            environment.folder,
-            environment.base,
-            _PYTHON_KERNEL,
-            *reach.readable(workspace),
-        ),
-        skeleton=environment.skeleton,
-        proxy=proxy,
+async def _become_ready(process: ConfinedProcess, wire: Wire) -> None:
+    """Return when the kernel answers and its output is heard."""
+    asking = asyncio.create_task(_ask_until_heard(wire))
+    await asyncio.wait(
+        [asking, process.ended], timeout=START_S, return_when=asyncio.FIRST_COMPLETED
     )
-    packages = workspace / OWN_PACKAGES
-    argv = (str(environment.python), str(_PYTHON_KERNEL), "-f", "{connection_file}")
-    variables = {
-        "PATH": ":".join((str(environment.python.parent), str(packages / "bin"), *SEARCH_PATH)),
-        "PYTHONPATH": str(packages / environment.library),
-        "PIP_PREFIX": str(packages),
-        # The debugger that ipykernel brings warns of what nobody debugs here.
-        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-        "PIP_RETRIES": "0",  # where the network is not granted, trying again finds none
-        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-    }
-    return KernelRuntime("python", sandbox, argv, confines, variables, disk_reserve=disk_reserve)
+    if asking.done():
+        return
+    asking.cancel()
+    if process.ended.done():
+        await asyncio.sleep(_LAST_MESSAGES_S)
+        reason = process.last_words.splitlines()[-1:] or ["it said nothing"]
+        log.warning("a kernel did not start (%s): %s", process.ended.result(), process.last_words)
+        raise CannotStartError(f"The interpreter did not start: {reason[0]}.")
+    raise CannotStartError(
+        f"The interpreter was not ready within {START_S:.0f} seconds; try again."
+    )
+
+
+async def _ask_until_heard(wire: Wire) -> None:
+    """Ask for kernel_info until the output channel speaks: its subscription arrives when it
+    will."""
+    while True:
+        await wire.send("shell", "kernel_info_request", {})
+        await wire.receive("shell")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_ASK_AGAIN_S):
+                await wire.receive("output")
+                return

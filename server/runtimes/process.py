@@ -7,6 +7,7 @@ import fcntl
 import logging
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -26,6 +27,16 @@ blocks."""
 _TERM_S = 4.0
 """A sandbox ends its tree in some 20 ms when asked, a fork bomb's in a second. Killing it earlier
 could leave behind what it was about to end."""
+
+
+_BY_SIGNAL = 128
+"""A sandbox ends with this plus the number of the signal that ended the process in it."""
+
+_WAYS_TO_DIE: dict[int, str] = {
+    signal.SIGKILL: "was killed, perhaps because memory ran out,",
+    signal.SIGSYS: "made a forbidden system call and was ended",
+    **dict.fromkeys((signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGABRT), "crashed"),
+}
 
 
 class PrivateFolder:
@@ -78,12 +89,15 @@ class ConfinedProcess:
         command: Callable[[Path], Sequence[str]],
         environment: Mapping[str, str],
         confines: Confines,
+        descriptors: Sequence[int] = (),
     ) -> "ConfinedProcess":
-        """Start what `command` returns for the private folder.
+        """Start what `command` returns for the private folder; it inherits the descriptors.
 
         An OSError says that it could not be started.
         """
-        starting = asyncio.create_task(cls._start(sandbox, command, environment, confines))
+        starting = asyncio.create_task(
+            cls._start(sandbox, command, environment, confines, descriptors)
+        )
         try:
             return await to_the_end(starting)
         except asyncio.CancelledError:
@@ -98,6 +112,7 @@ class ConfinedProcess:
         command: Callable[[Path], Sequence[str]],
         environment: Mapping[str, str],
         confines: Confines,
+        descriptors: Sequence[int],
     ) -> "ConfinedProcess":
         door = door_for(sandbox.kind, confines.proxy)
         number = door.descriptor if door else NO_DOOR
@@ -123,7 +138,7 @@ class ConfinedProcess:
             process = await asyncio.create_subprocess_exec(
                 *confined.argv,
                 env=confined.environment,
-                pass_fds=(*confined.descriptors, *([number] if door else [])),
+                pass_fds=(*confined.descriptors, *descriptors, *([number] if door else [])),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
@@ -189,3 +204,14 @@ class ConfinedProcess:
         if self._process.stderr:
             while said := await self._process.stderr.read(_LAST_WORDS_BYTES):
                 self._last_words = (self._last_words + said)[-_LAST_WORDS_BYTES:]
+
+
+def how_it_died(process: ConfinedProcess) -> str:
+    """A sentence about an interpreter whose process is gone."""
+    code = process.ended.result()
+    log.info("an interpreter ended with %s: %s", code, process.last_words)
+    how = _WAYS_TO_DIE.get(code - _BY_SIGNAL, "ended")
+    return (
+        f"The interpreter {how} in the middle of the run, and its variables are lost;"
+        " the next run gets a new one."
+    )

@@ -1,6 +1,6 @@
 """The seam for a place where code runs: code in, outputs and one ending out."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -36,8 +36,17 @@ class Runtime(Protocol):
     @property
     def language(self) -> str: ...
 
-    def run(self, code: str) -> AsyncIterator[Output | Ending]:
+    @property
+    def used(self) -> bool:
+        """Whether anything was run, so that there may be variables to lose."""
+        ...
+
+    def run(self, code: str) -> AsyncGenerator[Output | Ending]:
         """Run code. Leaving the iteration early interrupts it."""
+        ...
+
+    def prepare(self) -> None:
+        """Let the interpreter start in the background, so that the first run need not wait."""
         ...
 
     async def interrupt(self) -> None:

@@ -1,19 +1,22 @@
 """All the runtimes of one conversation, and what they may touch."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from pathlib import Path
 
 from sayso.protocol.home import Home
 from sayso.server.runtimes.environment import KernelEnvironment
-from sayso.server.runtimes.kernel import NO_GRANTS, KernelRuntime, python
+from sayso.server.runtimes.language import Language, Place
+from sayso.server.runtimes.languages.shipped import shipped
+from sayso.server.runtimes.lasting import DISK_RESERVE_BYTES
 from sayso.server.runtimes.network.addresses import Whereabouts
 from sayso.server.runtimes.network.proxy import Passage, Proxy
 from sayso.server.runtimes.reach import Reach
-from sayso.server.runtimes.runtime import Ending, Output
+from sayso.server.runtimes.runtime import Ending, Output, Runtime
+from sayso.server.runtimes.sandbox.sandbox import Confines
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
 
-_ALIASES: Mapping[str, str] = {"py": "python", "python3": "python", "ipython": "python"}
+NO_GRANTS = Reach()
 
 
 class Workshop:
@@ -27,8 +30,14 @@ class Workshop:
         report: SandboxReport,
         reach: Reach = NO_GRANTS,
         whereabouts: Whereabouts | None = None,
+        *,
+        languages: Sequence[Language] | None = None,
+        disk_reserve: int = DISK_RESERVE_BYTES,
     ) -> None:
         """Set up for a folder, which is made if it is missing; nothing starts yet.
+
+        Without `languages`, it has those that come with Sayso. A run is stopped before it leaves
+        less than `disk_reserve` bytes free.
 
         Without an environment, or with a sandbox that does not hold, every run is refused with the
         reason.
@@ -39,7 +48,10 @@ class Workshop:
         self._reach = reach
         self._proxy = Proxy(reach, whereabouts)
         self._refusal = _refusal(environment, report) or _made(self._workspace)
-        self._runtimes: dict[str, KernelRuntime] = {}
+        self._languages = tuple(shipped() if languages is None else languages)
+        self._names = _names(self._languages)
+        self._disk_reserve = disk_reserve
+        self._runtimes: dict[str, Runtime] = {}
         if not self._refusal:
             self._workspace = workspace.resolve()
             self._runtimes = self._made_for(reach)
@@ -92,8 +104,9 @@ class Workshop:
         return self._proxy.take_passages()
 
     def prepare(self) -> None:
-        """Start the interpreters in the background, so that the first run is instant."""
-        for runtime in self._runtimes.values():
+        """Start the first language's interpreter in the background, so that its first run is
+        instant; the others start when they are wanted."""
+        for runtime in list(self._runtimes.values())[:1]:
             runtime.prepare()
 
     async def run(self, language: str, code: str) -> AsyncGenerator[Output | Ending]:
@@ -123,16 +136,30 @@ class Workshop:
             await runtime.close()
         await self._proxy.close()
 
-    def _made_for(self, reach: Reach) -> dict[str, KernelRuntime]:
+    def _made_for(self, reach: Reach) -> dict[str, Runtime]:
         if not self._environment or not self._sandbox:
             return {}
-        return {
-            "python": python(self._sandbox, self._environment, self._workspace, reach, self._proxy)
-        }
+        confines = Confines(
+            self._workspace,
+            writable=reach.writable(self._workspace),
+            readable=reach.readable(self._workspace),
+            proxy=self._proxy,
+        )
+        place = Place(self._sandbox, self._environment, confines, self._disk_reserve)
+        return {language.name: language.runtime(place) for language in self._languages}
 
     def _named(self, language: str) -> str:
         name = language.strip().lower()
-        return _ALIASES.get(name, name)
+        return self._names.get(name, name)
+
+
+def _names(languages: Sequence[Language]) -> dict[str, str]:
+    """What each language is called, to its name; the first to claim a name has it."""
+    names = {language.name: language.name for language in languages}
+    for language in languages:
+        for alias in language.aliases:
+            names.setdefault(alias, language.name)
+    return names
 
 
 def _refusal(environment: KernelEnvironment | None, report: SandboxReport) -> str:

@@ -43,7 +43,7 @@ OF_DEVELOPERS = (
 )
 
 
-IN_THE_KERNELS_PYTHON = "server/runtimes/python_kernel.py"
+IN_THE_KERNELS_PYTHON = "server/runtimes/languages/python_kernel.py"
 """Runs there alone, and the server never imports it."""
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from sayso.server.runtimes.environment import KernelEnvironment
-from sayso.server.runtimes.kernel import python
 from sayso.server.runtimes.runtime import Ending
 from sayso.server.runtimes.sandbox.sandbox import Limits, Sandbox
+from sayso.server.runtimes.sandbox.selftest import SandboxReport
 from sayso.server.runtimes.workshop import Workshop
 from tests import leaks
 from tests.runtimes.processes import until
@@ -75,7 +75,8 @@ async def test_a_run_is_stopped_before_it_fills_the_disk(
 ) -> None:
     disk = os.statvfs(workspace)
     reserve = disk.f_bavail * disk.f_frsize - 64 * 1024**2
-    runtime = python(any_sandbox, environment, workspace, disk_reserve=reserve)
+    report = SandboxReport(True, any_sandbox.kind, sandbox=any_sandbox)
+    made = Workshop(workspace, environment, report, disk_reserve=reserve)
     code = """
 for number in range(64):
     with open(f'file{number}', 'wb') as file:
@@ -85,9 +86,9 @@ time.sleep(60)
 """
     try:
         async with asyncio.timeout(RUN_S):
-            pieces = [piece async for piece in runtime.run(code)]
+            pieces = [piece async for piece in made.run("python", code)]
     finally:
-        await runtime.close()
+        await made.close()
     ending = pieces[-1]
     assert isinstance(ending, Ending)
     assert ending.status == "interrupted"

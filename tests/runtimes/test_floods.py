@@ -8,14 +8,14 @@ from itertools import pairwise
 
 import pytest
 
-from sayso.server.runtimes import gathering
+from sayso.server.runtimes import pieces
 from sayso.server.runtimes.gathering import Gathering
 from sayso.server.runtimes.runtime import Output
 from sayso.server.runtimes.wire import Message
 from sayso.server.runtimes.workshop import Workshop
 from tests.runtimes.rooms import rest, told
 
-MOST = gathering.HEAD_CHARACTERS + 2 * gathering.TAIL_CHARACTERS
+MOST = pieces.HEAD_CHARACTERS + 2 * pieces.TAIL_CHARACTERS
 LATE_P95_S = 0.05
 LATE_S = 0.5
 
@@ -63,16 +63,16 @@ async def test_many_small_pieces_hurt_nobody_either(any_workshop: Workshop) -> N
     async with looking_at_the_loop() as late:
         run = await told(any_workshop, "for i in range(5_000): print(i, flush=True)")
     assert run.stdout.split() == [str(i) for i in range(5_000)]
-    assert len(run.outputs) < run.ending.seconds / gathering.PIECE_S + 3
+    assert len(run.outputs) < run.ending.seconds / pieces.PIECE_S + 3
     assert max(late) < LATE_S
 
 
 async def test_a_server_that_is_busy_for_a_while_loses_nothing(any_workshop: Workshop) -> None:
-    pieces = any_workshop.run("python", "for i in range(8_000): print(i, flush=True)")
-    first = await anext(pieces)
+    going = any_workshop.run("python", "for i in range(8_000): print(i, flush=True)")
+    first = await anext(going)
     assert isinstance(first, Output)
     time.sleep(1.0)  # noqa: ASYNC251 - the event loop stands still: that is what is tested
-    run = await rest(pieces)
+    run = await rest(going)
     assert (first.text + run.stdout).split() == [str(i) for i in range(8_000)]
 
 
@@ -81,7 +81,7 @@ async def test_a_hundred_plots_are_enough(any_workshop: Workshop) -> None:
         "from IPython.display import HTML, display\nfor i in range(120): display(HTML(f'<b>{i}'))"
     )
     run = await told(any_workshop, code)
-    assert sum(output.mime == "text/html" for output in run.outputs) == gathering.RICH_MOST
+    assert sum(output.mime == "text/html" for output in run.outputs) == pieces.RICH_MOST
     assert "20 more plots or tables left out" in run.stderr
 
 
@@ -117,7 +117,7 @@ async def test_the_first_word_comes_at_once_and_the_rest_in_pieces() -> None:
     assert came[0] == (0.0, "a")
     assert "".join(text for _, text in came) == "abcdefgh"
     gaps = [later - sooner for (sooner, _), (later, _) in pairwise(came[:-1])]
-    assert min(gaps) >= gathering.PIECE_S - 0.001
+    assert min(gaps) >= pieces.PIECE_S - 0.001
 
 
 @pytest.mark.virtual_time

@@ -1,0 +1,58 @@
+"""The seam between a runtime and the interpreter in its sandbox: code in, one run at a time."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Protocol
+
+from sayso.server.runtimes.runtime import Ending, Output
+
+
+class CannotStartError(Exception):
+    """An interpreter did not come up; the message is a sentence."""
+
+
+class Run(Protocol):
+    """What one run says."""
+
+    @property
+    def ended(self) -> asyncio.Event: ...
+
+    def pieces(self) -> AsyncGenerator[Output]:
+        """Yield what comes until the run has ended."""
+        ...
+
+    def ending(self, seconds: float) -> Ending:
+        """How it ended, once it has."""
+        ...
+
+
+class Interpreter(Protocol):
+    """A living interpreter in a sandbox."""
+
+    @property
+    def alive(self) -> bool: ...
+
+    @property
+    def leaves(self) -> bool:
+        """Whether the code of the last run told it to end."""
+        ...
+
+    @property
+    def died_unnoticed(self) -> bool:
+        """Whether it took variables with it and no run has told of that."""
+        ...
+
+    async def execute(self, code: str) -> Run:
+        """Begin a run. The one before must have ended."""
+        ...
+
+    async def interrupt(self, within: float, why: str) -> bool:
+        """Ask the run to stop; return whether it did within so many seconds.
+
+        `why` is a sentence for whoever reads how it ended.
+        """
+        ...
+
+    async def close(self, why: str = "The interpreter was ended.") -> None:
+        """End the process with everything in its sandbox; a run in it has then died of `why`."""
+        ...

@@ -1,0 +1,72 @@
+"""The seam for a language: a name, and a runtime for it wherever a conversation's code runs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.runtimes.lasting import DISK_RESERVE_BYTES
+from sayso.server.runtimes.runtime import Runtime
+from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH, Confines, Sandbox
+
+OWN_PACKAGES = ".packages"
+"""In a workspace: what code installs there is that conversation's alone, and the kernels' own
+environment stays as it is for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a conversation's code runs, and what is there."""
+
+    sandbox: Sandbox
+    environment: KernelEnvironment
+    """The kernels' own Python, with its packages."""
+    confines: Confines
+    """What code may touch, whatever the language: the workspace, and what was granted."""
+    disk_reserve: int = DISK_RESERVE_BYTES
+    """Bytes that a run must leave free on the workspace's disk."""
+
+    @property
+    def workspace(self) -> Path:
+        return self.confines.folder
+
+    def with_environment(self, *readable: Path) -> Confines:
+        """The confines of code that may also use the kernels' Python, and these."""
+        own = (self.environment.folder, self.environment.base)
+        return replace(
+            self.confines,
+            readable=(*self.confines.readable, *own, *readable),
+            skeleton=self.environment.skeleton,
+        )
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Environment variables that go with it."""
+        packages = self.workspace / OWN_PACKAGES
+        folders = (str(self.environment.python.parent), str(packages / "bin"))
+        return {
+            "PATH": ":".join((*folders, *SEARCH_PATH)),
+            "PYTHONPATH": str(packages / self.environment.library),
+            "PIP_PREFIX": str(packages),
+            "PIP_RETRIES": "0",  # where the network is not granted, trying again finds none
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        }
+
+
+class Language(Protocol):
+    """A language that code can be written in."""
+
+    @property
+    def name(self) -> str:
+        """What a model calls it, in small letters."""
+        ...
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """What else it is called."""
+        ...
+
+    def runtime(self, place: Place) -> Runtime:
+        """Return a runtime for one conversation; nothing starts yet."""
+        ...

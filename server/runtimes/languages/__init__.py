@@ -1,0 +1,1 @@
+"""The languages that code can be written in, each a small class."""

@@ -1,0 +1,18 @@
+"""A runtime for an interpreter that the driver drives."""
+
+from pathlib import Path
+
+from sayso.server.runtimes.driven import DrivenInterpreter
+from sayso.server.runtimes.language import Place
+from sayso.server.runtimes.languages.driver import Plan
+from sayso.server.runtimes.lasting import LastingRuntime
+
+
+def driven(language: str, plan: Plan, place: Place, *readable: Path) -> LastingRuntime:
+    """Return a runtime that follows a plan, and may read these besides what is in reach."""
+    confines = place.with_environment(*readable)
+
+    async def start() -> DrivenInterpreter:
+        return await DrivenInterpreter.start(place.sandbox, plan, place.variables, confines)
+
+    return LastingRuntime(language, start, place.workspace, disk_reserve=place.disk_reserve)

@@ -1,0 +1,28 @@
+"""JavaScript: node, evaluating block by block in the manner of a console."""
+
+from pathlib import Path
+
+from sayso.server.runtimes.language import Place
+from sayso.server.runtimes.languages.driver import Plan
+from sayso.server.runtimes.languages.driving import driven
+from sayso.server.runtimes.lasting import LastingRuntime
+
+_LOOP = Path(__file__).with_name("node_loop.js").resolve()
+
+_PLAN = Plan(
+    # An interrupt may cut off code in a timer; node's own check would take that for a fault.
+    argv=["node", "--no-force-async-hooks-checks", str(_LOOP), "{file}"],
+    order="run\n",
+    stop="interrupt\n",
+    suffix=".js",
+)
+
+
+class JavaScript:
+    """What node runs."""
+
+    name = "javascript"
+    aliases = ("js", "node", "nodejs")
+
+    def runtime(self, place: Place) -> LastingRuntime:
+        return driven(self.name, _PLAN, place, _LOOP)

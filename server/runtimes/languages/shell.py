@@ -1,0 +1,62 @@
+"""Shells: bash, and zsh where it is; a shell that ends is replaced by one with the same state.
+
+A block is sourced from its file, so it is as if it were typed: variables, functions, folder and
+options last. `exit`, a failure under `set -e` and an interrupt end the shell itself. On its way out
+it writes down its state, and the next one takes it up; where the block has put a trap of its own in
+the way of that, the state from before the block is taken. What is lost then are background jobs'
+numbers and open descriptors.
+"""
+
+import shlex
+import shutil
+from pathlib import Path
+from typing import Final
+
+from sayso.server.runtimes.language import Place
+from sayso.server.runtimes.languages.driver import ORDERS, REPORTS, Plan
+from sayso.server.runtimes.languages.driving import driven
+from sayso.server.runtimes.lasting import LastingRuntime
+from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH
+
+_SAVED: Final = ("saved-at-exit", "saved-before")
+
+_REPORT: Final = f'builtin printf \'{{"done":%d}}\\n\' "$?" >&{REPORTS}'
+
+
+def _bash() -> Plan:
+    def save(name: str) -> str:
+        # The options come last: from there on they count.
+        parts = (
+            "declare -p", "declare -f", "export -fp", "alias -p",
+            "printf 'builtin cd -- %q\\n' \"$PWD\"", "umask -p", "trap -p", "shopt -p", "set +o",
+        )  # fmt: skip
+        written = " ".join(f"builtin {part};" for part in parts)
+        return f"{{ {written} }} >|{{folder}}/{name} 2>/dev/null || builtin :"
+
+    at_exit, before = _SAVED
+    trap = f"builtin trap {shlex.quote(save(at_exit))} EXIT"
+    # What the shell is told besides the code is not to be seen in `set -x`.
+    return Plan(
+        argv=["bash", "--noprofile", "--norc", f"/dev/fd/{ORDERS}"],
+        restore="{ . {state}; } >/dev/null 2>&1\n",
+        begin=f"{{ BASH_ARGV0=bash; {trap}; }} 2>/dev/null\n",
+        order=f". {{file}}\n{{ {_REPORT}; {save(before)}; }} 2>/dev/null\n",
+        suffix=".sh",
+        saved=list(_SAVED),
+    )
+
+
+class Bash:
+    """The shell."""
+
+    name = "bash"
+    aliases = ("sh", "shell")
+
+    def runtime(self, place: Place) -> LastingRuntime:
+        return driven(self.name, _bash(), place)
+
+
+def installed(program: str) -> Path | None:
+    """Where a program is that code in the sandbox can run, if it is."""
+    found = shutil.which(program, path=":".join(SEARCH_PATH))
+    return Path(found) if found else None

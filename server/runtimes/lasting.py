@@ -1,0 +1,198 @@
+"""A runtime that lasts: an interpreter that keeps its state, and is replaced when it dies."""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+
+from sayso.server.runtimes.interpreting import CannotStartError, Interpreter, Run
+from sayso.server.runtimes.runtime import Ending, Output
+from sayso.server.runtimes.steadily import to_the_end
+
+INTERRUPT_S = 2.0
+"""How long a run may take to stop when asked. With the end of its processes that makes 2.5 s at
+most."""
+
+
+DISK_RESERVE_BYTES = 1024**3
+"""What a run must leave free on the workspace's disk. One file is bounded by the sandbox, but not
+how many there are; a fast disk takes this much between two looks."""
+
+_LOOK_AT_DISK_S = 0.5
+
+_LOST = "Before it, the interpreter had ended and was replaced: earlier variables are lost."
+
+log = logging.getLogger(__name__)
+
+
+class LastingRuntime:
+    """Runs code in one interpreter, and gets a new one when that dies."""
+
+    def __init__(
+        self,
+        language: str,
+        start: Callable[[], Awaitable[Interpreter]],
+        folder: Path,
+        *,
+        disk_reserve: int = DISK_RESERVE_BYTES,
+    ) -> None:
+        """Make a runtime; nothing starts yet.
+
+        `start` returns a new interpreter that is ready, or raises CannotStartError. `folder` is on
+        the disk that code may fill.
+        """
+        self._language = language
+        self._start = start
+        self._folder = folder
+        self._disk_reserve = disk_reserve
+        self._starting: asyncio.Task[Interpreter] | None = None
+        self._running = False
+        self._closed = False
+        self._lost = False
+        self._used = False
+        self._stop_asked = asyncio.Event()
+
+    @property
+    def language(self) -> str:
+        return self._language
+
+    @property
+    def used(self) -> bool:
+        """Whether anything was run, so that there may be variables to lose."""
+        return self._used
+
+    def prepare(self) -> None:
+        """Start an interpreter in the background, so that the first run need not wait for it."""
+        if (last := self._interpreter()) and not last.alive:
+            self._lost = last.died_unnoticed
+            self._starting = None
+        elif self._starting and self._starting.done() and not last:
+            self._starting = None
+        if not self._starting and not self._closed:
+            self._starting = asyncio.create_task(self._start_after(last))
+            self._starting.add_done_callback(_look_at)
+
+    async def run(self, code: str) -> AsyncGenerator[Output | Ending]:
+        """Run code. Leaving the iteration early interrupts it."""
+        if self._running or self._closed:
+            why = "is closed" if self._closed else "still runs something; wait or stop it first"
+            yield Ending("error", 0.0, f"The {self._language} interpreter {why}.")
+            return
+        self._running = self._used = True
+        self._stop_asked.clear()
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        watching: asyncio.Task[None] | None = None
+        try:
+            run = await self._begin(code)
+            if run:
+                watching = asyncio.create_task(self._watch_disk())
+                async with aclosing(run.pieces()) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                ending = run.ending(loop.time() - begun)
+            else:
+                ending = Ending(
+                    "interrupted", loop.time() - begun, "It was stopped before it began."
+                )
+        except CannotStartError as error:
+            ending = Ending("error", loop.time() - begun, str(error))
+        finally:
+            if watching:
+                watching.cancel()
+            await self._settle()
+        if self._lost:
+            ending = replace(ending, detail=f"{ending.detail} {_LOST}".strip())
+            self._lost = False
+        yield ending  # when all is settled: whoever has read it may run the next at once
+
+    async def interrupt(self) -> None:
+        """Stop what runs. It ends within 2.5 s, if need be by the interpreter's death."""
+        self._stop_asked.set()
+        await self._stop()
+
+    async def close(self) -> None:
+        """End the interpreter and everything that it started."""
+        self._closed = True
+        self._stop_asked.set()
+        starting, self._starting = self._starting, None
+        if starting is None:
+            return
+        if not starting.done():
+            starting.cancel()
+        await asyncio.wait([starting])
+        if not starting.cancelled() and not starting.exception():
+            await starting.result().close()
+
+    async def _begin(self, code: str) -> Run | None:
+        """Begin a run in the living interpreter or a new one; None if asked to stop before."""
+        self.prepare()
+        starting = self._starting
+        if starting is None:
+            raise CannotStartError("The interpreter is closed.")
+        stopping = asyncio.create_task(self._stop_asked.wait())
+        try:
+            await asyncio.wait([starting, stopping], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopping.cancel()
+        if not starting.done() or starting.cancelled():
+            return None
+        run = await starting.result().execute(code)
+        if self._stop_asked.is_set():
+            await self._stop()
+        return run
+
+    async def _settle(self) -> None:
+        """Stop what was left early; if the interpreter died, let the next one start already."""
+        try:
+            await to_the_end(asyncio.create_task(self._stop()))
+            if (interpreter := self._interpreter()) and interpreter.leaves:
+                await interpreter.close()
+        finally:
+            self._running = False
+            if not self._closed and self._starting and self._starting.done():
+                self.prepare()
+
+    async def _start_after(self, last: Interpreter | None) -> Interpreter:
+        if last:
+            await last.close()
+        return await self._start()
+
+    def _interpreter(self) -> Interpreter | None:
+        """The interpreter that was started, dead or alive; None if none was, or is not yet."""
+        started = self._starting
+        if not started or not started.done() or started.cancelled() or started.exception():
+            return None
+        return started.result()
+
+    async def _watch_disk(self) -> None:
+        """Stop what runs before it fills the disk that the workspace is on."""
+        if await asyncio.to_thread(_free_bytes, self._folder) < self._disk_reserve:
+            return  # then it is not this run that fills it, and a person may want to tidy up
+        free = self._disk_reserve
+        while free >= self._disk_reserve:
+            await asyncio.sleep(_LOOK_AT_DISK_S)
+            free = await asyncio.to_thread(_free_bytes, self._folder)
+        await self._stop("It was stopped because the disk is nearly full; its variables are kept.")
+
+    async def _stop(self, why: str = "It was stopped; its variables are kept.") -> None:
+        interpreter = self._interpreter()
+        if interpreter and not await interpreter.interrupt(INTERRUPT_S, why):
+            await interpreter.close(
+                "It did not stop when asked, so its interpreter was ended; its variables are lost,"
+                " and the next run gets a new one."
+            )
+
+
+def _free_bytes(folder: Path) -> int:
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize
+
+
+def _look_at(started: asyncio.Task[Interpreter]) -> None:
+    """What is started ahead may fail; the run that needs it tries again and tells."""
+    if not started.cancelled() and (error := started.exception()):
+        log.warning("an interpreter could not be started ahead: %s", error)
