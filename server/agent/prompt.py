@@ -156,8 +156,11 @@ class Prompt:
             return edited + profile.not_run.replace("{detail}", "It has not run.")
         if report.status in ("ok", "error"):
             template = profile.failed if report.status == "error" else profile.output
-            template = template if report.output.strip() else profile.empty
-            return edited + template.replace("{output}", report.output.strip("\n"))
+            output = report.output.strip("\n")
+            if report.detail not in output:  # how it ended, where the output does not say it
+                output = f"{output}\n[{report.detail}]".lstrip()
+            template = template if output.strip() else profile.empty
+            return edited + template.replace("{output}", output)
         told = profile.not_run.replace("{detail}", report.detail)
         return edited + (f"{told}\n{report.output}".strip())
 

@@ -47,7 +47,7 @@ class Pieces:
             if self._rich > RICH_MOST:
                 self._rich_left_out += 1
                 return
-        if self._characters + len(output.text) > HEAD_CHARACTERS:
+        if self._tail or self._characters + len(output.text) > HEAD_CHARACTERS:
             self._keep_at_end(output)
             return
         self._characters += len(output.text)

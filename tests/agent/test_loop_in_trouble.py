@@ -72,9 +72,9 @@ async def test_a_call_that_is_made_and_printed_runs_once(house: House) -> None:
 
 
 async def test_a_language_that_does_not_run_here_is_explained_to_the_model(house: House) -> None:
-    agent = await house.agent(runs("ls", language="bash"), says("I see."))
+    agent = await house.agent(runs("end", language="fortran"), says("I see."))
     assert await house.ask(agent, "list") == "I see."
-    assert "bash does not run here" in house.sent()[-1]["content"]
+    assert "fortran does not run here" in house.sent()[-1]["content"]
     assert house.told(ApprovalAsked) == []
 
 
