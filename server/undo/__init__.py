@@ -1,0 +1,1 @@
+"""What code changed, and how to take it back: the state of folders before and after each run."""

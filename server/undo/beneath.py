@@ -1,0 +1,95 @@
+"""Reaching into a folder that strangers write to, without ever following a link out of it.
+
+Code that runs in a workspace may swap a folder for a link at any moment. So nothing here opens a
+path of several names at once: each folder is opened from the one above it, and links are refused.
+"""
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from sayso.server.undo.tree import parent
+
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_HANDLE = getattr(os, "O_PATH", 0) | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def name_of(path: str) -> str:
+    """The last name of a path."""
+    return path.rpartition("/")[2]
+
+
+@contextmanager
+def folder(root: int, path: str) -> Iterator[int]:
+    """A descriptor of a folder beneath the root; the root itself for an empty path."""
+    opened = os.dup(root)
+    try:
+        for name in path.split("/") if path else ():
+            below = os.open(name, FOLDER, dir_fd=opened)
+            os.close(opened)
+            opened = below
+        yield opened
+    finally:
+        os.close(opened)
+
+
+@contextmanager
+def folder_of(root: int, path: str) -> Iterator[tuple[int, str]]:
+    """A descriptor of the folder that holds a path, and the path's name in it."""
+    with folder(root, parent(path)) as holder:
+        yield holder, name_of(path)
+
+
+def status(holder: int, name: str) -> os.stat_result | None:
+    """What is there, links themselves included; None if nothing is."""
+    try:
+        return os.stat(name, dir_fd=holder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def set_mode(holder: int, name: str, mode: int) -> None:
+    """Change permissions of a file or folder, even one that may not be read; never a link's."""
+    if sys.platform != "linux":
+        os.chmod(name, mode, dir_fd=holder, follow_symlinks=False)
+        return
+    handle = os.open(name, _HANDLE, dir_fd=holder)
+    try:
+        if not stat.S_ISLNK(os.fstat(handle).st_mode):
+            os.chmod(f"/proc/self/fd/{handle}", mode)  # noqa: PTH101 (a descriptor, no path)
+    finally:
+        os.close(handle)
+
+
+class Doors:
+    """Opens folders that are closed to their owner, for as long as it takes."""
+
+    def __init__(self, root: int) -> None:
+        self._root = root
+        self.opened: dict[str, int] = {}
+        """The permissions that they had."""
+
+    def open(self, path: str, rights: int) -> bool:
+        """Have a folder opened that lacks some of these rights; False if it cannot be or need not.
+
+        The folders above it must be open.
+        """
+        with folder_of(self._root, path) as (holder, name):
+            found = status(holder, name)
+            if found is None or not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+                return False
+            mode = stat.S_IMODE(found.st_mode)
+            if mode & rights == rights:
+                return False
+            self.opened.setdefault(path, mode)
+            set_mode(holder, name, mode | stat.S_IRWXU)
+            return True
+
+    def close(self) -> None:
+        """Give them all their permissions back, the deepest first."""
+        for path, mode in sorted(self.opened.items(), reverse=True):
+            with suppress(OSError), folder_of(self._root, path) as (holder, name):
+                set_mode(holder, name, mode)
+        self.opened.clear()

@@ -1,0 +1,208 @@
+"""A conversation's checkpoints, for the event loop: what `Keeper` does, in a thread of its own."""
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeVar
+
+from sayso.server.store.records import NO_CHANGES, Changes
+from sayso.server.undo.archive import Archive, ArchiveInUse
+from sayso.server.undo.comparing import compared
+from sayso.server.undo.keeping import Keeper, Room
+from sayso.server.undo.results import Undone
+
+log = logging.getLogger(__name__)
+
+ALIVE_S: Final = 5.0
+"""How often it is noted that a run still runs: after a crash, what changed later was not its."""
+
+Answer = TypeVar("Answer")
+
+
+class Checkpoints:
+    """Made and used on the event loop; `open` it, and `close` it once."""
+
+    def __init__(
+        self, folder: Path, conversation: str, roots: Callable[[], Sequence[Path]], room: Room
+    ) -> None:
+        """`folder`: where archives lie. `roots`: the folders that code may write to now, the
+        workspace first."""
+        name = hashlib.blake2b(conversation.encode(), digest_size=16).hexdigest()
+        self._path = folder / f"{name}.sqlite"
+        self._roots = roots
+        self._room = room
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sayso-undo")
+        self._archive: Archive | None = None
+        self._keeper: Keeper | None = None
+        self._trouble = ""
+        self._telling: asyncio.Task[None] | None = None
+
+    def open(self) -> None:
+        """Begin to take in the folders, in the background; whoever needs them waits for it."""
+        self._do(self._open, self._now())
+
+    async def close(self) -> None:
+        """Finish what was begun."""
+        self._rest()
+        await asyncio.shield(self._do(self._close))
+        self._thread.shutdown(wait=False)
+
+    # --- Checkpointer ---
+
+    async def before(self, run: str) -> str:
+        """Keep what the run may change. Returns why it must not run; empty if it may."""
+        keeping = self._do(self._before, run, self._now())
+        try:
+            hindrance = await asyncio.shield(keeping)
+        except asyncio.CancelledError:
+            self._do(self._forget, run)
+            raise
+        if not hindrance:
+            self._telling = asyncio.create_task(self._tell_alive(run))
+        return hindrance
+
+    async def after(self, run: str) -> Changes:
+        """The run is over; returns what it changed."""
+        self._rest()
+        return await asyncio.shield(self._do(self._after, run, self._now()))
+
+    # --- taking back ---
+
+    async def undo(self, groups: Iterable[Sequence[str]]) -> Undone:
+        """Take back the first of these groups of runs that changed anything."""
+        wanted = [tuple(group) for group in groups]
+        return await asyncio.shield(
+            self._do(self._safely, lambda keeper, roots: keeper.undo(wanted, roots), self._now())
+        )
+
+    async def redo(self) -> Undone:
+        """Make again what was taken back last."""
+        return await asyncio.shield(
+            self._do(self._safely, lambda keeper, roots: keeper.redo(roots), self._now())
+        )
+
+    async def diff(self, groups: Iterable[Sequence[str]]) -> str:
+        """What `undo` would take back, as text; empty if there is nothing."""
+        wanted = [tuple(group) for group in groups]
+        return await asyncio.shield(self._do(self._diff, wanted, self._now()))
+
+    # --- in the thread ---
+
+    def _open(self, roots: Sequence[Path]) -> None:
+        try:
+            self._keeper = self._opened()
+            self._keeper.open(roots)
+        except ArchiveInUse:
+            self._trouble = "another Sayso server keeps the same conversation"
+        except (OSError, sqlite3.Error) as error:
+            self._trouble = _words(error)
+            log.warning("checkpoints cannot be kept in %s: %s", self._path, self._trouble)
+
+    def _opened(self) -> Keeper:
+        try:
+            self._archive = Archive.open(self._path)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            # What is damaged is no use for taking anything back; it must not stop new work.
+            damaged = self._path.with_suffix(".damaged")
+            log.warning("%s is damaged (%s) and was moved to %s", self._path, error, damaged)
+            for suffix in ("-wal", "-shm"):
+                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+            self._path.replace(damaged)
+            self._archive = Archive.open(self._path)
+        own = self._path.parent.stat()
+        return Keeper(self._archive, self._room, frozenset({(own.st_dev, own.st_ino)}))
+
+    def _close(self) -> None:
+        if self._archive is not None:
+            self._archive.close()
+
+    def _before(self, run: str, roots: Sequence[Path]) -> str:
+        if self._keeper is None:
+            self._open(roots)
+        if self._keeper is not None:
+            try:
+                self._keeper.before(run, roots)
+            except (OSError, sqlite3.Error) as error:
+                self._trouble = _words(error)
+            else:
+                return ""
+        return (
+            f"It did not run, because what it might change cannot be kept for undoing:"
+            f" {self._trouble}. Mend that, or set undo.total_mb to 0 to run code without undo."
+        )
+
+    def _after(self, run: str, roots: Sequence[Path]) -> Changes:
+        if self._keeper is None:
+            return NO_CHANGES
+        try:
+            return self._keeper.after(run, roots)
+        except (OSError, sqlite3.Error) as error:
+            # It stays open in the archive: the next look at the folders closes it.
+            log.warning("what a run changed could not be kept: %s", _words(error))
+            return NO_CHANGES
+
+    def _forget(self, run: str) -> None:
+        if self._keeper is not None:
+            with contextlib.suppress(OSError, sqlite3.Error):
+                self._keeper.forget(run)
+
+    def _alive(self, run: str) -> None:
+        if self._keeper is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self._keeper.alive(run)
+
+    def _safely(
+        self, work: Callable[[Keeper, Sequence[Path]], Undone], roots: Sequence[Path]
+    ) -> Undone:
+        if self._keeper is None:
+            return Undone("failed", problem=f"Nothing can be taken back: {self._trouble}.")
+        try:
+            return work(self._keeper, roots)
+        except (OSError, sqlite3.Error) as error:
+            return Undone("failed", problem=f"That did not work: {_words(error)}.")
+
+    def _diff(self, groups: Sequence[Sequence[str]], roots: Sequence[Path]) -> str:
+        if self._keeper is None:
+            return ""
+        try:
+            return compared(self._keeper, self._keeper.changed(groups), roots)
+        except (OSError, sqlite3.Error) as error:
+            return f"That did not work: {_words(error)}."
+
+    # --- helpers ---
+
+    def _do(self, work: Callable[..., Answer], *arguments: object) -> asyncio.Future[Answer]:
+        loop = asyncio.get_running_loop()
+        return loop.run_in_executor(self._thread, partial(work, *arguments))
+
+    def _now(self) -> Sequence[Path]:
+        """The folders as they are granted now; one that lies in another is seen with that."""
+        roots = list(dict.fromkeys(self._roots()))
+        return [
+            root
+            for root in roots
+            if not any(root != other and root.is_relative_to(other) for other in roots)
+        ]
+
+    async def _tell_alive(self, run: str) -> None:
+        while True:
+            await asyncio.sleep(ALIVE_S)
+            self._do(self._alive, run)
+
+    def _rest(self) -> None:
+        if self._telling is not None:
+            self._telling.cancel()
+            self._telling = None
+
+
+def _words(error: OSError | sqlite3.Error) -> str:
+    words = error.strerror if isinstance(error, OSError) else None
+    return (words or str(error)).rstrip(".").lower()

@@ -1,0 +1,138 @@
+"""What has to be done so that changes are taken back, and what must be left as it is. Pure.
+
+Only what is still as the run left it is put back: what anybody changed since is theirs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sayso.server.undo.tree import Change, Entry, Tree, alike, parent, untouched
+
+CHANGED_SINCE = "it was changed since"
+NO_FOLDER = "its folder is gone"
+NOT_EMPTY = "there is something else in it by now"
+NO_FILE = "it is a socket or a device"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One path, to be made as it was."""
+
+    path: str
+    have: Entry | None
+    """What must still be there when the step is done."""
+    want: Entry | None
+
+    @property
+    def kind(self) -> Literal["remove", "make", "adjust"]:
+        """`adjust`: only permissions, owner or dates."""
+        if self.want is None:
+            return "remove"
+        have = self.have
+        if have is None or have.kind != self.want.kind:
+            return "make"
+        return "adjust" if _same_content(have, self.want) else "make"
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A path that is not put back."""
+
+    path: str
+    reason: str
+    """The end of a sentence that begins with the path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """In the order in which it can be done: what is to go, the deepest first; then the rest."""
+
+    steps: Sequence[Step]
+    left: Sequence[Left]
+
+
+def plan(changes: Sequence[Change], now: Tree) -> Plan:
+    """How to take changes back. `now`: the state of the whole folder, just looked at."""
+    steps: dict[str, Step] = {}
+    left: dict[str, Left] = {}
+    for change in changes:
+        have = now.get(change.path)
+        if change.matters and alike(have, change.before):
+            continue  # somebody put it back already
+        if not change.matters and have and change.after and have.mtime_ns != change.after.mtime_ns:
+            continue  # it was only a date, and it is another one by now
+        reason = _why_not(change, have)
+        if not reason:
+            steps[change.path] = Step(change.path, have, change.before)
+        elif change.matters:
+            left[change.path] = Left(change.path, reason)
+    _leave_full_folders(steps, left, now)
+    _leave_orphans(steps, left, now)
+    removals = [step for step in steps.values() if _empties(step)]
+    rest = [step for step in steps.values() if step.want is not None]
+    removals.sort(key=lambda step: step.path, reverse=True)
+    rest.sort(key=lambda step: step.path)
+    cleared = [Step(step.path, step.have, None) for step in removals]
+    gone = {step.path for step in removals}
+    rest = [Step(step.path, None, step.want) if step.path in gone else step for step in rest]
+    return Plan([*cleared, *rest], sorted(left.values(), key=lambda one: one.path))
+
+
+def _why_not(change: Change, have: Entry | None) -> str:
+    if not alike(have, change.after):
+        return CHANGED_SINCE
+    want = change.before
+    if "other" in {state.kind for state in (have, want) if state}:
+        return NO_FILE
+    if have and want and have.kind == want.kind and _same_content(have, want):
+        return ""
+    if have and have.unkept:
+        # Taking back must not destroy the only copy of anything, moved here from elsewhere perhaps.
+        return f"{have.unkept}, and would be lost"
+    return want.unkept if want else ""
+
+
+def _same_content(one: Entry, other: Entry) -> bool:
+    """Whether two states of the same kind differ in permissions, owner and dates at most."""
+    if one.kind in ("folder", "pipe"):
+        return True
+    if one.unkept or other.unkept:
+        return untouched(one, other)
+    return one.content == other.content
+
+
+def _empties(step: Step) -> bool:
+    """Whether something has to go before what was there can come back."""
+    if step.have is None:
+        return False
+    kinds = {step.have.kind, step.want.kind if step.want else ""}
+    return step.want is None or ("folder" in kinds and len(kinds) > 1)
+
+
+def _leave_full_folders(steps: dict[str, Step], left: dict[str, Left], now: Tree) -> None:
+    """A folder goes only if everything in it goes."""
+    staying = {path for path in now if path not in steps or not _empties(steps[path])}
+    full: set[str] = set()
+    for path in staying:
+        above = parent(path)
+        while above and above not in full:
+            full.add(above)
+            above = parent(above)
+    for path in sorted(full):
+        step = steps.get(path)
+        if step is not None and _empties(step):
+            del steps[path]
+            left[path] = Left(path, NOT_EMPTY)
+
+
+def _leave_orphans(steps: dict[str, Step], left: dict[str, Left], now: Tree) -> None:
+    """What comes back needs a folder to come back to."""
+    for path in sorted(steps):
+        step, above = steps[path], parent(path)
+        if step.want is None or not above:
+            continue
+        holder = steps[above].want if above in steps else now.get(above)
+        if holder is None or holder.kind != "folder":
+            del steps[path]
+            left[path] = Left(path, NO_FOLDER)

@@ -1,0 +1,192 @@
+"""Making paths as they were. Each path changes at once and whole, or not at all.
+
+A file is written beside its place under a name of Sayso's own and then put there; a link is never
+followed; what was changed after it was looked at is left alone. Doing the same again after a crash
+does no harm.
+"""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from sayso.server.undo import beneath
+from sayso.server.undo.contents import Name, Piece
+from sayso.server.undo.looking import DRAFT, kind_of
+from sayso.server.undo.planning import CHANGED_SINCE, NO_FOLDER, Left, Step
+from sayso.server.undo.tree import Entry, Tree, alike, parent
+
+_OWNER: Final = 0o300
+"""Without these, nothing can be put into a folder."""
+
+_FLUSHED: Final = 64
+"""So many files are forced to the disk one by one; for more it is quicker to flush everything."""
+
+Contents = Callable[[bytes], Iterator[Piece]]
+
+
+class _Damaged(Exception):
+    """What is kept of a content is not what was kept."""
+
+
+class Restorer:
+    """Works on one folder, whose descriptor is given."""
+
+    def __init__(self, root: int, contents: Contents, now: Tree) -> None:
+        """`now`: the state of the folder as it was just looked at."""
+        self._root = root
+        self._contents = contents
+        self._now = now
+        self._made: dict[tuple[int, int], tuple[str, Entry]] = {}
+        """Where a file that had several names is again, by the inode that it had."""
+        self._written = 0
+        self._doors = beneath.Doors(root)
+
+    def restore(self, steps: Sequence[Step]) -> list[Left]:
+        """Do all that can be done; returns what could not."""
+        left = []
+        for step in steps:
+            try:
+                reason = self._do(step)
+            except _Damaged:
+                reason = "what was kept of it is damaged"
+            except (FileNotFoundError, NotADirectoryError):
+                reason = NO_FOLDER
+            except OSError as error:
+                reason = f"the system said: {(error.strerror or str(error)).lower()}"
+            if reason:
+                left.append(Left(step.path, reason))
+        self._finish(steps)
+        return left
+
+    def _do(self, step: Step) -> str:
+        self._let_in(parent(step.path))
+        with beneath.folder_of(self._root, step.path) as (holder, name):
+            if not self._is_there(holder, name, step.have):
+                return CHANGED_SINCE
+            match step.kind:
+                case "remove" if step.have and step.have.kind == "folder":
+                    os.rmdir(name, dir_fd=holder)
+                case "remove":
+                    os.unlink(name, dir_fd=holder)
+                case "make" if step.want:
+                    self._make(holder, name, step.path, step.have, step.want)
+                case "adjust" if step.want:
+                    _dress(holder, name, step.want)
+                case _:
+                    pass
+        return ""
+
+    def _is_there(self, holder: int, name: str, have: Entry | None) -> bool:
+        """Whether the path is as it was when the folder was looked at."""
+        found = beneath.status(holder, name)
+        if found is None or have is None:
+            return found is None and have is None
+        if kind_of(found) != have.kind:
+            return False
+        if have.kind == "folder":
+            return True
+        return (found.st_ino, found.st_size, found.st_mtime_ns) == (
+            have.inode,
+            have.size,
+            have.mtime_ns,
+        )
+
+    def _make(self, holder: int, name: str, path: str, have: Entry | None, want: Entry) -> None:
+        if want.kind == "folder":
+            os.mkdir(name, 0o700, dir_fd=holder)  # its own permissions come when it is filled
+            return
+        draft = f"{DRAFT}{secrets.token_hex(16)}"
+        try:
+            self._draft(holder, draft, path, want)
+            if have is None:
+                # Unlike a rename, a link never replaces what somebody else put there meanwhile.
+                os.link(draft, name, src_dir_fd=holder, dst_dir_fd=holder, follow_symlinks=False)
+            else:
+                os.rename(draft, name, src_dir_fd=holder, dst_dir_fd=holder)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(draft, dir_fd=holder)
+
+    def _draft(self, holder: int, draft: str, path: str, want: Entry) -> None:
+        if want.kind == "link":
+            os.symlink(want.content, draft, dir_fd=holder)
+        elif want.kind == "pipe":
+            os.mkfifo(draft, 0o600, dir_fd=holder)
+        elif not self._link_to_twin(holder, draft, want):
+            self._write(holder, draft, want)
+            self._made[want.device, want.inode] = path, want
+        _dress(holder, draft, want)
+
+    def _link_to_twin(self, holder: int, draft: str, want: Entry) -> bool:
+        """If the file had another name, and is still or again there, it gets this name, too."""
+        if want.links < 2:  # noqa: PLR2004 (one name is its own)
+            return False
+        twin = self._twin(want)
+        if twin is None:
+            return False
+        try:
+            with beneath.folder_of(self._root, twin) as (other, name):
+                os.link(name, draft, src_dir_fd=other, dst_dir_fd=holder, follow_symlinks=False)
+                found = beneath.status(holder, draft)
+        except OSError:
+            return False
+        return found is not None and kind_of(found) == "file"
+
+    def _twin(self, want: Entry) -> str | None:
+        path, made = self._made.get((want.device, want.inode), ("", None))
+        if made is not None and alike(made, want):
+            return path
+        for path, entry in self._now.items():
+            same = (entry.device, entry.inode) == (want.device, want.inode)
+            if same and alike(entry, want):
+                return path
+        return None
+
+    def _write(self, holder: int, draft: str, want: Entry) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(draft, flags, 0o600, dir_fd=holder)
+        try:
+            name = Name(want.size)
+            for piece in self._contents(want.content):
+                name.take(piece)
+                place, data = piece
+                while data:
+                    written = os.pwrite(descriptor, data, place)
+                    place, data = place + written, data[written:]
+            if name.name != want.content:
+                raise _Damaged
+            os.ftruncate(descriptor, want.size)
+            self._written += 1
+            if self._written <= _FLUSHED:
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _let_in(self, path: str) -> None:
+        """Folders on the way that are closed to their owner are opened for as long as it takes."""
+        names = path.split("/") if path else []
+        for depth in range(1, len(names) + 1):
+            self._doors.open("/".join(names[:depth]), _OWNER)
+
+    def _finish(self, steps: Sequence[Step]) -> None:
+        """Folders get their permissions and dates last, the deepest first."""
+        wanted = {s.path: s.want for s in steps if s.want and s.want.kind == "folder"}
+        for path in wanted:
+            self._doors.opened.pop(path, None)
+        for path in sorted(wanted, reverse=True):
+            with contextlib.suppress(OSError), beneath.folder_of(self._root, path) as (fd, name):
+                _dress(fd, name, wanted[path])
+        self._doors.close()
+        if self._written > _FLUSHED:
+            os.sync()
+
+
+def _dress(holder: int, name: str, want: Entry) -> None:
+    """Owner, permissions and dates."""
+    if os.geteuid() == 0:
+        os.chown(name, want.owner, want.group, dir_fd=holder, follow_symlinks=False)
+    if want.kind != "link":
+        beneath.set_mode(holder, name, want.mode)
+    os.utime(name, ns=(want.mtime_ns, want.mtime_ns), dir_fd=holder, follow_symlinks=False)

@@ -1,0 +1,33 @@
+"""The same tests as an ordinary user, where they run as root: root may write into what is closed,
+and an ordinary user must be able to undo even what closed folders to themselves.
+"""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from sayso.server.runtimes.base import base_prefix
+from tests.runtimes.test_as_another_user import ROOT, as_nobody
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(180)
+@pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0, reason="not root: so it is already"
+)
+async def test_all_is_taken_back_for_an_ordinary_user_too() -> None:
+    test = str(Path(__file__).with_name("test_taking_back.py"))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test]
+    process = await asyncio.create_subprocess_exec(
+        *as_nobody(command, [ROOT, Path(sys.executable), base_prefix()]),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        env={**os.environ, "HOME": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    said, _ = await process.communicate(b"\n")
+    assert process.returncode == 0, said.decode()
+    assert b"passed" in said
