@@ -6,7 +6,7 @@ from typing import Protocol, Self
 from sayso.server.reflexes.answers import Answers
 from sayso.server.reflexes.clerk import Clerk
 from sayso.server.reflexes.matching import Reflexes
-from sayso.server.reflexes.reflex import Cancel, No, Stop, Yes
+from sayso.server.reflexes.reflex import Cancel, No, Redo, Stop, Undo, Yes
 from sayso.server.reflexes.reminder import Reminder
 from sayso.server.reflexes.reminders import Reminders
 from sayso.server.store.event_log import EventLog
@@ -58,10 +58,19 @@ class Instinct:
             case _:
                 return "request"
 
-    async def answer(self, text: str, device: str, conversation: str) -> str | None:
-        """Answer what needs no language model; None for what does."""
-        reflex = self._reflexes.match(text)
-        return await self._clerk.answer(reflex, device, conversation) if reflex else None
+    async def answer(
+        self, text: str, device: str, conversation: str, taking_back: TakingBack
+    ) -> str | None:
+        """Answer what needs no language model; None for what does. Raises StoreError."""
+        match self._reflexes.match(text):
+            case None:
+                return None
+            case Undo():
+                return self.told.undone(await taking_back.undo(device))
+            case Redo():
+                return self.told.redone(await taking_back.redo(device))
+            case reflex:
+                return await self._clerk.answer(reflex, device, conversation)
 
 
 def _load() -> tuple[Reflexes, Answers]:

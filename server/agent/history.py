@@ -16,9 +16,11 @@ from sayso.server.store.records import (
     Heard,
     InterpretersEnded,
     Interrupted,
+    MadeAgain,
     Record,
     RunIntended,
     RunReported,
+    TakenBack,
     Withdrawn,
 )
 
@@ -57,6 +59,10 @@ class Exchange:
     """The person stopped the work."""
     state_lost: bool = False
     """Since the request before it, the interpreters have ended, and variables are gone."""
+    taken_back: bool = False
+    """What it did to files was undone; the model is not told of it any more."""
+    news: tuple[TakenBack | MadeAgain, ...] = ()
+    """What was taken back, or done again, since the request before it."""
 
     def act(self, call: str) -> Act:
         """What came of a call."""
@@ -72,6 +78,10 @@ class History:
         self._ran = False
         """Code has run in the interpreters that there are."""
         self._state_lost = False
+        self._news: dict[tuple[str, ...], TakenBack | MadeAgain] = {}
+        """By the runs that it is about."""
+        self.runs: list[list[str]] = []
+        """What ran for each request, the first request first; a reset forgets nothing of it."""
         for record in records:
             self.apply(record)
 
@@ -79,8 +89,7 @@ class History:
         """Something happened."""
         match record:
             case Asked(text=text):
-                self.exchanges.append(Exchange(text, state_lost=self._state_lost))
-                self._state_lost = self._ran = False
+                self._ask(text)
             case Answered() if self.exchanges:
                 acts = [Act(call) for call in record.calls]
                 self._acts.update((act.call.id, act) for act in acts)
@@ -88,6 +97,7 @@ class History:
             case RunIntended(run=run) if run in self._acts:
                 self._acts[run].intended = record
                 self._ran = True
+                self.runs[-1].append(run)
             case RunReported(run=run) if run in self._acts:
                 self._acts[run].report = record
             case Heard(text=text) if self.exchanges:
@@ -96,14 +106,37 @@ class History:
                 self.exchanges[-1].interrupted = True
             case Withdrawn(text=text) if self.exchanges and self.exchanges[-1].asked == text:
                 self._withdraw(self.exchanges.pop())
+            case TakenBack() | MadeAgain():
+                self._mark(record)
             case InterpretersEnded():
                 self._state_lost, self._ran = self._ran or self._state_lost, False
             case ConversationReset():
                 self.exchanges.clear()
                 self._acts.clear()
+                self._news.clear()
                 self._state_lost = self._ran = False
             case _:
                 pass
+
+    def _ask(self, text: str) -> None:
+        news = tuple(self._news.values())
+        self.exchanges.append(Exchange(text, state_lost=self._state_lost, news=news))
+        self.runs.append([])
+        self._news.clear()
+        self._state_lost = self._ran = False
+
+    def _mark(self, record: TakenBack | MadeAgain) -> None:
+        for exchange in self.exchanges:
+            if any(act.call.id in record.runs for step in exchange.steps for act in step.acts):
+                exchange.taken_back = isinstance(record, TakenBack)
+        before = self._news.pop(record.runs, None)
+        if before is None or type(before) is type(record):
+            self._news[record.runs] = record
+
+    @property
+    def told(self) -> Sequence[Exchange]:
+        """What the model is told of: not what was taken back."""
+        return [exchange for exchange in self.exchanges if not exchange.taken_back]
 
     @property
     def state_may_be_lost(self) -> bool:

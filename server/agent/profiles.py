@@ -77,6 +77,12 @@ class ModelProfile:
     """Goes before the next request if the work was interrupted."""
     state_lost_note: str = "(The interpreters are new: variables of earlier code are gone.)\n"
     """Goes before the next request if the interpreters ended since the last."""
+    taken_back_note: str = (
+        "(I had what you last did to files undone: {paths} are as they were before it; could not be"
+        " put back: {left}. Variables of that code, and what it did elsewhere, are not undone.)\n"
+    )
+    """Goes before the next request if an earlier one was undone, which is then told no more."""
+    made_again_note: str = "(I had what was undone done again: {paths}.)\n"
     answers: PlainAnswers | None = None
     """Set for a model whose account of a result is checked."""
     runs: int = 0

@@ -12,11 +12,15 @@ from sayso.server.agent.model import ChatMessage, Tool
 from sayso.server.agent.performing import Workshop
 from sayso.server.agent.profiles import Example, ModelProfile
 from sayso.server.agent.reading import Fences
-from sayso.server.store.records import Call, RunReported
+from sayso.server.store.records import Call, MadeAgain, RunReported, TakenBack
 
 _KEPT_SHARE: Final = 0.5
 """When the conversation has outgrown its bounds, so much of them is kept. Cutting deep and seldom
 leaves the beginning of the prompt the same for many turns, which providers' caches live on."""
+
+
+_PATHS_TOLD: Final = 20
+"""Of what was undone: the model can look for itself."""
 
 
 def execute_tool(languages: Sequence[str]) -> Tool:
@@ -83,7 +87,7 @@ class Prompt:
 
     def write(self, history: History) -> Sending:
         """What the model is to be sent."""
-        exchanges = _recent(history.exchanges, self._characters)
+        exchanges = _recent(history.told, self._characters)
         current = exchanges[-1]
         ran = any(step.acts for step in current.steps)
         chosen = self._book.choose(current.asked, ran=ran)
@@ -128,7 +132,15 @@ class Prompt:
             note = self._profile.cut_note
         if exchange.state_lost:
             note += self._profile.state_lost_note
+        note += "".join(self._about_undo(news) for news in exchange.news)
         return note + self._profile.request.replace("{text}", exchange.asked)
+
+    def _about_undo(self, news: TakenBack | MadeAgain) -> str:
+        profile = self._profile
+        back = isinstance(news, TakenBack)
+        note = profile.taken_back_note if back else profile.made_again_note
+        paths = ", ".join((*news.restored, *news.removed)[:_PATHS_TOLD])
+        return note.replace("{paths}", paths).replace("{left}", ", ".join(news.left) or "none")
 
     def _add_step(self, messages: list[ChatMessage], step: Step) -> None:
         if self.tools and step.acts:

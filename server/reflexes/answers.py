@@ -15,6 +15,7 @@ from sayso.server.reflexes.language_file import SENTENCES, read_language
 from sayso.server.reflexes.moments import After, When
 from sayso.server.reflexes.reflex import Kind
 from sayso.server.reflexes.reminder import Reminder
+from sayso.server.reflexes.undoing import UndoAnswers
 
 if TYPE_CHECKING:
     from sayso.server.reflexes.wording import Wording
@@ -41,6 +42,11 @@ class Answers:
 
         known = read_language(language, folder)
         return cls(known, Wording(known))
+
+    @property
+    def undoing(self) -> UndoAnswers:
+        """What is said of taking back."""
+        return UndoAnswers(self._phrases.undoing, self._wording)
 
     def time(self, now: datetime) -> str:
         return _sentence(self._phrases.time.format(clock=self._wording.clock(now)))

@@ -51,6 +51,7 @@ _OfOne = Annotated[
     str, Names(("name", "what", "length", "left", "late", "clock", "moment", "when"))
 ]
 _OfMany = Annotated[str, Names(("count", "names"))]
+_OfChanges = Annotated[str, Names(("what", "names", "reason"))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,33 @@ class PerKind:
 
 
 @dataclass(frozen=True, slots=True)
+class Undoing:
+    """What is said of taking back what code did to files."""
+
+    files: Mapping[str, _OfMany]
+    """So many files, in the middle of a sentence."""
+    folders: Mapping[str, _OfMany]
+    """So many things, one of them a folder at least."""
+    names_more: _OfMany
+    """Stands for the names that are not told."""
+    back: _OfChanges
+    removed: _OfChanges
+    again: _OfChanges
+    gone_again: _OfChanges
+    left: _OfChanges
+    reasons: Mapping[str, str]
+    """Why something was left as it is, in the middle of `left`; by the reason's name."""
+    elsewhere: str
+    """What is never taken back."""
+    blocked: str
+    """Nothing at all could be put back; `left` follows."""
+    nothing: str
+    nothing_again: str
+    running: str
+    off: str
+
+
+@dataclass(frozen=True, slots=True)
 class Phrases:
     """What is said in answer."""
 
@@ -174,6 +202,7 @@ class Phrases:
     passed: str
     not_kept: str
     """The disk did not take it."""
+    undoing: Undoing
 
 
 @dataclass(frozen=True, slots=True)

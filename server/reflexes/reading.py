@@ -28,6 +28,7 @@ from sayso.server.reflexes.reflex import (
     Louder,
     No,
     Quieter,
+    Redo,
     Reflex,
     Repeat,
     SetReminder,
@@ -53,6 +54,7 @@ _PLAIN: Final[Mapping[str, Reflex]] = {
     "TellTime": TellTime(),
     "TellDate": TellDate(),
     "Undo": Undo(),
+    "Redo": Redo(),
 }
 
 _WITH_SLOTS: Final = ("SetTimer", "SetAlarm", "SetReminder", "ListTimers", "CancelTimer")

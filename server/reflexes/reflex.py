@@ -113,6 +113,11 @@ class Undo:
     """Take back what the last run of code changed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Redo:
+    """Do again what was taken back."""
+
+
 Reflex = (
     Stop
     | Cancel
@@ -130,4 +135,5 @@ Reflex = (
     | ListTimers
     | CancelTimer
     | Undo
+    | Redo
 )

@@ -122,6 +122,32 @@ class RunReported:
 
 
 @dataclass(frozen=True, slots=True)
+class TakenBack:
+    """What runs of code had changed in files was undone, at the person's wish."""
+
+    runs: tuple[str, ...]
+    restored: tuple[str, ...] = ()
+    """Paths that are as they were before; a bounded number of them."""
+    removed: tuple[str, ...] = ()
+    """Paths that had not been there before."""
+    left: tuple[str, ...] = ()
+    """Paths that could not be put back."""
+    by: str = ""
+    """The device on which it was wished."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeAgain:
+    """What was taken back was done again, without running the code again."""
+
+    runs: tuple[str, ...]
+    restored: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Heard:
     """An answer was cut short in the speaking: this much of it was heard."""
 
@@ -245,6 +271,8 @@ Record = (
     | ApprovalClosed
     | RunIntended
     | RunReported
+    | TakenBack
+    | MadeAgain
     | Heard
     | Interrupted
     | Withdrawn

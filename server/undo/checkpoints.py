@@ -16,6 +16,7 @@ from sayso.server.undo.archive import Archive, ArchiveInUse
 from sayso.server.undo.comparing import compared
 from sayso.server.undo.keeping import Keeper, Room
 from sayso.server.undo.results import Undone
+from sayso.server.undo.root import Root
 
 log = logging.getLogger(__name__)
 
@@ -29,13 +30,20 @@ class Checkpoints:
     """Made and used on the event loop; `open` it, and `close` it once."""
 
     def __init__(
-        self, folder: Path, conversation: str, roots: Callable[[], Sequence[Path]], room: Room
+        self,
+        folder: Path,
+        conversation: str,
+        workspace: Path,
+        writable: Callable[[], Sequence[Path]],
+        room: Room,
     ) -> None:
-        """`folder`: where archives lie. `roots`: the folders that code may write to now, the
-        workspace first."""
+        """`folder`: where archives lie. `writable`: the folders and files that code may write to
+        now."""
         name = hashlib.blake2b(conversation.encode(), digest_size=16).hexdigest()
         self._path = folder / f"{name}.sqlite"
-        self._roots = roots
+        self._workspace = workspace
+        self._writable = writable
+        self._roots: dict[Path, Root] = {}
         self._room = room
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sayso-undo")
         self._archive: Archive | None = None
@@ -77,24 +85,20 @@ class Checkpoints:
     async def undo(self, groups: Iterable[Sequence[str]]) -> Undone:
         """Take back the first of these groups of runs that changed anything."""
         wanted = [tuple(group) for group in groups]
-        return await asyncio.shield(
-            self._do(self._safely, lambda keeper, roots: keeper.undo(wanted, roots), self._now())
-        )
+        return await asyncio.shield(self._do(self._safely, lambda keeper: keeper.undo(wanted)))
 
     async def redo(self) -> Undone:
         """Make again what was taken back last."""
-        return await asyncio.shield(
-            self._do(self._safely, lambda keeper, roots: keeper.redo(roots), self._now())
-        )
+        return await asyncio.shield(self._do(self._safely, Keeper.redo))
 
     async def diff(self, groups: Iterable[Sequence[str]]) -> str:
         """What `undo` would take back, as text; empty if there is nothing."""
         wanted = [tuple(group) for group in groups]
-        return await asyncio.shield(self._do(self._diff, wanted, self._now()))
+        return await asyncio.shield(self._do(self._diff, wanted))
 
     # --- in the thread ---
 
-    def _open(self, roots: Sequence[Path]) -> None:
+    def _open(self, roots: Sequence[Root]) -> None:
         try:
             self._keeper = self._opened()
             self._keeper.open(roots)
@@ -118,13 +122,15 @@ class Checkpoints:
             self._path.replace(damaged)
             self._archive = Archive.open(self._path)
         own = self._path.parent.stat()
-        return Keeper(self._archive, self._room, frozenset({(own.st_dev, own.st_ino)}))
+        return Keeper(
+            self._archive, self._workspace, self._room, frozenset({(own.st_dev, own.st_ino)})
+        )
 
     def _close(self) -> None:
         if self._archive is not None:
             self._archive.close()
 
-    def _before(self, run: str, roots: Sequence[Path]) -> str:
+    def _before(self, run: str, roots: Sequence[Root]) -> str:
         if self._keeper is None:
             self._open(roots)
         if self._keeper is not None:
@@ -139,7 +145,7 @@ class Checkpoints:
             f" {self._trouble}. Mend that, or set undo.total_mb to 0 to run code without undo."
         )
 
-    def _after(self, run: str, roots: Sequence[Path]) -> Changes:
+    def _after(self, run: str, roots: Sequence[Root]) -> Changes:
         if self._keeper is None:
             return NO_CHANGES
         try:
@@ -159,21 +165,19 @@ class Checkpoints:
             with contextlib.suppress(sqlite3.Error):
                 self._keeper.alive(run)
 
-    def _safely(
-        self, work: Callable[[Keeper, Sequence[Path]], Undone], roots: Sequence[Path]
-    ) -> Undone:
+    def _safely(self, work: Callable[[Keeper], Undone]) -> Undone:
         if self._keeper is None:
             return Undone("failed", problem=f"Nothing can be taken back: {self._trouble}.")
         try:
-            return work(self._keeper, roots)
+            return work(self._keeper)
         except (OSError, sqlite3.Error) as error:
             return Undone("failed", problem=f"That did not work: {_words(error)}.")
 
-    def _diff(self, groups: Sequence[Sequence[str]], roots: Sequence[Path]) -> str:
+    def _diff(self, groups: Sequence[Sequence[str]]) -> str:
         if self._keeper is None:
             return ""
         try:
-            return compared(self._keeper, self._keeper.changed(groups), roots)
+            return compared(self._keeper, self._keeper.changed(groups))
         except (OSError, sqlite3.Error) as error:
             return f"That did not work: {_words(error)}."
 
@@ -183,14 +187,13 @@ class Checkpoints:
         loop = asyncio.get_running_loop()
         return loop.run_in_executor(self._thread, partial(work, *arguments))
 
-    def _now(self) -> Sequence[Path]:
-        """The folders as they are granted now; one that lies in another is seen with that."""
-        roots = list(dict.fromkeys(self._roots()))
-        return [
-            root
-            for root in roots
-            if not any(root != other and root.is_relative_to(other) for other in roots)
-        ]
+    def _now(self) -> Sequence[Root]:
+        """What is granted now; what lies in a granted folder is seen with that."""
+        for path in self._writable():
+            # Once a file, it stays one, even while it is deleted.
+            self._roots.setdefault(path, Root.at(path))
+        roots = list(dict.fromkeys(self._roots[path] for path in self._writable()))
+        return [root for root in roots if not any(other.holds(root) for other in roots)]
 
     async def _tell_alive(self, run: str) -> None:
         while True:

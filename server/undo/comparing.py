@@ -3,10 +3,9 @@
 import difflib
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import Final
 
-from sayso.server.undo.keeping import Keeper, shown_below
+from sayso.server.undo.keeping import Keeper, named
 from sayso.server.undo.tree import Change, Entry
 
 MOST_LINES: Final = 400
@@ -17,21 +16,26 @@ TEXT_BYTES: Final = 200_000
 
 _LINE_CHARS: Final = 400
 
+_UNKEPT: Final = {
+    "too_big": "too big to be kept",
+    "no_room": "there was no room to keep it",
+    "unreadable": "it may not be read",
+}
 
-def compared(keeper: Keeper, runs: Sequence[str], roots: Sequence[Path]) -> str:
+
+def compared(keeper: Keeper, runs: Sequence[str]) -> str:
     """All of it, bounded; empty if nothing changed."""
-    lines = list(islice(_lines(keeper, runs, roots), MOST_LINES + 1))
+    lines = list(islice(_lines(keeper, runs), MOST_LINES + 1))
     if len(lines) > MOST_LINES:
         lines[MOST_LINES:] = ["… and more."]
     return "\n".join(line[:_LINE_CHARS] for line in lines)
 
 
-def _lines(keeper: Keeper, runs: Sequence[str], roots: Sequence[Path]) -> Iterator[str]:
-    for root, changes in keeper.joined_changes(runs).items():
-        shown = shown_below(root, roots)
+def _lines(keeper: Keeper, runs: Sequence[str]) -> Iterator[str]:
+    for shown, changes in keeper.joined_changes(runs).items():
         for change in changes:
             if change.matters:
-                yield from _of(keeper, shown + change.path, change)
+                yield from _of(keeper, shown + named(change), change)
 
 
 def _of(keeper: Keeper, path: str, change: Change) -> Iterator[str]:
@@ -49,8 +53,8 @@ def _remark(before: Entry | None, after: Entry | None) -> str:
         return f" ({before.kind} became {after.kind})"
     if before and after and before.content == after.content and before.mode != after.mode:
         return f" (permissions {before.mode:o} became {after.mode:o})"
-    kept = next((entry.unkept for entry in (before, after) if entry and entry.unkept), "")
-    return f" ({kept})" if kept else ""
+    reasons = [entry.unkept for entry in (before, after) if entry and entry.unkept]
+    return f" ({_UNKEPT[reasons[0]]})" if reasons else ""
 
 
 def _text(keeper: Keeper, entry: Entry | None) -> list[str] | None:

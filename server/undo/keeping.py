@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from sayso.server.store.records import Changes
 from sayso.server.undo import beneath
@@ -23,7 +23,8 @@ from sayso.server.undo.looking import TooManyFiles, View, look, read
 from sayso.server.undo.planning import Left, plan
 from sayso.server.undo.restoring import Restorer
 from sayso.server.undo.results import Outcome, Undone
-from sayso.server.undo.tree import Change, Entry, changes, joined
+from sayso.server.undo.root import Root
+from sayso.server.undo.tree import Change, Entry, Unkept, changes, joined
 
 LISTED: Final = 100
 """Paths that a run's report names; nobody reads more, and messages and the log stay small."""
@@ -33,9 +34,6 @@ RUNS_KEPT: Final = 1_000
 
 GRACE_NS: Final = 15_000_000_000
 """A crashed server's run is known to have been alive to within 5 s; its end takes a moment."""
-
-TOO_BIG: Final = "it is too big to be kept"
-NO_ROOM: Final = "there was no room left to keep it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ class Room:
 class _Seen:
     """A folder, as it was just seen."""
 
-    root: Path
+    root: Root
     descriptor: int
     number: int
     known: Mapping[str, Entry]
@@ -63,24 +61,27 @@ class _Seen:
 
 
 class Keeper:
-    """Of one conversation. `roots`, wherever given: the workspace first, then granted folders."""
+    """Of one conversation. `roots`, wherever given: where code may write now."""
 
-    def __init__(self, archive: Archive, room: Room, skip: Set[tuple[int, int]]) -> None:
+    def __init__(
+        self, archive: Archive, workspace: Path, room: Room, skip: Set[tuple[int, int]]
+    ) -> None:
         """`skip`: devices and inodes of folders that are Sayso's own."""
+        self._workspace = workspace
         self._archive = archive
         self._room = room
         self._skip = skip
         self._trees: dict[int, dict[str, Entry]] = {}
-        self._numbers: dict[Path, int] = {}
+        self._numbers: dict[Root, int] = {}
         self._runs = {run.name: run for run in archive.runs()}
         self._needed: Set[str] = frozenset()
         """Runs that must not go out for want of room now."""
-        self.unwatched: dict[Path, str] = {}
+        self.unwatched: dict[Root, str] = {}
         """Folders of which nothing is kept, and why."""
 
     # --- around a run ---
 
-    def open(self, roots: Sequence[Path]) -> None:
+    def open(self, roots: Sequence[Root]) -> None:
         """Take in the folders as they are. What a crash left open is closed."""
         self._archive.sweep()
         self._close_open(roots)
@@ -88,7 +89,7 @@ class Keeper:
         with self._whole():
             self._write(seen)
 
-    def before(self, run: str, roots: Sequence[Path]) -> None:
+    def before(self, run: str, roots: Sequence[Root]) -> None:
         """Returns when everything is kept that the run could change."""
         self._close_open(roots)
         seen = self._see(roots)
@@ -98,7 +99,7 @@ class Keeper:
                 self._archive.forget(old)
             self._archive.begin(run, time.time_ns())
 
-    def after(self, run: str, roots: Sequence[Path]) -> Changes:
+    def after(self, run: str, roots: Sequence[Root]) -> Changes:
         """What the run changed."""
         found = self._runs.get(run)
         if found is None or found.status != "open":
@@ -114,11 +115,11 @@ class Keeper:
         with self._whole():
             self._archive.forget(run)
 
-    def _close_open(self, roots: Sequence[Path]) -> None:
+    def _close_open(self, roots: Sequence[Root]) -> None:
         for run in [run for run in self._runs.values() if run.status == "open"]:
             self._end(run, roots, by_ns=run.alive_ns + GRACE_NS)
 
-    def _end(self, run: Run, roots: Sequence[Path], by_ns: int) -> Changes:
+    def _end(self, run: Run, roots: Sequence[Root], by_ns: int) -> Changes:
         """`by_ns`: what was changed later was not changed by this run; zero if it ends now."""
         told: list[tuple[str, Change]] = []
         seen = self._see(roots)
@@ -129,14 +130,14 @@ class Keeper:
                 if by_ns:
                     found = [change for change in found if _was_by(change, by_ns)]
                 self._archive.end(run.name, folder.number, found)
-                shown = shown_below(folder.root, roots)
-                told += [(shown + change.path, change) for change in found if change.matters]
+                shown = folder.root.shown(self._workspace)
+                told += [(shown + named(change), change) for change in found if change.matters]
             self._archive.mark([run.name], "done")
         return listed(told)
 
     # --- taking back ---
 
-    def undo(self, groups: Iterable[Sequence[str]], roots: Sequence[Path]) -> Undone:
+    def undo(self, groups: Iterable[Sequence[str]]) -> Undone:
         """Take back the first group of runs that changed anything and is not undone."""
         for group in groups:
             known = [self._runs[name] for name in group if name in self._runs]
@@ -145,14 +146,14 @@ class Keeper:
             runs = [run.name for run in known if run.status == "done" and run.matters]
             if runs:
                 number = 1 + max(run.taken_back for run in self._runs.values())
-                undone = self._restore(runs, self._joined(runs), roots)
+                undone = self._restore(runs, self._joined(runs))
                 if undone.outcome == "done":
                     with self._whole():
                         self._archive.mark(runs, "undone", number)
                 return undone
         return Undone("nothing")
 
-    def redo(self, roots: Sequence[Path]) -> Undone:
+    def redo(self) -> Undone:
         """Make the changes again that were taken back last."""
         undone = [run for run in self._runs.values() if run.status == "undone"]
         if any(run.status == "open" for run in self._runs.values()):
@@ -165,7 +166,7 @@ class Keeper:
             root: [Change(change.path, change.after, change.before) for change in found]
             for root, found in self._joined(runs).items()
         }
-        redone = self._restore(runs, again, roots)
+        redone = self._restore(runs, again)
         if redone.outcome == "done":
             with self._whole():
                 self._archive.mark(runs, "done")
@@ -179,10 +180,13 @@ class Keeper:
                 return tuple(runs)
         return ()
 
-    def joined_changes(self, runs: Sequence[str]) -> dict[Path, list[Change]]:
-        """What these runs changed together, by folder."""
-        paths = self._archive.roots()
-        return {_path(paths[root]): found for root, found in self._joined(runs).items()}
+    def joined_changes(self, runs: Sequence[str]) -> dict[str, list[Change]]:
+        """What these runs changed together, by what stands before the paths when they are shown."""
+        keys = self._archive.roots()
+        return {
+            Root.read(keys[root]).shown(self._workspace): found
+            for root, found in self._joined(runs).items()
+        }
 
     def content(self, entry: Entry) -> bytes:
         """A whole content that is kept."""
@@ -196,33 +200,37 @@ class Keeper:
         roots = {root for step in steps for root in step}
         return {root: joined(step.get(root, []) for step in steps) for root in roots}
 
-    def _restore(
-        self, runs: Sequence[str], wanted: Mapping[int, Sequence[Change]], roots: Sequence[Path]
-    ) -> Undone:
+    def _restore(self, runs: Sequence[str], wanted: Mapping[int, Sequence[Change]]) -> Undone:
         self._needed = frozenset(runs)
         paths = self._archive.roots()
         restored: list[str] = []
         removed: list[str] = []
         left: list[Left] = []
         for number, found in wanted.items():
-            root = _path(paths[number])
-            shown = shown_below(root, roots)
+            root = Root.read(paths[number])
+            shown = root.shown(self._workspace)
             self._take_in(root)
             now = self._tree(number)
             todo = plan(found, now)
-            with _opened(root) as descriptor:
-                failed = Restorer(descriptor, self._archive.content, now).restore(todo.steps)
+            with root.opened() as descriptor:
+                failed = self._restorer(root, descriptor, now).restore(todo.steps)
             self._take_in(root)
             missed = {one.path for one in failed}
             mattered = {change.path: change for change in found if change.matters}
             for step in todo.steps:
                 change = mattered.pop(step.path, None)
                 if change and step.path not in missed:
-                    (restored if change.before else removed).append(shown + step.path)
+                    path = shown + named(change)
+                    (restored if change.before else removed).append(path)
             left += [Left(shown + one.path, one.reason) for one in (*todo.left, *failed)]
         outcome: Outcome = "blocked" if left and not restored and not removed else "done"
         left.sort(key=lambda one: one.path)
         return Undone(outcome, tuple(restored), tuple(removed), tuple(left), tuple(runs))
+
+    def _restorer(self, root: Root, descriptor: int, now: Mapping[str, Entry]) -> Restorer:
+        # A single file was granted as it is: another one in its place would not be granted.
+        way: Literal["anew", "in place"] = "in place" if root.only else "anew"
+        return Restorer(descriptor, self._archive.content, now, way)
 
     # --- looking ---
 
@@ -243,28 +251,28 @@ class Keeper:
             self._trees[root] = self._archive.entries(root)
         return self._trees[root]
 
-    def _number(self, root: Path) -> int:
+    def _number(self, root: Root) -> int:
         if root not in self._numbers:
-            self._numbers[root] = self._archive.root(os.fsencode(root))
+            self._numbers[root] = self._archive.root(root.key)
         return self._numbers[root]
 
-    def _take_in(self, root: Path) -> None:
+    def _take_in(self, root: Root) -> None:
         seen = self._see([root])
         with self._whole():
             self._write(seen)
 
-    def _see(self, roots: Sequence[Path], *, tidy: bool = False) -> list[_Seen]:
+    def _see(self, roots: Sequence[Root], *, tidy: bool = False) -> list[_Seen]:
         """Look at folders, and keep the contents that are new."""
         seen = []
         with ExitStack() as opened:
             for root in roots:
                 try:
-                    descriptor = opened.enter_context(_opened(root))
+                    descriptor = opened.enter_context(root.opened())
                     doors = beneath.Doors(descriptor)
                     opened.callback(doors.close)
                     number = self._number(root)
                     known = self._tree(number)
-                    view = look(descriptor, known, self._room.files, doors, self._skip)
+                    view = look(descriptor, known, self._room.files, doors, self._skip, root.only)
                 except TooManyFiles:
                     self.unwatched[root] = f"it has more than {self._room.files} files"
                 except OSError as error:
@@ -292,13 +300,13 @@ class Keeper:
         unread.sort(key=lambda one: one[0].view.entries[one[1]].size)
         room = self._make_room([folder.view.entries[path].size for folder, path in unread])
 
-        def keep(file: int, status: os.stat_result) -> tuple[bytes, str]:
+        def keep(file: int, status: os.stat_result) -> tuple[bytes, Unkept | Literal[""]]:
             nonlocal room
             size = stored_bytes(status)
             if size > self._room.file_bytes:
-                return b"", TOO_BIG
+                return b"", "too_big"
             if size > room:
-                return b"", NO_ROOM
+                return b"", "no_room"
             room -= size
             return self._archive.keep(status.st_size, pieces(file, status)), ""
 
@@ -336,15 +344,6 @@ class Keeper:
         return self._room.total_bytes - self._archive.used_bytes()
 
 
-@contextmanager
-def _opened(root: Path) -> Iterator[int]:
-    descriptor = os.open(root, beneath.FOLDER)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
 def _remove_drafts(root: int, view: View) -> None:
     for path in view.drafts:
         with suppress(OSError), beneath.folder_of(root, path) as (holder, name):
@@ -356,13 +355,10 @@ def _was_by(change: Change, by_ns: int) -> bool:
     return change.after is None or 0 < change.after.ctime_ns <= by_ns
 
 
-def _path(raw: bytes) -> Path:
-    return Path(os.fsdecode(raw))
-
-
-def shown_below(root: Path, roots: Sequence[Path]) -> str:
-    """What stands before a path of this folder when it is shown."""
-    return "" if roots and root == roots[0] else f"{root}/"
+def named(change: Change) -> str:
+    """As it is shown: folders end with a slash."""
+    there = change.after or change.before
+    return change.path + ("/" if there and there.kind == "folder" else "")
 
 
 def listed(changed: Sequence[tuple[str, Change]]) -> Changes:

@@ -5,10 +5,10 @@ import stat
 import time
 from collections.abc import Callable, Set
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 from sayso.server.undo import beneath
-from sayso.server.undo.tree import Entry, Kind, Tree
+from sayso.server.undo.tree import Entry, Kind, Tree, Unkept
 
 TICK_NS: Final = 20_000_000
 """File systems date changes by the kernel's clock, which ticks every 1 to 10 ms."""
@@ -38,6 +38,7 @@ class View:
     entries: dict[str, Entry] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
     """Files that are new, or may have changed since they were read. Their content is unknown."""
+    only: str = ""
     drafts: list[str] = field(default_factory=list)
     """What Sayso itself left behind when it was ended in the middle of writing."""
 
@@ -51,14 +52,15 @@ def look(
     most: int,
     doors: beneath.Doors,
     skip: Set[tuple[int, int]] = frozenset(),
+    only: str = "",
 ) -> View:
     """See what is in an open folder.
 
     What looks as it is known is taken over as it is known. `most`: paths; TooManyFiles is raised
     beyond. `doors`: opens what is closed, until everything is read. `skip`: devices and inodes of
-    folders to leave out.
+    folders to leave out. `only`: look at nothing but this name in the folder.
     """
-    view = View()
+    view = View(only=only)
     waiting = [""]
     while waiting:
         path = waiting.pop()
@@ -91,6 +93,8 @@ def _look_into(
     entries, unread = view.entries, view.unread
     with os.scandir(descriptor) as names:
         for found in names:
+            if view.only and found.name != view.only:
+                continue
             path = prefix + found.name
             try:
                 status = found.stat(follow_symlinks=False)
@@ -142,7 +146,11 @@ def kind_of(status: os.stat_result) -> Kind:
 
 
 def entry_of(
-    kind: Kind, status: os.stat_result, content: bytes = b"", unkept: str = "", seen_ns: int = 0
+    kind: Kind,
+    status: os.stat_result,
+    content: bytes = b"",
+    unkept: Unkept | Literal[""] = "",
+    seen_ns: int = 0,
 ) -> Entry:
     """`seen_ns`: when it was looked at; zero for now. A date that is too fresh is not trusted."""
     return Entry(
@@ -166,7 +174,7 @@ def _trusted(ctime_ns: int, seen_ns: int) -> int:
     return ctime_ns if seen_ns - ctime_ns > margin else 0
 
 
-Keep = Callable[[int, os.stat_result], tuple[bytes, str]]
+Keep = Callable[[int, os.stat_result], tuple[bytes, Unkept | Literal[""]]]
 """Keeps the content of an open file; returns its name, or why it is not kept."""
 
 _TRIES: Final = 3
@@ -182,7 +190,7 @@ def read(root: int, path: str, keep: Keep) -> Entry | None:
                 descriptor = os.open(name, flags, dir_fd=holder)
             except PermissionError:
                 found = beneath.status(holder, name)
-                return entry_of("file", found, unkept="it may not be read") if found else None
+                return entry_of("file", found, unkept="unreadable") if found else None
             try:
                 return _read_open(descriptor, keep)
             finally:

@@ -9,10 +9,22 @@ from typing import Literal
 
 from sayso.server.undo.tree import Change, Entry, Tree, alike, parent, untouched
 
-CHANGED_SINCE = "it was changed since"
-NO_FOLDER = "its folder is gone"
-NOT_EMPTY = "there is something else in it by now"
-NO_FILE = "it is a socket or a device"
+Reason = Literal[
+    "changed",
+    "no_folder",
+    "not_empty",
+    "no_file",
+    "only_copy",
+    "too_big",
+    "no_room",
+    "unreadable",
+    "damaged",
+    "system",
+]
+"""Why a path is not put back: it was changed since; its folder is gone; other things are in it by
+now; it is a socket or a device; what is there now is not kept and would be lost; what was there is
+not kept because it was too big, or there was no room, or it may not be read; what was kept is
+damaged; the system did not allow it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +52,7 @@ class Left:
     """A path that is not put back."""
 
     path: str
-    reason: str
-    """The end of a sentence that begins with the path."""
+    reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +74,7 @@ def plan(changes: Sequence[Change], now: Tree) -> Plan:
         if not change.matters and have and change.after and have.mtime_ns != change.after.mtime_ns:
             continue  # it was only a date, and it is another one by now
         reason = _why_not(change, have)
-        if not reason:
+        if reason is None:
             steps[change.path] = Step(change.path, have, change.before)
         elif change.matters:
             left[change.path] = Left(change.path, reason)
@@ -79,18 +90,18 @@ def plan(changes: Sequence[Change], now: Tree) -> Plan:
     return Plan([*cleared, *rest], sorted(left.values(), key=lambda one: one.path))
 
 
-def _why_not(change: Change, have: Entry | None) -> str:
+def _why_not(change: Change, have: Entry | None) -> Reason | None:
     if not alike(have, change.after):
-        return CHANGED_SINCE
+        return "changed"
     want = change.before
     if "other" in {state.kind for state in (have, want) if state}:
-        return NO_FILE
+        return "no_file"
     if have and want and have.kind == want.kind and _same_content(have, want):
-        return ""
+        return None
     if have and have.unkept:
         # Taking back must not destroy the only copy of anything, moved here from elsewhere perhaps.
-        return f"{have.unkept}, and would be lost"
-    return want.unkept if want else ""
+        return "only_copy"
+    return want.unkept or None if want else None
 
 
 def _same_content(one: Entry, other: Entry) -> bool:
@@ -123,7 +134,7 @@ def _leave_full_folders(steps: dict[str, Step], left: dict[str, Left], now: Tree
         step = steps.get(path)
         if step is not None and _empties(step):
             del steps[path]
-            left[path] = Left(path, NOT_EMPTY)
+            left[path] = Left(path, "not_empty")
 
 
 def _leave_orphans(steps: dict[str, Step], left: dict[str, Left], now: Tree) -> None:
@@ -135,4 +146,4 @@ def _leave_orphans(steps: dict[str, Step], left: dict[str, Left], now: Tree) -> 
         holder = steps[above].want if above in steps else now.get(above)
         if holder is None or holder.kind != "folder":
             del steps[path]
-            left[path] = Left(path, NO_FOLDER)
+            left[path] = Left(path, "no_folder")

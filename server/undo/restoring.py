@@ -6,16 +6,19 @@ does no harm.
 """
 
 import contextlib
+import logging
 import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from sayso.server.undo import beneath
 from sayso.server.undo.contents import Name, Piece
 from sayso.server.undo.looking import DRAFT, kind_of
-from sayso.server.undo.planning import CHANGED_SINCE, NO_FOLDER, Left, Step
+from sayso.server.undo.planning import Left, Reason, Step
 from sayso.server.undo.tree import Entry, Tree, alike, parent
+
+log = logging.getLogger(__name__)
 
 _OWNER: Final = 0o300
 """Without these, nothing can be put into a folder."""
@@ -33,8 +36,16 @@ class _Damaged(Exception):
 class Restorer:
     """Works on one folder, whose descriptor is given."""
 
-    def __init__(self, root: int, contents: Contents, now: Tree) -> None:
-        """`now`: the state of the folder as it was just looked at."""
+    def __init__(
+        self,
+        root: int,
+        contents: Contents,
+        now: Tree,
+        way: Literal["anew", "in place"] = "anew",
+    ) -> None:
+        """`now`: the state of the folder as it was just looked at. `way`: whether a file that has
+        another content is made anew, which is safe at any moment, or stays the same file."""
+        self._way = way
         self._root = root
         self._contents = contents
         self._now = now
@@ -47,24 +58,26 @@ class Restorer:
         """Do all that can be done; returns what could not."""
         left = []
         for step in steps:
+            reason: Reason | None
             try:
                 reason = self._do(step)
             except _Damaged:
-                reason = "what was kept of it is damaged"
+                reason = "damaged"
             except (FileNotFoundError, NotADirectoryError):
-                reason = NO_FOLDER
+                reason = "no_folder"
             except OSError as error:
-                reason = f"the system said: {(error.strerror or str(error)).lower()}"
+                log.info("a path could not be put back: %s", error.strerror)
+                reason = "system"
             if reason:
                 left.append(Left(step.path, reason))
         self._finish(steps)
         return left
 
-    def _do(self, step: Step) -> str:
+    def _do(self, step: Step) -> Reason | None:
         self._let_in(parent(step.path))
         with beneath.folder_of(self._root, step.path) as (holder, name):
             if not self._is_there(holder, name, step.have):
-                return CHANGED_SINCE
+                return "changed"
             match step.kind:
                 case "remove" if step.have and step.have.kind == "folder":
                     os.rmdir(name, dir_fd=holder)
@@ -76,7 +89,7 @@ class Restorer:
                     _dress(holder, name, step.want)
                 case _:
                     pass
-        return ""
+        return None
 
     def _is_there(self, holder: int, name: str, have: Entry | None) -> bool:
         """Whether the path is as it was when the folder was looked at."""
@@ -96,6 +109,10 @@ class Restorer:
     def _make(self, holder: int, name: str, path: str, have: Entry | None, want: Entry) -> None:
         if want.kind == "folder":
             os.mkdir(name, 0o700, dir_fd=holder)  # its own permissions come when it is filled
+            return
+        if self._way == "in place" and have and have.kind == want.kind == "file":
+            self._rewrite(holder, name, want)
+            _dress(holder, name, want)
             return
         draft = f"{DRAFT}{secrets.token_hex(16)}"
         try:
@@ -146,7 +163,18 @@ class Restorer:
 
     def _write(self, holder: int, draft: str, want: Entry) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(draft, flags, 0o600, dir_fd=holder)
+        self._fill(os.open(draft, flags, 0o600, dir_fd=holder), want)
+
+    def _rewrite(self, holder: int, name: str, want: Entry) -> None:
+        checked = Name(want.size)
+        for piece in self._contents(want.content):
+            checked.take(piece)
+        if checked.name != want.content:
+            raise _Damaged
+        flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_TRUNC | os.O_CLOEXEC
+        self._fill(os.open(name, flags, dir_fd=holder), want)
+
+    def _fill(self, descriptor: int, want: Entry) -> None:
         try:
             name = Name(want.size)
             for piece in self._contents(want.content):

@@ -8,6 +8,9 @@ Kind = Literal["file", "folder", "link", "pipe", "other"]
 """`other`: sockets and devices, which cannot be made again."""
 
 
+Unkept = Literal["too_big", "no_room", "unreadable"]
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One path."""
@@ -22,8 +25,8 @@ class Entry:
     mtime_ns: int
     content: bytes = b""
     """A file's: the name of its kept content. A link's: where it leads."""
-    unkept: str = ""
-    """Why a file's content is not kept, in words; empty if it is."""
+    unkept: Unkept | Literal[""] = ""
+    """Why a file's content is not kept; empty if it is."""
     ctime_ns: int = 0
     """Zero if the file may have changed in the same tick in which it was read: look again."""
     inode: int = 0

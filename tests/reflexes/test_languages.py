@@ -60,7 +60,7 @@ DAMAGES = {
     "neither 12 nor 24 hours": ('hours: "12"', 'hours: "10"', "should be one of 12, 24"),
     "a rule that is not there": ("(<duration>|<days>", "(<duratoin>|<days>", "<duratoin>"),
     "a list that is not there": ("{hour_number:hour} (o'clock", "{hours:hour} (o'clock", "{hours}"),
-    "an intent that means nothing": ("  Undo:", "  Redo:", "Redo"),
+    "an intent that means nothing": ("  Undo:", "  Rewind:", "Rewind"),
     "a sentence with a bracket too few": (
         "(be|keep|please be) (quiet",
         "(be|keep (quiet",

@@ -74,7 +74,7 @@ async def place(folder: Path, room: Room | None = None, *more: Path) -> AsyncIte
     workspace = folder / "workspace"
     workspace.mkdir(exist_ok=True)
     roots = [workspace, *more]
-    checkpoints = Checkpoints(folder / "state", "talk", lambda: roots, room or Room())
+    checkpoints = Checkpoints(folder / "state", "talk", workspace, lambda: roots, room or Room())
     checkpoints.open()
     try:
         yield Place(workspace, checkpoints)
