@@ -24,6 +24,7 @@ from sayso.server.settings import Settings
 from sayso.server.shelf import Shelf
 from sayso.server.slash.commands import Commands
 from sayso.server.slash.conversing import CONVERSING
+from sayso.server.slash.undoing import UNDOING
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
 from sayso.server.store.event_log import EventLog
@@ -62,7 +63,7 @@ class App:
         limits = Limits(connections=settings.gateway.connections)
         self._listener = Listener(self, make_token(home), limits)
         self._ready = asyncio.Event()
-        self._commands = Commands(CONVERSING)
+        self._commands = Commands((*CONVERSING, *UNDOING))
         self._conversations: Conversations
         self.address = ""
         """Host and port that it listens on."""

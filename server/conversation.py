@@ -15,6 +15,7 @@ from sayso.protocol.messages import Announce, Snapshot
 from sayso.server.agent.approvals import ApprovalDesk
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.loop import Agent
+from sayso.server.agent.taking_back import TakingBack
 from sayso.server.attention import Attention
 from sayso.server.gateway.host import Outlet
 from sayso.server.instinct import Instinct
@@ -49,6 +50,7 @@ class Conversation:
         shelf: Shelf,
         instinct: Instinct,
         preferences: Preferences,
+        taking_back: TakingBack,
         watch: Callable[[Effect], None] = lambda _: None,
     ) -> None:
         self.id = name
@@ -59,6 +61,7 @@ class Conversation:
         self._shelf = shelf
         self._instinct = instinct
         self._preferences = preferences
+        self._taking_back = taking_back
         self._watch = watch
         self._machine = TurnMachine()
         self._recollection = Recollection()
@@ -283,7 +286,7 @@ class Conversation:
         ticket = effect.ticket
         try:
             answer = effect.text and await self._instinct.answer(
-                effect.text, effect.device, self.id
+                effect.text, effect.device, self.id, self._taking_back
             )
             if answer:
                 self.happened(events.ReplyGrew(ticket, answer))

@@ -12,8 +12,10 @@ from sayso.server.agent.journal import Journal
 from sayso.server.agent.loop import Agent
 from sayso.server.conversation import Conversation
 from sayso.server.instinct import Instinct
+from sayso.server.memory import Memory
 from sayso.server.parts import Mind
 from sayso.server.preferences import Preferences
+from sayso.server.reflexes.undoing import UndoAnswers
 from sayso.server.runtimes.workshop import Workshop
 from sayso.server.settings import Settings
 from sayso.server.shelf import Shelf
@@ -54,12 +56,18 @@ class Furnished:
         journal: Journal,
         workshop: Workshop,
         make_workshop: Callable[[], Workshop],
+        memory: Memory,
+        of_undoing: UndoAnswers,
     ) -> None:
         self.about = about
         self.conversation = conversation
         self.agent = agent
         self.journal = journal
         self.workshop = workshop
+        self.taking_back = memory.taking_back
+        self.of_undoing = of_undoing
+        """What is said when something was taken back."""
+        self._memory = memory
         self._make_workshop = make_workshop
         self._life = asyncio.create_task(conversation.run(), name=f"conversation {about.id}")
 
@@ -67,6 +75,7 @@ class Furnished:
         """New interpreters: nothing that code left in them remains."""
         await self.workshop.close()
         self.workshop = self._make_workshop()
+        self._memory.workshop = self.workshop
         self.agent.use_workshop(self.workshop)
         self.workshop.prepare()
 
@@ -75,6 +84,7 @@ class Furnished:
         self._life.cancel()
         await asyncio.gather(self._life, return_exceptions=True)
         await self.workshop.close()
+        await self._memory.close()
 
 
 async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
@@ -87,12 +97,14 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
         return shared.workshop(folder)
 
     workshop = make_workshop()
+    memory = Memory(shared.home, shared.settings.undo, journal, workshop)
     agent = Agent(
         shared.mind.model,
         workshop,
         desk,
         journal,
         profile=shared.mind.manner,
+        checkpointer=memory.checkpointer,
         bounds=bounds(shared.settings),
     )
     conversation = Conversation(
@@ -104,10 +116,20 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
         shared.shelf,
         shared.instinct,
         shared.preferences,
+        memory.taking_back,
         shared.watch,
     )
     workshop.prepare()
-    return Furnished(about, conversation, agent, journal, workshop, make_workshop)
+    return Furnished(
+        about,
+        conversation,
+        agent,
+        journal,
+        workshop,
+        make_workshop,
+        memory,
+        shared.instinct.of_undoing,
+    )
 
 
 def workspace(home: Home, settings: Settings, about: records.Conversation) -> Path:

@@ -3,6 +3,7 @@
 import asyncio
 from typing import Protocol, Self
 
+from sayso.server.agent.taking_back import TakingBack
 from sayso.server.reflexes.answers import Answers
 from sayso.server.reflexes.clerk import Clerk
 from sayso.server.reflexes.matching import Reflexes
@@ -25,7 +26,11 @@ class OnDue(Protocol):
 class Instinct:
     """Made by `awake`; its `run` is a task, until cancelled."""
 
-    def __init__(self, reflexes: Reflexes, clerk: Clerk, reminders: Reminders) -> None:
+    def __init__(
+        self, reflexes: Reflexes, clerk: Clerk, reminders: Reminders, answers: Answers
+    ) -> None:
+        self.of_undoing = answers.undoing
+        """What is said when changes were taken back."""
         self._reflexes = reflexes
         self._clerk = clerk
         self._reminders = reminders
@@ -40,7 +45,7 @@ class Instinct:
 
         reminders = await Reminders.open(log, due)
         clerk = Clerk(answers, reminders)
-        return cls(reflexes, clerk, reminders)
+        return cls(reflexes, clerk, reminders, answers)
 
     async def run(self) -> None:
         """Tell reminders when their time comes."""
@@ -61,14 +66,14 @@ class Instinct:
     async def answer(
         self, text: str, device: str, conversation: str, taking_back: TakingBack
     ) -> str | None:
-        """Answer what needs no language model; None for what does. Raises StoreError."""
+        """Answer what needs no language model; None for what does."""
         match self._reflexes.match(text):
             case None:
                 return None
             case Undo():
-                return self.told.undone(await taking_back.undo(device))
+                return self.of_undoing.undone(await taking_back.undo(device))
             case Redo():
-                return self.told.redone(await taking_back.redo(device))
+                return self.of_undoing.redone(await taking_back.redo(device))
             case reflex:
                 return await self._clerk.answer(reflex, device, conversation)
 

@@ -168,7 +168,7 @@ class Undoing:
     nothing: str
     nothing_again: str
     running: str
-    off: str
+    switched_off: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class UndoAnswers:
             case "running":
                 return phrases.running
             case "off":
-                return phrases.off
+                return phrases.switched_off
             case "failed":
                 return done.problem
             case "blocked":

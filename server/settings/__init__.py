@@ -34,6 +34,7 @@ from sayso.server.settings.sections import (
     Log,
     Models,
     Storage,
+    Undo,
     Voice,
 )
 from sayso.server.settings.tree import Settings
@@ -55,6 +56,7 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Storage",
+    "Undo",
     "UnknownKey",
     "UnusableFile",
     "Voice",

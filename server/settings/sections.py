@@ -122,6 +122,22 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
+class Undo:
+    """Taking back what code did to files: what is kept for it."""
+
+    total_mb: Annotated[int, Between(0, 10_000_000)] = 2_000
+    """Megabytes that may be kept for one conversation, next to the files themselves: the folders
+    that code may write to, and what runs changed there. The oldest goes out first. 0 switches undo
+    off."""
+    file_mb: Annotated[int, Between(1, 1_000_000)] = 100
+    """Megabytes of the largest file that is kept. Larger ones cannot be brought back; Sayso says
+    which they are."""
+    files: Annotated[int, Between(100, 10_000_000)] = 200_000
+    """Files of one folder. Looking at so many before each run takes about a second; a folder with
+    more is not looked after."""
+
+
+@dataclass(frozen=True, slots=True)
 class Gateway:
     """What one server takes upon itself."""
 
@@ -164,6 +180,7 @@ SECTIONS: dict[str, type] = {
     "agent": Agent,
     "approvals": Approvals,
     "code": Code,
+    "undo": Undo,
     "gateway": Gateway,
     "storage": Storage,
     "models": Models,

@@ -23,6 +23,7 @@ class Settings:
     agent: sections.Agent = field(default_factory=sections.Agent)
     approvals: sections.Approvals = field(default_factory=sections.Approvals)
     code: sections.Code = field(default_factory=sections.Code)
+    undo: sections.Undo = field(default_factory=sections.Undo)
     gateway: sections.Gateway = field(default_factory=sections.Gateway)
     storage: sections.Storage = field(default_factory=sections.Storage)
     models: sections.Models = field(default_factory=sections.Models)

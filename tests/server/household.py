@@ -25,6 +25,7 @@ from sayso.server.settings import Settings
 from sayso.server.shelf import Shelf
 from sayso.server.slash.commands import Commands
 from sayso.server.slash.conversing import CONVERSING
+from sayso.server.slash.undoing import UNDOING
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
 from sayso.server.speech.voices import OneVoice
@@ -139,7 +140,7 @@ async def household(
         log, partial(furnish, shared), idle_s=idle_s, open_at_most=open_at_most
     )
     try:
-        yield Household(conversations, Commands(CONVERSING), log)
+        yield Household(conversations, Commands((*CONVERSING, *UNDOING)), log)
     finally:
         await conversations.close()
         await log.close()

@@ -1,0 +1,118 @@
+"""What code did to files is taken back by a sentence, without any language model, and for good."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.speech import Voice
+from tests.rig import SAYSO, Server
+from tests.scripted_model import ScriptedModel, runs, says
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+
+HAVOC = """
+import os, pathlib
+os.remove("a.txt")
+pathlib.Path("b.txt").write_text("overwritten")
+pathlib.Path("c.txt").write_text("new")
+"""
+
+
+def files(folder: Path) -> Mapping[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
+
+
+def furnish(home: Path) -> Path:
+    """A workspace with two files, before the server starts or after."""
+    workspace = home / "workspaces" / "main"
+    workspace.mkdir(parents=True, exist_ok=True)
+    (workspace / "a.txt").write_text("first")
+    (workspace / "b.txt").write_text("second")
+    return workspace
+
+
+def test_undo_that_puts_files_back_and_says_so(server: Server, model: ScriptedModel) -> None:
+    workspace = furnish(server.home)
+    before = files(workspace)
+    model.add(runs(HAVOC), says("Done."))
+    ended = server.ask("tidy up my files", "--approve", "yes").first("code.end")
+    assert ended["changes"] == {"added": ["c.txt"], "changed": ["b.txt"], "deleted": ["a.txt"]}
+    asked = len(model.requests)
+
+    undone = server.ask("Undo that.")
+
+    assert files(workspace) == before
+    assert "put back two files: a.txt and b.txt" in undone.reply
+    assert "removed one file that had not been there before: c.txt" in undone.reply
+    assert "Variables" in undone.reply
+    assert len(model.requests) == asked, "undoing needs no language model"
+
+    model.add(says("They are as they were."))
+    server.ask("what is in my files?")
+    told = json.dumps(model.requests[-1].body["messages"])
+    assert "undone" in told
+    assert "tidy up" not in told
+    assert "overwritten" not in told
+
+    assert "again" in server.ask("Redo that.").reply
+    assert "a.txt" not in files(workspace)
+    assert "put back" in server.ask("Take that back.").reply
+    assert files(workspace) == before
+    assert "no changes" in server.ask("Undo that.").reply
+
+
+def test_what_a_killed_servers_code_did_is_taken_back_after_it_starts_again(
+    home: Path, model: ScriptedModel
+) -> None:
+    workspace = furnish(home)
+    before = files(workspace)
+    with Server(home, model) as server:
+        model.add(runs(f"{HAVOC}\nimport time; time.sleep(600)"))
+        asking = subprocess.Popen(
+            [SAYSO, "ask", "--server", server.url, "--json", "--approve", "yes", "wreck it all"],
+            env=server.variables,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 60
+        while "c.txt" not in files(workspace) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.killpg(server.process.pid, signal.SIGKILL)
+        server.process.wait()
+        asking.kill()
+        asking.wait()
+        assert files(workspace) != before
+        (workspace / "later.txt").write_text("by the person, while nothing ran")
+
+        server.log.close()
+        server.start()
+        reply = server.ask("Undo that.").reply
+
+        assert "put back two files" in reply
+        assert files(workspace).items() >= before.items()
+        assert "c.txt" not in files(workspace)
+
+
+@pytest.mark.thorough
+def test_undo_that_is_understood_when_it_is_spoken(
+    server: Server, model: ScriptedModel, voice: Voice
+) -> None:
+    workspace = furnish(server.home)
+    before = files(workspace)
+    model.add(runs(HAVOC), says("Done."))
+    server.ask("tidy up my files", "--approve", "yes")
+    question, answer = server.home / "question.wav", server.home / "answer.wav"
+    voice.speak("Undo that.", question)
+
+    client = server.talk(question, answer)
+
+    assert files(workspace) == before, client.events
+    assert "two files" in client.reply
+    assert voice.understands(answer, "I put back two files.") or "two" in voice.listen(answer)
