@@ -1,5 +1,7 @@
 """From what the agent tells to what the turn machine understands."""
 
+from collections.abc import Iterable
+
 from sayso.protocol import messages as m
 from sayso.server.agent import events as agent
 from sayso.server.shelf import Item, Shelf
@@ -24,8 +26,8 @@ def event_of(ticket: Ticket, event: agent.AgentEvent, shelf: Shelf) -> turn.Even
             return turn.WorkShowed(ticket, "acting", m.CodeStart(name, language, code))
         case agent.RunOutput():
             return turn.WorkShowed(ticket, "acting", _output(event, shelf))
-        case agent.RunEnded(id=name, status=status, seconds=seconds, detail=detail):
-            return turn.WorkShowed(ticket, "thinking", m.CodeEnd(name, status, seconds, detail))
+        case agent.RunEnded():
+            return turn.WorkShowed(ticket, "thinking", _ended(event))
 
 
 def approval_request(event: agent.ApprovalAsked) -> m.ApprovalRequest:
@@ -39,6 +41,19 @@ def approval_request(event: agent.ApprovalAsked) -> m.ApprovalRequest:
         event.may_touch,
         event.expires_s,
     )
+
+
+def _ended(event: agent.RunEnded) -> m.CodeEnd:
+    changes = event.changes
+    shown = m.Changes(
+        _shown(changes.added), _shown(changes.changed), _shown(changes.deleted), changes.more
+    )
+    return m.CodeEnd(event.id, event.status, event.seconds, event.detail, shown)
+
+
+def _shown(paths: Iterable[str]) -> tuple[str, ...]:
+    """Names of files may hold bytes that are no text."""
+    return tuple(path.encode("utf-8", "replace").decode() for path in paths)
 
 
 def _output(event: agent.RunOutput, shelf: Shelf) -> m.CodeOut:

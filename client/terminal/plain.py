@@ -3,7 +3,7 @@
 Every thing that is said takes lines of its own, from the top down, and nothing is drawn over.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 from sayso.audio.microphone import DeviceChange
@@ -15,6 +15,7 @@ from sayso.protocol.messages import (
     Announce,
     ApprovalDone,
     ApprovalRequest,
+    Changes,
     CodeEnd,
     CodeOut,
     CodeStart,
@@ -26,6 +27,9 @@ from sayso.protocol.messages import (
     SttFinal,
     TurnState,
 )
+
+PATHS_SHOWN = 8
+"""Of each kind of change: `/diff` shows all."""
 
 SETTLED = {
     "yes": "Approved.",
@@ -108,6 +112,8 @@ class PlainScreen:
                 self._output(message)
             case CodeEnd(status=status, seconds=seconds, detail=detail):
                 self.say(f"Ended ({status}, {seconds:.1f} s). {detail}".rstrip())
+                for line in changed(message.changes):
+                    self.say(f"  {line}")
             case ApprovalRequest():
                 self.say(question(message))
             case ApprovalDone(decision=decision):
@@ -139,6 +145,21 @@ class PlainScreen:
             self.say("The server is there.")
         if change.session == "anew":
             self.say("The server started anew; it does not remember what was said before.")
+
+
+def changed(changes: Changes) -> list[str]:
+    """Says in words which files a run changed."""
+    kinds = (("new", changes.added), ("changed", changes.changed), ("deleted", changes.deleted))
+    lines = [f"{word}: {_names(paths)}" for word, paths in kinds if paths]
+    if changes.more:
+        lines.append(f"and {changes.more} more")
+    return lines
+
+
+def _names(paths: Sequence[str]) -> str:
+    shown = [clean.code(path).replace("\n", "<U+000A>") for path in paths[:PATHS_SHOWN]]
+    more = len(paths) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def indented(text: str) -> str:

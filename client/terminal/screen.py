@@ -19,7 +19,7 @@ from sayso.client.seen import (
 from sayso.client.terminal import clean, scroll
 from sayso.client.terminal.board import Board, Pending
 from sayso.client.terminal.live import LiveArea
-from sayso.client.terminal.plain import SETTLED, timing
+from sayso.client.terminal.plain import SETTLED, changed, timing
 from sayso.client.terminal.reply import Reply
 from sayso.client.terminal.runs import Run
 from sayso.protocol import messages
@@ -248,7 +248,8 @@ class TerminalScreen:
     def _code_ends(self, end: CodeEnd) -> None:
         self._put_rest(self._runs.pop(end.id, Run()))
         self.board.output = self.board.running = ""
-        self.put(scroll.ended(end), "")
+        told = [scroll.aside(line) for line in changed(end.changes)]
+        self.put(scroll.ended(end), *told, "")
 
     def _put_rest(self, run: Run) -> None:
         left_out, last = run.finish()

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sayso.protocol.messages.quantities import Count
+
 
 @dataclass(frozen=True, slots=True)
 class TurnState:
@@ -37,6 +39,21 @@ class CodeOut:
 
 
 @dataclass(frozen=True, slots=True)
+class Changes:
+    """What a run changed in the files that it may write to. Folders' paths end with a slash."""
+
+    added: tuple[str, ...] = ()
+    """Relative to the workspace, or absolute outside of it."""
+    changed: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    more: Count = 0
+    """How many further paths changed that are not listed."""
+
+
+NO_CHANGES = Changes()
+
+
+@dataclass(frozen=True, slots=True)
 class CodeEnd:
     """The run is over."""
 
@@ -49,6 +66,7 @@ class CodeEnd:
     seconds: float = 0.0
     detail: str = ""
     """One sentence for the person, where there is something to say."""
+    changes: Changes = NO_CHANGES
 
 
 @dataclass(frozen=True, slots=True)

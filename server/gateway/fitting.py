@@ -23,6 +23,11 @@ def fitted(message: m.FromServer, limit_bytes: int) -> Iterator[m.FromServer]:
         middle = len(message.text) // 2
         yield from fitted(replace(message, text=message.text[:middle]), limit_bytes)
         yield from fitted(replace(message, text=message.text[middle:]), limit_bytes)
+    elif isinstance(message, m.CodeEnd) and message.changes != m.Changes():
+        changes = message.changes
+        listed = len(changes.added) + len(changes.changed) + len(changes.deleted)
+        shorter = m.Changes(more=changes.more + listed)
+        yield from fitted(replace(message, changes=shorter), limit_bytes)
     else:
         log.warning("%s is too long for a client's frames", m.NAMES[type(message)])
 

@@ -29,6 +29,9 @@ from sayso.server.undo.tree import Change, Entry, Unkept, changes, joined
 LISTED: Final = 100
 """Paths that a run's report names; nobody reads more, and messages and the log stay small."""
 
+LISTED_CHARS: Final = 8_000
+"""All these paths together: an eighth of a client's longest message."""
+
 RUNS_KEPT: Final = 1_000
 """Nobody goes back further; what they changed goes out earlier where room is short."""
 
@@ -363,7 +366,13 @@ def named(change: Change) -> str:
 
 def listed(changed: Sequence[tuple[str, Change]]) -> Changes:
     """As it is reported."""
-    told = changed[:LISTED]
+    told: list[tuple[str, Change]] = []
+    room = LISTED_CHARS
+    for path, change in changed[:LISTED]:
+        room -= len(path)
+        if room < 0:
+            break
+        told.append((path, change))
     return Changes(
         added=tuple(path for path, change in told if change.before is None),
         changed=tuple(path for path, change in told if change.before and change.after),

@@ -67,6 +67,7 @@ def test_undo_that_puts_files_back_and_says_so(server: Server, model: ScriptedMo
     assert "no changes" in server.ask("Undo that.").reply
 
 
+@pytest.mark.thorough
 def test_what_a_killed_servers_code_did_is_taken_back_after_it_starts_again(
     home: Path, model: ScriptedModel
 ) -> None:

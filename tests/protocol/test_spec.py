@@ -29,7 +29,15 @@ ROOT = Path(__file__).parents[2]
 
 RECORDS = {
     kind.__name__: kind
-    for kind in (m.VersionRange, m.Limits, m.AudioOffer, m.AudioAgreed, m.Word, m.Snapshot)
+    for kind in (
+        m.VersionRange,
+        m.Limits,
+        m.AudioOffer,
+        m.AudioAgreed,
+        m.Word,
+        m.Changes,
+        m.Snapshot,
+    )
 }
 
 
