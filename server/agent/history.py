@@ -94,12 +94,8 @@ class History:
                 acts = [Act(call) for call in record.calls]
                 self._acts.update((act.call.id, act) for act in acts)
                 self.exchanges[-1].steps.append(Step(record.text, acts))
-            case RunIntended(run=run) if run in self._acts:
-                self._acts[run].intended = record
-                self._ran = True
-                self.runs[-1].append(run)
-            case RunReported(run=run) if run in self._acts:
-                self._acts[run].report = record
+            case RunIntended() | RunReported() if record.run in self._acts:
+                self._run(self._acts[record.run], record)
             case Heard(text=text) if self.exchanges:
                 self._cut(self.exchanges[-1], text)
             case Interrupted() if self.exchanges:
@@ -117,6 +113,14 @@ class History:
                 self._state_lost = self._ran = False
             case _:
                 pass
+
+    def _run(self, act: Act, record: RunIntended | RunReported) -> None:
+        if isinstance(record, RunReported):
+            act.report = record
+        else:
+            act.intended = record
+            self._ran = True
+            self.runs[-1].append(record.run)
 
     def _ask(self, text: str) -> None:
         news = tuple(self._news.values())
@@ -160,6 +164,7 @@ class History:
     def _withdraw(self, exchange: Exchange) -> None:
         """It was half a request; the whole one follows."""
         self._state_lost = self._state_lost or exchange.state_lost
+        self._news.update({news.runs: news for news in exchange.news})
         for step in exchange.steps:
             for act in step.acts:
                 self._acts.pop(act.call.id, None)
