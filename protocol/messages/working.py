@@ -50,9 +50,6 @@ class Changes:
     """How many further paths changed that are not listed."""
 
 
-NO_CHANGES = Changes()
-
-
 @dataclass(frozen=True, slots=True)
 class CodeEnd:
     """The run is over."""
@@ -66,7 +63,7 @@ class CodeEnd:
     seconds: float = 0.0
     detail: str = ""
     """One sentence for the person, where there is something to say."""
-    changes: Changes = NO_CHANGES
+    changes: Changes = field(default_factory=Changes)
 
 
 @dataclass(frozen=True, slots=True)
