@@ -11,8 +11,9 @@ from typing import Any, Self
 
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home, make_token
+from sayso.server.agent.spending import DayBook
 from sayso.server.conversations import Conversations
-from sayso.server.furnishing import Shared, furnish
+from sayso.server.furnishing import Shared, day_bounds, furnish
 from sayso.server.gateway.host import Greeting
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
@@ -103,6 +104,7 @@ class App:
             shelf=self._shelf,
             instinct=instinct,
             preferences=await Preferences.open(event_log),
+            day=await DayBook.open(event_log, day_bounds(self._settings)),
             workshop=ground.workshop,
             watch=self._telemetry.saw,
         )

@@ -10,6 +10,8 @@ from sayso.server.agent.approvals import ApprovalDesk
 from sayso.server.agent.bounds import Bounds
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.loop import Agent
+from sayso.server.agent.outputs import Outputs
+from sayso.server.agent.spending import DayBook, DayBounds
 from sayso.server.conversation import Conversation
 from sayso.server.instinct import Instinct
 from sayso.server.memory import Memory
@@ -39,6 +41,7 @@ class Shared:
     shelf: Shelf
     instinct: Instinct
     preferences: Preferences
+    day: DayBook
     workshop: Callable[[Path], Workshop]
     """Sets up a place for code to run in a folder."""
     watch: Callable[[Effect], None] = lambda _: None
@@ -89,7 +92,7 @@ class Furnished:
 
 async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
     """Open a conversation. Raises StoreError."""
-    journal = await Journal.open(shared.log, about.id)
+    journal = await Journal.open(shared.log, about.id, shared.day.saw)
     desk = ApprovalDesk(journal, shared.settings.approvals.expire_s)
     folder = workspace(shared.home, shared.settings, about)
 
@@ -106,6 +109,8 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
         profile=shared.mind.manner,
         checkpointer=memory.checkpointer,
         bounds=bounds(shared.settings),
+        outputs=Outputs(shared.home.state / "outputs" / about.id),
+        day=shared.day,
     )
     conversation = Conversation(
         about.id,
@@ -136,6 +141,17 @@ def workspace(home: Home, settings: Settings, about: records.Conversation) -> Pa
     """The folder in which a conversation's code runs."""
     chosen = about.workspace or settings.code.workspace
     return Path(chosen).expanduser() if chosen else home.data / "workspaces" / about.id
+
+
+def day_bounds(settings: Settings) -> DayBounds:
+    """How far one day may go, as the settings have it."""
+    limits = settings.agent
+    return DayBounds(
+        steps=limits.day_steps,
+        seconds=limits.day_seconds,
+        tokens=limits.day_tokens,
+        usd=limits.day_usd,
+    )
 
 
 def bounds(settings: Settings) -> Bounds:

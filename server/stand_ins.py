@@ -33,9 +33,14 @@ class Mindless:
 
     name = "none"
     calls_tools = False
+    sees = False
 
     def __init__(self, reason: str) -> None:
         self._reason = reason
+
+    def price(self, tokens_in: int, tokens_out: int) -> float | None:
+        """Nothing is asked of nobody."""
+        return None
 
     async def reply(
         self, messages: Sequence[ChatMessage], tools: Sequence[Tool]

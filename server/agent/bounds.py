@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
+from sayso.server.agent.spending import DayBook
 from sayso.server.store.records import Answered, Call
 
 
@@ -42,7 +43,8 @@ class LimitReached(Exception):
 class Reckoning:
     """What one request has used. Raises LimitReached where it is too much."""
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: Bounds, day: DayBook | None = None) -> None:
+        self._day = day
         self.tokens_in = 0
         self.tokens_out = 0
         self.usd: float | None = None
@@ -82,6 +84,16 @@ class Reckoning:
         """Whether it is the deadline that stops the work."""
         return self._deadline.expired()
 
+    @property
+    def day_is_over(self) -> bool:
+        """Whether all that one day may use is used."""
+        return self._day is not None and bool(self._day.question)
+
+    def check_day(self) -> None:
+        """Go on only if the day's limits allow it."""
+        if self._day is not None and (question := self._day.question):
+            raise LimitReached(question)
+
     def during_reply(self, characters: int) -> None:
         """The model's reply is this long by now."""
         if characters > self._bounds.reply_chars:
@@ -106,6 +118,7 @@ class Reckoning:
             raise LimitReached("This has become a long piece of work. Shall I go on?")
         if self.usd is not None and self.usd >= self._bounds.usd:
             raise LimitReached(f"This has cost {self.usd:.2f} dollars so far. Shall I go on?")
+        self.check_day()
         self.runs += 1
 
     def after_run(self, call: Call, failure: str, output: str) -> None:

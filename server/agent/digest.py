@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from sayso.server.agent.paging import gap_note
 from sayso.server.runtimes.runtime import Output
 
 _HEAD_SHARE: Final = 0.4
@@ -11,7 +12,9 @@ _HEAD_SHARE: Final = 0.4
 class Digest:
     """Takes output as it comes and keeps no more of it than the model may see."""
 
-    def __init__(self, characters: int) -> None:
+    def __init__(self, characters: int, run: str = "") -> None:
+        """`run`: the name under which the whole can be read."""
+        self._run = run
         self._head_room = int(characters * _HEAD_SHARE)
         self._tail_room = characters - self._head_room
         self._head = ""
@@ -20,12 +23,7 @@ class Digest:
 
     def take(self, output: Output) -> None:
         """Add a piece."""
-        text = output.text
-        if output.data:
-            shown = f"[{output.mime} shown to the person]"
-            text = f"{shown} {text}\n" if text else f"{shown}\n"
-        if output.kind == "result" and not text.endswith("\n"):
-            text += "\n"
+        text = as_text(output)
         self._length += len(text)
         room = self._head_room - len(self._head)
         self._head += text[:room]
@@ -37,5 +35,15 @@ class Digest:
         missing = self._length - len(self._head) - len(self._tail)
         if missing <= 0:
             return self._head + self._tail
-        note = f"[{missing} of {self._length} characters left out here: print less to see them]"
+        start = len(self._head)
+        note = gap_note(self._run, start, start + missing, self._length)
         return f"{self._head}\n{note}\n{self._tail}"
+
+
+def as_text(output: Output) -> str:
+    """What a model is given of a piece of output."""
+    text = output.text
+    if output.data:
+        shown = f"[{output.mime} shown to the person]"
+        text = f"{shown} {text}\n" if text else f"{shown}\n"
+    return text + "\n" if output.kind == "result" and not text.endswith("\n") else text

@@ -152,6 +152,10 @@ class History:
         """Calls of which nothing is known yet."""
         return [act for act in self._acts.values() if act.report is None]
 
+    def find(self, call: str) -> Act | None:
+        """What came of a call, by the id that is ours."""
+        return self._acts.get(call)
+
     def knows_call(self, given_id: str) -> bool:
         """Whether a provider's id for a call has been used before."""
         return any(act.call.given_id == given_id for act in self._acts.values())

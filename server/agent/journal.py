@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Self
 
 from sayso.server.agent.history import History
@@ -23,8 +24,17 @@ _LOST_BEFORE = "Sayso ended before it ran: it did not run."
 class Journal:
     """Made by `open`, used by everything that takes part in one conversation."""
 
-    def __init__(self, log: EventLog, conversation: str, history: History, tip: int | None) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        conversation: str,
+        history: History,
+        tip: int | None,
+        watch: Callable[[Record], None] | None = None,
+    ) -> None:
+        """`watch` sees what is noted from now on."""
         self.conversation = conversation
+        self._watch = watch
         self.history = history
         self._log = log
         self._tip = tip
@@ -34,7 +44,9 @@ class Journal:
         self._writing: set[asyncio.Task[int]] = set()
 
     @classmethod
-    async def open(cls, log: EventLog, conversation: str) -> Self:
+    async def open(
+        cls, log: EventLog, conversation: str, watch: Callable[[Record], None] | None = None
+    ) -> Self:
         """Read a conversation, or begin it. Raises StoreError.
 
         What had started and not reported when the server ended is noted as "outcome unknown" and
@@ -43,7 +55,7 @@ class Journal:
         """
         events = await log.conversation(conversation)
         history = History(event.record for event in events)
-        journal = cls(log, conversation, history, events[-1].id if events else None)
+        journal = cls(log, conversation, history, events[-1].id if events else None, watch)
         asked = {
             event.record.id: event.record.run
             for event in events
@@ -84,6 +96,8 @@ class Journal:
         It is remembered at once and kept in order, even if the one who notes it is cancelled.
         """
         self.history.apply(record)
+        if self._watch:
+            self._watch(record)
         writing = asyncio.ensure_future(self._keep(source, record, time.time()))
         self._writing.add(writing)
         writing.add_done_callback(self._writing.discard)

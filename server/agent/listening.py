@@ -9,7 +9,8 @@ from typing import Final
 from sayso.server.agent.fences import FENCE_SIZE
 from sayso.server.agent.languages import DEFAULT, Languages
 from sayso.server.agent.model import Delta, TextDelta, ToolCallDelta, Usage
-from sayso.server.agent.printed_calls import read_tool_call
+from sayso.server.agent.paging import PAGE, read_arguments
+from sayso.server.agent.printed_calls import Wanted, read_tool_call
 from sayso.server.agent.reading import Code, Fences, Piece, Prose, Reader
 from sayso.server.store.records import Answered, Call
 
@@ -45,9 +46,14 @@ class Listener:
         self._gathered: dict[int, _Gathered] = {}
         self._text = ""
         self._code: Code | None = None
-        self._usage = Usage(0, 0, None)
+        self._usage: Usage | None = None
         self.characters = 0
         """How long the reply is so far."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the reply took, if its provider said so."""
+        return self._usage
 
     @property
     def over(self) -> bool:
@@ -83,20 +89,13 @@ class Listener:
         said = self._take_text("", final=True)
         return said + self._take_pieces(self._reader.finish())
 
-    def answer(self, model: str, used_ids: Callable[[str], bool]) -> Answered:
+    def answer(self, used_ids: Callable[[str], bool]) -> Answered:
         """All of it, for the history."""
-        return Answered(
-            text=self._text,
-            calls=tuple(self._calls(used_ids)),
-            model=model,
-            tokens_in=self._usage.tokens_in,
-            tokens_out=self._usage.tokens_out,
-            usd=self._usage.usd,
-        )
+        return Answered(text=self._text, calls=tuple(self._calls(used_ids)))
 
-    def cut(self, model: str) -> Answered | None:
+    def cut(self) -> Answered:
         """What was said before the stream ended too early, and no code, which may be half."""
-        return Answered(self._text, model=model, whole="cut") if self._text else None
+        return Answered(self._text, whole="cut")
 
     def _take_text(self, text: str, *, final: bool = False) -> str:
         """Servers differ in whether a continued message comes back from its beginning or from where
@@ -126,7 +125,12 @@ class Listener:
     def _calls(self, used_ids: Callable[[str], bool]) -> Sequence[Call]:
         calls: list[Call] = []
         for _, gathered in sorted(self._gathered.items()):
-            wanted = read_tool_call(gathered.name, gathered.arguments, self._languages)
+            page = read_arguments(gathered.arguments) if gathered.name == PAGE else None
+            wanted = (
+                Wanted(PAGE, page.line)
+                if page
+                else read_tool_call(gathered.name, gathered.arguments, self._languages)
+            )
             # Some servers give every call the same id; then ours is used.
             used = used_ids(gathered.id) or any(call.given_id == gathered.id for call in calls)
             language, code = (wanted.language, wanted.code) if wanted else (DEFAULT, "")

@@ -76,6 +76,7 @@ class LitellmModel:
         api_key: str = "",
         name: str = "",
         calls_tools: Literal["auto", "yes", "no"] = "auto",
+        sees: Literal["auto", "yes", "no"] = "auto",
         temperature: float | None = None,
         reply_tokens: int | None = None,
         patience: Patience | None = None,
@@ -87,6 +88,7 @@ class LitellmModel:
         self._model = model
         self._name = name or model
         self._tools: Literal["auto", "yes", "no"] = calls_tools
+        self._sees: Literal["auto", "yes", "no"] = sees
         self._patience = patience or Patience()
         given = {
             "api_base": api_base or None,
@@ -111,6 +113,17 @@ class LitellmModel:
         no, and the model writes fenced code, which every model can.
         """
         return self._tools == "yes"
+
+    @property
+    def sees(self) -> bool:
+        """What was said, else what litellm knows of the model; no until it is loaded."""
+        return self._sees == "yes"
+
+    def price(self, tokens_in: int, tokens_out: int) -> float | None:
+        """By litellm's table, which lies on disk; None for what is not in it."""
+        if self._litellm is None:
+            return None
+        return self._price(prompt_tokens=tokens_in, completion_tokens=tokens_out)
 
     async def warm(self) -> None:
         """Load litellm and let it make its first call, to nobody. Raises ModelError.
@@ -191,12 +204,13 @@ class LitellmModel:
                 yield ToolCallDelta(call.index, call.id, function.name, function.arguments or "")
         usage = getattr(chunk, "usage", None)
         if usage is not None:
-            yield Usage(usage.prompt_tokens, usage.completion_tokens, self._price(usage))
+            yield Usage(
+                usage.prompt_tokens, usage.completion_tokens, self._price(usage_object=usage)
+            )
 
-    def _price(self, usage: Any) -> float | None:  # noqa: ANN401 (litellm's own type)
-        """US dollars by litellm's table, which lies on disk; None for what is not in it."""
+    def _price(self, **used: Any) -> float | None:  # noqa: ANN401 (litellm's own types)
         try:
-            parts = self._litellm.cost_per_token(model=self._model, usage_object=usage)
+            parts = self._litellm.cost_per_token(model=self._model, **used)
         except Exception:  # noqa: BLE001 (its lookup raises anything for an unknown model)
             return None
         return float(sum(parts))
@@ -220,6 +234,8 @@ class LitellmModel:
         if self._tools == "auto":
             known = litellm.supports_function_calling(model=self._model)
             self._tools = "yes" if known else "no"
+        if self._sees == "auto":
+            self._sees = "yes" if litellm.supports_vision(model=self._model) else "no"
         self._litellm = litellm
 
     async def _call_nobody(self, api_base: str) -> None:

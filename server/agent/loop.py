@@ -14,13 +14,27 @@ from sayso.server.agent.emitting import Emit, emitting
 from sayso.server.agent.events import AgentEvent, Said, WorkDone, WorkFailed
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.leaving import closing
-from sayso.server.agent.listening import Listener
 from sayso.server.agent.model import ChatModel, ModelError
+from sayso.server.agent.outputs import Outputs
+from sayso.server.agent.pages import read_page
+from sayso.server.agent.paging import PAGE
 from sayso.server.agent.performing import Mode, Performer, Workshop
 from sayso.server.agent.profiles import ModelProfile, PlainAnswers
 from sayso.server.agent.prompt import Prompt
+from sayso.server.agent.replying import Replier
+from sayso.server.agent.spending import DayBook, DayBounds, Guess, says_yes
 from sayso.server.store.errors import StoreError
-from sayso.server.store.records import Answered, Asked, Call, Failed, Heard, Interrupted, Withdrawn
+from sayso.server.store.records import (
+    Answered,
+    Asked,
+    Call,
+    DayExtended,
+    Failed,
+    Heard,
+    Interrupted,
+    RunReported,
+    Withdrawn,
+)
 
 
 class Agent:
@@ -37,6 +51,8 @@ class Agent:
         checkpointer: Checkpointer | None = None,
         bounds: Bounds | None = None,
         mode: Mode = "ask",
+        outputs: Outputs | None = None,
+        day: DayBook | None = None,
     ) -> None:
         self.mode: Mode = mode
         """Taken up by the next request."""
@@ -47,6 +63,9 @@ class Agent:
         self._checkpointer = checkpointer or NoCheckpoints()
         self._profile = profile
         self._bounds = bounds or Bounds()
+        self._outputs = outputs or Outputs(None)
+        self._day = day or DayBook(DayBounds())
+        self._guess = Guess()
         self._one_at_a_time = asyncio.Lock()
 
     async def work(self, text: str, by: str = "") -> AsyncGenerator[AgentEvent, None]:
@@ -75,7 +94,7 @@ class Agent:
         self, pursue: Callable[["_Work"], Awaitable[None]]
     ) -> AsyncGenerator[AgentEvent, None]:
         async def do(emit: Emit) -> None:
-            reckoning = Reckoning(self._bounds)
+            reckoning = Reckoning(self._bounds, self._day)
             performer = Performer(
                 self._workshop,
                 self._desk,
@@ -85,8 +104,13 @@ class Agent:
                 self._bounds,
                 reckoning,
                 emit,
+                self._outputs,
             )
-            work = _Work(self._model, self._journal, prompt, performer, reckoning, emit)
+            replier = Replier(
+                self._model, self._journal, prompt, self._outputs, reckoning, self._guess
+            )
+            answers = prompt.answers
+            work = _Work(self._journal, replier, performer, reckoning, emit, answers, self._outputs)
             await pursue(work)
 
         async with self._one_at_a_time:
@@ -126,20 +150,21 @@ class _Work:
 
     def __init__(
         self,
-        model: ChatModel,
         journal: Journal,
-        prompt: Prompt,
+        replier: Replier,
         performer: Performer,
         reckoning: Reckoning,
         emit: Emit,
+        answers: PlainAnswers | None,
+        outputs: Outputs,
     ) -> None:
-        self._model = model
         self._journal = journal
-        self._prompt = prompt
+        self._replier = replier
         self._performer = performer
         self._reckoning = reckoning
         self._emit = emit
-        self._answers = prompt.answers
+        self._answers = answers
+        self._outputs = outputs
         self._pause = ""
         """What parts the next words from those of an earlier step."""
 
@@ -153,6 +178,9 @@ class _Work:
                 )
                 await self._journal.withdraw_questions()
             await self._journal.note("person", Asked(text, by))
+            if self._reckoning.day_is_over and says_yes(text):
+                await self._journal.note("person", DayExtended(by))
+            self._reckoning.check_day()
 
         await self._to_an_end(begin)
 
@@ -162,7 +190,7 @@ class _Work:
 
     async def _ask_again(self) -> None:
         for act in self._journal.history.open_acts:
-            await self._performer.perform(act.call)
+            await self._perform(act.call)
         await self._journal.withdraw_questions()
 
     async def _to_an_end(self, begin: Callable[[], Awaitable[None]]) -> None:
@@ -187,16 +215,24 @@ class _Work:
                 await begin()
                 while calls := (await self._listen()).calls:
                     for call in calls:
-                        await self._performer.perform(call)
+                        await self._perform(call)
                     if self._answers:
                         await self._account_for(calls[-1], self._answers)
                         return
         except TimeoutError:
             raise self._reckoning.time_is_up() from None
 
+    async def _perform(self, call: Call) -> None:
+        if call.language == PAGE:
+            self._reckoning.before_run(call)
+            output = await read_page(call.code, self._journal.history, self._outputs)
+            await self._journal.note("server", RunReported(call.id, "ok", output=output))
+        else:
+            await self._performer.perform(call)
+
     async def _listen(self) -> Answered:
         """Let the model reply, and say its words as they come."""
-        answer = await self._take_reply(self._say)
+        answer = await self._replier.take(self._say)
         await self._keep(answer)
         return answer
 
@@ -206,33 +242,11 @@ class _Work:
         act = exchange.act(call.id)
         answer = Answered(plain_answer(act, answers))
         if not answer.text:
-            reply = await self._take_reply(_to_nobody)
+            reply = await self._replier.take(_to_nobody)
             text = checked(reply.text, exchange.asked, act, answers)
             answer = replace(reply, text=text, calls=())
         await self._say(answer.text)
         await self._keep(answer)
-
-    async def _take_reply(self, say: Callable[[str], Awaitable[None]]) -> Answered:
-        """Take in one reply, however it ends."""
-        sending = self._prompt.write(self._journal.history)
-        fences = self._prompt.fences(self._reckoning.runs)
-        listener = Listener(self._prompt.languages, fences, sending.begun)
-        try:
-            async with closing(self._model.reply(sending.messages, self._prompt.tools)) as deltas:
-                async for delta in deltas:
-                    await say(listener.take(delta))
-                    self._reckoning.during_reply(listener.characters)
-                    if listener.over or listener.in_circles:
-                        break
-            await say(listener.finish())
-        except BaseException:
-            if said := listener.cut(self._model.name):
-                await self._journal.note("model", said)
-            raise
-        answer = listener.answer(self._model.name, self._journal.history.knows_call)
-        if not answer.text.strip() and not answer.calls:
-            raise ModelError("The language model said nothing; ask again, or choose another model.")
-        return answer
 
     async def _keep(self, answer: Answered) -> None:
         await self._journal.note("model" if answer.model else "server", answer)

@@ -57,6 +57,15 @@ class ChatModel(Protocol):
         """Whether it takes tools; otherwise it is asked to write fenced code."""
         ...
 
+    @property
+    def sees(self) -> bool:
+        """Whether it can look at pictures."""
+        ...
+
+    def price(self, tokens_in: int, tokens_out: int) -> float | None:
+        """US dollars for so many tokens, as far as that is known."""
+        ...
+
     def reply(self, messages: Sequence[ChatMessage], tools: Sequence[Tool]) -> AsyncIterator[Delta]:
         """Answer. Raises ModelError, before the first delta or in mid-stream."""
         ...

@@ -7,11 +7,12 @@ from typing import Final, Literal, Protocol
 from sayso.server.agent.approvals import ApprovalDesk, Request, Ruling
 from sayso.server.agent.bounds import Bounds, Reckoning, last_line
 from sayso.server.agent.checkpointing import Checkpointer
-from sayso.server.agent.digest import Digest
+from sayso.server.agent.digest import Digest, as_text
 from sayso.server.agent.emitting import Emit
 from sayso.server.agent.events import ApprovalSettled, RunEnded, RunOutput, RunStarted
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.leaving import closing
+from sayso.server.agent.outputs import Outputs
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.store.records import Call, Changes, RunIntended, RunReported
 
@@ -66,7 +67,9 @@ class Performer:
         bounds: Bounds,
         reckoning: Reckoning,
         emit: Emit,
+        outputs: Outputs,
     ) -> None:
+        self._outputs = outputs
         self._workshop = workshop
         self._desk = desk
         self._journal = journal
@@ -146,7 +149,9 @@ class Performer:
 
     async def _run(self, call: Call, request: Request) -> None:
         clock = asyncio.get_running_loop().time
-        started, digest = clock(), Digest(self._bounds.output_chars)
+        most = self._bounds.output_chars
+        started, digest = clock(), Digest(most, call.id)
+        recording = self._outputs.record(call.id, most)
         ending = Ending("died", 0.0, _NO_ENDING)
         try:
             async with closing(self._workshop.run(request.language, request.code)) as outputs:
@@ -155,24 +160,33 @@ class Performer:
                         ending = output
                     else:
                         digest.take(output)
+                        await recording.take(output, as_text(output))
                         await self._emit(RunOutput(call.id, output))
         except asyncio.CancelledError:
             detail = _OUT_OF_TIME if self._reckoning.out_of_time else _STOPPED
             ending = Ending("interrupted", clock() - started, detail)
             changes = await self._checkpointer.after(call.id)
-            await self._report(call, ending, digest.text, changes)
+            await recording.finish()
+            await self._report(call, ending, digest.text, changes, recording.pictures)
             raise
         changes = await self._checkpointer.after(call.id)
-        await self._report(call, ending, digest.text, changes)
+        await recording.finish()
+        await self._report(call, ending, digest.text, changes, recording.pictures)
         await self._emit(RunEnded(call.id, ending.status, ending.seconds, ending.detail, changes))
         failure = "" if ending.status == "ok" else last_line(digest.text) or ending.detail
         self._reckoning.after_run(call, failure, digest.text)
 
-    async def _report(self, call: Call, ending: Ending, output: str, changes: Changes) -> None:
-        await self._journal.note(
-            "runtime",
-            RunReported(call.id, ending.status, ending.seconds, ending.detail, output, changes),
-        )
+    async def _report(
+        self,
+        call: Call,
+        ending: Ending,
+        output: str,
+        changes: Changes,
+        pictures: tuple[str, ...],
+    ) -> None:
+        status, seconds, detail = ending.status, ending.seconds, ending.detail
+        report = RunReported(call.id, status, seconds, detail, output, changes, pictures)
+        await self._journal.note("runtime", report)
 
     async def _refuse(self, call: Call, detail: str) -> None:
         await self._journal.note("server", RunReported(call.id, "refused", detail=detail))

@@ -142,6 +142,11 @@ class PocketModel:
         self._connected: tuple[Endpoint, ChatModel] | None = None
         self.name = name
         self.calls_tools = calls_tools
+        self.sees = False
+
+    def price(self, tokens_in: int, tokens_out: int) -> float | None:
+        """It costs nothing but time."""
+        return None
 
     async def reply(
         self, messages: Sequence[ChatMessage], tools: Sequence[Tool]

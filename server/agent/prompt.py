@@ -1,22 +1,27 @@
 """The conversation as messages: the same history for models with tools and models without. Pure."""
 
+import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from sayso.server.agent.compaction import compact, shorten
 from sayso.server.agent.examples import ExampleBook
 from sayso.server.agent.history import Act, Exchange, History, Step
 from sayso.server.agent.languages import DEFAULT, Languages
 from sayso.server.agent.model import ChatMessage, Tool
+from sayso.server.agent.paging import PAGE, PAGE_TOOL, read_line
 from sayso.server.agent.performing import Workshop
 from sayso.server.agent.profiles import Example, ModelProfile
 from sayso.server.agent.reading import Fences
 from sayso.server.store.records import Call, MadeAgain, RunReported, TakenBack
 
-_KEPT_SHARE: Final = 0.5
-"""When the conversation has outgrown its bounds, so much of them is kept. Cutting deep and seldom
-leaves the beginning of the prompt the same for many turns, which providers' caches live on."""
+PICTURES: Final = 4
+"""So many at most are shown to a model again with each request: each takes as much as a page."""
+
+Pictures = Mapping[str, tuple[str, bytes]]
+"""By name: its form and its bytes."""
 
 
 _PATHS_TOLD: Final = 20
@@ -64,7 +69,9 @@ class Prompt:
             profile = replace(profile, examples=talk)
         self.languages = Languages(languages)
         self.answers = profile.answers
-        self.tools = [execute_tool(languages)] if calls_tools and languages else []
+        self.tools = [execute_tool(languages), PAGE_TOOL] if calls_tools and languages else []
+        self._brief: frozenset[str] = frozenset()
+        self._pictures: Pictures = {}
         self._characters = profile.history_chars or characters
         self._profile = profile
         self._book = ExampleBook(profile)
@@ -85,15 +92,32 @@ class Prompt:
             return "nothing runs"
         return "show" if self.tools else "run"
 
-    def write(self, history: History) -> Sending:
+    def pictures(self, history: History) -> Sequence[str]:
+        """The names of those that the model is to be shown, the latest, moving on in blocks so that
+        the beginning of the prompt stays the same."""
+        exchanges = compact(history.told, self._characters).exchanges
+        names = [
+            name
+            for exchange in exchanges
+            for step in exchange.steps
+            for act in step.acts
+            for name in (act.report.pictures if act.report else ())
+        ]
+        return names[max(0, len(names) - 1) // PICTURES * PICTURES :]
+
+    def write(self, history: History, pictures: Pictures | None = None) -> Sending:
         """What the model is to be sent."""
-        exchanges = _recent(history.told, self._characters)
+        told = compact(history.told, self._characters)
+        exchanges, self._brief = told.exchanges, told.brief
+        self._pictures = pictures or {}
         current = exchanges[-1]
         ran = any(step.acts for step in current.steps)
         chosen = self._book.choose(current.asked, ran=ran)
         messages = [self._system]
         for number, example in enumerate(chosen.examples):
             self._add_exchange(messages, self._worked(example, number, ran=ran), None)
+        if told.notes:
+            self._add(messages, "user", told.notes)
         before: Exchange | None = None
         for exchange in exchanges:
             self._add_exchange(messages, exchange, before)
@@ -150,17 +174,33 @@ class Prompt:
             for act in step.acts:
                 told = self.told(act)
                 messages.append({"role": "tool", "tool_call_id": _call_id(act), "content": told})
+            self._show(messages, step)
             return
         text = step.text + "\n".join(_written(act.call) for act in step.acts)
         if text:
             self._add(messages, "assistant", text)
         if step.acts:
             self._add(messages, "user", "\n".join(self.told(act) for act in step.acts))
+            self._show(messages, step)
+
+    def _show(self, messages: list[ChatMessage], step: Step) -> None:
+        """What was drawn, for a model that sees."""
+        names = [name for act in step.acts if act.report for name in act.report.pictures]
+        parts = [_picture(*self._pictures[name]) for name in names if name in self._pictures]
+        if not parts:
+            return
+        last = messages[-1]
+        if last["role"] == "user":
+            messages[-1] = {**last, "content": [*_parts(last["content"]), *parts]}
+        else:
+            messages.append({"role": "user", "content": [*_parts("What was shown:"), *parts]})
 
     def told(self, act: Act) -> str:
         """What the model is told about a call."""
         profile, report = self._profile, act.report
-        edited = ""
+        edited, output = "", report.output if report else ""
+        if act.call.id in self._brief:
+            output = shorten(output)
         if act.intended is not None and act.edited:
             code = _fenced(act.intended.language, act.intended.code)
             edited = profile.edited.replace("{code}", code)
@@ -168,31 +208,47 @@ class Prompt:
             return edited + profile.not_run.replace("{detail}", "It has not run.")
         if report.status in ("ok", "error"):
             template = profile.failed if report.status == "error" else profile.output
-            output = report.output.strip("\n")
+            output = output.strip("\n")
             if report.detail not in output:  # how it ended, where the output does not say it
                 output = f"{output}\n[{report.detail}]".lstrip()
             template = template if output.strip() else profile.empty
             return edited + template.replace("{output}", output)
         told = profile.not_run.replace("{detail}", report.detail)
-        return edited + (f"{told}\n{report.output}".strip())
+        return edited + (f"{told}\n{output}".strip())
 
     @staticmethod
     def _add(messages: list[ChatMessage], role: str, content: str) -> None:
         """Add a message, or add to the last one: some servers insist that roles take turns."""
         last = messages[-1]
         if last["role"] == role and "tool_calls" not in last:
-            messages[-1] = {**last, "content": f"{last['content']}\n\n{content}"}
+            joined: object = f"{last['content']}\n\n{content}"
+            if isinstance(last["content"], list):
+                joined = [*last["content"], *_parts(content)]
+            messages[-1] = {**last, "content": joined}
         else:
             messages.append({"role": role, "content": content})
 
 
 def _tool_call(act: Act) -> Mapping[str, Any]:
-    arguments = json.dumps({"language": act.call.language, "code": act.call.code})
+    name, arguments = "execute", {"language": act.call.language, "code": act.call.code}
+    written = json.dumps(arguments)
+    if act.call.language == PAGE and (page := read_line(act.call.code)):
+        name, written = PAGE, page.arguments
     return {
         "id": _call_id(act),
         "type": "function",
-        "function": {"name": "execute", "arguments": arguments},
+        "function": {"name": name, "arguments": written},
     }
+
+
+def _parts(content: object) -> list[object]:
+    """A message's content as a list, which pictures can join."""
+    return list(content) if isinstance(content, list) else [{"type": "text", "text": content}]
+
+
+def _picture(mime: str, data: bytes) -> Mapping[str, Any]:
+    url = f"data:{mime};base64,{base64.b64encode(data).decode()}"
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def _call_id(act: Act) -> str:
@@ -208,24 +264,3 @@ def _fenced(language: str, code: str) -> str:
     while fence in code:
         fence += "`"
     return f"{fence}{language}\n{code}\n{fence}"
-
-
-def _recent(exchanges: Sequence[Exchange], characters: int) -> Sequence[Exchange]:
-    """The latest whole exchanges that fit; the last one is always among them."""
-    first, total = 0, 0
-    for index, exchange in enumerate(exchanges):
-        total += _size(exchange)
-        if total > characters:
-            while first < index and total > characters * _KEPT_SHARE:
-                total -= _size(exchanges[first])
-                first += 1
-    return exchanges[first:]
-
-
-def _size(exchange: Exchange) -> int:
-    size = len(exchange.asked)
-    for step in exchange.steps:
-        size += len(step.text)
-        for act in step.acts:
-            size += len(act.call.code) + len(act.report.output if act.report else "")
-    return size

@@ -9,7 +9,8 @@ What counts as code to be run:
 - a fence with the label of a language that is meant to run, or with none (then it is Python),
   on lines of its own, opened at the end of a line of prose, or all on one line; unfinished too;
 - a call printed instead of made: `{"language": …, "code": …}`, `functions.execute(…)`,
-  `<tool_call>{…}`, bare or in a JSON fence.
+  `<tool_call>{…}`, bare or in a JSON fence;
+- a fence with the label `output` around a run's name and two numbers: a page of its output.
 Every other fence is text, shown as it is. What a model thinks aloud at the beginning, between
 `<think>` tags, is neither said nor run.
 """
@@ -21,6 +22,7 @@ from typing import Final, Literal
 
 from sayso.server.agent.fences import FENCE_SIZE, Fence, read_info
 from sayso.server.agent.languages import Languages
+from sayso.server.agent.paging import PAGE, read_line
 from sayso.server.agent.printed_calls import CALL_KEYS, read_printed
 
 _CALL_OPENERS: Final = ("{", "functions.execute(", "execute(", "<tool_call>")
@@ -29,7 +31,7 @@ _THINK: Final = "<think>"
 _THOUGHT: Final = "</think>"
 _OBJECT: Final = re.compile(r"""\{\s*["']?([A-Za-z_]+)["']?\s*:""")
 _OBJECT_PERHAPS: Final = re.compile(r"""\{\s*["']?[A-Za-z_]*["']?\s*""")
-_CALL_LABELS: Final = frozenset({"json", "json5", "tool_call"})
+_CALL_LABELS: Final = frozenset({"json", "json5", "tool_call", PAGE})
 _PLAIN: Final = re.compile(r"[^\n`]+")
 _TICKS: Final = re.compile(r"`+")
 
@@ -290,6 +292,10 @@ class Reader:
             if wanted is not None and wanted.code.strip():
                 self._finish_with(Code(wanted.language, wanted.code, fence.written))
                 return
+        label = read_info(fence.written.lstrip(f"{fence.mark} \t").partition("\n")[0])[0]
+        if label == PAGE and (page := read_line(code)):
+            self._finish_with(Code(PAGE, page.line, fence.written))
+            return
         if fence.language is not None and code.strip():
             self._finish_with(Code(fence.language, code, fence.written))
             return

@@ -100,6 +100,15 @@ class Agent:
     usd: Annotated[float, Between(0.01, 1_000)] = 1.0
     """US dollars that one request may cost, where the price is known. A request of a few cents
     never needs it; a runaway stops before it is dear."""
+    day_steps: Annotated[int, Between(1, 100_000)] = 500
+    """Times that the model may run code in one day, midnight to midnight, in all conversations
+    together. Like each limit it ends in a question; a yes lets the day have as much again."""
+    day_seconds: Annotated[float, Between(5, 86_400)] = 14_400.0
+    """Seconds that models and code may take in one day, time spent waiting for you not counted."""
+    day_tokens: Annotated[int, Between(1_000, 10_000_000_000)] = 5_000_000
+    """Tokens that one day may use, in and out."""
+    day_usd: Annotated[float, Between(0.01, 10_000)] = 5.0
+    """US dollars that one day may cost, where the price is known."""
     output_chars: Annotated[int, Between(500, 200_000), ByProject()] = 8_000
     """Characters of what code printed that the model is given, head and tail: a page or two."""
 

@@ -119,6 +119,8 @@ class RunReported:
     output: str = ""
     """Bounded text of the output, as the model gets it."""
     changes: Changes = NO_CHANGES
+    pictures: tuple[str, ...] = ()
+    """Names of files with pictures that it showed, for models that see."""
 
 
 @dataclass(frozen=True, slots=True)

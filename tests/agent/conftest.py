@@ -16,8 +16,10 @@ from sayso.server.agent.journal import Journal
 from sayso.server.agent.litellm_model import LitellmModel, Patience
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.model import ChatModel
+from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.performing import Mode, Workshop
 from sayso.server.agent.profiles import ModelProfile, profile
+from sayso.server.agent.spending import DayBook, DayBounds
 from sayso.server.models import Shelf
 from sayso.server.runtimes.environment import ensure
 from sayso.server.runtimes.sandbox.selftest import SandboxReport, find_sandbox
@@ -55,6 +57,7 @@ class House:
     log: EventLog
     journal: Journal
     desk: ApprovalDesk
+    day: DayBook = field(default_factory=lambda: DayBook(DayBounds()))
     model: ScriptedModel = field(default_factory=ScriptedModel)
     events: list[AgentEvent] = field(default_factory=list)
     """What the last work told."""
@@ -95,6 +98,8 @@ class House:
             profile=manner or profile("default"),
             bounds=bounds,
             mode=mode,
+            outputs=Outputs(self.folder / "outputs"),
+            day=self.day,
         )
 
     async def ask(

@@ -16,7 +16,7 @@ CALL = '{"language": "python", "code": "print(1)"}'
 def listen(deltas: Sequence[Delta], fences: Fences = "run", begun: str = "") -> Answered:
     listener = Listener(Languages(("python",)), fences, begun)
     said = "".join(listener.take(delta) for delta in deltas) + listener.finish()
-    answer = listener.answer("a model", lambda _: False)
+    answer = listener.answer(lambda _: False)
     assert answer.text == said
     return answer
 
@@ -51,4 +51,4 @@ def test_a_reply_may_be_begun_to_its_end() -> None:
 
 def test_where_nothing_runs_everything_is_text() -> None:
     for text in ("```python\nprint(1)\n```", CALL, "```python print(1)```"):
-        assert listen([TextDelta(text)], "nothing runs") == Answered(text, model="a model")
+        assert listen([TextDelta(text)], "nothing runs") == Answered(text)

@@ -238,6 +238,10 @@ class Connected:
 
     name = "double"
     calls_tools = False
+    sees = False
+
+    def price(self, tokens_in: int, tokens_out: int) -> float | None:
+        return None
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint

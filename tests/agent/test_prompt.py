@@ -219,7 +219,7 @@ def test_examples_are_told_whole_where_answers_are_not_checked() -> None:
 def test_output_is_whole_or_its_head_and_tail_with_a_true_count(
     pieces: list[str], characters: int
 ) -> None:
-    digest = Digest(characters)
+    digest = Digest(characters, "a1")
     for piece in pieces:
         digest.take(Output("stdout", piece))
     whole = "".join(pieces)
@@ -229,5 +229,8 @@ def test_output_is_whole_or_its_head_and_tail_with_a_true_count(
     head = whole[: int(characters * 0.4)]
     tail = whole[-(characters - len(head)) :]
     left_out = len(whole) - characters
-    note = f"[{left_out} of {len(whole)} characters left out here: print less to see them]"
+    end = len(head) + left_out
+    note = (
+        f"[characters {len(head)} to {end} of {len(whole)} left out here: read them as output a1]"
+    )
     assert digest.text == f"{head}\n{note}\n{tail}"

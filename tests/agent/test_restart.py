@@ -30,7 +30,9 @@ from sayso.server.runtimes.runtime import Output
 from sayso.server.store.event_log import EventLog
 
 class Model:
-    name, calls_tools = "scripted", False
+    name, calls_tools, sees = "scripted", False, False
+    def price(self, tokens_in, tokens_out):
+        return None
     async def reply(self, messages, tools):
         yield TextDelta("I do it.\\n```python\\nopen('done', 'a').write('x')\\n```\\n")
 

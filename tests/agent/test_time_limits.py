@@ -28,6 +28,10 @@ class Recital:
 
     name = "recital"
     calls_tools = False
+    sees = False
+
+    def price(self, tokens_in: int, tokens_out: int) -> float | None:
+        return None
 
     def __init__(self, *replies: str) -> None:
         self._replies = list(replies)

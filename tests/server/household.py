@@ -13,6 +13,7 @@ from sayso.protocol import messages as m
 from sayso.protocol.home import Home
 from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool, Usage
 from sayso.server.agent.profiles import profile
+from sayso.server.agent.spending import DayBook, DayBounds
 from sayso.server.conversations import Conversations
 from sayso.server.furnishing import Shared, furnish
 from sayso.server.instinct import Instinct
@@ -52,6 +53,10 @@ class Echo:
 
     name = "echo"
     calls_tools = False
+    sees = False
+
+    def price(self, tokens_in: int, tokens_out: int) -> float | None:
+        return None
 
     async def reply(
         self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
@@ -114,7 +119,7 @@ class Household:
 
 @asynccontextmanager
 async def household(
-    folder: Path, *, idle_s: float = 1_800.0, open_at_most: int = 16
+    folder: Path, *, idle_s: float = 1_800.0, open_at_most: int = 16, day: DayBounds | None = None
 ) -> AsyncIterator[Household]:
     """A house that lives in a folder, until the block ends."""
     home = Home(folder, folder, folder)
@@ -134,6 +139,7 @@ async def household(
         shelf=Shelf(),
         instinct=await Instinct.awake(log, remind),
         preferences=await Preferences.open(log),
+        day=await DayBook.open(log, day or DayBounds()),
         workshop=lambda place: Workshop(place, None, no_sandbox),
     )
     conversations = Conversations(

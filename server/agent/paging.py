@@ -1,0 +1,72 @@
+"""How a model reads what was left out of a long output: `output(id, from, to)`. Pure.
+
+A tool model calls the tool; a text model writes a fence with the label `output` and the three
+values on one line. Either way it is a call in the language `output` whose code is that line.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+PAGE: Final = "output"
+"""The tool's name, the fence's label, and the language of such a call."""
+
+PAGE_TOOL: Final[dict[str, Any]] = {
+    "type": "function",
+    "function": {
+        "name": PAGE,
+        "description": "Read characters that were left out of a long output.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "id": {"type": "string"},
+                "from": {"type": "integer"},
+                "to": {"type": "integer"},
+            },
+            "required": ["id", "from", "to"],
+        },
+    },
+}
+
+_LINE: Final = re.compile(r"\s*([0-9a-z]{4,16})[\s,]+(\d{1,9})[\s,]+(\d{1,9})\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of one run's output, in characters."""
+
+    run: str
+    start: int
+    end: int
+
+    @property
+    def line(self) -> str:
+        """As a text model writes it."""
+        return f"{self.run} {self.start} {self.end}"
+
+    @property
+    def arguments(self) -> str:
+        """As a tool model writes it."""
+        return json.dumps({"id": self.run, "from": self.start, "to": self.end})
+
+
+def read_line(text: str) -> Page | None:
+    """What a fence with the label `output` asks for; None if it is output that is shown."""
+    found = _LINE.fullmatch(text)
+    return Page(found.group(1), int(found.group(2)), int(found.group(3))) if found else None
+
+
+def read_arguments(arguments: str) -> Page | None:
+    """What a call of the tool asks for; None if that can't be read."""
+    try:
+        value = json.loads(arguments, strict=False)
+        start, end = int(value["from"]), int(value["to"])
+        return Page(str(value["id"]), max(0, start), max(0, end))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def gap_note(run: str, start: int, end: int, whole: int) -> str:
+    """What stands in place of what is left out."""
+    return f"[characters {start} to {end} of {whole} left out here: read them as output {run}]"

@@ -1,0 +1,155 @@
+"""What a day's work has used, of all conversations together, and how much it may use.
+
+The log is the account: what was used today is read from it at the start, and counted on from there.
+So a day's limit holds across restarts, and nothing has to be kept twice.
+"""
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Self
+
+from sayso.server.store.event_log import EventLog
+from sayso.server.store.records import (
+    Answered,
+    DayExtended,
+    Record,
+    RunIntended,
+    RunReported,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DayBounds:
+    """Limits of one day, from midnight to midnight. Each ends in a question to the person."""
+
+    steps: int = 500
+    """Times that code may run: forty long pieces of work."""
+    seconds: float = 14_400.0
+    """Time that models and code take: four hours, waiting for the person not counted."""
+    tokens: int = 5_000_000
+    """Tokens in and out: two dozen pieces of work that each reach their own limit."""
+    usd: float = 5.0
+    """US dollars, where the price is known: what a household would notice in a month."""
+
+
+@dataclass(slots=True)
+class Used:
+    """What was used."""
+
+    steps: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+    usd: float = 0.0
+
+    def count(self, record: Record) -> None:
+        match record:
+            case Answered():
+                self.tokens += record.tokens_in + record.tokens_out
+                self.usd += record.usd or 0.0
+                self.seconds += record.seconds
+            case RunIntended():
+                self.steps += 1
+            case RunReported():
+                self.seconds += record.seconds
+            case _:
+                pass
+
+
+_YES: Final = re.compile(
+    r"(yes|yeah|yep|ok|okay|sure|please|do|continue|carry on|go on|go ahead|keep going)"
+    r"( please| do| go on| go ahead| continue| sure| it)*",
+)
+
+
+class DayBook:
+    """Keeps the account of the day."""
+
+    def __init__(self, bounds: DayBounds, clock: Callable[[], float] = time.time) -> None:
+        """`clock` gives Unix seconds."""
+        self.used = Used()
+        self._bounds = bounds
+        self._clock = clock
+        self._day = self._today()
+        self._times = 1
+        """How often the limits may be used up: once, and once more for each time that the person
+        said so."""
+
+    @classmethod
+    async def open(
+        cls, log: EventLog, bounds: DayBounds, clock: Callable[[], float] = time.time
+    ) -> Self:
+        """Read what was used today. Raises StoreError."""
+        book = cls(bounds, clock)
+        kinds = (Answered, RunIntended, RunReported, DayExtended)
+        for event in await log.of_types(*kinds, since=_midnight(clock())):
+            book.saw(event.record)
+        return book
+
+    def saw(self, record: Record) -> None:
+        """Something happened, in whatever conversation."""
+        self._turn_the_page()
+        if isinstance(record, DayExtended):
+            self._times += 1
+        self.used.count(record)
+
+    @property
+    def question(self) -> str:
+        """Asked of the person when a limit is reached; empty before."""
+        self._turn_the_page()
+        used, bounds = self.used, self._bounds
+        if used.usd >= bounds.usd * self._times:
+            return f"Today has cost {used.usd:.2f} dollars so far. Shall I go on?"
+        if used.tokens >= bounds.tokens * self._times:
+            millions = used.tokens / 1_000_000
+            return f"Today has taken {millions:.1f} million tokens so far. Shall I go on?"
+        if used.steps >= bounds.steps * self._times:
+            return f"I have run code {used.steps} times today. Shall I go on?"
+        if used.seconds >= bounds.seconds * self._times:
+            return f"I have worked for {used.seconds / 3600:.1f} hours today. Shall I go on?"
+        return ""
+
+    def _turn_the_page(self) -> None:
+        today = self._today()
+        if today != self._day:
+            self._day, self._times, self.used = today, 1, Used()
+
+    def _today(self) -> str:
+        return datetime.fromtimestamp(self._clock()).astimezone().date().isoformat()
+
+
+def says_yes(text: str) -> bool:
+    """Whether this is a yes to "Shall I go on?" and nothing else."""
+    words = " ".join(re.findall(r"[a-z]+", text.lower()))
+    return _YES.fullmatch(words) is not None
+
+
+def _midnight(now: float) -> float:
+    day = datetime.fromtimestamp(now).astimezone()
+    return day.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+
+
+class Guess:
+    """What a reply took whose end was not waited for: its provider said nothing of it.
+
+    Learned from the replies that were reported, since each model counts in its own tokens.
+    """
+
+    CHARS_PER_TOKEN: Final = 4.0
+    """Of English text and code, in most models, until there is something to learn from."""
+
+    def __init__(self) -> None:
+        self._sent = self._said = self.CHARS_PER_TOKEN
+
+    def learn(self, sent: int, said: int, tokens_in: int, tokens_out: int) -> None:
+        """A reply was reported: characters, and the tokens that they were."""
+        if sent and tokens_in:
+            self._sent = sent / tokens_in
+        if said and tokens_out:
+            self._said = said / tokens_out
+
+    def tokens(self, sent: int, said: int) -> tuple[int, int]:
+        """In and out, as far as one can tell."""
+        return round(sent / self._sent), round(said / self._said)

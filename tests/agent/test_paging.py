@@ -1,0 +1,123 @@
+"""Long outputs are kept whole, and the model reads what was left out of them page by page."""
+
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sayso.server.agent.events import ApprovalAsked, RunStarted
+from sayso.server.agent.languages import Languages
+from sayso.server.agent.outputs import KEPT_CHARS, Outputs
+from sayso.server.agent.paging import Page, read_arguments, read_line
+from sayso.server.agent.reading import Code, Piece, Prose, Reader
+from sayso.server.runtimes.runtime import Output
+from sayso.server.store.records import RunReported
+from tests.agent.conftest import House
+from tests.scripted_model import Reply, runs, says
+
+COUNT = "for number in range(4_000): print(number, end=' ')"
+WHOLE = "".join(f"{number} " for number in range(4_000))
+
+
+@pytest.mark.parametrize("calls_tools", ["yes", "no"])
+async def test_a_model_pages_through_a_long_output(
+    house: House, calls_tools: Literal["yes", "no"]
+) -> None:
+    agent = await house.agent(
+        runs(COUNT), says("It is long."), calls_tools=calls_tools, mode="workspace"
+    )
+    await house.ask(agent, "count")
+    (run,) = [report.run for report in await house.records(RunReported)]
+    told = house.sent()[-1]["content"]
+    assert f"left out here: read them as output {run}]" in told
+
+    def page(start: int, end: int) -> Reply:
+        if calls_tools == "no":
+            return says(f"I look.\n```output\n{run} {start} {end}\n```\n")
+        return Reply(calls=[{"name": "output", "arguments": Page(run, start, end).arguments}])
+
+    house.model.add(page(5_000, 5_040), page(99_999, 100_050), says("Found."))
+    said = await house.ask(agent, "what was in the middle")
+    assert said.strip().endswith("Found.")
+    pages = [message.get("content", "") for message in house.sent()]
+    assert f"[characters 5000 to 5040 of {len(WHOLE)}]\n{WHOLE[5_000:5_040].strip()}" in pages[-3]
+    assert f"There is nothing: output {run} has {len(WHOLE)} characters." in pages[-1]
+    assert house.told(ApprovalAsked) == []
+    assert house.told(RunStarted) == []
+
+
+async def test_an_output_that_is_not_there_is_said(house: House) -> None:
+    agent = await house.agent(
+        Reply(calls=[{"name": "output", "arguments": Page("feedbeef", 0, 9).arguments}]),
+        says("Sorry."),
+    )
+    assert await house.ask(agent, "go") == "Sorry."
+    assert "no output feedbeef in this conversation" in house.sent()[-1]["content"]
+
+
+async def test_a_flood_is_kept_up_to_its_bound_and_old_ones_make_room(house: House) -> None:
+    outputs = Outputs(house.folder / "o")
+    recording = outputs.record("abcd1", 10)
+    for _ in range(9):
+        await recording.take(Output("stdout"), "x" * 1_000_000)
+    await recording.finish()
+    assert await outputs.read("abcd1") == "x" * KEPT_CHARS
+    short = outputs.record("abcd2", 10)
+    await short.take(Output("stdout"), "short")
+    await short.finish()
+    assert await outputs.read("abcd2") is None
+    assert await outputs.read("../../etc/passwd") is None
+
+
+# How it is written.
+
+
+@given(st.integers(0, 10**8), st.integers(0, 10**8))
+def test_both_ways_of_asking_for_a_page_are_read_back(start: int, end: int) -> None:
+    page = Page("a1b2c3d4e", start, end)
+    assert read_line(page.line) == page
+    assert read_arguments(page.arguments) == page
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"id": "a"}', '{"id":1,"from":"x","to":2}'])
+def test_what_is_no_page_is_none(text: str) -> None:
+    assert read_arguments(text) is None
+    assert read_line(text) is None
+
+
+def read(text: str, step: int) -> list[Piece]:
+    reader = Reader(Languages(("python",)))
+    pieces = [
+        piece
+        for start in range(0, len(text), step)
+        for piece in reader.feed(text[start : start + step])
+    ]
+    return [*pieces, *reader.finish()]
+
+
+@pytest.mark.parametrize("step", [1, 3, 1000])
+def test_a_fence_of_output_is_shown_unless_it_asks_for_a_page(step: int) -> None:
+    asked = read("Let me see.\n```output\na1b2c3d4e 10 20\n```\nmore", step)
+    assert asked[-1] == Code("output", "a1b2c3d4e 10 20", "```output\na1b2c3d4e 10 20\n```")
+    text = "It says:\n```output\n42 files\n```\nso many."
+    shown = read(text, step)
+    assert "".join(piece.text for piece in shown if isinstance(piece, Prose)) == text
+
+
+# Pictures.
+
+
+async def test_a_model_that_sees_is_shown_what_was_drawn_and_another_is_not(house: House) -> None:
+    draw = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
+    agent = await house.agent(
+        runs(draw), says("A line."), model=house.litellm("yes", sees="yes"), mode="workspace"
+    )
+    await house.ask(agent, "plot")
+    (_, image) = house.sent()[-1]["content"]
+    assert house.sent()[-1]["role"] == "user"
+    assert house.sent()[-2]["role"] == "tool"
+    assert image["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
+    blind = await house.agent(says("I was told."), model=house.litellm("no"))
+    await house.ask(blind, "and now")
+    assert "image_url" not in str(house.sent())

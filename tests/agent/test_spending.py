@@ -1,0 +1,101 @@
+"""What a day may use is counted over conversations and restarts, and its end is a question."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from sayso.server.agent.events import RunEnded, WorkDone
+from sayso.server.agent.journal import Journal
+from sayso.server.agent.spending import DayBook, DayBounds, Guess, says_yes
+from sayso.server.store.event_log import EventLog
+from sayso.server.store.records import Answered, DayExtended, Event, RunIntended, RunReported
+from tests.agent.conftest import House
+from tests.scripted_model import Reply, runs, says
+from tests.server.household import household
+
+
+async def test_a_days_limit_ends_in_a_question_and_a_yes_lets_it_go_on(house: House) -> None:
+    house.day = DayBook(DayBounds(tokens=100))
+    house.journal = await Journal.open(house.log, "talk", house.day.saw)
+    agent = await house.agent(
+        Reply(says="One.", tokens=(90, 20)), Reply(says="Two.", tokens=(10, 1)), says("Three.")
+    )
+    assert await house.ask(agent, "first") == "One."
+    question = "Today has taken 0.0 million tokens so far. Shall I go on?"
+    assert await house.ask(agent, "second") == f"\n\n{question}"
+    assert isinstance(house.events[-1], WorkDone)
+    assert len(house.model.requests) == 1
+    assert await house.ask(agent, "what is it") == f"\n\n{question}"
+    assert await house.ask(agent, "Yes, go on.") == "Two."
+    assert len(await house.records(DayExtended)) == 1
+    assert await house.ask(agent, "and") == "Three."
+
+
+async def test_a_days_limit_stops_in_the_middle_of_the_work_too(house: House) -> None:
+    house.day = DayBook(DayBounds(steps=2))
+    house.journal = await Journal.open(house.log, "talk", house.day.saw)
+    agent = await house.agent(*(runs(f"print({n})") for n in range(3)), mode="workspace")
+    said = await house.ask(agent, "go")
+    assert said == "\n\nI have run code 2 times today. Shall I go on?"
+    assert len(house.told(RunEnded)) == 2
+
+
+async def test_the_day_is_one_for_all_conversations_and_outlives_a_restart(tmp_path: Path) -> None:
+    bounds = DayBounds(tokens=3)
+    async with household(tmp_path, day=bounds) as house:
+        desk = await house.device()
+        assert await desk.ask("hello") == "1: hello"  # three tokens
+        await desk.command("new", "other")
+        assert "Shall I go on?" in await desk.ask("hello")
+    async with household(tmp_path, day=bounds) as house:
+        desk = await house.device()
+        assert "Shall I go on?" in await desk.ask("hello")
+        assert await desk.ask("yes please go on") != ""
+
+
+async def test_a_new_day_begins_at_midnight(tmp_path: Path) -> None:
+    log = await EventLog.open(tmp_path / "log.db")
+    now = datetime(2026, 3, 1, 12).astimezone()
+    yesterday, today = (now - timedelta(days=1)).timestamp(), now.timestamp()
+    for when, tokens in ((yesterday, 500), (today, 30)):
+        await log.append(Event("a", "model", Answered("x", tokens_in=tokens), time=when))
+    await log.append(Event("b", "server", RunIntended("r", "python", "1"), time=today))
+    await log.append(Event("b", "runtime", RunReported("r", "ok", seconds=4.0), time=today))
+    clock = [today + 60]
+    book = await DayBook.open(log, DayBounds(seconds=5), lambda: clock[0])
+    assert (book.used.tokens, book.used.steps, book.used.seconds) == (30, 1, 4.0)
+    book.saw(Answered("y", seconds=2.0))
+    assert book.question == "I have worked for 0.0 hours today. Shall I go on?"
+    clock[0] += 86_400
+    assert book.question == ""
+    await log.close()
+
+
+async def test_a_reply_that_is_left_at_its_fence_is_reckoned_with(house: House) -> None:
+    agent = await house.agent(
+        says("Let me work that out for you.\n```python\nprint(1)\n```\nOutput: 1"),
+        Reply(says="One. " * 8, tokens=(400, 10)),
+        says("Let me work that out for you.\n```python\nprint(1)\n```\nOutput: 1"),
+        says("One."),
+        calls_tools="no",
+        mode="workspace",
+    )
+    await house.ask(agent, "go")
+    first, second = await house.records(Answered)
+    assert first.tokens_in > 200
+    assert 10 <= first.tokens_out <= 20
+    assert (second.tokens_in, second.tokens_out) == (400, 10)
+    assert second.seconds > 0
+
+
+def test_a_guess_learns_from_what_was_reported() -> None:
+    guess = Guess()
+    assert guess.tokens(400, 40) == (100, 10)
+    guess.learn(900, 30, 300, 15)
+    assert guess.tokens(900, 30) == (300, 15)
+
+
+def test_a_yes_is_a_yes_and_nothing_else() -> None:
+    for text in ("yes", "Yes, please.", "OK, go on!", "go ahead", "Sure, continue."):
+        assert says_yes(text)
+    for text in ("no", "yes but first delete it all", "what?", "", "yesterday"):
+        assert not says_yes(text)
