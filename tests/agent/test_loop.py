@@ -215,9 +215,9 @@ async def test_cancelling_stops_the_model_and_keeps_what_it_had_said(house: Hous
     with pytest.raises(asyncio.CancelledError):
         await listening
     assert await asyncio.to_thread(house.model.was_left)
-    assert await house.records(Answered) == [
-        Answered("Once upon a time ", model="openai/scripted", whole="cut")
-    ]
+    (cut,) = await house.records(Answered)
+    assert (cut.text, cut.whole) == ("Once upon a time ", "cut")
+    assert cut.tokens_in > 0  # as far as one can tell
     await house.ask(agent, "wait")
     assert [message["role"] for message in house.sent()] == ["user", "assistant", "user"]
 
