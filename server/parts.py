@@ -6,7 +6,7 @@ A part that can't be had is replaced by one that says why, and the rest works.
 import asyncio
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +28,8 @@ from sayso.server.runtimes.environment import (
     KernelEnvironmentError,
     ensure,
 )
-from sayso.server.runtimes.languages.shipped import shipped
+from sayso.server.runtimes.language import Language
+from sayso.server.runtimes.languages.available import available
 from sayso.server.runtimes.sandbox.selftest import SandboxReport, find_sandbox
 from sayso.server.runtimes.workshop import Workshop
 from sayso.server.selection import for_speech, for_talking, voice, voices
@@ -65,10 +66,11 @@ class Ground:
 
     report: SandboxReport
     environment: KernelEnvironment | None
+    languages: Sequence[Language] = ()
 
     def workshop(self, folder: Path) -> Workshop:
         """A place where code runs, confined; or one that says why none does."""
-        return Workshop(folder, self.environment, self.report)
+        return Workshop(folder, self.environment, self.report, languages=self.languages)
 
 
 class Builder:
@@ -147,13 +149,18 @@ class Builder:
     async def ground(self) -> Ground:
         """What code stands on; where it can't run, the reason is found out here."""
         report, environment = await asyncio.gather(find_sandbox(), self._environment())
-        if report.holds and environment:
-            known = ", ".join(language.name for language in shipped())
-            self._good("code", f"{known}, confined by {report.kind}.")
-        elif not report.holds:
+        if not report.holds:
             reason = f"Code does not run, because {report.reason}."
             self.findings["code"] = Finding("code", "bad", reason, report.remedy)
-        return Ground(report, environment)
+        if not report.holds or not environment:
+            return Ground(report, environment)
+        wanted = self._settings.code.languages
+        languages, complaints = await asyncio.to_thread(available, environment, wanted)
+        known = ", ".join(language.name for language in languages)
+        detail = f"{known}, confined by {report.kind}."
+        state: Literal["good", "poor"] = "poor" if complaints else "good"
+        self.findings["code"] = Finding("code", state, " ".join((detail, *complaints)))
+        return Ground(report, environment, languages)
 
     async def _environment(self) -> KernelEnvironment | None:
         try:

@@ -4,12 +4,16 @@ import asyncio
 import contextlib
 import logging
 import secrets
+import socket
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from sayso.server.runtimes.base import base_prefix, base_python
 from sayso.server.runtimes.gathering import Gathering
 from sayso.server.runtimes.interpreting import CannotStartError
+from sayso.server.runtimes.languages.interrupter import INTERRUPTER
 from sayso.server.runtimes.process import ConfinedProcess, how_it_died
 from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
 from sayso.server.runtimes.steadily import to_the_end
@@ -33,9 +37,13 @@ _LAST_MESSAGES_S = 0.05
 class Kernel:
     """A living kernel: code goes in, one run at a time."""
 
-    def __init__(self, process: ConfinedProcess, wire: Wire) -> None:
+    def __init__(
+        self, process: ConfinedProcess, wire: Wire, signals: socket.socket | None = None
+    ) -> None:
         self._process = process
         self._wire = wire
+        self._signals = signals
+        """Where to write a byte for an interrupt; None if the kernel wants a message."""
         self._gathering: Gathering | None = None
         self._told = False
         self._closing: asyncio.Task[None] | None = None
@@ -52,11 +60,43 @@ class Kernel:
         argv: Sequence[str],
         environment: Mapping[str, str],
         confines: Confines,
+        *,
+        by_signal: bool = False,
     ) -> "Kernel":
         """Start a kernel and return it when it is ready.
 
-        In `argv`, `{connection_file}` stands for the file in which a kernel finds its sockets.
+        In `argv`, `{connection_file}` stands for the file in which a kernel finds its sockets. With
+        `by_signal` it is interrupted by a signal, else by a message.
         """
+        if not by_signal:
+            return await cls._start(sandbox, argv, environment, confines, None)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            python = (str(base_python()), "-I", "-S", str(INTERRUPTER), str(theirs.fileno()))
+            readable = (*confines.readable, base_prefix(), INTERRUPTER)
+            try:
+                return await cls._start(
+                    sandbox,
+                    (*python, *argv),
+                    environment,
+                    replace(confines, readable=readable),
+                    ours,
+                    (theirs.fileno(),),
+                )
+            except BaseException:
+                ours.close()
+                raise
+
+    @classmethod
+    async def _start(
+        cls,
+        sandbox: Sandbox,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        confines: Confines,
+        signals: socket.socket | None,
+        descriptors: Sequence[int] = (),
+    ) -> "Kernel":
         key = secrets.token_hex(32)
 
         def command(private: Path) -> list[str]:
@@ -64,7 +104,9 @@ class Kernel:
             return [part.replace("{connection_file}", file) for part in argv]
 
         try:
-            process = await ConfinedProcess.start(sandbox, command, environment, confines)
+            process = await ConfinedProcess.start(
+                sandbox, command, environment, confines, descriptors
+            )
         except OSError as error:
             raise CannotStartError(f"The interpreter cannot be started: {error}.") from error
         wire = Wire(process.folder, key)
@@ -74,7 +116,7 @@ class Kernel:
             wire.close()
             await process.close()
             raise
-        return cls(process, wire)
+        return cls(process, wire, signals)
 
     @property
     def alive(self) -> bool:
@@ -124,7 +166,11 @@ class Kernel:
         if gathering is None or gathering.ended.is_set():
             return True
         gathering.interrupted = gathering.interrupted or why
-        await self._wire.send("control", "interrupt_request", {})
+        if self._signals:
+            with contextlib.suppress(OSError):
+                self._signals.send(b"!")
+        else:
+            await self._wire.send("control", "interrupt_request", {})
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within):
                 await gathering.ended.wait()
@@ -141,6 +187,8 @@ class Kernel:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._wire.close()
+        if self._signals:
+            self._signals.close()
         await self._process.close()
         if self._gathering:
             self._told = self._gathering.died(why) or self._told

@@ -128,6 +128,9 @@ class Code:
     workspace: str = ""
     """Folder that code may write to; empty means one in Sayso's data folder. Code sees nothing else
     of yours."""
+    languages: tuple[str, ...] = ()
+    """Languages of your own, each a file and the class in it that describes the language, for
+    example `~/ruby.py:Ruby`. The file runs in the server itself, so take none from strangers."""
 
 
 @dataclass(frozen=True, slots=True)
