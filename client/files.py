@@ -4,11 +4,11 @@ import asyncio
 import mimetypes
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote, urlsplit, urlunsplit
 
+from sayso.client.acquaintance import Credentials
 from sayso.client.errors import ClientError
 from sayso.client.seen import FileSaved, Notice, Screen, Seen
 from sayso.protocol.codec import Envelope
@@ -29,12 +29,9 @@ class FileLost(ClientError):
 class Keeper:
     """A screen before another one: fetches announced files, and tells where they lie."""
 
-    def __init__(
-        self, screen: Screen, server: str, token: Callable[[], str | None], folder: Path
-    ) -> None:
+    def __init__(self, screen: Screen, credentials: Credentials, folder: Path) -> None:
         self._screen = screen
-        self._server = server
-        self._token = token
+        self._credentials = credentials
         self._folder = folder
         self._tasks: set[asyncio.Task[None]] = set()
         self._at_once = asyncio.Semaphore(MOST_FETCHES)
@@ -68,11 +65,13 @@ class Keeper:
                 self._screen.show(FileSaved(str(path), mime))
 
     def _fetch(self, file: str, mime: str, name: str) -> Path:
-        request = urllib.request.Request(file_address(self._server, file))  # noqa: S310 (ours)
-        if token := self._token():
+        address = file_address(self._credentials.server, file)
+        request = urllib.request.Request(address)  # noqa: S310 (ours)
+        if token := self._credentials.token():
             request.add_header("Authorization", f"Bearer {token}")
         # No proxy: the server is at home, and the token must not go elsewhere.
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        tls = urllib.request.HTTPSHandler(context=self._credentials.context())
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), tls)
         try:
             with opener.open(request, timeout=FETCH_SECONDS) as answer:
                 content = answer.read(LARGEST_BYTES + 1)

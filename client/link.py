@@ -15,6 +15,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import replace
+from ssl import SSLContext
 from typing import Literal, NoReturn
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from sayso.client.backoff import seconds
+from sayso.client.errors import ClientError
 from sayso.client.link_events import FINAL, LinkChange, LinkEvent, LinkState
 from sayso.client.outbox import Outbox
 from sayso.client.parting import (
@@ -71,6 +73,7 @@ _TROUBLE = (
     TimeoutError,
     EOFError,
     HomeError,
+    ClientError,
     WebSocketException,
     ProtocolError,
     ServerSaid,
@@ -84,10 +87,17 @@ _TROUBLE = (
 
 
 class Link:
-    """Connects as `hello` says; `token` is asked again for each connection."""
+    """Connects as `hello` says; `token` and `tls` are asked again for each connection."""
 
-    def __init__(self, url: str, hello: Hello, token: Callable[[], str | None]) -> None:
+    def __init__(
+        self,
+        url: str,
+        hello: Hello,
+        token: Callable[[], str | None],
+        tls: Callable[[], SSLContext | None] = lambda: None,
+    ) -> None:
         self.url = url
+        self._tls = tls
         self._near = urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}
         self._hello = hello
         self._token = token
@@ -181,6 +191,7 @@ class Link:
         async with connect(
             self.url,
             additional_headers=headers,
+            ssl=self._tls(),
             # Audio does not compress, and a server at home is not behind a proxy.
             compression=None,
             proxy=None,

@@ -7,13 +7,14 @@ import platform
 import sys
 from importlib.metadata import version
 
+from sayso.client.acquaintance import Credentials, read
 from sayso.client.files import Keeper
 from sayso.client.link import Link
 from sayso.client.player import PLAY_BUFFER_MS
 from sayso.client.seen import Screen
 from sayso.protocol.codec import MAX_TEXT_BYTES
 from sayso.protocol.frames import MAX_FRAME_BYTES
-from sayso.protocol.home import DEFAULT_HOST, DEFAULT_PORT, WEBSOCKET_PATH, Home, read_token
+from sayso.protocol.home import DEFAULT_HOST, DEFAULT_PORT, WEBSOCKET_PATH, Home
 from sayso.protocol.messages import Hello, Limits
 from sayso.protocol.version import SPOKEN
 
@@ -40,15 +41,19 @@ WITHOUT_SPEECH = (
 
 def default_server() -> str:
     """Where the server is, unless the person says otherwise."""
-    return os.environ.get("SAYSO_SERVER") or THIS_MACHINE
+    if chosen := os.environ.get("SAYSO_SERVER"):
+        return chosen
+    known = read(Home.find())
+    return known.url if known else THIS_MACHINE
 
 
-def add_server(parser: argparse.ArgumentParser) -> None:
+def add_server(parser: argparse.ArgumentParser, default: str | None = None) -> None:
     parser.add_argument(
         "--server",
         metavar="URL",
-        default=default_server(),
-        help=f"where the server is (default: SAYSO_SERVER if it is set, or {THIS_MACHINE})",
+        default=default or default_server(),
+        help="where the server is (default: SAYSO_SERVER if it is set, the server that this device "
+        f"is paired with, or {THIS_MACHINE})",
     )
 
 
@@ -64,7 +69,7 @@ def add_timeout(parser: argparse.ArgumentParser) -> None:
 
 def keep_files(screen: Screen, server: str) -> Keeper:
     """Lets pictures and other files be fetched, and kept where Sayso keeps its data."""
-    return Keeper(screen, server, token, Home.find().data / "results")
+    return Keeper(screen, Credentials(server), Home.find().data / "results")
 
 
 def add_conversation(parser: argparse.ArgumentParser) -> None:
@@ -87,12 +92,8 @@ def make_link(server: str, kind: str, wants: tuple[str, ...] = (), conversation:
         wants=wants,
         conversation=conversation,
     )
-    return Link(server, hello, token)
-
-
-def token() -> str | None:
-    """This machine's token; asked again for each connection, because a server may have made it."""
-    return read_token(Home.find())
+    credentials = Credentials(server)
+    return Link(server, hello, credentials.token, credentials.context)
 
 
 def prepare_logging() -> None:

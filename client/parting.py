@@ -1,6 +1,7 @@
 """Why a connection ended, what to tell the person, and whether calling again makes sense."""
 
 from dataclasses import dataclass
+from ssl import SSLError
 
 from websockets.exceptions import (
     ConnectionClosed,
@@ -11,11 +12,16 @@ from websockets.exceptions import (
 )
 
 from sayso.client.backoff import BUSY, CUT, GARBAGE, NOBODY, Backoff
+from sayso.client.errors import ClientError
 from sayso.protocol.errors import CODES, HomeError, ProtocolError
 from sayso.protocol.messages import Bye, Error
 
 _OUR_COMPLAINTS = frozenset({1002, 1007, 1009})
 """What our library closes with when frames are broken, no text, or too long."""
+WHO_WE_KNOW = (
+    "the server that this device was paired with, so nothing was sent: if the server was set up "
+    "anew, pair again with `sayso pair join`."
+)
 _UNAUTHORIZED, _FORBIDDEN, _BUSY = 401, 403, 503
 
 
@@ -80,7 +86,7 @@ def judge(error: Exception, url: str) -> Parting:
             return _closed(error)
         case ProtocolError():
             return Parting(f"The server said what cannot be understood: {error.message}", GARBAGE)
-        case HomeError():
+        case HomeError() | ClientError():
             return Parting(str(error), None)
         case InvalidURI():
             return Parting(f"{url} is not an address; it must look like ws://host:port/ws.", None)
@@ -89,10 +95,16 @@ def judge(error: Exception, url: str) -> Parting:
         case Stalled() | TimeoutError():
             return Parting(f"The server at {url} does not answer.", CUT)
         case OSError():
-            start = "start it with `sayso serve`"
-            return Parting(f"No Sayso server answers at {url}: {start}.", NOBODY)
+            return _no_line(error, url)
         case _:
             raise error
+
+
+def _no_line(error: OSError, url: str) -> Parting:
+    if isinstance(error, SSLError):
+        return Parting(f"What answers at {url} can't prove that it is {WHO_WE_KNOW}", GARBAGE)
+    start = "start it with `sayso serve`"
+    return Parting(f"No Sayso server answers at {url}: {start}.", NOBODY)
 
 
 def _told(error: ServerSaid | ServerLeft | WrongVersion | NotReady, url: str) -> Parting:
@@ -118,6 +130,13 @@ def _said(error: Error) -> Parting:
 
 
 def _status(status: int, url: str) -> Parting:
+    if status == _UNAUTHORIZED and url.startswith("wss:"):
+        return Parting(
+            f"The server at {url} does not know this device any more: it was turned out, or the "
+            "server was set up anew. Pair it again with `sayso pair join`.",
+            None,
+            unauthorized=True,
+        )
     if status == _UNAUTHORIZED:
         return Parting(
             f"The server at {url} does not accept our token: it runs as another user or with "

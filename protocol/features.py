@@ -18,6 +18,7 @@ ServerFeature = Literal[
     "settings",
     "tasks",
     "commands",
+    "pairing",
 ]
 
 ClientFeature = Literal["resume", "screen", "approve"]

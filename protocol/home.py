@@ -12,6 +12,8 @@ from sayso.protocol.errors import HomeError
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8765
+DEFAULT_NETWORK_PORT = 8766
+"""For devices that come in over TLS."""
 WEBSOCKET_PATH = "/ws"
 
 TOKEN_BYTES = 32

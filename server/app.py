@@ -16,7 +16,7 @@ from sayso.server.conversations import Conversations
 from sayso.server.furnishing import Shared, day_bounds, furnish
 from sayso.server.gateway.host import Greeting
 from sayso.server.gateway.limits import Limits
-from sayso.server.gateway.listener import Listener
+from sayso.server.gateway.listener import CannotListenError, Listener
 from sayso.server.instinct import Instinct
 from sayso.server.parts import Builder
 from sayso.server.preferences import Preferences
@@ -30,6 +30,8 @@ from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
 from sayso.server.store.event_log import EventLog
 from sayso.server.telemetry import Telemetry
+from sayso.server.trust.certificates import best_name, identity, own_names
+from sayso.server.trust.devices import Devices
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +46,7 @@ FEATURES = (
     "word_times",
     "settings",
     "commands",
+    "pairing",
 )
 """What this server can do beyond the handshake; SPEC.md tells what each means."""
 
@@ -61,18 +64,28 @@ class App:
         self._shelf = Shelf()
         self._telemetry = Telemetry()
         self._builder = Builder(home, settings, self._stack, self._telemetry.watch_part)
-        limits = Limits(connections=settings.gateway.connections)
-        self._listener = Listener(self, make_token(home), limits)
+        self._devices = Devices(home.state / "devices.json")
+        self._listener = Listener(
+            self,
+            make_token(home),
+            _limits(settings),
+            devices=self._devices,
+            also=(name for name in settings.listen.names if ":" in name),
+        )
         self._ready = asyncio.Event()
         self._commands = Commands((*CONVERSING, *UNDOING))
         self._conversations: Conversations
         self.address = ""
         """Host and port that it listens on."""
+        self.network_address = ""
+        """The same for other devices; empty if they can't come in."""
 
     async def __aenter__(self) -> Self:
         listen = self._settings.listen
         port = await self._listener.open(listen.host, listen.port)
         self.address = f"{listen.host}:{port}"
+        if listen.network:
+            await self._open_network()
         return self
 
     async def __aexit__(
@@ -124,6 +137,9 @@ class App:
     def summary(self) -> str:
         """For the screen: how each part is, and what to do next."""
         lines = [f"{NAME} is ready on http://{self.address}"]
+        if self.network_address:
+            devices = f"https://{self.network_address}, {len(self._devices.all)} paired"
+            lines.append(f"  {'other devices':16}{devices}. To let one in: sayso pair")
         for finding in self._findings:
             remedy = f" {finding.remedy}" if finding.remedy else ""
             lines.append(f"  {finding.part:16}{finding.detail}{remedy}")
@@ -159,6 +175,18 @@ class App:
 
     # --- building ---
 
+    async def _open_network(self) -> None:
+        listen = self._settings.listen
+        also = (name for name in listen.names if ":" not in name)
+        names = await asyncio.to_thread(own_names, (*also, listen.network))
+        shown = await asyncio.to_thread(identity, self._home.state / "certificates", names)
+        try:
+            port = await self._listener.open_network(listen.network, listen.network_port, shown)
+        except CannotListenError:
+            await self._listener.close()
+            raise
+        self.network_address = f"{best_name(shown.names, listen.network)}:{port}"
+
     @property
     def _findings(self) -> list[Finding]:
         found = self._builder.findings
@@ -168,6 +196,16 @@ class App:
         event_log = await EventLog.open(self._home.state / "events.sqlite")
         self._stack.push_async_callback(event_log.close)
         return event_log
+
+
+def _limits(settings: Settings) -> Limits:
+    gateway = settings.gateway
+    return Limits(
+        connections=gateway.connections,
+        device_connections=gateway.device_connections,
+        strangers=gateway.strangers,
+        resume_s=gateway.resume_s,
+    )
 
 
 async def _end(task: asyncio.Task[None]) -> None:

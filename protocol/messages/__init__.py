@@ -13,6 +13,16 @@ from sayso.protocol.messages.listening import (
     SttPartial,
     Text,
 )
+from sayso.protocol.messages.pairing import (
+    Devices,
+    DevicesList,
+    DevicesRevoke,
+    Pair,
+    Paired,
+    PairingDone,
+    PairingOpen,
+    PairingOpened,
+)
 from sayso.protocol.messages.session import (
     AudioAgreed,
     AudioOffer,
@@ -64,6 +74,10 @@ FromClient = (
     | Settings
     | TaskCancel
     | Command
+    | Pair
+    | PairingOpen
+    | DevicesList
+    | DevicesRevoke
 )
 """What a client may send."""
 
@@ -91,12 +105,28 @@ FromServer = (
     | Metrics
     | CommandDone
     | Conversation
+    | Paired
+    | PairingOpened
+    | PairingDone
+    | Devices
 )
 """What a server may send."""
 
 Message = FromClient | FromServer
 
-OfConnection = Hello | Welcome | Ping | Pong | Bye
+OfPairing = (
+    Pair
+    | Paired
+    | PairingOpen
+    | PairingOpened
+    | PairingDone
+    | DevicesList
+    | DevicesRevoke
+    | Devices
+)
+"""Who may come in at all: nothing that a conversation hears of."""
+
+OfConnection = Hello | Welcome | Ping | Pong | Bye | OfPairing
 """What is said of one connection: never numbered with `seq`, and never replayed."""
 
 TYPES: dict[str, type[Message]] = {
@@ -134,6 +164,14 @@ TYPES: dict[str, type[Message]] = {
     "command": Command,
     "command.done": CommandDone,
     "conversation": Conversation,
+    "pair": Pair,
+    "paired": Paired,
+    "pairing.open": PairingOpen,
+    "pairing.opened": PairingOpened,
+    "pairing.done": PairingDone,
+    "devices.list": DevicesList,
+    "devices.revoke": DevicesRevoke,
+    "devices": Devices,
 }
 """The wire's name of each message, the value of `t`."""
 
@@ -157,6 +195,9 @@ __all__ = [
     "Command",
     "CommandDone",
     "Conversation",
+    "Devices",
+    "DevicesList",
+    "DevicesRevoke",
     "Error",
     "FromClient",
     "FromServer",
@@ -170,6 +211,12 @@ __all__ = [
     "Message",
     "Metrics",
     "OfConnection",
+    "OfPairing",
+    "Pair",
+    "Paired",
+    "PairingDone",
+    "PairingOpen",
+    "PairingOpened",
     "Ping",
     "PlayState",
     "Pong",

@@ -7,6 +7,7 @@ import logging
 import signal
 import sys
 from collections.abc import Mapping
+from ipaddress import IPv4Address
 
 from sayso.protocol.home import Home
 from sayso.server.app import App
@@ -15,6 +16,8 @@ from sayso.server.selection import for_talking
 from sayso.server.settings import Settings, set_in_file, user_file
 
 STOPPED_BY_HAND = 130
+ALL_NETWORKS = str(IPv4Address(0))
+"""Every address of this machine: what comes in there is encrypted, and from paired devices."""
 
 
 class WrongFlag(Exception):
@@ -29,6 +32,13 @@ class Serve:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--host", help="address to listen on, of this machine alone")
         parser.add_argument("--port", type=int, help="port to listen on (default 8765)")
+        parser.add_argument(
+            "--network",
+            nargs="?",
+            const=ALL_NETWORKS,
+            metavar="ADDRESS",
+            help="let paired devices in over TLS (on this address; default all)",
+        )
         parser.add_argument("--model", help="language model, as in `sayso settings`")
         parser.add_argument(
             "--set",
@@ -64,6 +74,7 @@ def _flags(arguments: argparse.Namespace) -> Mapping[str, object]:
     named = {
         "listen.host": arguments.host,
         "listen.port": arguments.port,
+        "listen.network": arguments.network,
         "language_model.model": arguments.model,
     }
     flags: dict[str, object] = {key: value for key, value in named.items() if value is not None}

@@ -12,11 +12,15 @@ from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, Unknown, decode, encode
 from sayso.protocol.errors import OutOfOrder, ProtocolError, Refused
 from sayso.protocol.frames import unpack
+from sayso.server.gateway.administration import Administration
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.session import Session
 from sayso.server.gateway.translate import event_of, heard
 
 log = logging.getLogger(__name__)
+
+
+MAY_NOT_APPROVE = "This device may look on, but not decide: answer on another one."
 
 
 class ClientIsSlowError(Exception):
@@ -27,11 +31,17 @@ class Connection:
     """One socket of a session's client, for as long as it is open."""
 
     def __init__(
-        self, socket: ServerConnection, session: Session, limits: Limits, features: Container[str]
+        self,
+        socket: ServerConnection,
+        session: Session,
+        limits: Limits,
+        features: Container[str],
+        administration: Administration | None = None,
     ) -> None:
         self._features = features
         """What the server announced to the client."""
         self._socket = socket
+        self._administration = administration
         self._session = session
         self._limits = limits
         self._outbox = session.outbox
@@ -120,8 +130,10 @@ class Connection:
                 self._outbox.put(Envelope(m.Pong(number)))
             case m.Bye():
                 raise LeavingError
-            case m.Hello():
-                raise OutOfOrder("A hello came after the welcome.")
+            case m.Hello() | m.Pair():
+                raise OutOfOrder(f"{m.NAMES[type(message)]} came after the welcome.")
+            case m.PairingOpen() | m.DevicesList() | m.DevicesRevoke():
+                self._administer(message)
             case _:
                 self._hand_on(message, envelope.seq)
 
@@ -130,11 +142,18 @@ class Connection:
             raise OutOfOrder(f"{m.NAMES[type(message)]} is for servers to send.")
         if not self._session.is_news(seq):
             return  # It was sent again after a cut, but had arrived.
+        if isinstance(message, m.Approve) and not self._session.who.may("approve"):
+            raise Refused(MAY_NOT_APPROVE, code="forbidden", fatal=False)
         device, conversation = self._session.device, self._session.conversation
         if isinstance(message, m.Command):
             conversation.command(device, message.name, message.text)
         elif event := event_of(device, message, self._features):
             conversation.happened(event)
+
+    def _administer(self, message: m.FromClient) -> None:
+        if self._administration is None:
+            raise OutOfOrder("This server does not pair devices.")
+        self._administration.take(self._session, message)
 
     def _complain(self, error: ProtocolError) -> None:
         self._complaints += 1
@@ -151,8 +170,8 @@ class LeavingError(ProtocolError):
         self.close_code = 1000
 
 
-async def greet(socket: ServerConnection, limits: Limits) -> m.Hello:
-    """Wait for a valid hello, or raise a ProtocolError."""
+async def greet(socket: ServerConnection, limits: Limits) -> m.Hello | m.Pair:
+    """Wait for the first message, or raise a ProtocolError."""
     try:
         async with asyncio.timeout(limits.handshake_s):
             data = await socket.recv()
@@ -161,7 +180,7 @@ async def greet(socket: ServerConnection, limits: Limits) -> m.Hello:
     if isinstance(data, bytes):
         raise OutOfOrder("Audio came before the hello.", fatal=True)
     message = decode(data, max_bytes=limits.text_bytes).message
-    if not isinstance(message, m.Hello):
+    if not isinstance(message, (m.Hello, m.Pair)):
         raise OutOfOrder("The first message must be a hello.", fatal=True)
     return message
 

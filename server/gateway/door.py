@@ -4,9 +4,7 @@ Browsers send the page's own address as Origin, and a name that was made to poin
 are checked, so that no foreign page can talk to a server at home.
 """
 
-import hmac
 import json
-from collections.abc import Iterable
 from http import HTTPStatus
 from importlib.resources import files
 from ipaddress import ip_address
@@ -15,13 +13,18 @@ from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
+from sayso.server.gateway.guard import Entrance, Guard
 from sayso.server.gateway.host import Host
+from sayso.server.trust.who import Who
 
 SOCKET_PATH = "/ws"
 FILES = "/files/"
 
-METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-"""Of Prometheus' text format."""
+METRICS = "text/plain; version=0.0.4; charset=utf-8"
+"""The type of Prometheus' text format."""
+
+AUTHORITY = "application/x-x509-ca-cert"
+"""The type of a certificate that a person may choose to trust."""
 
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -33,21 +36,14 @@ PAGE_HEADERS = {
 
 
 class Door:
-    """Answers GETs and lets those open a socket who may."""
+    """Answers GETs at one entrance, and lets those open a socket who may."""
 
-    def __init__(self, host: Host, token: str, also: Iterable[str] = ()) -> None:
+    def __init__(self, host: Host, guard: Guard, entrance: Entrance) -> None:
         self._host = host
-        self._token = token
-        self._also = frozenset(name.lower() for name in also)
-        """Further names, with their ports, under which it may be addressed."""
-        self._names: frozenset[str] = frozenset()
+        self._guard = guard
+        self._entrance = entrance
 
-    def stands_at(self, port: int) -> None:
-        """From now on, the names of this machine with this port are the server's own."""
-        names = ("127.0.0.1", "localhost", "[::1]")
-        self._names = frozenset(f"{name}:{port}" for name in names) | self._also
-
-    def answer(self, _: ServerConnection, request: Request) -> Response | None:
+    async def answer(self, socket: ServerConnection, request: Request) -> Response | None:
         """The response to a GET, or none to let the socket open."""
         refusal = self._refusal(request.headers)
         if refusal:
@@ -55,50 +51,52 @@ class Door:
         if request.method != "GET":
             return _respond(HTTPStatus.METHOD_NOT_ALLOWED, "text/plain", "Only GET is answered.\n")
         path = request.path.partition("?")[0]
+        who = self._guard.who_asks(request.headers, self._entrance)
+        if who is None and "Authorization" in request.headers:
+            await self._guard.keep_waiting(socket)
+            return _respond(HTTPStatus.UNAUTHORIZED, "text/plain", "The token is not valid.\n")
         if path == SOCKET_PATH:
-            return self._socket(request.headers)
-        if path == "/ping":
-            return _respond(HTTPStatus.OK, "text/plain", "pong")
+            return None
+        return self._page(path) or self._of_the_house(path, who)
+
+    def _page(self, path: str) -> Response | None:
+        """What anybody may see."""
+        match path:
+            case "/ping":
+                return _respond(HTTPStatus.OK, "text/plain", "pong")
+            case "/":
+                page = files("sayso.server.gateway").joinpath("page.html").read_text()
+                return _respond(HTTPStatus.OK, "text/html; charset=utf-8", page)
+            case "/ca.crt" if self._entrance.authority:
+                return _respond(HTTPStatus.OK, AUTHORITY, self._entrance.authority)
+            case _:
+                return None
+
+    def _of_the_house(self, path: str, who: Who | None) -> Response:
+        """What those may see who belong here; on this machine, how it goes is no secret."""
+        shown = path in ("/health", "/metrics") and self._entrance.is_near
+        if who is None and not shown:
+            if path in ("/health", "/metrics") or path.startswith(FILES):
+                return _respond(HTTPStatus.UNAUTHORIZED, "text/plain", "The token is missing.\n")
+            return _respond(HTTPStatus.NOT_FOUND, "text/plain", "There is nothing here. Try /\n")
         if path == "/health":
             return _respond(HTTPStatus.OK, "application/json", json.dumps(self._host.health()))
         if path == "/metrics":
-            return _respond(HTTPStatus.OK, METRICS_TYPE, self._host.metrics())
+            return _respond(HTTPStatus.OK, METRICS, self._host.metrics())
         if path.startswith(FILES):
-            return self._file(path.removeprefix(FILES), request.headers)
-        if path == "/":
-            page = files("sayso.server.gateway").joinpath("page.html").read_text()
-            return _respond(HTTPStatus.OK, "text/html; charset=utf-8", page)
+            item = self._host.file(path.removeprefix(FILES))
+            if item:
+                return _respond(HTTPStatus.OK, *item)
+            return _respond(HTTPStatus.NOT_FOUND, "text/plain", "This is not kept any more.\n")
         return _respond(HTTPStatus.NOT_FOUND, "text/plain", "There is nothing here. Try /\n")
-
-    def is_token(self, token: str) -> bool:
-        """Compare in constant time."""
-        return hmac.compare_digest(token.encode(), self._token.encode())
-
-    def proves_itself(self, headers: Headers) -> bool:
-        """Whether the request carries the token."""
-        scheme, _, token = headers.get("Authorization", "").partition(" ")
-        return scheme.lower() == "bearer" and self.is_token(token.strip())
 
     def _refusal(self, headers: Headers) -> str | None:
         hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
-        if len(hosts) != 1 or hosts[0].lower() not in self._names:
-            return "This server answers only to the names of this machine.\n"
-        if any(o.lower() not in {f"http://{name}" for name in self._names} for o in origins):
+        if len(hosts) != 1 or hosts[0].lower() not in self._entrance.names:
+            return "This server answers only to its own names; `listen.names` adds others.\n"
+        own = {f"{self._entrance.scheme}://{name}" for name in self._entrance.names}
+        if any(origin.lower() not in own for origin in origins):
             return "This server talks only to its own page.\n"
-        return None
-
-    def _file(self, name: str, headers: Headers) -> Response:
-        if not self.proves_itself(headers):
-            return _respond(HTTPStatus.UNAUTHORIZED, "text/plain", "The token is missing.\n")
-        item = self._host.file(name)
-        if item is None:
-            return _respond(HTTPStatus.NOT_FOUND, "text/plain", "This is not kept any more.\n")
-        mime, data = item
-        return _respond(HTTPStatus.OK, mime, data)
-
-    def _socket(self, headers: Headers) -> Response | None:
-        if "Authorization" in headers and not self.proves_itself(headers):
-            return _respond(HTTPStatus.UNAUTHORIZED, "text/plain", "The token is not valid.\n")
         return None
 
 

@@ -25,6 +25,12 @@ class Limits:
     """Seconds between signs of life, so that half-open connections are noticed."""
     connections: int = 64
     """Connections at once, of all clients together."""
+    device_connections: int = 2
+    """Connections at once of one paired device: its app, and a page of it."""
+    strangers: int = 8
+    """Connections of one address on the network that have not yet proved who they are."""
+    near_strangers: int = 128
+    """The same for this machine, where a household's worth of programs may come at once."""
     resume_s: float = 300.0
     """Seconds for which the session of a client whose connection broke is kept: a tunnel, a lift, a
     walk between two networks. Who is longer away begins anew and loses only what it did not see."""

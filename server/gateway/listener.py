@@ -1,28 +1,36 @@
-"""The open door: listens on loopback, and keeps count of who is in."""
+"""The open door: listens on loopback and, if asked to, over TLS; and keeps count of who is in."""
 
+import asyncio
 import logging
-from collections.abc import Iterable
+import ssl
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
 
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, encode
 from sayso.protocol.errors import ProtocolError, Refused
 from sayso.protocol.version import choose
+from sayso.server.gateway.administration import NOT_OPEN, Administration, Reachable
 from sayso.server.gateway.connection import Connection, close_with, greet
 from sayso.server.gateway.door import Door, is_loopback
 from sayso.server.gateway.fitting import with_snapshot
+from sayso.server.gateway.guard import Entrance, Guard, Strangers, guests_of, known
 from sayso.server.gateway.host import Host
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.session import Session
 from sayso.server.gateway.sessions import Sessions
+from sayso.server.trust.certificates import Identity, best_name
+from sayso.server.trust.devices import Devices
+from sayso.server.trust.who import Who
 
 log = logging.getLogger(__name__)
 
-THIS_MACHINE = "this machine"
-"""Whose sessions those are that were begun with the machine's own token."""
+NOT_KNOWN = "The token is missing or not valid. On this machine, sayso reads it."
+NOT_PAIRED = "This device is not paired with the server: run `sayso pair` there, and join again."
 
 
 class CannotListenError(Exception):
@@ -33,28 +41,83 @@ class Listener:
     """Accepts clients until it is closed."""
 
     def __init__(
-        self, host: Host, token: str, limits: Limits | None = None, also: Iterable[str] = ()
+        self,
+        host: Host,
+        token: str,
+        limits: Limits | None = None,
+        *,
+        devices: Devices | None = None,
+        also: Iterable[str] = (),
     ) -> None:
+        """`also`: further names, with their ports, under which it may be addressed."""
         self._host = host
-        self._door = Door(host, token, also)
+        self._guard = Guard(token, devices)
         self._limits = limits or Limits()
+        self._also = frozenset(name.lower() for name in also)
         self._sessions = Sessions(self._limits)
+        self._administration: Administration | None = None
+        if devices:
+            self._administration = Administration(devices, self._sessions.is_connected)
+            devices.on_revoked(lambda device: self._sessions.turn_out(device.id))
         self._connections = 0
-        self._server: Server | None = None
+        self._servers: list[Server] = []
 
     async def open(self, address: str, port: int) -> int:
-        """Begin to listen; returns the port, which the system chose if 0 was asked for."""
+        """Let this machine's clients in; returns the port, which the system chose if 0 was asked
+        for."""
         if not is_loopback(address):
             raise CannotListenError(
-                f"Sayso does not listen on {address}: other machines can't be told from strangers "
-                "yet. Use 127.0.0.1, and a tunnel such as ssh -L for another machine."
+                f"Sayso does not listen on {address} without encryption: for your other devices, "
+                "start it with `sayso serve --network` and pair them with `sayso pair`; "
+                "listen.host is for this machine alone."
             )
+        names = ("127.0.0.1", "localhost", "[::1]")
+
+        def entrance(bound: int) -> Entrance:
+            return Entrance("http", frozenset(f"{name}:{bound}" for name in names) | self._also)
+
+        return await self._open(address, port, entrance, strangers=self._limits.near_strangers)
+
+    async def open_network(self, address: str, port: int, identity: Identity) -> int:
+        """Let paired devices in, over TLS; returns the port."""
+
+        def entrance(bound: int) -> Entrance:
+            shown = {f"[{name}]" if ":" in name else name for name in identity.names}
+            names = frozenset(f"{name}:{bound}" for name in shown)
+            return Entrance("https", names | self._also, identity.authority)
+
+        bound = await self._open(
+            address, port, entrance, strangers=self._limits.strangers, tls=identity.context
+        )
+        if self._administration:
+            there = f"{best_name(identity.names, address)}:{bound}"
+            self._administration.reachable = Reachable(there, identity.authority)
+        return bound
+
+    async def _open(
+        self,
+        address: str,
+        port: int,
+        entrance_at: Callable[[int], Entrance],
+        *,
+        strangers: int,
+        tls: ssl.SSLContext | None = None,
+    ) -> int:
+        entrances: list[Entrance] = []
+
+        async def answer(socket: ServerConnection, request: Request) -> Response | None:
+            return await Door(self._host, self._guard, entrances[0]).answer(socket, request)
+
+        async def welcome(socket: ServerConnection) -> None:
+            await self._welcome(socket, entrances[0])
+
         try:
-            self._server = await serve(
-                self._welcome,
+            server = await serve(
+                welcome,
                 address,
                 port,
-                process_request=self._door.answer,
+                ssl=tls,
+                process_request=answer,
                 open_timeout=self._limits.handshake_s,
                 close_timeout=self._limits.goodbye_s,
                 ping_interval=self._limits.ping_s,
@@ -63,27 +126,33 @@ class Listener:
                 compression=None,
                 server_header=None,
                 logger=logging.getLogger("sayso.websockets"),
+                create_connection=guests_of(Strangers(strangers)),
+                start_serving=False,
             )
         except OSError as error:
             raise CannotListenError(
                 f"Port {port} on {address} can't be opened ({error.strerror or error}). If another "
                 f"Sayso runs, use it; or choose another port with --port."
             ) from error
-        bound = next(iter(self._server.sockets)).getsockname()[1]
-        self._door.stands_at(bound)
-        return int(bound)
+        bound = int(next(iter(server.sockets)).getsockname()[1])
+        entrances.append(entrance_at(bound))
+        await server.start_serving()
+        self._servers.append(server)
+        return bound
 
     async def close(self) -> None:
         """Say goodbye to everybody and stop listening."""
-        if self._server:
-            self._server.close(code=1001, reason="the server stops")
-            await self._server.wait_closed()
+        for server in self._servers:
+            server.close(code=1001, reason="the server stops")
+        await asyncio.gather(*(server.wait_closed() for server in self._servers))
         self._sessions.end_all()
+        if self._administration:
+            self._administration.close()
 
-    async def _welcome(self, socket: ServerConnection) -> None:
+    async def _welcome(self, socket: ServerConnection, entrance: Entrance) -> None:
         self._connections += 1
         try:
-            await self._take_in(socket)
+            await self._take_in(socket, entrance)
         except ProtocolError as error:
             await close_with(socket, error, self._limits.goodbye_s)
         except ConnectionClosed:
@@ -91,21 +160,26 @@ class Listener:
         finally:
             self._connections -= 1
 
-    async def _take_in(self, socket: ServerConnection) -> None:
+    async def _take_in(self, socket: ServerConnection, entrance: Entrance) -> None:
         if self._connections > self._limits.connections:
             raise Refused("Too many clients are connected.", code="too_many", fatal=True)
         hello = await greet(socket, self._limits)
-        self._check_token(socket, hello)
+        if isinstance(hello, m.Pair):
+            await self._pair(socket, hello)
+            return
+        who = await self._identify(socket, hello, entrance)
         spoken = choose(hello.protocol)
         _check_codecs(hello)
-        features = self._host.greeting().features
-        if session := self._sessions.find(hello, THIS_MACHINE):
-            connection = Connection(socket, session, self._limits, features)
+        if session := self._sessions.find(hello, who):
+            connection = self._connect(socket, session)
             first = _take_up(session, connection, hello, self._welcome_for(spoken, session))
         else:
-            conversation = await self._host.conversation(hello.conversation)
-            session = self._sessions.make(hello, THIS_MACHINE, conversation)
-            connection = Connection(socket, session, self._limits, features)
+            self._sessions.check_room(who)
+            conversation = await self._host.conversation(hello.conversation, who.person)
+            if not self._guard.still_knows(who):
+                raise Refused(NOT_KNOWN)
+            session = self._sessions.make(hello, who, conversation)
+            connection = self._connect(socket, session)
             session.begin(connection, hello)
             first = [encode(Envelope(self._welcome_for(spoken, session)))]
         try:
@@ -113,18 +187,42 @@ class Listener:
         finally:
             self._parted(session, connection)
 
+    def _connect(self, socket: ServerConnection, session: Session) -> Connection:
+        features = self._host.greeting().features
+        return Connection(socket, session, self._limits, features, self._administration)
+
     def _parted(self, session: Session, connection: Connection) -> None:
         if session.line is not connection:
             return  # The session goes on in another connection.
+        if self._administration:
+            self._administration.parted(session)
         if connection.said_goodbye:
             self._sessions.end(session)
         else:
             self._sessions.cut(session)
 
-    def _check_token(self, socket: ServerConnection, hello: m.Hello) -> None:
-        proven = socket.request is not None and self._door.proves_itself(socket.request.headers)
-        if not proven and not (hello.token and self._door.is_token(hello.token)):
-            raise Refused("The token is missing or not valid. On this machine, sayso reads it.")
+    async def _identify(self, socket: ServerConnection, hello: m.Hello, entrance: Entrance) -> Who:
+        who = None
+        if socket.request is not None:
+            who = self._guard.who_asks(socket.request.headers, entrance)
+        who = who or self._guard.who(hello.token, entrance)
+        if who is None:
+            await self._guard.keep_waiting(socket)
+            raise Refused(NOT_KNOWN if entrance.is_near else NOT_PAIRED)
+        self._guard.recognised(socket)
+        known(socket)
+        return who
+
+    async def _pair(self, socket: ServerConnection, pair: m.Pair) -> None:
+        if self._administration is None:
+            raise Refused(NOT_OPEN, code="forbidden", fatal=True)
+        try:
+            paired = self._administration.admit(pair)
+        except Refused:
+            await self._guard.keep_waiting(socket)
+            raise
+        await socket.send(encode(Envelope(paired)))
+        await socket.close(1000)
 
     def _welcome_for(self, spoken: int, session: Session) -> m.Welcome:
         greeting = self._host.greeting()

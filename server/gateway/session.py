@@ -20,14 +20,15 @@ from sayso.server.gateway.fitting import fitted
 from sayso.server.gateway.host import Conversation
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.outbox import Outbox
+from sayso.server.trust.who import Who
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Joined, Ticket
 
 SESSION_BYTES = 16
 """Of chance in a session's name: it can't be guessed."""
 
-ALWAYS_SENT = (m.Welcome, m.Error, m.Bye, m.Ping, m.Pong)
-"""Sent to every client, whatever it says that it wants."""
+OF_PAIRING = {m.NAMES[kind] for kind in (m.Devices, m.PairingOpened, m.PairingDone)}
+"""Who wants nothing else manages devices, and takes no part in the conversation."""
 
 
 class Line(Protocol):
@@ -42,12 +43,12 @@ class Session:
     """One client's place in a conversation. It is the conversation's outlet to the device."""
 
     def __init__(
-        self, whose: str, device: str, hello: m.Hello, limits: Limits, conversation: Conversation
+        self, who: Who, device: str, hello: m.Hello, limits: Limits, conversation: Conversation
     ) -> None:
         self.id = secrets.token_urlsafe(SESSION_BYTES)
-        self.whose = whose
+        self.who = who
         """Who may take it up: only the one that began it."""
-        self.called = own_name(hello)
+        self.called = own_name(hello, who)
         """How the device calls itself."""
         self.device = device
         """How the conversation calls it; no two have the same name."""
@@ -61,13 +62,15 @@ class Session:
         self._client_takes = hello.limits.max_text_bytes
         self._wants = frozenset(hello.wants)
         self._frame_seq = 0
+        self._takes_part = not self._wants or not self._wants <= OF_PAIRING
 
     # --- the client ---
 
     def begin(self, line: Line, hello: m.Hello) -> None:
         """The client is here for the first time."""
         self.line = line
-        self.conversation.join(self._joined(hello), self)
+        if self._takes_part:
+            self.conversation.join(self._joined(hello), self)
 
     def take_up(self, line: Line, hello: m.Hello) -> list[str] | None:
         """The client is back on another connection. Returns what it missed, oldest first.
@@ -81,7 +84,8 @@ class Session:
         self._wants = frozenset(hello.wants)
         self._client_takes = hello.limits.max_text_bytes
         missed = self.outbox.back(hello.last_seq or 0)
-        self.conversation.back(self._joined(hello, returns=True))
+        if self._takes_part:
+            self.conversation.back(self._joined(hello, returns=True))
         return missed
 
     def cut(self) -> None:
@@ -89,7 +93,13 @@ class Session:
         self.line = None
         self.away_since = asyncio.get_running_loop().time()
         self.outbox.cut()
-        self.conversation.away(self.device)
+        if self._takes_part:
+            self.conversation.away(self.device)
+
+    def end(self) -> None:
+        """Its client does not come back to it."""
+        if self._takes_part:
+            self.conversation.leave(self.device)
 
     def is_news(self, seq: int | None) -> bool:
         """Whether a message of the client's did not arrive before."""
@@ -104,7 +114,7 @@ class Session:
 
     def tell(self, message: m.FromServer, ticket: Ticket) -> None:
         wanted = not self._wants or m.NAMES[type(message)] in self._wants
-        if wanted or isinstance(message, ALWAYS_SENT):
+        if wanted or isinstance(message, (m.Error, m.OfConnection)):
             for piece in fitted(message, self._client_takes):
                 self.outbox.put(Envelope(piece, turn=ticket.turn, gen=ticket.gen))
 
@@ -117,9 +127,10 @@ class Session:
     def _joined(self, hello: m.Hello, *, returns: bool = False) -> Joined:
         speaks = not hello.wants or "speech.start" in hello.wants
         buffer_s, frame_bytes = hello.limits.play_buffer_ms / 1000, hello.limits.max_frame_bytes
-        return Joined(self.device, speaks, buffer_s, frame_bytes, returns)
+        may_approve = self.who.may("approve")
+        return Joined(self.device, speaks, buffer_s, frame_bytes, returns, may_approve)
 
 
-def own_name(hello: m.Hello) -> str:
-    """How a device calls itself."""
-    return hello.device or hello.client or "device"
+def own_name(hello: m.Hello, who: Who) -> str:
+    """How a device is called: as it was paired, or as it calls itself."""
+    return who.name or hello.device or hello.client or "device"

@@ -6,7 +6,7 @@ The docstrings below each field are what `docs/settings.md` and `sayso settings 
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from sayso.protocol.home import DEFAULT_HOST, DEFAULT_PORT
+from sayso.protocol.home import DEFAULT_HOST, DEFAULT_NETWORK_PORT, DEFAULT_PORT
 from sayso.server.settings.keys import Between, ByProject
 
 Port = Annotated[int, Between(0, 65_535)]
@@ -18,9 +18,18 @@ class Listen:
     """Where the server listens."""
 
     host: str = DEFAULT_HOST
-    """Address to listen on. Only this machine's own: other addresses need pairing and TLS."""
+    """Address to listen on for programs of this machine, and only for them: what comes in there
+    is not encrypted. Other devices come in by `network`."""
     port: Port = DEFAULT_PORT
     """TCP port for the voice socket and the web pages; 0 takes any free one."""
+    network: str = ""
+    """Address on which your other devices reach this server, over TLS and once they are paired:
+    `0.0.0.0` for all networks of this machine, or one of its addresses. Empty: they can't."""
+    network_port: Port = DEFAULT_NETWORK_PORT
+    """TCP port for them; 0 takes any free one."""
+    names: tuple[str, ...] = ()
+    """Further names by which this server is called, as in a router or by Tailscale; its certificate
+    names them too. With a port (`sayso.example:443`) it is the name that a proxy before it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +165,14 @@ class Gateway:
     connections: Annotated[int, Between(1, 1_000)] = 64
     """Devices connected at once: those of a household several times over, so that one that connects
     again and again cannot fill the machine."""
+    device_connections: Annotated[int, Between(1, 64)] = 2
+    """Connections at once of one paired device: its app, and a page of it."""
+    strangers: Annotated[int, Between(1, 1_000)] = 8
+    """Connections from one address of the network that have not yet proved who they are; more are
+    cut off, so that nobody fills the machine from outside."""
+    resume_s: Annotated[float, Between(0, 86_400)] = 300.0
+    """Seconds for which the session of a device whose connection broke is kept: a tunnel, a lift, a
+    walk between two networks. Who is longer away begins anew."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,50 +10,65 @@ from typing import Literal
 SENTENCE_BREAK = "\n\n"
 """Ends a sentence for the mouth, so that what was said before a run is heard before it."""
 
-Aside = Literal["may_i", "ask_again", "thinking", "acting"]
-"""`may_i`: may this code run? `ask_again`: a yes came before that was heard out. The others fill a
-silence while work goes on."""
+Aside = Literal["may_i", "ask_again", "not_from_here", "thinking", "acting"]
+"""`may_i`: may this code run? `ask_again`: a yes came before that was heard out. `not_from_here`: it
+came from a device that may not say it. The others fill a silence while work goes on."""
 
 PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
     "en": {
         "may_i": ("May I run this?",),
         "ask_again": ("I was still speaking. May I run it, yes or no?",),
+        "not_from_here": ("This device may not decide that. Please answer on another one.",),
         "thinking": ("One moment.", "Let me think.", "Let me see.", "Just a second."),
         "acting": ("I'm on it.", "Working on it.", "It's running.", "This takes a moment."),
     },
     "de": {
         "may_i": ("Darf ich das ausführen?",),
         "ask_again": ("Ich war noch nicht fertig. Darf ich es ausführen, ja oder nein?",),
+        "not_from_here": (
+            "Dieses Gerät darf das nicht entscheiden. Antworte bitte auf einem anderen.",
+        ),
         "thinking": ("Einen Moment.", "Lass mich überlegen.", "Mal sehen.", "Kleinen Augenblick."),
         "acting": ("Ich bin dabei.", "Ich arbeite daran.", "Es läuft.", "Das dauert kurz."),
     },
     "es": {
         "may_i": ("¿Puedo ejecutar esto?",),
         "ask_again": ("Aún estaba hablando. ¿Puedo ejecutarlo, sí o no?",),
+        "not_from_here": ("Este dispositivo no puede decidirlo. Responde en otro, por favor.",),
         "thinking": ("Un momento.", "Déjame pensar.", "A ver."),
         "acting": ("Estoy en ello.", "Está en marcha.", "Tardará un momento."),
     },
     "fr": {
         "may_i": ("Je peux exécuter ceci ?",),
         "ask_again": ("Je parlais encore. Je peux l'exécuter, oui ou non ?",),
+        "not_from_here": (
+            "Cet appareil ne peut pas en décider. Réponds sur un autre, s'il te plaît.",
+        ),
         "thinking": ("Un instant.", "Laisse-moi réfléchir.", "Voyons voir."),
         "acting": ("Je m'en occupe.", "C'est en cours.", "Ça prend un instant."),
     },
     "it": {
         "may_i": ("Posso eseguirlo?",),
         "ask_again": ("Stavo ancora parlando. Posso eseguirlo, sì o no?",),
+        "not_from_here": (
+            "Questo dispositivo non può deciderlo. Rispondi su un altro, per favore.",
+        ),
         "thinking": ("Un momento.", "Fammi pensare.", "Vediamo."),
         "acting": ("Ci sto lavorando.", "È in corso.", "Ci vuole un momento."),
     },
     "nl": {
         "may_i": ("Mag ik dit uitvoeren?",),
         "ask_again": ("Ik was nog aan het praten. Mag ik het uitvoeren, ja of nee?",),
+        "not_from_here": (
+            "Dit apparaat mag dat niet beslissen. Antwoord op een ander, alsjeblieft.",
+        ),
         "thinking": ("Een moment.", "Even denken.", "Eens kijken."),
         "acting": ("Ik ben ermee bezig.", "Het loopt.", "Dit duurt even."),
     },
     "pt": {
         "may_i": ("Posso executar isto?",),
         "ask_again": ("Ainda estava a falar. Posso executá-lo, sim ou não?",),
+        "not_from_here": ("Este dispositivo não pode decidir isso. Responde noutro, por favor.",),
         "thinking": ("Um momento.", "Deixa-me pensar.", "Vamos ver."),
         "acting": ("Estou a tratar disso.", "Está em curso.", "Demora um momento."),
     },
@@ -75,7 +90,7 @@ def _all(*kinds: Aside) -> frozenset[str]:
 SHORTEST_PART = 8
 """Characters: a shorter piece of a question may as well be one of an answer."""
 
-QUESTIONS = _all("may_i", "ask_again")
+QUESTIONS = _all("may_i", "ask_again", "not_from_here")
 FILLERS = _all("thinking", "acting")
 
 

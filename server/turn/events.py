@@ -33,6 +33,8 @@ class Joined:
     """It was here before, its connection broke, and it goes on where it was."""
     language: str = ""
     """In which its person likes to be spoken to (BCP 47), if they have said so."""
+    may_approve: bool = True
+    """What is said or typed there may answer a question."""
 
 
 @dataclass(frozen=True, slots=True)

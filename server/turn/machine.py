@@ -251,6 +251,8 @@ class TurnMachine:
         self._work.open_mouth()
         if meaning == "no":
             self._floor.do(SettleByWord(device, "no"))
+        elif (known := self._floor.devices.get(device)) and not known.may_approve:
+            self._mouth.say_aside("not_from_here")
         elif over_speech:
             self._mouth.say_aside("ask_again")
         else:

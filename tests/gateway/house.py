@@ -2,19 +2,24 @@
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 
+from sayso.client.acquaintance import Acquaintance
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, decode, encode
 from sayso.protocol.version import SPOKEN
 from sayso.server.gateway.host import Greeting, Outlet
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
+from sayso.server.trust.certificates import identity
+from sayso.server.trust.devices import Devices
 from sayso.server.turn.events import Event, Joined, Ticket
 
 TOKEN = "a-token-of-this-machine"
@@ -126,6 +131,62 @@ async def open_house(limits: Limits | None = None) -> AsyncIterator[House]:
     house = House()
     listener = Listener(house, TOKEN, limits)
     house.port = await listener.open("127.0.0.1", 0)
+    try:
+        yield house
+    finally:
+        await listener.close()
+
+
+@dataclass
+class NetworkHouse(House):
+    """A house that paired devices reach over TLS."""
+
+    network_port: int = 0
+    authority: bytes = b""
+    devices: Devices = field(init=False)
+
+    @property
+    def network_url(self) -> str:
+        return f"wss://127.0.0.1:{self.network_port}/ws"
+
+    @property
+    def pem(self) -> str:
+        return ssl.DER_cert_to_PEM_cert(self.authority)
+
+    @asynccontextmanager
+    async def far(
+        self, token: str | None = None, **headers: str
+    ) -> AsyncIterator[ClientConnection]:
+        """A socket over the network's entrance that has not said hello."""
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        context = Acquaintance("", self.pem, "", "").context()
+        async with connect(
+            self.network_url, additional_headers=headers, compression=None, ssl=context
+        ) as socket:
+            yield socket
+
+    @asynccontextmanager
+    async def device(self, token: str, **hello: object) -> AsyncIterator[ClientConnection]:
+        """A paired device that has been welcomed."""
+        async with self.far(token) as socket:
+            await say(socket, m.Hello(SPOKEN, "test 1", **hello))  # type: ignore[arg-type]
+            assert isinstance(await hear(socket), m.Welcome)
+            yield socket
+
+
+@asynccontextmanager
+async def open_network_house(
+    folder: Path, limits: Limits | None = None
+) -> AsyncIterator[NetworkHouse]:
+    """A house that listens at both entrances; the network is loopback, all else is real."""
+    house = NetworkHouse()
+    house.devices = Devices(folder / "devices.json")
+    listener = Listener(house, TOKEN, limits, devices=house.devices)
+    house.port = await listener.open("127.0.0.1", 0)
+    shown = identity(folder / "certificates", ())
+    house.authority = shown.authority
+    house.network_port = await listener.open_network("127.0.0.1", 0, shown)
     try:
         yield house
     finally:

@@ -58,7 +58,7 @@ class Rules:
         self._begin()
 
     def _begin(self) -> None:
-        self._phase: Literal["new", "greeted", "open", "over"] = "new"
+        self._phase: Literal["new", "greeted", "pairing", "open", "over"] = "new"
         self._hello: m.Hello | None = None
         self._resumed = False
         self._last_words: m.Error | None = None
@@ -83,6 +83,10 @@ class Rules:
         if isinstance(message, m.Hello):
             require(self._phase == "new", "hello comes once, and first")
             self._phase, self._hello = "greeted", message
+            return
+        if isinstance(message, m.Pair):
+            require(self._phase == "new", "pair comes once, and first")
+            self._phase = "pairing"
             return
         require(self._phase == "open", "a client sends hello, then waits for welcome")
         if self._is_again(data, envelope.seq) or isinstance(message, Unknown):
@@ -142,6 +146,10 @@ class Rules:
         message = envelope.message
         if isinstance(message, m.Welcome):
             self._welcome(message)
+            return
+        if isinstance(message, m.Paired):
+            require(self._phase == "pairing", "paired answers pair")
+            self._phase = "over"
             return
         may_speak = self._phase == "open" or isinstance(message, m.Error)
         require(may_speak, "a server's first words are welcome or error")

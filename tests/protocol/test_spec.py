@@ -21,6 +21,7 @@ from sayso.protocol.version import SPOKEN
 from sayso.server import app
 from sayso.server.gateway import translate
 from sayso.server.gateway.limits import Limits
+from sayso.server.trust import pairing, patience
 from sayso.server.turn import timing
 
 SPEC = files("sayso.protocol").joinpath("SPEC.md").read_text(encoding="utf-8")
@@ -179,6 +180,11 @@ def test_the_bounds_are_those_of_the_code() -> None:
         "typed request": translate.LARGEST_TEXT,
         "hello": limits.handshake_s,
         "wrong messages": limits.complaints,
+        "connections of a paired device": limits.device_connections,
+        "strangers of an address": limits.strangers,
+        "pairing": pairing.OPEN_S,
+        "wrong digits": pairing.TRIES,
+        "answer to a wrong token": patience.LONGEST_S,
         "connections": limits.connections,
         "waiting to be sent": limits.outgoing_bytes,
         "one send": limits.send_s,

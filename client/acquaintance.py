@@ -1,0 +1,138 @@
+"""The server that this device was paired with: where it is, how it is known, what it is shown.
+
+One small file that only its owner can read. By the authority in it the server is recognised before
+anything secret is sent: whoever else answers at its address learns nothing.
+"""
+
+import json
+import os
+import secrets
+import ssl
+import stat
+from dataclasses import asdict, dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from sayso.client.errors import ClientError
+from sayso.protocol.home import Home, read_token
+
+LARGEST_BYTES = 16_384
+"""Of the file: a certificate and a token are two thousand."""
+
+
+class NotAcquainted(ClientError):
+    """The server can't be shown who we are. The sentence says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acquaintance:
+    """A server that knows this device."""
+
+    url: str
+    authority: str
+    """The server's authority (PEM)."""
+    token: str
+    device: str
+    """What this device is called there."""
+
+    def context(self) -> ssl.SSLContext:
+        """TLS to this server and no other. Its authority signs for nothing else, so it is known by
+        that, whatever its address has become."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.minimum_version = ssl.TLSVersion.TLSv1_3
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(cadata=self.authority)
+        return context
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """How one server is shown who we are; asked anew for each connection."""
+
+    server: str
+
+    def token(self) -> str | None:
+        """What it is shown. None: there is nothing to show yet."""
+        if is_near(self.server):
+            return read_token(Home.find())
+        return self._acquaintance().token
+
+    def context(self) -> ssl.SSLContext | None:
+        """How it is recognised; none on this machine, where nobody stands between."""
+        if is_near(self.server):
+            return None
+        return self._acquaintance().context()
+
+    def _acquaintance(self) -> Acquaintance:
+        parts = urlsplit(self.server)
+        if parts.scheme not in {"wss", "https"}:
+            raise NotAcquainted(
+                f"{self.server} would carry your voice and your token in the open: pair this "
+                "device with `sayso pair join`, or use a tunnel such as ssh -L."
+            )
+        known = read(Home.find())
+        if known is None or urlsplit(known.url).netloc != parts.netloc:
+            raise NotAcquainted(
+                f"This device is not paired with {parts.netloc}: run `sayso pair` on the server's "
+                "machine, and `sayso pair join` here."
+            )
+        return known
+
+
+def is_near(server: str) -> bool:
+    """Whether an address leads to this machine, unencrypted."""
+    parts = urlsplit(server)
+    if parts.scheme not in {"ws", "http"}:
+        return False
+    if parts.hostname == "localhost":
+        return True
+    try:
+        return ip_address(parts.hostname or "").is_loopback
+    except ValueError:
+        return False
+
+
+def file_of(home: Home) -> Path:
+    """Where the acquaintance is kept."""
+    return home.state / "server.json"
+
+
+def read(home: Home) -> Acquaintance | None:
+    """The server that this device was paired with; none if it was not. Raises NotAcquainted."""
+    path = file_of(home)
+    try:
+        with path.open("rb") as file:
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+            content = file.read(LARGEST_BYTES)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise NotAcquainted(f"{path} can't be read: {error.strerror}.") from None
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise NotAcquainted(f"Others can reach the token in {path}: run `chmod 600 '{path}'`.")
+    try:
+        known = Acquaintance(**json.loads(content))
+    except (ValueError, TypeError):
+        known = None
+    if known is None or not all(isinstance(value, str) for value in asdict(known).values()):
+        raise NotAcquainted(f"{path} is damaged: delete it and pair this device again.")
+    return known
+
+
+def write(home: Home, known: Acquaintance) -> None:
+    """Keep it, in place of the one before. Raises NotAcquainted."""
+    path = file_of(home)
+    draft = path.with_name(f".server-{secrets.token_hex(8)}")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(asdict(known), file)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise NotAcquainted(f"{path} can't be written: {error.strerror}.") from None

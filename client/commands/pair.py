@@ -1,0 +1,210 @@
+"""`sayso pair`: lets a device in, and turns it out again.
+
+sayso pair [--name kitchen]     on the server's machine: shows a code for two minutes
+sayso pair join URL             on the device: what the code says
+sayso pair join ADDRESS         on a device without a camera: compare words, type digits
+sayso pair list                 which devices are paired
+sayso pair revoke NAME          turns one out, at once
+"""
+
+import argparse
+import asyncio
+import platform
+import sys
+import time
+from typing import Literal, cast
+
+from sayso.client.acquaintance import write
+from sayso.client.administering import Administrator, administering
+from sayso.client.errors import ClientError
+from sayso.client.joining import JoiningFailed, Met, join, meet
+from sayso.client.options import THIS_MACHINE, add_server
+from sayso.client.terminal.clean import words
+from sayso.protocol.fingerprint import read_pairing_url
+from sayso.protocol.home import Home
+from sayso.protocol.messages import (
+    Devices,
+    DevicesList,
+    DevicesRevoke,
+    PairingDone,
+    PairingOpen,
+    PairingOpened,
+)
+
+Scope = Literal["talk", "approve", "admin"]
+ACTIONS = ("open", "join", "list", "revoke")
+
+
+class NotPaired(ClientError):
+    """The window was shut before a device came in, or what was typed makes no sense."""
+
+
+class Pair:
+    """See the module."""
+
+    summary = "let another device in, or turn it out"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        parser.epilog = (__doc__ or "").partition("\n\n")[2]
+        parser.add_argument(
+            "action", nargs="?", choices=ACTIONS, default="open", help="(default: open)"
+        )
+        parser.add_argument("what", nargs="?", default="", help="URL, address or name")
+        parser.add_argument("--name", default="", help="what the device is called")
+        parser.add_argument("--person", default="", help="whose it is (default: yours)")
+        parser.add_argument(
+            "--may",
+            default="talk,approve",
+            metavar="SCOPES",
+            help="what it may do: talk, approve, admin (default talk,approve)",
+        )
+        parser.add_argument(
+            "--digits", default="", help="with join ADDRESS: the six digits, for scripts"
+        )
+        parser.add_argument(
+            "--words", default="", help="with join ADDRESS: the words that the server shows"
+        )
+        add_server(parser, default=THIS_MACHINE)
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        match arguments.action:
+            case "join":
+                return _join(arguments)
+            case "list":
+                return asyncio.run(_list(arguments.server))
+            case "revoke":
+                return asyncio.run(_revoke(arguments))
+            case _:
+                return asyncio.run(_open(arguments))
+
+
+# ── On the server's machine ──────────────────────────────────────────────────────────────────────
+
+
+async def _open(arguments: argparse.Namespace) -> int:
+    scopes = tuple(scope.strip() for scope in arguments.may.split(",") if scope.strip())
+    if unknown := set(scopes) - {"talk", "approve", "admin"}:
+        raise NotPaired(f"--may takes talk, approve and admin, not {', '.join(sorted(unknown))}.")
+    wanted = PairingOpen(arguments.name, arguments.person, cast("tuple[Scope, ...]", scopes))
+    async with administering(arguments.server) as server:
+        opened = cast(PairingOpened, await server.ask(wanted))
+        _show(opened)
+        done = await _until_done(server)
+    match done.outcome:
+        case "paired":
+            print(f"{words(done.device)} is paired.")
+            return 0
+        case "failed":
+            raise NotPaired("The code was wrong too often: run `sayso pair` to try again.")
+        case _:
+            raise NotPaired("Two minutes have passed, and no device came: run `sayso pair` again.")
+
+
+async def _until_done(server: Administrator) -> PairingDone:
+    while True:
+        said = await server.next()
+        if isinstance(said, PairingDone):
+            return said
+
+
+def _show(opened: PairingOpened) -> None:
+    try:
+        import segno  # only the server's machine has it
+    except ModuleNotFoundError:
+        pass
+    else:
+        segno.make(opened.url, error="l").terminal(compact=True)
+    address = opened.url.removeprefix("https://").partition("/")[0]
+    print(
+        f"Point the device's camera at it, or run there:\n\n"
+        f"  sayso pair join '{opened.url}'\n\n"
+        f"Without a camera or a clipboard:  sayso pair join {address}\n"
+        f"  words   {opened.words}\n"
+        f"  digits  {opened.digits[:3]} {opened.digits[3:]}\n\n"
+        f"This is open for {opened.expires_s / 60:.0f} minutes, for one device. Ctrl-C shuts it.",
+        flush=True,
+    )
+
+
+async def _list(server: str) -> int:
+    async with administering(server) as administrator:
+        _print(cast(Devices, await administrator.ask(DevicesList())))
+    return 0
+
+
+async def _revoke(arguments: argparse.Namespace) -> int:
+    if not arguments.what:
+        raise NotPaired("Say which device: sayso pair revoke NAME. `sayso pair list` shows them.")
+    async with administering(arguments.server) as administrator:
+        await administrator.ask(DevicesRevoke(arguments.what))
+    print(f"{words(arguments.what)} is turned out.")
+    return 0
+
+
+def _print(devices: Devices) -> None:
+    if not devices.devices:
+        print("No device is paired. To let one in: sayso pair")
+        return
+    rows = [("NAME", "PERSON", "MAY", "PAIRED", "")]
+    for device in devices.devices:
+        day = time.strftime("%Y-%m-%d", time.localtime(float(device.get("paired_at", 0))))
+        may = ", ".join(str(scope) for scope in device.get("scopes", ()))
+        name, person = str(device.get("name", "")), str(device.get("person", "")) or "you"
+        here = "connected" if device.get("connected") else ""
+        rows.append((words(name), words(person), may, day, here))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        print(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        )
+
+
+# ── On the device ────────────────────────────────────────────────────────────────────────────────
+
+
+def _join(arguments: argparse.Namespace) -> int:
+    if not arguments.what:
+        raise JoiningFailed("Say whom to join: sayso pair join URL, as `sayso pair` shows it.")
+    name = arguments.name or platform.node() or "device"
+    from_code = read_pairing_url(arguments.what)
+    if from_code:
+        address, code, expected = from_code
+        met = meet(address)
+        met.check(expected)
+    else:
+        met = meet(arguments.what.strip().removeprefix("https://").strip("/"))
+        _compare(met, arguments.words)
+        code = arguments.digits or _ask("The six digits that the server shows: ")
+    known = asyncio.run(join(met, code, name))
+    write(Home.find(), known)
+    print(f"Paired as {words(known.device)}. Talk:  sayso talk")
+    return 0
+
+
+def _compare(met: Met, expected: str) -> None:
+    """A person makes sure that it is the right server, before anything is typed."""
+    if expected:
+        same = expected.split() == met.words.split()
+    else:
+        print(f"The server at {met.address} is known by these words:\n\n  {met.words}\n")
+        answer = _ask("Does the server's screen show the same? [y/N] ")
+        same = answer.strip().lower() in {"y", "yes"}
+    if not same:
+        raise JoiningFailed(
+            f"What answers at {met.address} is not the server. Nothing was sent to it. Are you in "
+            "the same network as the server?"
+        )
+
+
+def _ask(question: str) -> str:
+    try:
+        return input(question)
+    except EOFError:
+        sys.stdout.write("\n")
+        raise JoiningFailed(
+            "Nobody is there to answer: give --words and --digits, or the whole URL."
+        ) from None
+
+
+command = Pair()

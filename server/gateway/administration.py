@@ -1,0 +1,141 @@
+"""Letting devices in and turning them out, for those who may; and the way in for a new device."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sayso.protocol import messages as m
+from sayso.protocol.codec import Envelope
+from sayso.protocol.errors import Invalid, Refused
+from sayso.protocol.fingerprint import fingerprint, pairing_url, words
+from sayso.server.gateway.session import Session
+from sayso.server.trust.devices import Devices, DevicesError, plain_name
+from sayso.server.trust.pairing import OPEN_S, Pairing, Window
+from sayso.server.trust.who import Scope
+
+NO_NETWORK = (
+    "Other devices can't reach this server: stop it, start it with `sayso serve --network`, and "
+    "pair again."
+)
+NOT_OPEN = "No pairing is open: run `sayso pair` on the server's machine, then try again at once."
+WRONG_CODE = "That code is not right. Look at the server's screen again."
+
+
+@dataclass(frozen=True, slots=True)
+class Reachable:
+    """How other devices reach the server."""
+
+    address: str
+    """Name or address, and port."""
+    authority: bytes
+    """The certificate (DER) by which they know it."""
+
+
+class Administration:
+    """Knows which window is open, who opened it, and which devices there are."""
+
+    def __init__(self, devices: Devices, is_connected: Callable[[str], bool]) -> None:
+        self._devices = devices
+        self._is_connected = is_connected
+        self._pairing = Pairing()
+        self._opened: tuple[Window, Session] | None = None
+        self._expiry: asyncio.TimerHandle | None = None
+        self.reachable: Reachable | None = None
+
+    def take(self, session: Session, message: m.FromClient) -> None:
+        """A client wants to let somebody in, or to turn somebody out. Raises Refused."""
+        if not session.who.may("admin"):
+            raise Refused(
+                "This device may not manage devices: do that on the server's machine.",
+                code="forbidden",
+                fatal=False,
+            )
+        match message:
+            case m.PairingOpen():
+                self._open(session, message)
+            case m.DevicesRevoke(device=name):
+                self._revoke(name)
+                self._list(session)
+            case _:
+                self._list(session)
+
+    def parted(self, session: Session) -> None:
+        """A client's connection is gone, and with it the window that it opened."""
+        if self._opened and self._opened[1] is session:
+            self._end(None)
+
+    def admit(self, pair: m.Pair) -> m.Paired:
+        """A device shows a code. Raises Refused."""
+        verdict, window = self._pairing.show(pair.code, _now())
+        if verdict == "shut" or window is None:
+            raise Refused(NOT_OPEN, code="forbidden", fatal=True)
+        if verdict == "wrong":
+            if not window.tries:
+                self._end(m.PairingDone("failed"))
+            raise Refused(WRONG_CODE, code="unauthorized", fatal=True)
+        try:
+            name = window.name or plain_name(pair.name)
+            device, token = self._devices.add(name, window.person, window.scopes)
+        except DevicesError as problem:
+            self._end(m.PairingDone("failed"))
+            raise Refused(str(problem), code="forbidden", fatal=True) from problem
+        self._end(m.PairingDone("paired", device.name))
+        return m.Paired(token, device.name, device.person, device.scopes)
+
+    def close(self) -> None:
+        """The house closes."""
+        self._end(None)
+
+    # --- windows ---
+
+    def _open(self, session: Session, wanted: m.PairingOpen) -> None:
+        if self.reachable is None:
+            raise Refused(NO_NETWORK, code="forbidden", fatal=False)
+        self._end(m.PairingDone("expired"))
+        scopes: set[Scope] = {"talk", *wanted.scopes}
+        name, person = plain_name(wanted.name), plain_name(wanted.person)
+        now = _now()
+        window = self._pairing.open(now, name, person, scopes)
+        self._opened = (window, session)
+        self._expiry = asyncio.get_running_loop().call_later(
+            OPEN_S, self._end, m.PairingDone("expired")
+        )
+        there = self.reachable
+        url = pairing_url(there.address, window.code, fingerprint(there.authority))
+        opened = m.PairingOpened(url, window.digits, words(there.authority), OPEN_S)
+        session.outbox.put(Envelope(opened))
+
+    def _end(self, outcome: m.PairingDone | None) -> None:
+        if self._expiry:
+            self._expiry.cancel()
+        opened, self._opened, self._expiry = self._opened, None, None
+        if opened:
+            window, session = opened
+            self._pairing.shut(window)
+            if outcome:
+                session.outbox.put(Envelope(outcome))
+
+    # --- devices ---
+
+    def _revoke(self, name: str) -> None:
+        try:
+            self._devices.revoke(name)
+        except DevicesError as problem:
+            raise Invalid(str(problem)) from problem
+
+    def _list(self, session: Session) -> None:
+        listed = tuple(
+            {
+                "name": device.name,
+                "person": device.person,
+                "scopes": list(device.scopes),
+                "paired_at": device.paired_at,
+                "connected": self._is_connected(device.id),
+            }
+            for device in self._devices.all
+        )
+        session.outbox.put(Envelope(m.Devices(listed)))
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,128 @@
+"""Tells who shows a token, keeps guessers waiting, and counts strangers."""
+
+import asyncio
+import hmac
+from collections import Counter
+from dataclasses import dataclass
+
+from websockets.asyncio.server import ServerConnection
+from websockets.datastructures import Headers
+
+from sayso.server.trust.devices import Devices
+from sayso.server.trust.patience import Patience
+from sayso.server.trust.who import THIS_MACHINE, Who
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """A way in."""
+
+    scheme: str
+    """`http` on this machine; `https` everywhere else."""
+    names: frozenset[str]
+    """Names with port under which it may be addressed, in small letters."""
+    authority: bytes = b""
+    """The certificate (DER) by which devices know the server; empty where there is no TLS."""
+
+    @property
+    def is_near(self) -> bool:
+        """Only this machine comes in here."""
+        return self.scheme == "http"
+
+
+class Guard:
+    """One for all entrances, so that a guesser gains nothing by trying another."""
+
+    def __init__(self, machine_token: str, devices: Devices | None = None) -> None:
+        self._machine_token = machine_token.encode()
+        self._devices = devices
+        self._patience = Patience()
+
+    def who(self, token: str | None, entrance: Entrance) -> Who | None:
+        """Whose token this is. The machine's own is worth something on this machine alone."""
+        if not token:
+            return None
+        shown = token.encode("utf-8", "surrogatepass")
+        if entrance.is_near and hmac.compare_digest(shown, self._machine_token):
+            return THIS_MACHINE
+        return self._devices.with_token(token) if self._devices else None
+
+    def who_asks(self, headers: Headers, entrance: Entrance) -> Who | None:
+        """Whose token a request carries."""
+        scheme, _, token = headers.get("Authorization", "").partition(" ")
+        return self.who(token.strip(), entrance) if scheme.lower() == "bearer" else None
+
+    def still_knows(self, who: Who) -> bool:
+        """Whether a client was not turned out meanwhile."""
+        return who is THIS_MACHINE or bool(self._devices and self._devices.still(who))
+
+    async def keep_waiting(self, socket: ServerConnection) -> None:
+        """A wrong token or code was shown: the answer takes longer each time."""
+        await asyncio.sleep(self._patience.failed(address_of(socket), _now()))
+
+    def recognised(self, socket: ServerConnection) -> None:
+        """Somebody who belongs here."""
+        self._patience.succeeded(address_of(socket))
+
+
+class Strangers:
+    """How many connections of each address have not proved who they are."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._count: Counter[str] = Counter()
+
+    def enter(self, address: str) -> bool:
+        """One more. False: there are enough, and it must go."""
+        self._count[address] += 1
+        return self._count[address] <= self._most
+
+    def leave(self, address: str) -> None:
+        """One less: it is gone, or known."""
+        self._count[address] -= 1
+        if not self._count[address]:
+            del self._count[address]
+
+
+def guests_of(strangers: Strangers) -> type[ServerConnection]:
+    """The class of connections that are counted until they are known or gone."""
+
+    class Guest(ServerConnection):
+        """A connection, from its first byte."""
+
+        _counted = ""
+
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            super().connection_made(transport)
+            self._counted = address_of(self)
+            if not strangers.enter(self._counted):
+                self.transport.abort()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            self.is_known()
+
+        def is_known(self) -> None:
+            """It has proved who it is."""
+            counted, self._counted = self._counted, ""
+            if counted:
+                strangers.leave(counted)
+
+    return Guest
+
+
+def known(socket: ServerConnection) -> None:
+    """The client has proved who it is, and counts as a stranger no more."""
+    forget = getattr(socket, "is_known", None)
+    if forget:
+        forget()
+
+
+def address_of(socket: ServerConnection) -> str:
+    """Where the client is, for counting; empty if that is not known any more."""
+    peer = socket.transport.get_extra_info("peername")
+    return str(peer[0]) if peer else ""
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,1 @@
+"""Who belongs: persons and their devices, tokens, pairing, and the server's own certificates."""

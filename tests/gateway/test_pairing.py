@@ -1,0 +1,329 @@
+"""Who comes in from elsewhere: over TLS alone, once paired, with the rights that were given."""
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus, WebSocketException
+
+from sayso.client.joining import JoiningFailed, Met, join, meet
+from sayso.protocol import messages as m
+from sayso.protocol.fingerprint import fingerprint, read_pairing_url, words
+from sayso.protocol.version import SPOKEN
+from sayso.server.gateway.limits import Limits
+from sayso.server.trust import patience
+from sayso.server.turn import events
+from tests.gateway.house import (
+    TOKEN,
+    WAIT_S,
+    NetworkHouse,
+    close_code,
+    hear,
+    open_network_house,
+    say,
+)
+
+MANAGES = ("devices", "pairing.opened", "pairing.done")
+
+
+@asynccontextmanager
+async def console(house: NetworkHouse) -> AsyncIterator[ClientConnection]:
+    """The owner, at the server's own machine."""
+    async with house.client(device="console", wants=MANAGES) as socket:
+        yield socket
+
+
+async def opened(socket: ClientConnection, **wanted: object) -> m.PairingOpened:
+    await say(socket, m.PairingOpen(**wanted))  # type: ignore[arg-type]
+    answer = await hear(socket)
+    assert isinstance(answer, m.PairingOpened)
+    return answer
+
+
+async def paired(house: NetworkHouse, name: str = "kitchen", **wanted: object) -> str:
+    """Pair a device as its user would; returns its token."""
+    async with console(house) as owner:
+        window = await opened(owner, name=name, **wanted)
+        address, code, expected = read_pairing_url(window.url) or ("", "", "")
+        met = await asyncio.to_thread(meet, address)
+        met.check(expected)
+        known = await join(met, code, "calls itself so")
+        assert await hear(owner) == m.PairingDone("paired", known.device)
+        return known.token
+
+
+async def refusal(socket: ClientConnection) -> m.Error:
+    answer = await hear(socket)
+    assert isinstance(answer, m.Error)
+    return answer
+
+
+async def test_a_device_is_paired_by_its_code_and_comes_in(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house:
+        token = await paired(house, "kitchen")
+        async with house.device(token, device="something else"):
+            assert house.joined == [events.Joined("kitchen", True, 0.8, 8_192)]
+
+
+async def test_a_device_without_a_camera_is_paired_by_words_and_digits(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house, console(house) as owner:
+        window = await opened(owner)
+        met = await asyncio.to_thread(meet, f"127.0.0.1:{house.network_port}")
+        assert met.words == window.words
+        known = await join(met, f"{window.digits[:3]} {window.digits[3:]}", "pi")
+        assert known.device == "pi"
+        async with house.device(known.token):
+            pass
+
+
+async def test_managing_devices_takes_no_part_in_a_conversation(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house:
+        await paired(house)
+        assert not house.joined
+        assert not house.left
+
+
+async def test_a_code_counts_once(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house, console(house) as owner:
+        window = await opened(owner)
+        met = Met(f"127.0.0.1:{house.network_port}", house.authority)
+        await join(met, window.digits, "first")
+        with pytest.raises(JoiningFailed, match="sayso pair"):
+            await join(met, window.digits, "second")
+        assert [device.name for device in house.devices.all] == ["first"]
+
+
+async def test_after_five_wrong_tries_the_window_is_shut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "FIRST_S", 0.001)
+    async with open_network_house(tmp_path) as house, console(house) as owner:
+        window = await opened(owner)
+        met = Met(f"127.0.0.1:{house.network_port}", house.authority)
+        wrong = f"{(int(window.digits) + 1) % 1_000_000:06d}"
+        for _ in range(5):
+            with pytest.raises(JoiningFailed, match="not right"):
+                await join(met, wrong, "guesser")
+        assert await hear(owner) == m.PairingDone("failed")
+        with pytest.raises(JoiningFailed, match="No pairing is open"):
+            await join(met, window.digits, "too late")
+        assert not house.devices.all
+
+
+async def test_the_window_shuts_when_its_owner_leaves(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house:
+        async with console(house) as owner:
+            window = await opened(owner)
+            await say(owner, m.Bye())
+            await close_code(owner)
+        met = Met(f"127.0.0.1:{house.network_port}", house.authority)
+        with pytest.raises(JoiningFailed, match="No pairing is open"):
+            await join(met, window.digits, "late")
+
+
+async def test_without_a_token_nobody_comes_in_from_elsewhere(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house:
+        for token in (None, "guess"):
+            async with house.far() as socket:
+                await say(socket, m.Hello(SPOKEN, "stranger", token=token))
+                error = await refusal(socket)
+                assert error.code == "unauthorized"
+                assert "sayso pair" in error.message
+
+
+async def test_the_machines_own_token_is_worth_nothing_elsewhere(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house:
+        with pytest.raises(InvalidStatus) as header:
+            async with house.far(TOKEN):
+                pass
+        assert header.value.response.status_code == 401
+        async with house.far() as socket:
+            await say(socket, m.Hello(SPOKEN, "stranger", token=TOKEN))
+            assert (await refusal(socket)).code == "unauthorized"
+
+
+async def test_an_older_tls_is_not_spoken(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house:
+        old = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        old.maximum_version = ssl.TLSVersion.TLSv1_2
+        old.check_hostname = False
+        old.verify_mode = ssl.CERT_NONE
+        with pytest.raises((ConnectionError, ssl.SSLError)):
+            await connect(house.network_url, ssl=old)
+
+
+async def test_what_is_not_encrypted_is_not_answered_there(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house:
+        reader, writer = await asyncio.open_connection("127.0.0.1", house.network_port)
+        writer.write(b"GET /ping HTTP/1.1\r\nHost: x\r\n\r\n")
+        async with asyncio.timeout(WAIT_S):
+            assert b"pong" not in await reader.read()
+        writer.close()
+
+
+async def test_a_revoked_device_is_cut_off_at_once_and_stays_out(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house:
+        token = await paired(house, "kitchen")
+        async with house.device(token, features=("resume",)) as socket, console(house) as owner:
+            await say(owner, m.DevicesRevoke("Kitchen"))
+            error = await refusal(socket)
+            assert (error.code, error.fatal) == ("unauthorized", True)
+            assert await close_code(socket) == 4401
+            assert await hear(owner) == m.Devices()
+            assert house.left == ["kitchen"]
+        with pytest.raises(InvalidStatus):
+            async with house.device(token):
+                pass
+
+
+async def test_devices_are_listed_without_their_secrets(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house:
+        token = await paired(house, "kitchen")
+        await paired(house, "kitchen", person="Anna", scopes=("talk",))
+        async with house.device(token), console(house) as owner:
+            await say(owner, m.DevicesList())
+            listed = await hear(owner)
+            assert isinstance(listed, m.Devices)
+            shown = [
+                (one["name"], one["person"], one["scopes"], one["connected"])
+                for one in listed.devices
+            ]
+            assert shown == [
+                ("kitchen", "", ["talk", "approve"], True),
+                ("kitchen 2", "Anna", ["talk"], False),
+            ]
+            assert "token" not in json.dumps(listed.devices)
+
+
+async def test_only_those_who_may_manage_devices(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house:
+        token = await paired(house, "kitchen")
+        boss = await paired(house, "boss", scopes=("admin",))
+        async with house.device(token) as socket:
+            for message in (m.PairingOpen(), m.DevicesList(), m.DevicesRevoke("boss")):
+                await say(socket, message)
+                error = await refusal(socket)
+                assert (error.code, error.fatal) == ("forbidden", False)
+        async with house.device(boss) as socket:
+            await say(socket, m.DevicesRevoke("kitchen"))
+            assert isinstance(await hear(socket), m.Devices)
+        assert [device.name for device in house.devices.all] == ["boss"]
+
+
+async def test_a_device_without_the_right_sees_questions_and_cannot_answer(
+    tmp_path: Path,
+) -> None:
+    async with open_network_house(tmp_path) as house:
+        token = await paired(house, "badge", scopes=("talk",))
+        async with house.device(token) as socket:
+            assert not house.joined[0].may_approve
+            await say(socket, m.Approve("a", "n", "yes"))
+            error = await refusal(socket)
+            assert (error.code, error.fatal) == ("forbidden", False)
+            await say(socket, m.Text("go on"))
+            assert await house.next_event() == events.Typed("badge", "go on")
+
+
+async def test_a_session_is_taken_up_by_its_own_device_alone(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house:
+        mine, other = await paired(house, "mine"), await paired(house, "other")
+        hello = m.Hello(SPOKEN, "test", "x", ("resume",))
+        async with house.far(mine) as socket:
+            await say(socket, hello)
+            first = await hear(socket)
+            assert isinstance(first, m.Welcome)
+        thief = m.Hello(SPOKEN, "test", "x", ("resume",), session=first.session, last_seq=0)
+        async with house.far(other) as socket:
+            await say(socket, thief)
+            welcome = await hear(socket)
+            assert isinstance(welcome, m.Welcome)
+            assert welcome.resume == "new"
+
+
+async def test_a_device_has_two_connections_at_most(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house:
+        token = await paired(house, "phone")
+        async with house.device(token), house.device(token), house.far(token) as third:
+            await say(third, m.Hello(SPOKEN, "test"))
+            assert (await refusal(third)).code == "too_many"
+
+
+async def test_strangers_of_one_address_are_bounded_and_keep_nobody_out(tmp_path: Path) -> None:
+    limits = Limits(strangers=3, handshake_s=30.0)
+    async with open_network_house(tmp_path, limits) as house:
+        token = await paired(house, "phone")
+        async with house.far(), house.far(), house.far():
+            with pytest.raises((OSError, WebSocketException)):
+                async with house.far():
+                    pass
+        async with house.device(token), house.device(token):
+            pass
+
+
+async def test_guessing_gets_slower_and_the_owner_still_comes_in(tmp_path: Path) -> None:
+    now = asyncio.get_running_loop().time
+    async with open_network_house(tmp_path) as house:
+        token = await paired(house, "phone")
+        took = []
+        for _ in range(4):
+            began = now()
+            async with house.far() as socket:
+                await say(socket, m.Hello(SPOKEN, "guesser", token="guess"))
+                assert (await refusal(socket)).code == "unauthorized"
+            took.append(now() - began)
+        assert took[3] >= 0.8
+        async with house.device(token):
+            pass
+
+
+async def test_pages_of_other_sites_cannot_open_a_socket_there_either(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house:
+        token = await paired(house, "phone")
+        port = house.network_port
+        for origin in ("https://evil.example", f"http://127.0.0.1:{port}", "null"):
+            with pytest.raises(InvalidStatus) as refused:
+                async with house.far(token, Origin=origin):
+                    pass
+            assert refused.value.response.status_code == 403
+        async with house.far(token, Origin=f"https://sayso.local:{port}"):
+            pass
+        with pytest.raises(InvalidStatus):
+            async with house.far(token, Host=f"evil.example:{port}"):
+                pass
+
+
+async def test_an_impostor_learns_nothing(tmp_path: Path) -> None:
+    """It sits at the server's address, has the authority's certificate, and a key of its own."""
+    from sayso.server.trust.certificates import identity
+
+    heard: list[bytes] = []
+    real = identity(tmp_path / "real", ()).authority
+    false = identity(tmp_path / "false", ())
+
+    async def impostor(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(4_096):
+            heard.append(data)
+            if b"/ca.crt" in data:
+                head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(shown)}\r\n\r\n"
+                writer.write(head.encode() + shown)
+                await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(impostor, "127.0.0.1", 0, ssl=false.context)
+    async with server:
+        address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        shown = false.authority
+        with pytest.raises(JoiningFailed, match="Nothing was sent"):
+            (await asyncio.to_thread(meet, address)).check(fingerprint(real))
+        shown = real
+        met = await asyncio.to_thread(meet, address)
+        met.check(fingerprint(real))
+        with pytest.raises(JoiningFailed, match="code was not sent"):
+            await join(met, "one-time-secret", "phone")
+    assert b"one-time-secret" not in b"".join(heard)
+    assert words(real) != words(false.authority)
