@@ -127,8 +127,14 @@ class Session:
     def _joined(self, hello: m.Hello, *, returns: bool = False) -> Joined:
         speaks = not hello.wants or "speech.start" in hello.wants
         buffer_s, frame_bytes = hello.limits.play_buffer_ms / 1000, hello.limits.max_frame_bytes
-        may_approve = self.who.may("approve")
-        return Joined(self.device, speaks, buffer_s, frame_bytes, returns, may_approve)
+        return Joined(
+            self.device,
+            speaks,
+            buffer_s,
+            frame_bytes,
+            returns=returns,
+            may_approve=self.who.may("approve"),
+        )
 
 
 def own_name(hello: m.Hello, who: Who) -> str:

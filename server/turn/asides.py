@@ -11,8 +11,8 @@ SENTENCE_BREAK = "\n\n"
 """Ends a sentence for the mouth, so that what was said before a run is heard before it."""
 
 Aside = Literal["may_i", "ask_again", "not_from_here", "thinking", "acting"]
-"""`may_i`: may this code run? `ask_again`: a yes came before that was heard out. `not_from_here`: it
-came from a device that may not say it. The others fill a silence while work goes on."""
+"""`may_i`: may this code run? `ask_again`: a yes came before that was heard out. `not_from_here`: a
+yes came from a device that may not say it. The others fill a silence while work goes on."""
 
 PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
     "en": {

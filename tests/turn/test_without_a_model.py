@@ -54,6 +54,16 @@ def test_a_yes_from_another_device_is_no_approval() -> None:
     assert not s.all(effects.SettleByWord)
 
 
+def test_a_device_that_may_not_approve_is_told_so_instead() -> None:
+    s = asked()
+    s.join(may_approve=False)
+    s.say("yes", meaning="yes")
+    assert not s.all(effects.SettleByWord)
+    assert "another one" in s.the(effects.Speak).text
+    s.happens(events.Typed("laptop", "no", "no"))
+    assert s.the(effects.SettleByWord).decision == "no"
+
+
 def test_a_typed_yes_counts() -> None:
     s = asked()
     s.happens(events.Typed("laptop", "yes", "yes"))
