@@ -8,7 +8,7 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -73,6 +73,19 @@ class Ground:
         return Workshop(folder, self.environment, self.report, languages=self.languages)
 
 
+def manner_of(choice: Choice, settings: Settings) -> ModelProfile:
+    """How to talk to a model, as the settings have it."""
+    wanted = settings.agent.manner
+    name = choice.profile if wanted == "auto" else wanted
+    manner = profile(name if name in PROFILES else "default")
+    temperature = settings.language_model.temperature
+    return replace(
+        manner,
+        instructions=settings.agent.instructions,
+        temperature=manner.temperature if temperature < 0 else temperature,
+    )
+
+
 class Builder:
     """Builds parts; each ends with the stack that it is given."""
 
@@ -132,7 +145,7 @@ class Builder:
     async def thinking(self) -> Mind:
         """The language model that the settings and this machine allow."""
         choice = await for_talking(self._settings.language_model, self._shelf)
-        manner = profile(choice.profile if choice.profile in PROFILES else "default")
+        manner = manner_of(choice, self._settings)
         model = await self._model_of(choice, manner)
         remedy = choice.offer.sentence if choice.offer else ""
         state: Literal["good", "bad"] = "bad" if choice.origin == "none" else "good"
@@ -180,6 +193,7 @@ class Builder:
                 api_key=api_key,
                 name=choice.name,
                 calls_tools="yes" if choice.calls_tools else "no",
+                sees=self._settings.language_model.sees,
                 temperature=manner.temperature,
                 reply_tokens=manner.reply_tokens,
             )

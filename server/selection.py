@@ -81,4 +81,5 @@ def wishes(settings: LanguageModel) -> Wishes:
         cloud_allowed=settings.cloud_allowed,
         cloud_refused=settings.cloud_refused,
         look_for_local=settings.look_for_local,
+        stays_home=settings.stays_home,
     )

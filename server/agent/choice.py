@@ -11,10 +11,12 @@ only requests made here go to loopback.
 """
 
 import asyncio
+import ipaddress
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from sayso.server.agent import local_servers
 from sayso.server.agent.cloud import COMPANIES, Company, Offer, company_of, with_keys
@@ -63,6 +65,7 @@ class Wishes:
     cloud_allowed: tuple[str, ...] = ()
     cloud_refused: tuple[str, ...] = ()
     look_for_local: bool = True
+    stays_home: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,13 @@ class Choice:
         return None if self.api_base or self.weights else company_of(self.model)
 
     @property
+    def leaves_home(self) -> bool:
+        """Whether what the person says goes further than their own network."""
+        if self.origin == "none" or self.weights:
+            return False
+        return not (self.api_base and is_at_home(urlsplit(self.api_base).hostname or ""))
+
+    @property
     def name(self) -> str:
         """For screens: the model's own name."""
         return self.weights.stem if self.weights else self.model.removeprefix("openai/")
@@ -115,6 +125,11 @@ async def choose(
         choice = await _named(wishes, shelf, environment, servers)
     else:
         choice = await _found(wishes, shelf, environment, servers)
+    if wishes.stays_home and choice.leaves_home:
+        choice = _nothing(
+            f"{choice.name} would be sent what you say, and language_model.stays_home forbids that;"
+            " name a model on this machine, or unset it."
+        )
     if wishes.calls_tools != "auto" and choice.origin != "none":
         choice = replace(choice, calls_tools=wishes.calls_tools == "yes")
     return choice
@@ -131,7 +146,7 @@ async def _found(
         for survey in await local_servers.look(servers):
             if listed := await _talking(survey):
                 return _on_server(survey.server, listed, "local server")
-    keys = list(with_keys(environment))
+    keys = [] if wishes.stays_home else list(with_keys(environment))
     for company, variable, key in keys:
         if company.name in wishes.cloud_allowed:
             return _in_cloud(company.model, company, variable, key)
@@ -292,6 +307,15 @@ def _locked(server: LocalServer) -> str:
         f"{server.name} answers at {server.root}, but wants a key; set language_model.api_base to "
         f"{server.api_base} and language_model.api_key_variable to the variable that holds it."
     )
+
+
+def is_at_home(host: str) -> bool:
+    """Whether an address lies on this machine or in a private network."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost" or host.endswith((".local", ".lan", ".home.arpa"))
+    return address.is_private
 
 
 def _unset(variable: str) -> str:

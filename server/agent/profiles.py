@@ -88,6 +88,8 @@ class ModelProfile:
     runs: int = 0
     """Times that the model may run code for one request; what it says then is the answer, code or
     not. 0 leaves it to the bounds."""
+    instructions: str = ""
+    """The person's own, added at the end of the system prompt."""
     history_chars: int = 0
     """Characters of conversation that the model can make use of; 0 leaves it to the bounds. The
     request itself is always told."""

@@ -82,9 +82,10 @@ class Prompt:
         way = profile.with_tool if calls_tools else profile.with_fences
         way = way if languages else profile.without_code
         text = f"{profile.system.strip()}\n{way.strip()}".strip()
+        own = profile.instructions.strip()
         text = text.replace("{languages}", ", ".join(languages) or "none")
         text = text.replace("{where}", workshop.where).replace("{refusal}", workshop.refusal)
-        return {"role": "system", "content": text}
+        return {"role": "system", "content": f"{text}\n{own}" if own else text}
 
     def fences(self, runs: int) -> Fences:
         """What fenced code in the next reply means, after so many runs."""

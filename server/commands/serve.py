@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from ipaddress import IPv4Address
 
 from sayso.protocol.home import Home
-from sayso.server.app import App
-from sayso.server.models import Shelf
-from sayso.server.selection import for_talking
+from sayso.server.commands.needs import need_the_server
 from sayso.server.settings import Settings, set_in_file, user_file
+
+need_the_server()
 
 STOPPED_BY_HAND = 130
 ALL_NETWORKS = str(IPv4Address(0))
@@ -40,6 +40,9 @@ class Serve:
             help="let paired devices in over TLS (on this address; default all)",
         )
         parser.add_argument("--model", help="language model, as in `sayso settings`")
+        parser.add_argument(
+            "--profile", metavar="NAME", help="settings for one kind of work, such as coding"
+        )
         parser.add_argument(
             "--set",
             action="append",
@@ -76,6 +79,7 @@ def _flags(arguments: argparse.Namespace) -> Mapping[str, object]:
         "listen.port": arguments.port,
         "listen.network": arguments.network,
         "language_model.model": arguments.model,
+        "agent.profile": arguments.profile,
     }
     flags: dict[str, object] = {key: value for key, value in named.items() if value is not None}
     for pair in arguments.set:
@@ -90,6 +94,9 @@ def _flags(arguments: argparse.Namespace) -> Mapping[str, object]:
 
 def _ask_for_cloud(home: Home, settings: Settings) -> None:
     """A key lies in the environment: may it be used? Asked once, remembered either way."""
+    from sayso.server.models import Shelf
+    from sayso.server.selection import for_talking
+
     choice = asyncio.run(for_talking(settings.language_model, Shelf(home)))
     if choice.offer is None:
         return
@@ -99,6 +106,9 @@ def _ask_for_cloud(home: Home, settings: Settings) -> None:
 
 
 async def _serve(home: Home, settings: Settings) -> int:
+    # Its parts take a second to import, which `sayso --help` has no time for.
+    from sayso.server.app import App
+
     stop = asyncio.Event()
     by_hand = False
 

@@ -3,10 +3,11 @@
     settings = Settings.load(Home.find(), flags={"listen.port": 9000})
     settings.listen.port
 
-Five sources, the first that names a key wins: flags, environment (`SAYSO_LISTEN_PORT`), the
+Six sources, the first that names a key wins: flags, environment (`SAYSO_LISTEN_PORT`), the
 project's file (`sayso.toml` in the folder where Sayso starts), the person's own file
-(`settings.toml` in the configuration folder), the default. What decides safety, privacy or where
-speech goes is never taken from a project's file: a cloned folder must not decide it.
+(`settings.toml` in the configuration folder), the profile that is chosen, the default. What decides
+safety, privacy or where speech goes is never taken from a project's file: a cloned folder must not
+decide it.
 
     SettingsError
     ├── UnknownKey       no setting has this name

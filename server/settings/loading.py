@@ -10,6 +10,7 @@ from typing import Literal
 from sayso.protocol.home import Home
 from sayso.server.settings.errors import NotByProject, UnknownKey, UnusableFile, WrongValue
 from sayso.server.settings.keys import Key, NotAllowed, Value
+from sayso.server.settings.profiles import CHOICE, profile_file, profile_names
 from sayso.server.settings.schema import keys, meant, meant_variable
 from sayso.server.settings.sections import SECTIONS
 
@@ -21,7 +22,7 @@ MAX_FILE_BYTES = 1_000_000
 COMMAND_LINE = "Command line"
 """How its errors begin."""
 
-SourceKind = Literal["flag", "environment", "project", "user", "default"]
+SourceKind = Literal["flag", "environment", "project", "user", "profile", "default"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,15 @@ def read(
     """
     values: dict[str, Value] = {key.dotted: key.default for key in keys().values()}
     origins = dict.fromkeys(values, Origin("default"))
-    sources = (
-        _from_file(user_file(home), "user"),
-        _from_file(project_file(folder or Path.cwd()), "project"),
-        _from_environment(os.environ if environment is None else environment),
-        _from_flags(flags or {}),
-    )
-    for source in sources:
+    own = [
+        *_from_file(user_file(home), "user"),
+        *_from_file(project_file(folder or Path.cwd()), "project"),
+        *_from_environment(os.environ if environment is None else environment),
+        *_from_flags(flags or {}),
+    ]
+    chosen = [(str(value), origin) for dotted, value, origin in own if dotted == CHOICE]
+    profile = _from_profile(home, *chosen[-1]) if chosen else []
+    for source in (profile, own):
         for dotted, value, origin in source:
             values[dotted] = value
             origins[dotted] = origin
@@ -150,6 +153,18 @@ def _from_file(path: Path, kind: Literal["user", "project"]) -> Iterator[tuple[s
             except NotAllowed:
                 raise _wrong(key, raw, str(path)) from None
             yield key.dotted, value, Origin(kind, str(path))
+
+
+def _from_profile(home: Home, name: str, named: Origin) -> list[tuple[str, Value, Origin]]:
+    path = profile_file(home, name)
+    if path is None:
+        there = ", ".join(profile_names(home))
+        raise WrongValue(f"{named}: there is no profile {name!r}; there are {there}.")
+    origin = Origin("profile", f"the profile {name}")
+    settings = [(dotted, value, origin) for dotted, value, _ in _from_file(path, "user")]
+    if any(dotted == CHOICE for dotted, _, _ in settings):
+        raise WrongValue(f"{path}: a profile cannot name another one; take {CHOICE} out of it.")
+    return settings
 
 
 def _known(dotted: str, where: str) -> Key:

@@ -32,7 +32,12 @@ The first of these that names a setting wins:
 3. `sayso.toml` in the folder where Sayso is started (the project's own settings),
 4. `settings.toml` in the configuration folder (`~/.config/sayso`, on macOS
    `~/Library/Application Support/Sayso`, or the folder that `SAYSO_HOME` names),
-5. the default.
+5. the profile that `agent.profile` or `--profile` names,
+6. the default.
+
+A profile is a file of the same form for one kind of work. Sayso brings `default`, `local-small`,
+`offline`, `coding` and `data`; your own lie in `profiles` of the configuration folder, for example
+`~/.config/sayso/profiles/night.toml`, and are chosen by name: `sayso serve --profile night`.
 
 A project's file may decide only what is marked so below. What decides safety, privacy or where
 speech goes is yours alone: a folder that you cloned must not decide it.

@@ -87,6 +87,14 @@ class LanguageModel:
     """Companies whose keys are never used, and about which Sayso does not ask again."""
     look_for_local: bool = True
     """Whether to look for Ollama, LM Studio, llamafile and Jan on this machine at start."""
+    stays_home: bool = False
+    """Never to send what you say to a company, whatever else is set: only models on this machine
+    or in your own network."""
+    temperature: Annotated[float, Between(-1, 2)] = -1.0
+    """How freely the model chooses its words, from 0; -1 leaves it to the model's profile or
+    provider."""
+    sees: Literal["auto", "yes", "no"] = "auto"
+    """Whether the model can look at pictures that code draws; `auto` knows the well-known ones."""
     context_tokens: Annotated[int, Between(1_024, 262_144)] = 8_192
     """Length of the embedded model's memory, in tokens. Twice as long costs twice the memory; a
     model that was trained with less is given only that."""
@@ -97,8 +105,18 @@ class LanguageModel:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """How far one request may go before Sayso stops and says so."""
+    """How Sayso works for you, and how far it goes before it stops and says so."""
 
+    profile: str = "default"
+    """Settings for one kind of work under one name: `default`, `local-small`, `offline`, `coding`,
+    `data`, or a file of your own in `profiles` of the configuration folder. What you set yourself
+    wins over it."""
+    manner: Literal["auto", "default", "local-small", "pocket"] = "auto"
+    """How the model is talked to: strong ones briefly, small ones with rules one at a time, the
+    pocket one with worked examples. `auto` goes by the model."""
+    instructions: str = ""
+    """What the model is to know or heed in all conversations, in your words, for example that you
+    are called Ann, or want metric units. It is sent with every request."""
     steps: Annotated[int, Between(1, 200), ByProject()] = 12
     """Times that the model may run code for one request. Most requests take one to four; a loop
     never ends by itself."""

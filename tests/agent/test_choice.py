@@ -102,6 +102,23 @@ async def test_an_empty_key_is_none(key: str) -> None:
     assert choice.offer is None
 
 
+async def test_what_stays_at_home_goes_to_no_company_whatever_else_is_set() -> None:
+    key = {"ANTHROPIC_API_KEY": "some-key"}
+    auto = await chosen(
+        wishes=Wishes(cloud_allowed=("anthropic",), stays_home=True), environment=key
+    )
+    assert auto.origin in ("embedded", "none")
+    assert auto.offer is None
+    named = await chosen(
+        wishes=Wishes(model="anthropic/claude-x", stays_home=True), environment=key
+    )
+    assert named.origin == "none"
+    assert "stays_home forbids" in named.sentence
+    for base, stays in (("http://192.168.1.7:8000/v1", True), ("https://8.8.8.8/v1", False)):
+        there = await chosen(wishes=Wishes(model="m", api_base=base, stays_home=True))
+        assert (there.origin == "named") == stays
+
+
 async def test_without_any_model_the_rest_works(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(name: str) -> metadata.Distribution:
         raise metadata.PackageNotFoundError(name)
