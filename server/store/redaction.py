@@ -1,0 +1,69 @@
+"""Takes secrets out of text that leaves the house's memory: audits, exports, logs. Pure.
+
+What is known to be a secret by its form is replaced: keys of providers, tokens, passwords in
+addresses and assignments, private keys. What merely might be one is left: a text full of holes is
+of no use, and whoever hands it on reads it first.
+"""
+
+import re
+from typing import Final
+
+HIDDEN: Final = "[redacted]"
+
+_CHARS: Final = r"A-Za-z0-9_\-"
+_NAMES: Final = r"pass(?:word|wd|phrase)?|secret|token|api[_-]?key|access[_-]?key|auth[_-]?key"
+
+_OWN_TOKEN: Final = (
+    rf"(?<![{_CHARS}/+.])(?=[{_CHARS}]*[a-z])(?=[{_CHARS}]*[A-Z])"
+    rf"[{_CHARS}]{{43}}(?![{_CHARS}/+=.])"
+)
+_NO_CALL: Final = r"(?!\[redacted\])(?![\w.]+\()"
+
+_SECRETS: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        # Private keys, whole or cut off in the middle.
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+        # What providers' keys begin with: OpenAI, Anthropic, Stripe; Groq; xAI; Hugging Face;
+        # GitHub; GitLab; Slack; Google; AWS; npm; PyPI.
+        r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}",
+        r"\bgsk_[A-Za-z0-9]{20,}",
+        r"\bxai-[A-Za-z0-9]{20,}",
+        r"\bhf_[A-Za-z0-9]{20,}",
+        r"\bgh[pousr]_[A-Za-z0-9]{20,}",
+        r"\bgithub_pat_[A-Za-z0-9_]{20,}",
+        r"\bglpat-[A-Za-z0-9_-]{16,}",
+        r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
+        r"\bAIza[A-Za-z0-9_-]{30,}",
+        r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+        r"\bnpm_[A-Za-z0-9]{30,}",
+        r"\bpypi-[A-Za-z0-9_-]{30,}",
+        # JSON Web Tokens.
+        r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+        # Our own: 256 bits in URL-safe base64, with no word's letter on either side.
+        _OWN_TOKEN,
+    )
+)
+
+_AFTER: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        # A header.
+        r"(\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{12,}",
+        # The password in an address.
+        r"(\b[a-z][a-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+(?=@)",
+        # NAME=value, "name": "value", --name value.
+        # A call is no secret.
+        rf"((?:{_NAMES})[\w-]*[\"']?\s*(?::|=)\s*[\"']?){_NO_CALL}[^\s\"',;&)}}\]]{{6,}}",
+        r"(--(?:password|token|secret|api-key)\s+)[^\s\"']{6,}",
+    )
+)
+
+
+def redacted(text: str) -> str:
+    """The text without what is a secret by its form."""
+    for secret in _SECRETS:
+        text = secret.sub(HIDDEN, text)
+    for secret in _AFTER:
+        text = secret.sub(lambda match: match[1] + HIDDEN, text)
+    return text
