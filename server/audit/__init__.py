@@ -1,0 +1,1 @@
+"""What was done, on whose say-so: read from the log, for people, programs and notebooks."""

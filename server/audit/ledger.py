@@ -1,0 +1,214 @@
+"""The log as an account: one entry for each piece of code, and for each undo. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from sayso.server.store.records import (
+    NO_CHANGES,
+    Answered,
+    ApprovalClosed,
+    ApprovalOpened,
+    Asked,
+    Changes,
+    Event,
+    MadeAgain,
+    RunIntended,
+    RunReported,
+    TakenBack,
+)
+from sayso.server.store.redaction import redacted
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """How the person's say-so was asked for and given."""
+
+    decision: Literal["yes", "no", "edit", "expired", "cancelled", "open", "not asked"]
+    """`not asked`: the mode or a rule let it run. `open`: no answer is in the log."""
+    by: str = ""
+    """The device that decided."""
+    asked_at: float = 0.0
+    decided_at: float = 0.0
+    may_touch: tuple[str, ...] = ()
+    """What the person was told that it could touch."""
+    binding: str = ""
+    """The hash that the approval was bound to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One piece of code, or one undo."""
+
+    kind: Literal["run", "undo", "redo"]
+    time: float
+    """Unix seconds: when it was wanted."""
+    conversation: str
+    run: str = ""
+    request: str = ""
+    """What the person had asked for."""
+    asked_by: str = ""
+    """The device on which it was asked, or undone."""
+    language: str = ""
+    code: str = ""
+    """As it ran; as it was wanted, if it did not run."""
+    where: str = ""
+    binding: str = ""
+    """Hash of code, language, folder and permissions, as it ran."""
+    approval: Approval = Approval("not asked")
+    started: float = 0.0
+    """Zero if it never did."""
+    status: str = "not run"
+    """How it ended; `not run` if the log tells nothing of it."""
+    seconds: float = 0.0
+    detail: str = ""
+    changes: Changes = NO_CHANGES
+    runs: tuple[str, ...] = ()
+    """Of an undo or redo: the runs that it was about."""
+    left: tuple[str, ...] = ()
+    """Of an undo or redo: what could not be put back."""
+
+
+def ledger(events: Iterable[Event]) -> list[Entry]:
+    """All entries, in the order in which they came up."""
+    book = _Book()
+    for event in events:
+        book.take(event)
+    return list(book.entries.values())
+
+
+class _Book:
+    """The fold."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, Entry] = {}
+        self._asked: dict[str, Asked] = {}
+
+    def take(self, event: Event) -> None:
+        record = event.record
+        match record:
+            case Asked():
+                self._asked[event.conversation] = record
+            case Answered(calls=calls):
+                for call in calls:
+                    self._want(event, call.id, call.language, call.code)
+            case ApprovalOpened(run=run):
+                self._note(run, approval=_opened(event, record), where=record.where)
+            case ApprovalClosed(run=run):
+                self._close(event, record)
+            case RunIntended(run=run):
+                self._start(event, record)
+            case RunReported(run=run):
+                self._note(
+                    run,
+                    status=record.status,
+                    seconds=record.seconds,
+                    detail=record.detail,
+                    changes=record.changes,
+                )
+            case TakenBack() | MadeAgain():
+                self._take_back(event, record)
+            case _:
+                pass
+
+    def _want(self, event: Event, run: str, language: str, code: str) -> None:
+        asked = self._asked.get(event.conversation, Asked(""))
+        self.entries[run] = Entry(
+            "run", event.time, event.conversation, run, asked.text, asked.by, language, code
+        )
+
+    def _note(self, run: str, **more: Any) -> None:  # noqa: ANN401 (fields of one record)
+        if run in self.entries:
+            self.entries[run] = replace(self.entries[run], **more)
+
+    def _close(self, event: Event, closed: ApprovalClosed) -> None:
+        if entry := self.entries.get(closed.run):
+            approval = replace(
+                entry.approval,
+                decision=closed.decision,
+                by=closed.by,
+                decided_at=event.time,
+                binding=closed.binding or entry.approval.binding,
+            )
+            self._note(closed.run, approval=approval)
+
+    def _start(self, event: Event, intended: RunIntended) -> None:
+        self._note(
+            intended.run,
+            language=intended.language,
+            code=intended.code,
+            where=intended.where,
+            binding=intended.binding,
+            started=event.time,
+            status="unknown",
+        )
+
+    def _take_back(self, event: Event, record: TakenBack | MadeAgain) -> None:
+        changes = Changes(changed=record.restored, deleted=record.removed)
+        self.entries[f"event {event.id}"] = Entry(
+            "undo" if isinstance(record, TakenBack) else "redo",
+            event.time,
+            event.conversation,
+            asked_by=record.by,
+            status="ok",
+            changes=changes,
+            runs=record.runs,
+            left=record.left,
+        )
+
+
+def _opened(event: Event, record: ApprovalOpened) -> Approval:
+    return Approval("open", asked_at=event.time, may_touch=record.may_touch, binding=record.binding)
+
+
+def as_json(entry: Entry) -> dict[str, Any]:
+    """An entry for programs: dates as ISO 8601 in UTC, secrets left out, empty fields too."""
+    approval = entry.approval
+    told: dict[str, Any] = {
+        **asdict(entry),
+        "time": _date(entry.time),
+        "started": _date(entry.started),
+        "approval": _full(
+            {
+                **asdict(approval),
+                "asked_at": _date(approval.asked_at),
+                "decided_at": _date(approval.decided_at),
+            }
+        ),
+        "changes": _full(asdict(entry.changes)),
+    }
+    if entry.kind != "run":
+        del told["approval"]
+    return redacted_json(_full(told))
+
+
+def redacted_json(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The same without secrets and without halves of characters."""
+    return dict(_redacted(fields))
+
+
+def _full(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value not in ("", (), [], {}, 0)}
+
+
+def _redacted(value: Any) -> Any:  # noqa: ANN401 (JSON)
+    match value:
+        case str():
+            return redacted(value.encode("utf-8", "replace").decode())
+        case Mapping():
+            # Hashes and ids are no secrets, however they look.
+            return {
+                name: part if name in {"binding", "run", "runs"} else _redacted(part)
+                for name, part in value.items()
+            }
+        case list() | tuple():
+            return [_redacted(part) for part in value]
+        case _:
+            return value
+
+
+def _date(seconds: float) -> str:
+    return (
+        datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds") if seconds else ""
+    )

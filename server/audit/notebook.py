@@ -1,0 +1,127 @@
+"""A conversation as a Jupyter notebook (nbformat 4.5): questions, answers, code, outputs. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from sayso.server.audit.ledger import Entry, as_json, ledger
+from sayso.server.store.records import (
+    Answered,
+    Asked,
+    Event,
+    Failed,
+    MadeAgain,
+    RunReported,
+    TakenBack,
+)
+from sayso.server.store.redaction import redacted
+
+Cell = dict[str, Any]
+
+_MAGIC: Final[Mapping[str, str]] = {
+    "shell": "%%bash",
+    "bash": "%%bash",
+    "sh": "%%sh",
+    "javascript": "%%script node",
+    "r": "%%R",
+    "ruby": "%%ruby",
+    "perl": "%%perl",
+    "html": "%%html",
+}
+"""How a Python notebook runs a cell of another language."""
+
+_RAN: Final = frozenset({"ok", "error", "interrupted", "died", "unknown"})
+
+
+def notebook(events: Iterable[Event], title: str = "") -> dict[str, Any]:
+    """The notebook, without secrets; what `json.dumps` writes is an `.ipynb` file."""
+    events = list(events)
+    cells = list(_cells(events))
+    if title:
+        cells.insert(0, _markdown("title", f"# {redacted(title)}"))
+    return {
+        "cells": cells,
+        "metadata": {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+
+
+def _cells(events: list[Event]) -> Iterator[Cell]:
+    entries = {entry.run: entry for entry in ledger(events) if entry.run}
+    reports = {e.record.run: e.record for e in events if isinstance(e.record, RunReported)}
+    counted = 0
+    for event in events:
+        match event.record:
+            case Asked(text=text, by=by):
+                when = datetime.fromtimestamp(event.time).astimezone().strftime("%Y-%m-%d %H:%M")
+                asked = f"**You** ({', '.join(filter(None, (by, when)))}): {text}"
+                yield _markdown(f"asked-{event.id}", asked)
+            case Answered(text=text, calls=calls):
+                if text.strip():
+                    yield _markdown(f"said-{event.id}", text.strip())
+                for number, call in enumerate(calls):
+                    entry = entries[call.id]
+                    name = f"code-{event.id}-{number}"
+                    if entry.status in _RAN:
+                        counted += 1
+                        report = reports.get(call.id)
+                        yield _code(name, entry, report.output if report else "", counted)
+                    else:
+                        yield _not_run(name, entry)
+            case Failed(message=message):
+                yield _markdown(f"failed-{event.id}", f"*{message}*")
+            case TakenBack(restored=restored, removed=removed):
+                paths = ", ".join(f"`{path}`" for path in (*restored, *removed))
+                yield _markdown(f"undone-{event.id}", f"*Undone: {paths or 'nothing'}.*")
+            case MadeAgain(restored=restored, removed=removed):
+                paths = ", ".join(f"`{path}`" for path in (*restored, *removed))
+                yield _markdown(f"redone-{event.id}", f"*Done again: {paths or 'nothing'}.*")
+            case _:
+                pass
+
+
+def _markdown(name: str, text: str) -> Cell:
+    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": _clean(text)}
+
+
+def _code(name: str, entry: Entry, output: str, count: int) -> Cell:
+    magic = _MAGIC.get(entry.language, "" if entry.language == "python" else "%%script false")
+    source = f"{magic}\n{entry.code}" if magic else entry.code
+    return {
+        "cell_type": "code",
+        "id": name,
+        "execution_count": count,
+        "metadata": {"sayso": as_json(entry)},
+        "source": _clean(source),
+        "outputs": list(_outputs(entry, _clean(output))),
+    }
+
+
+def _outputs(entry: Entry, output: str) -> Iterator[Mapping[str, Any]]:
+    if entry.status == "error":
+        lines = output.splitlines() or [_clean(entry.detail)]
+        kind, _, words = lines[-1].partition(": ")
+        yield {"output_type": "error", "ename": kind, "evalue": words, "traceback": lines}
+        return
+    if output:
+        yield {"output_type": "stream", "name": "stdout", "text": output}
+    if entry.status != "ok":
+        ending = f"[{entry.status}] {_clean(entry.detail)}".rstrip() + "\n"
+        yield {"output_type": "stream", "name": "stderr", "text": ending}
+
+
+def _not_run(name: str, entry: Entry) -> Cell:
+    fence = "```"
+    while fence in entry.code:
+        fence += "`"
+    why = entry.detail or "It did not run."
+    return _markdown(name, f"{fence}{entry.language}\n{entry.code}\n{fence}\n\n*{why}*")
+
+
+def _clean(text: str) -> str:
+    """Without secrets, and without halves of characters, which no file can hold."""
+    return redacted(text.encode("utf-8", "replace").decode())

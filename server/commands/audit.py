@@ -1,0 +1,72 @@
+"""`sayso audit`: what ran, on whose say-so, how it ended and what it changed."""
+
+import argparse
+import json
+import sys
+from datetime import datetime
+
+from sayso.protocol.home import Home
+from sayso.server.audit.ledger import Entry, as_json, ledger
+from sayso.server.store.errors import StoreError
+from sayso.server.store.reading import read_events
+from sayso.server.store.redaction import redacted
+
+_CODE_CHARS = 60
+"""Of the code's first line, in the list for people."""
+
+
+class Audit:
+    """See the module."""
+
+    summary = "who approved what, when, and what it did"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("conversation", nargs="?", default="", help="only this one")
+        parser.add_argument("--json", action="store_true", help="JSON lines, with everything")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        try:
+            path = Home.find().state / "events.sqlite"
+            entries = ledger(read_events(path, arguments.conversation))
+        except StoreError as problem:
+            print(problem, file=sys.stderr)
+            return 1
+        for entry in entries:
+            if arguments.json:
+                print(json.dumps(as_json(entry), ensure_ascii=False))
+            else:
+                print(_line(entry))
+        if not entries and not arguments.json:
+            print("No code has run yet.")
+        return 0
+
+
+def _line(entry: Entry) -> str:
+    when = datetime.fromtimestamp(entry.time).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    if entry.kind != "run":
+        said = f"{entry.kind} by {entry.asked_by or 'somebody'}: {len(entry.runs)} runs"
+        return f"{when}  {entry.conversation:12}  {said}{_changed(entry)}"
+    approval = entry.approval
+    consent = approval.decision + (f" by {approval.by}" if approval.by else "")
+    first = redacted(entry.code.strip().partition("\n")[0])[:_CODE_CHARS]
+    first = "".join(sign if sign.isprintable() else "?" for sign in first)
+    return (
+        f"{when}  {entry.conversation:12}  {consent:20}  {entry.status:11}"
+        f"  {entry.language}: {first}{_changed(entry)}"
+    )
+
+
+def _changed(entry: Entry) -> str:
+    changes = entry.changes
+    if not changes:
+        return ""
+    counts = (
+        ("+", len(changes.added)),
+        ("~", len(changes.changed)),
+        ("-", len(changes.deleted)),
+        ("and ", changes.more),
+    )
+    return "  [" + " ".join(f"{sign}{count}" for sign, count in counts if count) + " files]"
+
+
+command = Audit()

@@ -1,0 +1,183 @@
+"""Who approved what, and what came of it: as it is told to people, programs and Jupyter."""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sayso.server.store.event_log import EventLog
+from sayso.server.store.records import (
+    Answered,
+    ApprovalClosed,
+    ApprovalOpened,
+    Asked,
+    Call,
+    Changes,
+    ConversationBegan,
+    Event,
+    Record,
+    RunIntended,
+    RunReported,
+    Source,
+    TakenBack,
+)
+from tests.rig import SAYSO
+
+KEY = "sk-proj-abcDEF0123456789abcDEF"
+"""Nobody's; it only looks like one."""
+
+HAPPENED: tuple[tuple[Source, Record], ...] = (
+    ("person", ConversationBegan("Taxes")),
+    ("person", Asked("Delete the old receipts.", by="kitchen")),
+    ("model", Answered("I will.", (Call("r1", "python", f"remove(key='{KEY}')"),))),
+    (
+        "server",
+        ApprovalOpened("a1", "r1", "python", "remove()", "/w", ("read and write /w",), "abc1", 60),
+    ),
+    ("person", ApprovalClosed("a1", "r1", "edit", "phone", "abc2")),
+    ("server", RunIntended("r1", "python", "remove(carefully=True)", "/w", "abc2")),
+    (
+        "runtime",
+        RunReported("r1", "ok", 0.5, "", f"gone, with {KEY}\n", Changes(deleted=("old.pdf",))),
+    ),
+    ("model", Answered("", (Call("r2", "shell", "rm -rf ."),))),
+    ("server", ApprovalOpened("a2", "r2", "shell", "rm -rf .", "/w", (), "abc3", 60)),
+    ("person", ApprovalClosed("a2", "r2", "no", "phone")),
+    ("server", RunReported("r2", "refused", detail="The person said no: it did not run.")),
+    ("model", Answered("", (Call("r3", "shell", "cat nothing"),))),
+    ("server", RunIntended("r3", "shell", "cat nothing", "/w", "abc4")),
+    ("runtime", RunReported("r3", "error", 0.1, "exit 1", "cat: nothing: No such file\n")),
+    ("model", Answered("The old receipts are gone.")),
+    ("person", TakenBack(("r1",), ("old.pdf",), by="kitchen")),
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    async def write() -> None:
+        log = await EventLog.open(tmp_path / "events.sqlite")
+        for number, (source, record) in enumerate(HAPPENED):
+            await log.append(Event("taxes-2026", source, record, time=1_760_000_000 + number))
+        await log.append(Event("other", "person", Asked("What time is it?"), time=1_760_000_100))
+        await log.close()
+
+    asyncio.run(write())
+    return tmp_path
+
+
+def sayso(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [SAYSO, *words],
+        env={**os.environ, "SAYSO_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+
+def told(home: Path, *words: str) -> list[Mapping[str, Any]]:
+    done = sayso(home, "audit", "--json", *words)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_an_audit_tells_who_approved_what_from_where_and_what_it_did(home: Path) -> None:
+    approved, refused, unasked, undone = told(home)
+    assert approved["request"] == "Delete the old receipts."
+    assert approved["asked_by"] == "kitchen"
+    assert approved["code"] == "remove(carefully=True)"
+    assert approved["approval"]["decision"] == "edit"
+    assert approved["approval"]["by"] == "phone"
+    assert approved["approval"]["decided_at"] == "2025-10-09T08:53:24.000+00:00"
+    assert approved["approval"]["binding"] == approved["binding"] == "abc2"
+    assert approved["approval"]["may_touch"] == ["read and write /w"]
+    assert (approved["status"], approved["seconds"]) == ("ok", 0.5)
+    assert approved["changes"] == {"deleted": ["old.pdf"]}
+    assert (refused["approval"]["decision"], refused["status"]) == ("no", "refused")
+    assert "started" not in refused
+    assert unasked["approval"]["decision"] == "not asked"
+    assert (unasked["status"], unasked["detail"]) == ("error", "exit 1")
+    assert (undone["kind"], undone["runs"], undone["asked_by"]) == ("undo", ["r1"], "kitchen")
+
+
+def test_an_audit_may_be_of_one_conversation_by_its_name(home: Path) -> None:
+    assert len(told(home, "taxes")) == len(told(home, "taxes-2026")) == 4
+    assert told(home, "other") == []
+    lost = sayso(home, "audit", "holidays")
+    assert lost.returncode == 1
+    assert lost.stderr.startswith("There is no conversation holidays; these are in the log:")
+
+
+def test_an_audit_for_people_has_a_line_for_each(home: Path) -> None:
+    lines = sayso(home, "audit").stdout.splitlines()
+    assert len(lines) == 4
+    assert "edit by phone" in lines[0]
+    assert "[-1 files]" in lines[0]
+
+
+def test_no_secret_leaves_with_an_audit_or_an_export(home: Path, tmp_path: Path) -> None:
+    book = tmp_path / "book.ipynb"
+    sayso(home, "export", "taxes", "--notebook", str(book))
+    said = sayso(home, "audit", "--json").stdout + sayso(home, "audit").stdout
+    said += sayso(home, "export", "Taxes", "--json").stdout + book.read_text()
+    assert KEY not in said
+    assert "[redacted]" in said
+
+
+def test_an_export_as_json_has_every_event(home: Path) -> None:
+    whole = json.loads(sayso(home, "export", "taxes", "--json").stdout)
+    kinds = [event["kind"] for event in whole["events"]]
+    assert len(kinds) == len(HAPPENED)
+    assert kinds[:3] == ["conversation.began", "asked", "answered"]
+
+
+def test_a_notebook_is_one_that_jupyter_reads(home: Path, tmp_path: Path) -> None:
+    path = tmp_path / "taxes.ipynb"
+    done = sayso(home, "export", "taxes", "--notebook", str(path))
+    assert done.returncode == 0, done.stderr
+    book = json.loads(path.read_text(encoding="utf-8"))
+    assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
+    names = [cell["id"] for cell in book["cells"]]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in names)
+    for cell in book["cells"]:
+        keys = {"cell_type", "id", "metadata", "source"}
+        if cell["cell_type"] == "code":
+            keys |= {"execution_count", "outputs"}
+        assert set(cell) == keys
+    words = "\n".join(cell["source"] for cell in book["cells"])
+    assert "**You** (kitchen, " in words
+    assert "The old receipts are gone." in words
+    code = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
+    assert code[0]["source"] == "remove(carefully=True)"
+    assert code[0]["outputs"] == [
+        {"output_type": "stream", "name": "stdout", "text": "gone, with [redacted]\n"}
+    ]
+    assert code[0]["metadata"]["sayso"]["approval"]["by"] == "phone"
+    assert code[1]["source"] == "%%bash\ncat nothing"
+    assert code[1]["outputs"][0]["output_type"] == "error"
+    assert "rm -rf" not in "".join(cell["source"] for cell in code)
+
+
+def test_an_audit_is_read_while_the_server_writes(home: Path) -> None:
+    async def both() -> int:
+        log = await EventLog.open(home / "events.sqlite")
+        try:
+            return len(await asyncio.to_thread(told, home))
+        finally:
+            await log.close()
+
+    assert asyncio.run(both()) == 4
+
+
+def test_without_a_log_it_says_so(tmp_path: Path) -> None:
+    done = sayso(tmp_path, "audit")
+    assert done.returncode == 1
+    assert "no log" in done.stderr
