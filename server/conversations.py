@@ -38,6 +38,9 @@ OPEN_AT_MOST: Final = 16
 """Open ones that nobody takes part in count too; beyond that the longest unused are closed. Each
 may hold interpreters of some 60 MB."""
 
+MOST_UNTOLD: Final = 20
+"""Reminders that wait for a person who has not come for days; the oldest give way."""
+
 LONGEST_NAME: Final = 80
 """Characters: a line of a list."""
 
@@ -65,13 +68,19 @@ class Conversations:
         self._open_at_most = open_at_most
         self._open: dict[str, Furnished] = {}
         self._used_at: dict[str, float] = {}
+        self._owners: dict[str, str] = {}
+        """Whose each conversation is."""
+        self._untold: dict[str, list[str]] = {}
+        """By person: what they are to be told as soon as they are there."""
         self._one_at_a_time = asyncio.Lock()
 
     # --- which there are ---
 
     async def all(self, person: str = "") -> list[Conversation]:
-        """A person's conversations and the household's, the latest first."""
-        return [one for one in await self._log.conversations() if one.owner in ("", person)]
+        """A person's conversations, the latest first; nobody sees another one's."""
+        there = await self._log.conversations()
+        self._owners.update({one.id: one.owner for one in there})
+        return [one for one in there if one.owner == person]
 
     async def find(self, wanted: str, person: str = "") -> Conversation:
         """By id, by name, or by its number in the list. Raises NoSuchConversation."""
@@ -93,7 +102,11 @@ class Conversations:
     async def latest(self, person: str = "") -> Conversation:
         """The one that was talked in last; the first of all is begun here."""
         there = await self.all(person)
-        return there[0] if there else await self._begin(FIRST, ConversationBegan(owner=person))
+        if there:
+            return there[0]
+        if person:
+            return await self.begin(person, person)
+        return await self._begin(FIRST, ConversationBegan())
 
     async def begin(self, name: str = "", person: str = "", workspace: str = "") -> Conversation:
         """A new one."""
@@ -133,6 +146,9 @@ class Conversations:
             here = self._open.get(conversation.id)
             if here is None:
                 here = self._open[conversation.id] = await self._furnish(conversation)
+                self._owners[conversation.id] = conversation.owner
+                for text in self._untold.pop(conversation.owner, ()):
+                    here.conversation.notice(text)
                 await self._close_beyond(self._open_at_most)
             return here
 
@@ -144,8 +160,11 @@ class Conversations:
         await here.renew()
 
     def announce(self, text: str, device: str, conversation: str) -> None:
-        """Say this where the device is, else where it was asked for, else to whoever comes next."""
-        places = [one.conversation for one in self._open.values()]
+        """Say this where the device is, else where it was asked for, else when somebody comes: to
+        the one person whose conversation it is."""
+        owner = self._owners.get(conversation, "")
+        theirs = [one for one in self._open.values() if one.about.owner == owner]
+        places = [one.conversation for one in theirs]
         for place in places:
             if device in place.devices:
                 place.happened(Announced(text, device))
@@ -155,6 +174,10 @@ class Conversations:
             place.happened(Announced(text, device))
         if not there and places:
             places[0].notice(text)
+        elif not places:
+            untold = self._untold.setdefault(owner, [])
+            untold.append(text)
+            del untold[:-MOST_UNTOLD]
 
     async def run(self) -> None:
         """Close those that are idle."""

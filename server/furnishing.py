@@ -138,8 +138,8 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
 
 
 def workspace(home: Home, settings: Settings, about: records.Conversation) -> Path:
-    """The folder in which a conversation's code runs."""
-    chosen = about.workspace or settings.code.workspace
+    """The folder in which a conversation's code runs; the one in the settings is the owner's."""
+    chosen = about.workspace or ("" if about.owner else settings.code.workspace)
     return Path(chosen).expanduser() if chosen else home.data / "workspaces" / about.id
 
 

@@ -79,14 +79,47 @@ async def test_a_device_may_want_a_conversation_and_is_told_if_it_is_not_there(
         assert "no conversation attic" in error.message
 
 
-async def test_a_person_sees_their_own_conversations_and_the_households(tmp_path: Path) -> None:
+async def test_a_person_sees_their_own_conversations_and_nobody_elses(tmp_path: Path) -> None:
     async with household(tmp_path) as house:
-        common = await house.conversations.latest()
+        owners = await house.conversations.latest()
         anns = await house.conversations.begin("Diary", person="ann")
-        assert {one.id for one in await house.conversations.all("ann")} == {common.id, anns.id}
-        assert [one.id for one in await house.conversations.all("bob")] == [common.id]
+        assert [one.id for one in await house.conversations.all("ann")] == [anns.id]
+        assert [one.id for one in await house.conversations.all()] == [owners.id]
         bob = await house.device("phone", wanted=anns.id, person="bob")
-        assert bob.seat.id == common.id
+        assert bob.seat.id not in (owners.id, anns.id)
+        assert not (await bob.command("resume", "Diary")).ok
+
+
+async def test_no_word_of_one_person_reaches_another(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        people = {name: await house.device(name, person=name) for name in ("ann", "bob")}
+        told: dict[str, list[str]] = {name: [] for name in people}
+        for number in range(10):
+            for name, device in people.items():
+                await device.ask(f"{name}{number}")
+                told[name].append(str(device.told))
+                assert name in (await device.command("conversations")).text
+        for name, other in (("ann", "bob"), ("bob", "ann")):
+            heard = "".join(told[name])
+            assert f"{name}9" in heard
+            assert f"{other}0" not in heard
+            assert f"{other}9" not in heard
+
+
+async def test_a_reminder_is_told_to_the_one_who_asked_for_it_alone(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        ann = await house.device("radio", person="ann")
+        bob = await house.device("radio 2", person="bob")
+        house.conversations.announce("the cake", "gone", ann.seat.id)
+        await until(lambda: ann.all(m.Announce))
+        conversation = ann.seat.id
+        ann.leave()
+        house.conversations.announce("the door", "gone", conversation)
+        again = await house.device("radio", person="ann")
+        await until(lambda: again.all(m.Announce))
+        assert "the door" in str(again.told)
+        assert "cake" not in str(bob.told)
+        assert "door" not in str(bob.told)
 
 
 async def test_reset_forgets_for_the_model_what_the_log_keeps(tmp_path: Path) -> None:
