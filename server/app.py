@@ -23,8 +23,10 @@ from sayso.server.preferences import Preferences
 from sayso.server.seat import Seat
 from sayso.server.settings import Settings
 from sayso.server.shelf import Shelf
+from sayso.server.slash.choosing import CHOOSING
 from sayso.server.slash.commands import Commands
 from sayso.server.slash.conversing import CONVERSING
+from sayso.server.slash.spending import SPENDING
 from sayso.server.slash.undoing import UNDOING
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
@@ -73,7 +75,7 @@ class App:
             also=(name for name in settings.listen.names if ":" in name),
         )
         self._ready = asyncio.Event()
-        self._commands = Commands((*CONVERSING, *UNDOING))
+        self._commands = Commands((*CONVERSING, *UNDOING, *CHOOSING, *SPENDING))
         self._conversations: Conversations
         self.address = ""
         """Host and port that it listens on."""
@@ -120,6 +122,7 @@ class App:
             day=await DayBook.open(event_log, day_bounds(self._settings)),
             workshop=ground.workshop,
             watch=self._telemetry.saw,
+            think_with=self._builder.thinking_with,
         )
         self._conversations = Conversations(event_log, partial(furnish, shared))
         self._telemetry.count_devices(lambda: self._conversations.devices)

@@ -1,7 +1,7 @@
 """One open conversation and all that belongs to it alone: memory, folder, interpreters, machine."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from sayso.server.agent.bounds import Bounds
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.outputs import Outputs
-from sayso.server.agent.spending import DayBook, DayBounds
+from sayso.server.agent.spending import DayBook, DayBounds, Used
 from sayso.server.conversation import Conversation
 from sayso.server.instinct import Instinct
 from sayso.server.memory import Memory
@@ -46,6 +46,8 @@ class Shared:
     """Sets up a place for code to run in a folder."""
     watch: Callable[[Effect], None] = lambda _: None
     """Sees everything that turns want done."""
+    think_with: Callable[[str], Awaitable[Mind]] | None = None
+    """Gives another language model, by name."""
 
 
 class Furnished:
@@ -53,6 +55,7 @@ class Furnished:
 
     def __init__(
         self,
+        shared: Shared,
         about: records.Conversation,
         conversation: Conversation,
         agent: Agent,
@@ -63,6 +66,9 @@ class Furnished:
         of_undoing: UndoAnswers,
     ) -> None:
         self.about = about
+        self.day = shared.day
+        self.shelf = shared.shelf
+        self._shared = shared
         self.conversation = conversation
         self.agent = agent
         self.journal = journal
@@ -73,6 +79,22 @@ class Furnished:
         self._memory = memory
         self._make_workshop = make_workshop
         self._life = asyncio.create_task(conversation.run(), name=f"conversation {about.id}")
+
+    async def used(self) -> Used:
+        """What this conversation has used, ever. Raises StoreError."""
+        used = Used()
+        for event in await self._shared.log.conversation(self.about.id):
+            used.count(event.record)
+        return used
+
+    async def think_with(self, name: str) -> Mind:
+        """Let another language model answer from the next request on, if it can be had."""
+        if self._shared.think_with is None:
+            return Mind(self._shared.mind.model, self._shared.mind.manner, missing="There is none.")
+        mind = await self._shared.think_with(name)
+        if not mind.missing:
+            self.agent.use_model(mind.model, mind.manner)
+        return mind
 
     async def renew(self) -> None:
         """New interpreters: nothing that code left in them remains."""
@@ -126,6 +148,7 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
     )
     workshop.prepare()
     return Furnished(
+        shared,
         about,
         conversation,
         agent,

@@ -56,6 +56,10 @@ class Mind:
 
     model: ChatModel
     manner: ModelProfile
+    sentence: str = ""
+    """What answers, for a screen."""
+    missing: str = ""
+    """Why there is none; empty if there is one."""
     introduction: str | None = None
     """What a person must know before they trust it, to be told once."""
 
@@ -102,6 +106,7 @@ class Builder:
         self._watch = watch
         """Takes a part's name, and how to find out how it is."""
         self._shelf = Shelf(home)
+        self._minds: dict[str, Mind] = {}
         self.findings: dict[str, Finding] = {}
         """How each part is, by its name."""
 
@@ -145,13 +150,30 @@ class Builder:
     async def thinking(self) -> Mind:
         """The language model that the settings and this machine allow."""
         choice = await for_talking(self._settings.language_model, self._shelf)
-        manner = manner_of(choice, self._settings)
-        model = await self._model_of(choice, manner)
         remedy = choice.offer.sentence if choice.offer else ""
         state: Literal["good", "bad"] = "bad" if choice.origin == "none" else "good"
         finding = Finding("language model", state, choice.sentence, remedy)
         self.findings["language model"] = finding
-        return Mind(model, manner, self._introduction(choice))
+        return await self._mind_of(choice)
+
+    async def thinking_with(self, name: str) -> Mind:
+        """The language model of this name, as in the settings; each is built once."""
+        if name not in self._minds:
+            # A provider's model is at its provider; a bare name may be one of the same server.
+            own = self._settings.language_model
+            base = "" if "/" in name else own.api_base
+            choice = await for_talking(replace(own, model=name, api_base=base), self._shelf)
+            mind = await self._mind_of(choice)
+            if mind.missing:
+                return mind
+            self._minds[name] = mind
+        return self._minds[name]
+
+    async def _mind_of(self, choice: Choice) -> Mind:
+        manner = manner_of(choice, self._settings)
+        model = await self._model_of(choice, manner)
+        missing = choice.sentence if choice.origin == "none" else ""
+        return Mind(model, manner, choice.sentence, missing, self._introduction(choice))
 
     def _introduction(self, choice: Choice) -> str | None:
         if choice.profile != "pocket":

@@ -113,8 +113,9 @@ class Seat:
 
     async def _obey(self, device: str, name: str, text: str) -> None:
         async with self._one_at_a_time:
+            may_approve = self._device is not None and self._device.may_approve
             situation = Situation(
-                self._conversations, self._here, self.move, device, self._person, text
+                self._conversations, self._here, self.move, device, self._person, text, may_approve
             )
             try:
                 outcome = await self._commands.run(name, situation)

@@ -124,6 +124,15 @@ class Agent:
                 async for event in events:
                     yield event
 
+    @property
+    def model_name(self) -> str:
+        """Which model answers, for screens."""
+        return self._model.name
+
+    def use_model(self, model: ChatModel, profile: ModelProfile) -> None:
+        """It answers from the next request on."""
+        self._model, self._profile, self._guess = model, profile, Guess()
+
     def use_workshop(self, workshop: Workshop) -> None:
         """Code runs there from the next request on."""
         self._workshop = workshop

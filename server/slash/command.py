@@ -21,6 +21,8 @@ class Situation:
     person: str
     text: str
     """What stands behind the command's name."""
+    may_approve: bool = True
+    """Whether the device may decide what runs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,10 @@ from sayso.server.runtimes.workshop import Workshop
 from sayso.server.seat import Seat
 from sayso.server.settings import Settings
 from sayso.server.shelf import Shelf
+from sayso.server.slash.choosing import CHOOSING
 from sayso.server.slash.commands import Commands
 from sayso.server.slash.conversing import CONVERSING
+from sayso.server.slash.spending import SPENDING
 from sayso.server.slash.undoing import UNDOING
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
@@ -51,7 +53,10 @@ async def until(is_so: Callable[[], object]) -> None:
 class Echo:
     """A language model that says back what it is told last, and how much it was told."""
 
-    name = "echo"
+    def __init__(self, first: str = "") -> None:
+        self._first = first
+        self.name = first.strip() or "echo"
+
     calls_tools = False
     sees = False
 
@@ -61,7 +66,7 @@ class Echo:
     async def reply(
         self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
     ) -> AsyncIterator[Delta]:
-        yield TextDelta(f"{len(messages) - 1}: {messages[-1]['content']}")
+        yield TextDelta(f"{self._first}{len(messages) - 1}: {messages[-1]['content']}")
         yield Usage(len(messages), 1, None)
 
 
@@ -110,10 +115,12 @@ class Household:
     commands: Commands
     log: EventLog
 
-    async def device(self, name: str = "desk", wanted: str = "", person: str = "") -> Device:
+    async def device(
+        self, name: str = "desk", wanted: str = "", person: str = "", *, may_approve: bool = True
+    ) -> Device:
         seat = await Seat.take(self.conversations, self.commands, wanted, person)
         device = Device(seat, name)
-        seat.join(Joined(name, speaks=False), device)
+        seat.join(Joined(name, speaks=False, may_approve=may_approve), device)
         return device
 
 
@@ -129,6 +136,10 @@ async def household(
     def remind(text: str, device: str, conversation: str) -> None:
         conversations.announce(text, device, conversation)
 
+    async def another(name: str) -> Mind:
+        missing = "" if name == "loud" else f"No model here is called {name}."
+        return Mind(Echo("LOUD "), profile("default"), "Answers come from loud.", missing)
+
     shared = Shared(
         home=home,
         settings=Settings(),
@@ -140,13 +151,14 @@ async def household(
         instinct=await Instinct.awake(log, remind),
         preferences=await Preferences.open(log),
         day=await DayBook.open(log, day or DayBounds()),
+        think_with=another,
         workshop=lambda place: Workshop(place, None, no_sandbox),
     )
     conversations = Conversations(
         log, partial(furnish, shared), idle_s=idle_s, open_at_most=open_at_most
     )
     try:
-        yield Household(conversations, Commands((*CONVERSING, *UNDOING)), log)
+        yield Household(conversations, Commands((*CONVERSING, *UNDOING, *CHOOSING, *SPENDING)), log)
     finally:
         await conversations.close()
         await log.close()

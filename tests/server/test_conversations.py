@@ -190,3 +190,40 @@ def test_names_become_folders() -> None:
     assert slug("Taxes, 2026!") == "taxes-2026"
     assert slug("../../etc") == "etc"
     assert slug("日記") == ""
+
+
+# What a conversation may choose, and has spent.
+
+
+async def test_another_model_answers_in_this_conversation_alone(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        assert "echo" in (await desk.command("model")).text
+        assert not (await desk.command("model", "nobody")).ok
+        assert (await desk.command("model", "loud")).ok
+        assert await desk.ask("hello") == "LOUD 1: hello"
+        await desk.command("new")
+        assert await desk.ask("hello") == "1: hello"
+
+
+async def test_the_mode_is_chosen_where_one_may_approve(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        assert "▸ ask" in (await desk.command("mode")).text
+        assert not (await desk.command("mode", "reckless")).ok
+        assert (await desk.command("mode", "workspace")).ok
+        assert house.conversations.open["main"].agent.mode == "workspace"
+        radio = await house.device("radio", may_approve=False)
+        assert not (await radio.command("mode", "ask")).ok
+        assert not (await radio.command("model", "loud")).ok
+        assert (await radio.command("mode")).ok
+
+
+async def test_the_cost_is_told_for_here_and_for_today(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        await desk.ask("hello")
+        await desk.command("new")
+        await desk.ask("hello")
+        told = (await desk.command("cost")).text.splitlines()
+        assert told == ["This conversation: 3 tokens.", "Today, all conversations: 6 tokens."]
