@@ -1,6 +1,8 @@
 """Figures of repeated measurements."""
 
+import os
 import statistics
+import subprocess
 from collections.abc import Sequence
 from typing import TypedDict
 
@@ -12,8 +14,16 @@ class Spread(TypedDict):
     p95: float
 
 
-def spread(values: Sequence[float]) -> Spread:
+def spread(values: Sequence[float], decimals: int = 1) -> Spread:
     """Median and 95th percentile (nearest rank), rounded for reading."""
     ordered = sorted(values)
     rank = -(-95 * len(ordered) // 100) - 1
-    return Spread(median=round(statistics.median(ordered), 1), p95=round(ordered[rank], 1))
+    return Spread(
+        median=round(statistics.median(ordered), decimals), p95=round(ordered[rank], decimals)
+    )
+
+
+def resident_kb() -> int:
+    """Kilobytes of memory that this process has now."""
+    asked = ("ps", "-o", "rss=", "-p", str(os.getpid()))
+    return int(subprocess.run(asked, capture_output=True, check=True).stdout)

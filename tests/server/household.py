@@ -11,7 +11,7 @@ from typing import cast
 
 from sayso.protocol import messages as m
 from sayso.protocol.home import Home
-from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool, Usage
+from sayso.server.agent.model import ChatMessage, ChatModel, Delta, TextDelta, Tool, Usage
 from sayso.server.agent.profiles import profile
 from sayso.server.agent.spending import DayBook, DayBounds
 from sayso.server.conversations import Conversations
@@ -126,7 +126,12 @@ class Household:
 
 @asynccontextmanager
 async def household(
-    folder: Path, *, idle_s: float = 1_800.0, open_at_most: int = 16, day: DayBounds | None = None
+    folder: Path,
+    *,
+    idle_s: float = 1_800.0,
+    open_at_most: int = 16,
+    day: DayBounds | None = None,
+    model: ChatModel | None = None,
 ) -> AsyncIterator[Household]:
     """A house that lives in a folder, until the block ends."""
     home = Home(folder, folder, folder)
@@ -146,7 +151,7 @@ async def household(
         log=log,
         ears=Ears(Deaf("no ears")),
         mouth=Mouth(OneVoice(Mute("no voice"))),
-        mind=Mind(Echo(), profile("default")),
+        mind=Mind(model or Echo(), profile("default")),
         shelf=Shelf(),
         instinct=await Instinct.awake(log, remind),
         preferences=await Preferences.open(log),

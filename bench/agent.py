@@ -1,0 +1,125 @@
+"""What the agent's engine costs: cells, kernels, the loop around the model, memory, checkpoints.
+
+Everything is real but the language model, which answers at once from a script. The bare
+`jupyter_client` round trip is taken in the same run, so that figures are ratios on any machine.
+"""
+
+import asyncio
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import TypedDict
+
+from bench import cells, loops
+from bench.figures import Spread, spread
+from sayso.protocol.home import Home
+from sayso.server.runtimes.environment import ensure
+from sayso.server.runtimes.sandbox.selftest import find_sandbox
+from sayso.server.undo.checkpoints import Checkpoints
+from sayso.server.undo.keeping import Room
+
+FILES = 10_000
+
+DELTAS = 300
+
+IDLE = 200
+"""Conversations that do nothing: enough that pages of memory even out."""
+
+
+class Figures(TypedDict):
+    """What `--json` prints."""
+
+    sandbox: str
+    cells: int
+    bare_jupyter_ms: Spread
+    cell_ms: Spread
+    cell_sandbox_ms: Spread
+    kernel_ready_s: Spread
+    kernel_warm_ms: Spread
+    loop_overhead_ms: Spread
+    own_tokens_10_steps: int
+    cell_alone_ms: Spread
+    cell_16_ms: Spread
+    conversation_idle_kb: float
+    checkpoint_10k_ms: Spread
+
+
+def measure(count: int) -> Figures:
+    """Take all figures, with so many cells of each kind."""
+    return asyncio.run(_measure(count))
+
+
+async def _measure(count: int) -> Figures:
+    environment = await asyncio.to_thread(ensure, Home.find())
+    report = await find_sandbox()
+    if report.sandbox is None:
+        raise SystemExit(f"There is no sandbox to measure, because {report.reason}.")
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ["SAYSO_HOME"] = f"{scratch}/home"
+        folder = Path(scratch)
+        for name in ("idle", "loop", "tokens", "cells", "undo"):
+            (folder / name).mkdir()
+        idle = await loops.idle_kb(folder / "idle", IDLE)
+        overhead = await loops.overhead(folder / "loop", DELTAS)
+        tokens = await loops.own_tokens(environment, report.sandbox, folder / "tokens")
+        times = await cells.measure(environment, report.sandbox, folder / "cells", count)
+        checkpoints = await _checkpoints(folder / "undo")
+    return Figures(
+        sandbox=report.sandbox.kind,
+        cells=count,
+        bare_jupyter_ms=spread(times.bare),
+        cell_ms=spread(times.plain),
+        cell_sandbox_ms=spread(times.confined),
+        kernel_ready_s=spread([time / 1000 for time in times.cold], 2),
+        kernel_warm_ms=spread(times.warm),
+        loop_overhead_ms=spread(overhead, 2),
+        own_tokens_10_steps=tokens,
+        cell_alone_ms=spread(times.alone),
+        cell_16_ms=spread(times.together),
+        conversation_idle_kb=round(idle, 1),
+        checkpoint_10k_ms=spread(checkpoints),
+    )
+
+
+async def _checkpoints(folder: Path) -> list[float]:
+    """Milliseconds of each checkpoint but the first, with a run between that changes ten files."""
+    workspace = folder / "workspace"
+    for number in range(FILES):
+        file = workspace / f"folder{number % 100}" / f"file{number}"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"This is file {number}.\n" * 20)
+    kept = Checkpoints(folder / "kept", "bench", workspace, lambda: (workspace,), Room())
+    kept.open()
+    times = []
+    try:
+        for run in range(11):
+            begun = time.perf_counter()
+            if hindrance := await kept.before(f"run{run}"):
+                raise SystemExit(f"No checkpoint can be made: {hindrance}")
+            times.append((time.perf_counter() - begun) * 1000)
+            for number in range(run, FILES, FILES // 10):
+                (workspace / f"folder{number % 100}" / f"file{number}").write_text(f"in {run}")
+            await kept.after(f"run{run}")
+    finally:
+        await kept.close()
+    return times[1:]
+
+
+def table(figures: Figures) -> str:
+    """For people."""
+    bare = figures["bare_jupyter_ms"]["median"]
+    alone = figures["cell_alone_ms"]["median"]
+    lines = [f"{figures['cells']} cells of each kind, sandbox: {figures['sandbox']}", ""]
+    for name, value in figures.items():
+        if not isinstance(value, dict):
+            if name not in ("cells", "sandbox"):
+                lines.append(f"{name:24}{value:10}")
+            continue
+        ratio = ""
+        if name in ("cell_ms", "cell_sandbox_ms"):
+            ratio = f"{value['median'] / bare:8.2f} x bare"
+        if name == "cell_16_ms":
+            ratio = f"{value['p95'] / alone:8.2f} x alone (p95)"
+        lines.append(f"{name:24}{value['median']:10} median{value['p95']:10} p95{ratio}")
+    return "\n".join(lines)

@@ -1,0 +1,158 @@
+"""How long code takes from the server to an interpreter and back, and how soon there is one."""
+
+import asyncio
+import secrets
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jupyter_client.asynchronous import AsyncKernelClient
+
+from bench.plain import Plain
+from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.runtimes.runtime import Ending
+from sayso.server.runtimes.sandbox.sandbox import Sandbox
+from sayso.server.runtimes.sandbox.selftest import SandboxReport
+from sayso.server.runtimes.wire import write_connection
+from sayso.server.runtimes.workshop import Workshop
+
+WARM_S = 3.0
+"""As long as a person at least takes to say something after a conversation was opened."""
+
+AT_ONCE = 16
+
+ANSWER_S = 30.0
+
+CELL = "1"
+
+BUSY_CELL = """
+import time
+begun = time.monotonic()
+for line in range(100):
+    until = time.process_time() + 0.0005
+    while time.process_time() < until:
+        pass
+    print(line, flush=True)
+    time.sleep(max(0, begun + (line + 1) / 100 - time.monotonic()))
+"""
+"""One second, in which it computes for 50 ms and prints 100 lines."""
+
+
+@dataclass
+class Times:
+    """In milliseconds."""
+
+    bare: list[float] = field(default_factory=list)
+    plain: list[float] = field(default_factory=list)
+    confined: list[float] = field(default_factory=list)
+    cold: list[float] = field(default_factory=list)
+    warm: list[float] = field(default_factory=list)
+    alone: list[float] = field(default_factory=list)
+    together: list[float] = field(default_factory=list)
+
+
+async def measure(
+    environment: KernelEnvironment, sandbox: Sandbox, folder: Path, cells: int
+) -> Times:
+    """Take all times; each is met by the same moods of the machine as those beside it."""
+    times = Times()
+    async with AsyncExitStack() as stack:
+        made = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        client = await stack.enter_async_context(_bare(environment, made))
+        plain = await stack.enter_async_context(_workshop(environment, Plain(), folder / "plain"))
+        confined = await stack.enter_async_context(
+            _workshop(environment, sandbox, folder / "confined")
+        )
+        for workshop in (plain, confined):
+            await _cell(workshop, CELL)
+        for _ in range(cells):
+            times.bare.append(await _bare_cell(client))
+            times.plain.append(await _cell(plain, CELL))
+            times.confined.append(await _cell(confined, CELL))
+    for number in range(max(5, cells // 20)):
+        async with _workshop(environment, sandbox, folder / f"cold{number}") as workshop:
+            times.cold.append(await _cell(workshop, CELL))
+        async with _workshop(environment, sandbox, folder / f"warm{number}") as workshop:
+            workshop.prepare()
+            await asyncio.sleep(WARM_S)
+            times.warm.append(await _cell(workshop, CELL))
+    async with AsyncExitStack() as stack:
+        workshops = [
+            await stack.enter_async_context(
+                _workshop(environment, sandbox, folder / f"one{number}")
+            )
+            for number in range(AT_ONCE)
+        ]
+        for workshop in workshops:
+            await _cell(workshop, CELL)
+        for _ in range(3):
+            times.alone.append(await _cell(workshops[0], BUSY_CELL))
+            times.together += await asyncio.gather(
+                *(_cell(workshop, BUSY_CELL) for workshop in workshops)
+            )
+    return times
+
+
+@asynccontextmanager
+async def _workshop(
+    environment: KernelEnvironment, sandbox: Sandbox, folder: Path
+) -> AsyncIterator[Workshop]:
+    report = SandboxReport(True, sandbox.kind, sandbox=sandbox)
+    workshop = Workshop(folder, environment, report)
+    try:
+        yield workshop
+    finally:
+        await workshop.close()
+
+
+async def _cell(workshop: Workshop, code: str) -> float:
+    """Milliseconds from asking to the end."""
+    begun = time.perf_counter()
+    async with asyncio.timeout(ANSWER_S), aclosing(workshop.run("python", code)) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, Ending) and piece.status != "ok":
+                raise SystemExit(f"A cell failed: {piece.detail}")
+    return (time.perf_counter() - begun) * 1000
+
+
+@asynccontextmanager
+async def _bare(environment: KernelEnvironment, folder: Path) -> AsyncIterator[AsyncKernelClient]:
+    """A kernel as jupyter_client's users have it."""
+    file = write_connection(folder, secrets.token_hex(32))
+    process = await asyncio.create_subprocess_exec(
+        *(str(environment.python), "-m", "ipykernel_launcher", "-f", str(file)),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+        cwd=folder,
+    )
+    client = AsyncKernelClient(connection_file=str(file))
+    client.load_connection_file()
+    client.start_channels()
+    try:
+        await client.wait_for_ready(timeout=ANSWER_S)
+        await _bare_cell(client)
+        yield client
+    finally:
+        client.stop_channels()
+        process.kill()
+        await process.wait()
+
+
+async def _bare_cell(client: AsyncKernelClient) -> float:
+    begun = time.perf_counter()
+    request = client.execute(CELL)
+    async with asyncio.timeout(ANSWER_S):
+        while (await client.get_shell_msg())["parent_header"].get("msg_id") != request:
+            pass
+        while True:
+            message = await client.get_iopub_msg()
+            if (
+                message["parent_header"].get("msg_id") == request
+                and message["msg_type"] == "status"
+                and message["content"]["execution_state"] == "idle"
+            ):
+                return (time.perf_counter() - begun) * 1000

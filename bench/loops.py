@@ -1,0 +1,177 @@
+"""What the loop around a language model costs: time per delta, words of our own, memory at rest."""
+
+import asyncio
+import gc
+import json
+import os
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.figures import resident_kb
+from sayso.protocol import messages as m
+from sayso.server.agent.approvals import ApprovalDesk
+from sayso.server.agent.journal import Journal
+from sayso.server.agent.loop import Agent
+from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool, ToolCallDelta, Usage
+from sayso.server.agent.profiles import profile
+from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.runtimes.sandbox.sandbox import Sandbox
+from sayso.server.runtimes.sandbox.selftest import SandboxReport
+from sayso.server.runtimes.workshop import Workshop
+from sayso.server.seat import Seat
+from sayso.server.store.event_log import EventLog
+from sayso.server.turn.events import Joined, Ticket
+from tests.server.household import Device, household
+
+STEPS = 10
+
+WITH_ALL = 20
+"""Conversations that are opened first: what all have in common is there then."""
+
+BETWEEN_S = 0.01
+"""Between deltas: a quick model's hundred a second."""
+
+ASKED = "Do it."
+
+
+@dataclass
+class Talker:
+    """A model that notes when it says what."""
+
+    deltas: int
+    said_at: list[float] = field(default_factory=list)
+    name: str = "talker"
+    calls_tools: bool = False
+    sees: bool = False
+
+    def price(self, tokens_in: int, tokens_out: int) -> float | None:
+        return None
+
+    async def reply(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
+    ) -> AsyncIterator[Delta]:
+        for number in range(self.deltas):
+            await asyncio.sleep(BETWEEN_S)
+            self.said_at.append(time.perf_counter())
+            # Words that can be said at once, and that no guard takes for a circle.
+            yield TextDelta(f"{number * 7_919 % 10_007} was found. ")
+        yield Usage(1, 1, None)
+
+
+@dataclass
+class Worker:
+    """A model that takes ten steps, and keeps the last request."""
+
+    sent: Sequence[ChatMessage] = ()
+    tools: Sequence[Tool] = ()
+    steps: int = 0
+    name: str = "worker"
+    calls_tools: bool = True
+    sees: bool = False
+
+    def price(self, tokens_in: int, tokens_out: int) -> float | None:
+        return None
+
+    async def reply(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
+    ) -> AsyncIterator[Delta]:
+        self.sent, self.tools = list(messages), tools
+        self.steps += 1
+        if self.steps > STEPS:
+            yield TextDelta("Done.")
+        else:
+            arguments = json.dumps({"language": "python", "code": code_of(self.steps)})
+            yield ToolCallDelta(0, f"call{self.steps}", "execute", arguments)
+        yield Usage(1, 1, None)
+
+
+def code_of(step: int) -> str:
+    return f"print('step', {step})"
+
+
+@dataclass
+class TimedDevice(Device):
+    """A device that notes when a reply reaches it."""
+
+    heard_at: list[float] = field(default_factory=list)
+
+    def tell(self, message: m.FromServer, ticket: Ticket) -> None:
+        if isinstance(message, m.ReplyDelta):
+            self.heard_at.append(time.perf_counter())
+        super().tell(message, ticket)
+
+
+async def overhead(folder: Path, deltas: int) -> list[float]:
+    """Milliseconds from each of a model's deltas to the message for the client."""
+    model = Talker(deltas)
+    async with household(folder, model=model) as house:
+        seat = await Seat.take(house.conversations, house.commands, "", "")
+        device = TimedDevice(seat, "desk")
+        seat.join(Joined(device.name, speaks=False), device)
+        await device.ask("Go on.")
+    if len(device.heard_at) != deltas:
+        raise SystemExit(f"{deltas} deltas became {len(device.heard_at)} messages")
+    times = zip(model.said_at, device.heard_at, strict=True)
+    return [(heard - said) * 1000 for said, heard in times]
+
+
+async def idle_kb(folder: Path, conversations: int) -> float:
+    """Kilobytes of memory for each conversation that is open and does nothing."""
+    async with household(folder, open_at_most=conversations + WITH_ALL) as house:
+
+        async def enter(count: int) -> None:
+            for number in range(count):
+                await house.conversations.enter(await house.conversations.begin(f"of {number}"))
+
+        await enter(WITH_ALL)
+        gc.collect()
+        before = resident_kb()
+        await enter(conversations)
+        gc.collect()
+        return (resident_kb() - before) / conversations
+
+
+async def own_tokens(environment: KernelEnvironment, sandbox: Sandbox, folder: Path) -> int:
+    """Distinct tokens of ours in a task of ten steps: all that is neither the person's, nor the
+    model's, nor output."""
+    model = Worker()
+    log = await EventLog.open(folder / "events.sqlite")
+    report = SandboxReport(True, sandbox.kind, sandbox=sandbox)
+    workshop = Workshop(folder / "workspace", environment, report)
+    try:
+        journal = await Journal.open(log, "bench")
+        desk = ApprovalDesk(journal)
+        agent = Agent(model, workshop, desk, journal, profile=profile("default"), mode="workspace")
+        async with aclosing(agent.work(ASKED, by="bench")) as events:
+            async for _ in events:
+                pass
+    finally:
+        await workshop.close()
+        await log.close()
+    return _tokens(model)
+
+
+def _tokens(model: Worker) -> int:
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # or the import goes to the network
+    import litellm
+
+    def count(text: str) -> int:
+        return len(litellm.encode(model="gpt-3.5-turbo", text=text))
+
+    total = count(json.dumps(list(model.tools)))
+    step = 0
+    for message in model.sent:
+        content = str(message.get("content") or "")
+        if message["role"] == "system":
+            total += count(content)
+        elif message["role"] == "tool":
+            step += 1
+            total += count(content.replace(f"step {step}", ""))
+        elif message["role"] == "user":
+            total += count(content.replace(ASKED, ""))
+    if step != STEPS:
+        raise SystemExit(f"The task took {step} steps instead of {STEPS}")
+    return total
