@@ -14,6 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from sayso.firmware_sim.command import parser as simulator_parser
 from tests.repository.tree import ROOMS, ROOT, files
 
 LONGEST_FILE = 400
@@ -214,6 +215,10 @@ def judge_sayso(words: list[str]) -> None:
     parser.parse_args(words[2:])
 
 
+def judge_simulator(words: list[str]) -> None:
+    simulator_parser().parse_args(words[1:])
+
+
 def judge_apt(words: list[str]) -> None:
     assert words[1:3] in (["apt", "install"], ["loginctl", "enable-linger"])
     if words[1] == "apt":
@@ -248,6 +253,7 @@ def judge_systemctl(words: list[str]) -> None:
 JUDGES = {
     "scripts/": judge_script,
     "sayso": judge_sayso,
+    "sayso-sim": judge_simulator,
     "sudo": judge_apt,
     "pip": judge_pip,
     "python": judge_pytest,

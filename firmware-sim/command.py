@@ -1,0 +1,155 @@
+"""The `sayso-sim` command: a device in software, set up, used and broken from a terminal."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from sayso.audio.errors import AudioError
+from sayso.audio.wav import Writer
+from sayso.firmware_sim.board import Board, Report, Scene, read_question
+from sayso.firmware_sim.device import Device
+from sayso.firmware_sim.faults import WrongFault, parse
+from sayso.firmware_sim.fleet import Fleet, run_fleet
+from sayso.firmware_sim.led import LIGHTS
+from sayso.firmware_sim.nvs import Nvs, Stored
+from sayso.firmware_sim.portal import Portal
+from sayso.firmware_sim.setup import Setup
+from sayso.protocol.errors import HomeError
+from sayso.protocol.home import DEFAULT_HOST, DEFAULT_PORT, WEBSOCKET_PATH, Home, read_token
+
+HERE = f"ws://{DEFAULT_HOST}:{DEFAULT_PORT}{WEBSOCKET_PATH}"
+PORTAL_PORT = 8780
+MOST_DEVICES = 1_000
+"""In one process; a thousand loops of 20 ms are all that one core does."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code: 0 if all went well."""
+    options = parser().parse_args(arguments)
+    try:
+        return asyncio.run(_run(options) if options.verb == "run" else _set_up(options))
+    except (AudioError, HomeError, WrongFault, OSError) as problem:
+        print(f"sayso-sim: {problem}", file=sys.stderr)  # noqa: T201 (what a command says)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+async def _set_up(options: argparse.Namespace) -> int:
+    nvs = Nvs(options.nvs)
+    if options.reset:
+        nvs.erase()
+    stored = await _through_portal(nvs, options)
+    _say(f"{stored.name} is set up for {stored.server}.")
+    return 0
+
+
+async def _run(options: argparse.Namespace) -> int:
+    stored = await _identity(options)
+    say = read_question(options.say) if options.say else b""
+    faults = parse(options.fault)
+    if options.fleet > 1:
+        fleet = Fleet(min(options.fleet, MOST_DEVICES), options.talking, say, options.limit)
+        result = await run_fleet(stored, fleet)
+        _say(result.summary)
+        return 0 if result.is_good else 1
+    with ExitStack() as stack:
+        speaker = stack.enter_context(Writer(options.hear)) if options.hear else None
+        nvs = Nvs(options.nvs) if options.nvs else None
+        watch = Screen().show
+        board = Board(stored, Scene(say), faults=faults, speaker=speaker, watch=watch, nvs=nvs)
+        report = await board.run(options.limit)
+    _say(_summary(report))
+    answered = report.answers > 0 or not say
+    return 0 if answered and not report.failure else 1
+
+
+async def _identity(options: argparse.Namespace) -> Stored:
+    """What the device was told; or, beside its server, this machine's own token."""
+    if options.nvs:
+        nvs = Nvs(options.nvs)
+        stored = nvs.load()
+        return stored if stored.is_set_up else await _through_portal(nvs, options)
+    token = read_token(Home.find())
+    if token is None:
+        raise HomeError("No server has run here yet: start one with `sayso serve`.")
+    return Stored(name="simulated device", server=options.server, token=token)
+
+
+async def _through_portal(nvs: Nvs, options: argparse.Namespace) -> Stored:
+    networks = dict(_network(text) for text in options.network or ["home:"])
+    portal = Portal(nvs, Setup(networks))
+    port = await portal.open(options.portal_port)
+    _say(f"The device waits to be set up at http://127.0.0.1:{port}/")
+    try:
+        return await portal.set_up()
+    finally:
+        await portal.close()
+
+
+def _network(text: str) -> tuple[str, str]:
+    name, _, password = text.partition(":")
+    return name, password
+
+
+class Screen:
+    """One line for each change of the device's state."""
+
+    def __init__(self) -> None:
+        self._shown = ""
+
+    def show(self, elapsed: float, device: Device) -> None:
+        light = LIGHTS[device.state]
+        line = f"{device.state:12} light {light.name} {light.way}  {device.trouble}".rstrip()
+        if line != self._shown:
+            self._shown = line
+            _say(f"{elapsed:7.2f} s  {line}")
+
+
+def _summary(report: Report) -> str:
+    heard = " / ".join(filter(None, report.heard)) or "nothing"
+    lines = [
+        f"The server understood: {heard}",
+        f"answers {report.answers}, gaps {report.gaps}, overflows {report.overflows}",
+        f"cuts {report.cuts}, reboots {report.reboots} ({report.watchdog_bites} by the watchdog)",
+        f"memory: capture {report.most_capture_bytes} bytes, playback {report.most_play_bytes}",
+    ]
+    return "\n".join([*lines, report.failure]).rstrip()
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)  # noqa: T201 (what a command says)
+
+
+def parser() -> argparse.ArgumentParser:
+    """What can be typed."""
+    command = argparse.ArgumentParser(
+        prog="sayso-sim", description="An ESP32-class Sayso device, in software."
+    )
+    verbs = command.add_subparsers(dest="verb", required=True)
+    run = verbs.add_parser("run", help="press the button, say a file, hear the answer")
+    run.add_argument("--say", type=Path, metavar="WAV", help="what is said into the microphone")
+    run.add_argument("--hear", type=Path, metavar="WAV", help="where the loudspeaker's sound goes")
+    run.add_argument("--server", default=HERE, help=f"the server's socket (default: {HERE})")
+    run.add_argument("--fault", default="", help="for example drop@2.5s,stall@4s,reboot@6s")
+    run.add_argument("--fleet", type=int, default=1, metavar="N", help="as many devices at once")
+    run.add_argument("--talking", type=int, default=1, metavar="N", help="how many of them talk")
+    run.add_argument("--limit", type=float, default=60.0, help="seconds, then it ends")
+    setup = verbs.add_parser("setup", help="open the captive portal and wait to be set up")
+    setup.add_argument("--reset", action="store_true", help="factory-fresh first")
+    for verb in (run, setup):
+        verb.add_argument(
+            "--nvs",
+            type=Path,
+            metavar="FILE",
+            required=verb is setup,
+            help="the device's flash memory; a fresh one opens the portal",
+        )
+        verb.add_argument("--portal-port", type=int, default=PORTAL_PORT, metavar="PORT")
+        verb.add_argument(
+            "--network", action="append", metavar="NAME:PASSWORD", help="a network in the air"
+        )
+    return command

@@ -1,0 +1,93 @@
+"""Many devices in one process, for load: all connected, some of them talking."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from statistics import quantiles
+
+from sayso.firmware_sim.board import Board, Report, Scene
+from sayso.firmware_sim.nvs import Stored
+
+ASK_EVERY_S = 1.0
+"""Each device measures so often how long the server takes to answer."""
+
+JOIN_SPREAD_S = 5.0
+"""A household's devices do not all wake in the same moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    devices: int
+    talking: int
+    say: bytes
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class FleetReport:
+    """How all of them fared."""
+
+    devices: int
+    connected: int
+    answered: int
+    talking: int
+    lost_samples: int
+    control_p95_ms: float
+    failures: tuple[str, ...]
+
+    @property
+    def is_good(self) -> bool:
+        whole = self.connected == self.devices and self.answered == self.talking
+        return whole and not self.lost_samples and not self.failures
+
+    @property
+    def summary(self) -> str:
+        came = f"{self.connected} of {self.devices} devices connected"
+        heard = f"{self.answered} of {self.talking} heard their answer"
+        lost = f"{self.lost_samples} samples lost"
+        asked = f"control messages answered within {self.control_p95_ms:.1f} ms (p95)"
+        return "\n".join([f"{came}, {heard}", f"{lost}; {asked}", *self.failures])
+
+
+async def run_fleet(stored: Stored, fleet: Fleet) -> FleetReport:
+    """Run all until the talking ones have their answers, or the time is up."""
+    talkers = [
+        Board(
+            replace(stored, name=f"{stored.name} {number}"),
+            Scene(fleet.say, start_at=JOIN_SPREAD_S),
+            seed=number,
+            ask_every_s=ASK_EVERY_S,
+        )
+        for number in range(fleet.talking)
+    ]
+    silent = [
+        Board(
+            replace(stored, name=f"{stored.name} {number}"),
+            Scene(),
+            seed=number,
+            ask_every_s=ASK_EVERY_S,
+            power_on_at=JOIN_SPREAD_S * number / fleet.devices,
+        )
+        for number in range(fleet.talking, fleet.devices)
+    ]
+    listening = [asyncio.create_task(board.run(fleet.seconds)) for board in silent]
+    try:
+        reports = await asyncio.gather(*(board.run(fleet.seconds) for board in talkers))
+    finally:
+        for board in silent:
+            board.switch_off()
+    reports += await asyncio.gather(*listening)
+    return _sum_up(fleet, reports)
+
+
+def _sum_up(fleet: Fleet, reports: list[Report]) -> FleetReport:
+    latencies = [latency for report in reports for latency in report.latencies]
+    p95 = quantiles(latencies, n=20)[-1] if len(latencies) > 1 else 0.0
+    return FleetReport(
+        devices=fleet.devices,
+        connected=sum(report.connected for report in reports),
+        answered=sum(report.answers > 0 for report in reports),
+        talking=fleet.talking,
+        lost_samples=sum(r.captured_samples - r.acknowledged_samples for r in reports),
+        control_p95_ms=p95 * 1_000,
+        failures=tuple(report.failure for report in reports if report.failure),
+    )
