@@ -92,7 +92,7 @@ class Portal:
             async with asyncio.timeout(REQUEST_S):
                 method, path, form = await _request(reader)
         except (TimeoutError, ValueError, OSError, asyncio.IncompleteReadError):
-            writer.close()
+            await _hang_up(writer)
             return
         status, kind, body, location = await self._page(method, path, form)
         head = [
@@ -107,7 +107,7 @@ class Portal:
         with suppress(OSError):
             writer.write(("\r\n".join(head) + "\r\n\r\n" + body).encode())
             await writer.drain()
-        writer.close()
+        await _hang_up(writer)
 
     async def _page(
         self, method: str, path: str, form: Mapping[str, str]
@@ -165,6 +165,12 @@ def _html(body: str) -> tuple[HTTPStatus, str, str, str]:
 
 def _complaint(problem: SetupFailed) -> str:
     return f'<p class="bad" role="alert">{html.escape(str(problem))}</p>'
+
+
+async def _hang_up(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
 
 
 async def _request(reader: asyncio.StreamReader) -> tuple[str, str, Mapping[str, str]]:

@@ -17,7 +17,7 @@ from sayso.firmware_sim.nvs import Stored
 from sayso.protocol.codec import Envelope, decode, encode
 from sayso.protocol.errors import ProtocolError
 from sayso.protocol.fingerprint import words
-from sayso.protocol.home import DEFAULT_PORT, WEBSOCKET_PATH
+from sayso.protocol.home import DEFAULT_NETWORK_PORT, DEFAULT_PORT, WEBSOCKET_PATH
 from sayso.protocol.messages import Error, Pair, Paired
 
 WAIT_S = 5.0
@@ -98,17 +98,20 @@ def _address(server: str) -> tuple[str, int, bool]:
     """Host, port, and whether the line must be secure: everywhere but on this machine."""
     given = server.strip()
     parts = urlsplit(given if "://" in given else f"//{given}")
+    host = parts.hostname or ""
+    near = host in {"127.0.0.1", "localhost", "::1"}
+    secure = parts.scheme in {"https", "wss"} or (not near and parts.scheme == "")
     try:
-        port = parts.port or DEFAULT_PORT
+        port = parts.port or (DEFAULT_NETWORK_PORT if secure else DEFAULT_PORT)
     except ValueError:
         port = 0
-    if not parts.hostname or not port:
-        raise SetupFailed(f"{given!r} is no address; write it as sayso.local:{DEFAULT_PORT}.")
-    near = parts.hostname in {"127.0.0.1", "localhost", "::1"}
-    secure = parts.scheme in {"https", "wss"} or (not near and parts.scheme == "")
+    if not host or not port:
+        raise SetupFailed(
+            f"{given!r} is no address; write it as sayso.local:{DEFAULT_NETWORK_PORT}."
+        )
     if not secure and not near:
         raise SetupFailed("Only a server on this machine is spoken to without TLS; use https://.")
-    return parts.hostname, port, secure
+    return host, port, secure
 
 
 def _any_certificate() -> ssl.SSLContext:
