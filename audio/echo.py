@@ -1,0 +1,109 @@
+"""Takes the loudspeaker's sound out of the microphone's, frame by frame, for two readers.
+
+    near ──┬──▶ WebRTC ──▶ `gate`   nothing of the loudspeaker is left: safe to decide by, but a
+           │                        voice over it is mangled
+    far  ──┴──▶ Kalman ──▶ `words`  a little is left (-10 to -27 dB), and a voice over it is whole:
+                                    good to understand
+
+The one alone would either start by itself or hear "Scott" for "stop"; `scripts/bench ears` prints
+the evidence. The filter is the frequency-domain Kalman filter of Enzner and Vary (Signal
+Processing 86, 2006): it adapts slowly where the near end is loud, so double talk does not upset it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayso.audio.errors import NotInstalled
+from sayso.audio.pcm import FRAME_SAMPLES, FULL_SCALE, RATE
+
+BLOCKS = 16
+"""Frames of 20 ms that the filter reaches back: 320 ms of delay and room."""
+KEEPS = 0.998
+"""How much of the room stays from frame to frame: 0.9995 is 1 dB better in a still room and 4 dB
+worse when the clocks of microphone and loudspeaker drift apart by 50 ppm."""
+NOISE_MEMORY = 0.5
+"""Of the near end's loudness: shorter lets "stop" through, longer swallows the room's changes."""
+UNKNOWN = 10.0
+"""How little is known of the room in the beginning; large, so that it is learnt at once."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A frame without the loudspeaker, PCM16 mono 16 kHz."""
+
+    gate: bytes
+    """For telling whether somebody speaks."""
+    words: bytes
+    """For understanding what is said."""
+
+
+class EchoCanceller:
+    """Both cancellers. `near` and `far` are frames of 20 ms that belong together in time; the echo
+    may come up to 300 ms after `far`, and not before it."""
+
+    def __init__(self) -> None:
+        try:
+            from pywebrtc_audio import EchoCanceller as WebRtc
+        except ImportError as error:
+            raise NotInstalled(
+                "Echo cancellation needs the package pywebrtc-audio: "
+                "run `pip install 'sayso[hands-free]'`."
+            ) from error
+        self._strict = WebRtc(RATE)
+        self._mild = KalmanFilter()
+
+    def take(self, near: bytes, far: bytes) -> Heard:
+        near_samples, far_samples = _samples(near), _samples(far)
+        strict = self._strict.process(near_samples, far_samples)
+        mild = self._mild.take(near_samples / FULL_SCALE, far_samples / FULL_SCALE)
+        return Heard(strict.astype("<i2", copy=False).tobytes(), _pcm(mild))
+
+
+class KalmanFilter:
+    """Learns how the room answers the loudspeaker, and subtracts that."""
+
+    def __init__(self, block: int = FRAME_SAMPLES, blocks: int = BLOCKS) -> None:
+        self._block = block
+        bins = block + 1
+        self._far = np.zeros((blocks, bins), np.complex128)
+        self._room = np.zeros((blocks, bins), np.complex128)
+        self._doubt = np.full((blocks, bins), UNKNOWN)
+        self._noise = np.zeros(bins)
+        self._last = np.zeros(block)
+
+    def take(self, near: Floats, far: Floats) -> Floats:
+        """Takes a block of each, between -1 and 1; gives the near one without the far one."""
+        block = self._block
+        self._far[1:] = self._far[:-1]
+        self._far[0] = np.fft.rfft(np.concatenate([self._last, far]))
+        self._last = far
+        echo = np.fft.irfft((self._room * self._far).sum(axis=0))[block:]
+        rest: Floats = near - echo
+        error = np.fft.rfft(np.concatenate([np.zeros(block), rest]))
+        self._noise = NOISE_MEMORY * self._noise + (1 - NOISE_MEMORY) * np.abs(error) ** 2
+        self._learn(error)
+        return rest
+
+    def _learn(self, error: NDArray[np.complex128]) -> None:
+        power = np.abs(self._far) ** 2
+        gain = self._doubt / (0.5 * (self._doubt * power).sum(axis=0) + 2 * self._noise + 1e-10)
+        kept = KEEPS**2
+        self._doubt = kept * (1 - 0.5 * gain * power) * self._doubt
+        self._doubt += (1 - kept) * np.abs(self._room) ** 2
+        step = np.fft.irfft(gain * self._far.conj() * error, axis=1)
+        step[:, self._block :] = 0
+        self._room += np.fft.rfft(step, axis=1)
+
+
+def _samples(frame: bytes) -> NDArray[np.int16]:
+    frame = frame[: 2 * FRAME_SAMPLES].ljust(2 * FRAME_SAMPLES, b"\0")
+    return np.frombuffer(frame, "<i2").astype(np.int16, copy=False)
+
+
+def _pcm(samples: Floats) -> bytes:
+    steps = np.clip(np.rint(samples * FULL_SCALE), -FULL_SCALE, FULL_SCALE - 1)
+    return steps.astype("<i2").tobytes()

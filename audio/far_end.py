@@ -1,0 +1,74 @@
+"""What the loudspeaker really played, in step with the microphone: an echo canceller's reference.
+
+    card takes sound ──▶ blocks ──▶ 16 kHz ──▶ queue ──▶ a frame for each frame of the microphone
+
+Both cards run in real time, so a frame of the queue and a frame of the microphone that are taken
+together keep their distance in time; an echo canceller learns that distance, but it must not jump.
+The queue therefore holds a cushion for the card's uneven taking, and is only trimmed when it has
+grown for good, because the clocks differ.
+"""
+
+from collections import deque
+
+from sayso.audio.pcm import FRAME_BYTES, FRAME_MS, RATE
+from sayso.audio.resample import Resampler, resampler
+
+CUSHION_FRAMES = 1
+"""The queue begins with 20 ms: more, and the echo might come before its reference. It grows where a
+card takes its sound in larger pieces."""
+MOST_BLOCKS = 200
+"""Blocks from the card that wait for the microphone: four seconds and more, a microphone that was
+just plugged in again."""
+TRIM_ABOVE_FRAMES = 8
+"""What has lain in the queue for the whole of the time below is too much."""
+WATCH_FRAMES = 250
+"""Five seconds."""
+QUIET_FRAMES = 50
+"""A second after the last sound no echo is left, in any room in a house."""
+
+
+class FarEnd:
+    """`played` may be called in the card's own thread; `frame`, where the microphone is."""
+
+    def __init__(self) -> None:
+        self._blocks: deque[tuple[bytes, int]] = deque(maxlen=MOST_BLOCKS)
+        self._rate = RATE
+        self._converter: Resampler = resampler(RATE, RATE)
+        self._queue = bytearray(CUSHION_FRAMES * FRAME_BYTES)
+        self._quiet = QUIET_FRAMES
+        self._watched = 0
+        self._least = TRIM_ABOVE_FRAMES * FRAME_BYTES
+
+    def played(self, pcm: bytes, rate: int) -> None:
+        """The card has taken this to play it, at its own rate."""
+        self._blocks.append((pcm, rate))
+
+    def frame(self) -> bytes | None:
+        """Gives the frame that belongs to the microphone's next one; nothing: there is no echo."""
+        self._collect()
+        frame = bytes(self._queue[:FRAME_BYTES]).ljust(FRAME_BYTES, b"\0")
+        del self._queue[:FRAME_BYTES]
+        self._trim()
+        self._quiet = 0 if any(frame) else min(self._quiet + 1, QUIET_FRAMES)
+        return frame if self._quiet < QUIET_FRAMES else None
+
+    @property
+    def waiting_ms(self) -> int:
+        """How much sound waits for the microphone."""
+        return len(self._queue) // FRAME_BYTES * FRAME_MS
+
+    def _collect(self) -> None:
+        while self._blocks:
+            pcm, rate = self._blocks.popleft()
+            if rate != self._rate:
+                self._rate, self._converter = rate, resampler(rate, RATE)
+            self._queue += self._converter.feed(pcm)
+
+    def _trim(self) -> None:
+        self._least = min(self._least, len(self._queue))
+        self._watched += 1
+        if self._watched < WATCH_FRAMES:
+            return
+        if self._least >= TRIM_ABOVE_FRAMES * FRAME_BYTES:
+            del self._queue[: self._least - CUSHION_FRAMES * FRAME_BYTES]
+        self._watched, self._least = 0, len(self._queue)
