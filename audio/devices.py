@@ -17,7 +17,7 @@ from sayso.audio.cards import Device, Direction, SoundCards, portaudio
 from sayso.audio.errors import AudioError
 from sayso.audio.microphone import DeviceChange
 from sayso.audio.pcm import FRAME_BYTES, RATE, samples_in
-from sayso.audio.playback import Playback
+from sayso.audio.playback import Playback, Tap
 from sayso.audio.resample import resampler
 from sayso.audio.speaker import FileSpeaker
 
@@ -122,10 +122,16 @@ class DeviceSpeaker:
     """
 
     def __init__(
-        self, wanted: str = "", changed: Changed | None = None, cards: Cards = portaudio
+        self,
+        wanted: str = "",
+        changed: Changed | None = None,
+        cards: Cards = portaudio,
+        tap: Tap | None = None,
     ) -> None:
         self._wanted = wanted
         self._cards = cards
+        self._tap = tap
+        self._ducked = False
         self._changed = changed or (lambda change: log.warning("%s", change.detail))
         self.name = wanted or "default"
         self._rate = 0
@@ -179,6 +185,11 @@ class DeviceSpeaker:
             self._deaf.start(self._rate)
         return self._base
 
+    def duck(self, *, on: bool) -> None:
+        self._ducked = on
+        if self._playback is not None:
+            self._playback.ducked = on
+
     async def close(self) -> None:
         if self._task is not None:
             self._task.cancel()
@@ -190,7 +201,7 @@ class DeviceSpeaker:
         loop = asyncio.get_running_loop()
 
         def open_it(device: Device) -> Playback:
-            return Playback(self._cards(), device, self._rate, self._latency, loop)
+            return Playback(self._cards(), device, self._rate, self._latency, loop, self._tap)
 
         playback = await self._first(open_it)
         while True:
@@ -225,6 +236,7 @@ class DeviceSpeaker:
         if self._deaf is not None:
             # What nobody could hear is past.
             self._base, self._deaf = self._written, None
+        playback.ducked = self._ducked
         playback.put(bytes(self._unopened))
         self._unopened.clear()
         self._playback = playback

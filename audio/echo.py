@@ -10,12 +10,11 @@ the evidence. The filter is the frequency-domain Kalman filter of Enzner and Var
 Processing 86, 2006): it adapts slowly where the near end is loud, so double talk does not upset it.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from sayso.audio.errors import NotInstalled
+from sayso.audio.far_end import Heard
 from sayso.audio.pcm import FRAME_SAMPLES, FULL_SCALE, RATE
 
 BLOCKS = 16
@@ -29,16 +28,6 @@ UNKNOWN = 10.0
 """How little is known of the room in the beginning; large, so that it is learnt at once."""
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """A frame without the loudspeaker, PCM16 mono 16 kHz."""
-
-    gate: bytes
-    """For telling whether somebody speaks."""
-    words: bytes
-    """For understanding what is said."""
 
 
 class EchoCanceller:

@@ -9,6 +9,7 @@ grown for good, because the clocks differ.
 """
 
 from collections import deque
+from dataclasses import dataclass
 
 from sayso.audio.pcm import FRAME_BYTES, FRAME_MS, RATE
 from sayso.audio.resample import Resampler, resampler
@@ -25,6 +26,16 @@ WATCH_FRAMES = 250
 """Five seconds."""
 QUIET_FRAMES = 50
 """A second after the last sound no echo is left, in any room in a house."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What is left of a microphone's frame without the loudspeaker, PCM16 mono 16 kHz."""
+
+    gate: bytes
+    """For telling whether somebody speaks."""
+    words: bytes
+    """For understanding what is said."""
 
 
 class FarEnd:
@@ -49,7 +60,7 @@ class FarEnd:
         frame = bytes(self._queue[:FRAME_BYTES]).ljust(FRAME_BYTES, b"\0")
         del self._queue[:FRAME_BYTES]
         self._trim()
-        self._quiet = 0 if any(frame) else min(self._quiet + 1, QUIET_FRAMES)
+        self._quiet = 0 if frame.count(0) < FRAME_BYTES else min(self._quiet + 1, QUIET_FRAMES)
         return frame if self._quiet < QUIET_FRAMES else None
 
     @property

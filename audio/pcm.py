@@ -67,6 +67,12 @@ def from_samples(samples: "array[int]") -> bytes:
     return samples.tobytes()
 
 
+def quieter(pcm: bytes, factor: float) -> bytes:
+    """The same sound at a fraction of its loudness."""
+    samples = to_samples(pcm)
+    return from_samples(array("h", (int(sample * factor) for sample in samples)))
+
+
 def level(pcm: bytes) -> Level:
     """Measures a piece of sound; the empty piece is silent."""
     samples = to_samples(pcm)

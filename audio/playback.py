@@ -4,15 +4,21 @@ import asyncio
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
 from sayso.audio.cards import Device, SoundCards
-from sayso.audio.pcm import SAMPLE_BYTES, samples_in
+from sayso.audio.pcm import SAMPLE_BYTES, quieter, samples_in
 from sayso.audio.resample import resampler
+from sayso.audio.speaker import DUCKED
 
 MOST_MARKS = 128
 """Remembered moments of the card's taking: more than its longest buffer holds."""
+
+
+Tap = Callable[[bytes, int], None]
+"""Is given all that the card takes, silence too, and its rate. Called in the card's own thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +41,14 @@ class Playback:
         rate: int,
         latency: float,
         loop: asyncio.AbstractEventLoop,
+        tap: Tap | None = None,
     ) -> None:
         self.device = device
         self.rate = rate
+        self.ducked = False
+        self._tap = tap
+        self._untold: deque[bytes] = deque(maxlen=MOST_MARKS)
+        self._card_rate = 0
         self.over = asyncio.Event()
         self.ended = False
         """The device is gone."""
@@ -51,6 +62,7 @@ class Playback:
         self._stream = cards.playback(device, rate, latency, self._fill, self._end)
         self._converter = resampler(rate, self._stream.rate)
         self._converting = False
+        self._card_rate = self._stream.rate
 
     @property
     def underflows(self) -> int:
@@ -122,6 +134,16 @@ class Playback:
                 self._taken += count
         if length < len(out):
             out[length:] = bytes(len(out) - length)
+        if self.ducked and length:
+            out[:length] = quieter(bytes(out[:length]), DUCKED)
+        if self._tap is not None:
+            self._tell(self._tap, bytes(out))
+
+    def _tell(self, tap: Tap, pcm: bytes) -> None:
+        # The card asks for its first sound before it says at which rate it runs.
+        self._untold.append(pcm)
+        while self._card_rate and self._untold:
+            tap(self._untold.popleft(), self._card_rate)
 
     def _end(self) -> None:
         self.ended = True

@@ -11,8 +11,11 @@ from typing import Protocol
 
 from sayso.audio.errors import AudioError
 from sayso.audio.microphone import Pace
-from sayso.audio.pcm import SAMPLE_BYTES, samples_in, silence
+from sayso.audio.pcm import SAMPLE_BYTES, quieter, samples_in, silence
 from sayso.audio.wav import Writer
+
+DUCKED = 0.25
+"""How loud speech is while somebody may be speaking over it: to be heard, and not in the way."""
 
 
 class Speaker(Protocol):
@@ -42,6 +45,10 @@ class Speaker(Protocol):
         """
         ...
 
+    def duck(self, *, on: bool) -> None:
+        """Plays at a quarter of the volume from now on, or loud again."""
+        ...
+
     async def close(self) -> None:
         """Gives the device back."""
         ...
@@ -68,6 +75,7 @@ class FileSpeaker:
         self._played = 0
         self._run_began: float | None = None
         self._run_base = 0
+        self._ducked = False
 
     def start(self, rate: int) -> None:
         if self._rate:
@@ -102,6 +110,10 @@ class FileSpeaker:
         self._pending.clear()
         return heard
 
+    def duck(self, *, on: bool) -> None:
+        self.played()
+        self._ducked = on
+
     async def close(self) -> None:
         self.flush()
         if self._writer:
@@ -109,7 +121,7 @@ class FileSpeaker:
 
     def _put(self, pcm: bytes) -> None:
         if self._writer:
-            self._writer.append(pcm, self._rate)
+            self._writer.append(quieter(pcm, DUCKED) if self._ducked else pcm, self._rate)
 
 
 def silent_speaker() -> FileSpeaker:
@@ -156,6 +168,9 @@ class LastingSpeaker:
         self._try(drop)
         self._written = self._played
         return self._played
+
+    def duck(self, *, on: bool) -> None:
+        self._try(lambda: self._speaker.duck(on=on))
 
     async def close(self) -> None:
         try:

@@ -18,6 +18,7 @@ are left out) and `seq`, `turn`, `gen` where the server gave them; a message of 
     audio.gap             stream, seconds: the sound had stopped in mid-stream, and goes on
     audio.done            stream, samples (played): nothing of it is left
     device.change         part, state (lost, fallback, back), name, detail
+    hands_free            state (waiting, listening, working, speaking, inviting, muted)
     file.saved            path, mime: a result of code lies there now
     notice                text: something that the person should know
 """
@@ -34,6 +35,7 @@ from sayso.client.seen import (
     FileSaved,
     FirstAudioPlayed,
     FirstAudioReceived,
+    HandsFree,
     MicLevel,
     MicPressed,
     MicReleased,
@@ -77,6 +79,8 @@ def describe(seen: Seen) -> tuple[str, Fields] | None:
             return "device.change", {"part": part, "state": state, "name": name, "detail": detail}
         case MicLevel():
             return None
+        case HandsFree(state):
+            return "hands_free", {"state": state}
         case Notice(text):
             return "notice", {"text": text}
         case FileSaved(path, mime):

@@ -45,6 +45,7 @@ from sayso.protocol.messages import (
     Error,
     FromClient,
     Hello,
+    ListenEnd,
     Ping,
     Pong,
     SttFinal,
@@ -272,6 +273,8 @@ class Link:
                 self._outbox.acknowledge(stream, samples)
             case Conversation(id=name):
                 self._hello = replace(self._hello, conversation=name)
+            case ListenEnd() as end:
+                self._outbox.ended(end)
             case SttFinal():
                 self._outbox.understood()
             case _:

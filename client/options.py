@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 from importlib.metadata import version
+from typing import Literal
 
 from sayso.client.acquaintance import Credentials, read
 from sayso.client.files import Keeper
@@ -15,7 +16,7 @@ from sayso.client.seen import Screen
 from sayso.protocol.codec import MAX_TEXT_BYTES
 from sayso.protocol.frames import MAX_FRAME_BYTES
 from sayso.protocol.home import DEFAULT_HOST, DEFAULT_PORT, WEBSOCKET_PATH, Home
-from sayso.protocol.messages import Hello, Limits
+from sayso.protocol.messages import AudioOffer, Hello, Limits
 from sayso.protocol.version import SPOKEN
 
 THIS_MACHINE = f"ws://{DEFAULT_HOST}:{DEFAULT_PORT}{WEBSOCKET_PATH}"
@@ -81,13 +82,20 @@ def add_conversation(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def make_link(server: str, kind: str, wants: tuple[str, ...] = (), conversation: str = "") -> Link:
+def make_link(
+    server: str,
+    kind: str,
+    wants: tuple[str, ...] = (),
+    conversation: str = "",
+    echo: Literal["cancelled", "half_duplex", "headphones"] = "half_duplex",
+) -> Link:
     """Makes the line to the server; `kind` is the sort of client that we are."""
     hello = Hello(
         protocol=SPOKEN,
         client=f"sayso-{kind} {version('sayso')}",
         device=f"{platform.node() or 'here'}-{kind}",
         features=("resume", "screen", "approve"),
+        audio=AudioOffer(echo=echo),
         limits=Limits(MAX_TEXT_BYTES, MAX_FRAME_BYTES, PLAY_BUFFER_MS),
         wants=wants,
         conversation=conversation,

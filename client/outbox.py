@@ -23,6 +23,7 @@ from sayso.protocol.messages import (
     Error,
     FromClient,
     ListenCancel,
+    ListenEnd,
     ListenStart,
     ListenStop,
     Ping,
@@ -121,6 +122,19 @@ class Outbox:
         if utterance is not None:
             utterance.acknowledged = max(utterance.acknowledged, min(samples, utterance.samples))
 
+    def ended(self, end: ListenEnd) -> None:
+        """The server has found the end of an utterance: nothing after that is sent any more."""
+        utterance = self._utterances.get(end.stream)
+        if utterance is None:
+            return
+        if end.reason == "timeout":
+            del self._utterances[end.stream]
+        elif utterance.stop is None:
+            # To a server that started anew it is said as one that a key has ended.
+            del utterance.pcm[end.samples * SAMPLE_BYTES :]
+            utterance.stop = ListenStop(end.stream, utterance.samples)
+            utterance.acknowledged = utterance.samples
+
     def understood(self) -> None:
         """A final text has come: the oldest utterance that the server holds whole is safe.
 
@@ -177,7 +191,7 @@ def _next_length(utterance: _Utterance) -> int:
     ready = utterance.samples - utterance.sent
     if ready >= FRAME_SAMPLES:
         return FRAME_SAMPLES
-    return ready if utterance.stop is not None else 0
+    return max(0, ready) if utterance.stop is not None else 0
 
 
 def _next_frame(stream: int, utterance: _Utterance) -> AudioFrame | None:

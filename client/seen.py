@@ -1,7 +1,7 @@
 """What a screen is shown: what the server said, and what happened at this end."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from sayso.audio.microphone import DeviceChange
 from sayso.client.link_events import LinkChange
@@ -74,6 +74,17 @@ class FileSaved:
     mime: str
 
 
+HandsFreeState = Literal["waiting", "listening", "working", "speaking", "inviting", "muted"]
+"""Without a key. `waiting`: for the wake word. `inviting`: for whatever the person adds."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandsFree:
+    """What the device that is talked to without a key is doing now."""
+
+    state: HandsFreeState
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
     """Something the person should know, in a sentence."""
@@ -94,6 +105,7 @@ Seen = (
     | AudioDone
     | AudioGap
     | FileSaved
+    | HandsFree
     | Notice
 )
 

@@ -34,6 +34,7 @@ from sayso.client.seen import (
 )
 from sayso.client.talker import (
     Drop,
+    Duck,
     Effect,
     Effects,
     Finish,
@@ -52,6 +53,7 @@ from sayso.protocol.messages import (
     FromClient,
     Interrupt,
     ListenCancel,
+    ListenEnd,
     PlayState,
     ReplyDelta,
     Snapshot,
@@ -76,10 +78,17 @@ class Session:
         self._talker = Talker()
         self._player = Player(self._speaker, self)
         self._received: int | None = None
+        self._meter = Meter()
+        self._features: tuple[str, ...] = ()
 
     @property
     def talker(self) -> Talker:
         return self._talker
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """What the server can do; nothing while it was not met yet."""
+        return self._features
 
     @property
     def silent(self) -> bool:
@@ -108,6 +117,12 @@ class Session:
         if not self._talker.listening:
             self._screen.show(MicPressed())
         self._perform(self._talker.press(_now()))
+
+    def open(self, pre_roll: bytes, wait_ms: int) -> None:
+        """Listens without a key; the server finds the end."""
+        if not self._talker.listening:
+            self._screen.show(MicPressed())
+        self._perform(self._talker.open(_now(), pre_roll, wait_ms))
 
     def release(self) -> bool:
         """The key comes up. False: it was a mere tap."""
@@ -140,19 +155,31 @@ class Session:
 
     async def listen(self, microphone: Microphone) -> None:
         """Keeps the microphone open; what it gives goes out only while the key is down."""
-        meter = Meter()
         async with aclosing(microphone.frames()) as frames:
             async for frame in frames:
                 if isinstance(frame, DeviceChange):
                     self._screen.show(frame)
-                    continue
-                effects = self._talker.frame(frame)
-                self._perform(effects)
-                if effects:
-                    self._screen.show(MicLevel(meter.feed(frame)))
-                if effects and not self._talker.listening:
-                    self._screen.show(MicReleased())
-                    self._screen.show(Notice("That was a minute; what you said is being answered."))
+                else:
+                    self.pass_on(frame)
+
+    def pass_on(self, frame: bytes) -> None:
+        """Sends what the microphone gave, if somebody is being listened to."""
+        effects = self._talker.frame(frame)
+        self._perform(effects)
+        if effects:
+            self._screen.show(MicLevel(self._meter.feed(frame)))
+        if effects and not self._talker.listening:
+            self._screen.show(MicReleased())
+            self._screen.show(Notice("That was a minute; what you said is being answered."))
+
+    def show(self, seen: Seen) -> None:
+        """Tells the person what happened at the microphone."""
+        self._screen.show(seen)
+
+    def chime(self, name: Earcon) -> None:
+        """Says something without words."""
+        if self._earcons == "on":
+            self._player.chime(partial(earcon, name))
 
     async def speak(self, microphone: Microphone) -> None:
         """Holds the key down for as long as the microphone gives something: for files."""
@@ -185,21 +212,32 @@ class Session:
             case AudioFrame():
                 self._perform(self._talker.hear_audio(event))
             case LinkChange():
-                if event.session == "anew":
-                    self._perform(self._talker.begin_anew())
-                elif event.session in {"resumed", "snapshot"}:
-                    self._perform(self._talker.resumed())
-                self._screen.show(event)
-                if event.welcome is not None and event.welcome.snapshot is not None:
-                    for missed in missed_messages(event.welcome.snapshot):
-                        self._screen.show(missed)
+                self._line(event)
             case Envelope():
-                effects = self._talker.hear(event)
-                if effects is None:
-                    return  # Stale: it belongs to an attempt that is over.
-                self._perform(effects)
-                self._chime(event.message)
-                self._screen.show(event)
+                self._message(event)
+
+    def _line(self, event: LinkChange) -> None:
+        if event.session == "anew":
+            self._perform(self._talker.begin_anew())
+        elif event.session in {"resumed", "snapshot"}:
+            self._perform(self._talker.resumed())
+        self._screen.show(event)
+        if event.welcome is not None:
+            self._features = event.welcome.features
+        if event.welcome is not None and event.welcome.snapshot is not None:
+            for missed in missed_messages(event.welcome.snapshot):
+                self._screen.show(missed)
+
+    def _message(self, event: Envelope) -> None:
+        listened = self._talker.listening
+        effects = self._talker.hear(event)
+        if effects is None:
+            return  # Stale: it belongs to an attempt that is over.
+        self._perform(effects)
+        if listened and not self._talker.listening:
+            self._screen.show(MicReleased())
+        self._chime(event.message)
+        self._screen.show(event)
 
     def _perform(self, effects: Effects) -> None:
         for effect in effects:
@@ -220,6 +258,13 @@ class Session:
                     self.send(Interrupt(heard.stream, heard.samples))
                 elif heard.stream is not None:
                     self.report(PlayState(heard.stream, heard.samples))
+            case Duck(on):
+                self._speaker.duck(on=on)
+            case _:
+                self._play(effect)
+
+    def _play(self, effect: Open | Play | Finish | Drop) -> None:
+        match effect:
             case Open(stream, rate):
                 self._player.open(stream, rate)
             case Play(frame):
@@ -234,14 +279,13 @@ class Session:
         """Says without words what a person who does not look would miss."""
         name: Earcon
         match message:
-            case SttFinal(text=""):
+            case SttFinal(text="") | ListenEnd(reason="timeout"):
                 name = "done"
             case Error():
                 name = "error"
             case _:
                 return
-        if self._earcons == "on":
-            self._player.chime(partial(earcon, name))
+        self.chime(name)
 
     def _first(self, frame: AudioFrame) -> None:
         if frame.stream != self._received and frame.payload:

@@ -9,6 +9,7 @@ from sayso.audio.cards import SoundCards, portaudio
 from sayso.audio.devices import DeviceMicrophone, DeviceSpeaker
 from sayso.audio.errors import AudioError
 from sayso.audio.microphone import DeviceChange, FileMicrophone, Microphone, Pace
+from sayso.audio.playback import Tap
 from sayso.audio.speaker import FileSpeaker, Speaker, silent_speaker
 
 FILE = "file:"
@@ -41,8 +42,12 @@ async def find_sound(
     pace: Pace,
     changed: Callable[[DeviceChange], None],
     cards: Callable[[], SoundCards] = portaudio,
+    tap: Tap | None = None,
 ) -> Sound:
-    """Finds the devices or files of these names; an empty name means the default device."""
+    """Finds the devices or files of these names; an empty name means the default device.
+
+    `tap` is given all that a loudspeaker plays.
+    """
     files = file_sound(microphone, speaker, pace)
     notes: list[str] = []
     found = files.microphone
@@ -51,7 +56,7 @@ async def find_sound(
     if speaker.startswith(FILE):
         return Sound(found, files.speaker, audible=True, notes=tuple(notes))
     if await _there(cards, "output", speaker, notes):
-        loud = DeviceSpeaker(speaker, changed, cards)
+        loud = DeviceSpeaker(speaker, changed, cards, tap)
         return Sound(found, loud, audible=True, notes=tuple(notes))
     return Sound(found, silent_speaker(), audible=False, notes=tuple(notes))
 

@@ -3,6 +3,7 @@
     press ───▶ (answer playing? Hush: silent, then say how far it was heard) listen.start, frames
     release ─▶ listen.stop               under 150 ms it was a tap: listen.cancel instead
     stop key ▶ (Hush, and) interrupt
+    open ────▶ listen.start without a key, over an answer too (Duck), frames until listen.end
 
 A message of an attempt that the server has left behind (an older turn or generation) is stale.
 The speech of an older attempt, and what the person has silenced, is not played, whatever comes.
@@ -25,6 +26,7 @@ from sayso.protocol.messages import (
     FromClient,
     Interrupt,
     ListenCancel,
+    ListenEnd,
     ListenStart,
     ListenStop,
     ReplyDelta,
@@ -108,7 +110,14 @@ class Drop:
     stream: int
 
 
-Effect = Send | SendAudio | Hush | Open | Play | Finish | Drop
+@dataclass(frozen=True, slots=True)
+class Duck:
+    """Play quieter for a moment, or loud again."""
+
+    on: bool
+
+
+Effect = Send | SendAudio | Hush | Open | Play | Finish | Drop | Duck
 Effects = tuple[Effect, ...]
 Attempt = tuple[int, int]
 """Turn and generation; they order like words."""
@@ -118,19 +127,20 @@ Attempt = tuple[int, int]
 class _Utterance:
     stream: int
     pressed_at: float
+    mode: Literal["ptt", "hands_free"] = "ptt"
     samples: int = 0
 
 
 class Talker:
     """Every method takes something that happened and gives what is to be done."""
 
-    def __init__(self, mode: Literal["ptt", "hands_free"] = "ptt") -> None:
-        self._mode = mode
+    def __init__(self) -> None:
         self._utterance: _Utterance | None = None
         self._streams = 0
         self._speech: int | None = None
         self._silenced: deque[int] = deque(maxlen=MOST_SILENCED)
         self._newest: Attempt = (0, 0)
+        self._ducked = False
         self._turn = TurnState("idle", "idle", "silent")
 
     @property
@@ -160,7 +170,18 @@ class Talker:
         hush = self._hush("play.state")
         self._streams = self._streams % (MOST_STREAMS - 1) + 1
         self._utterance = _Utterance(self._streams, now)
-        return (*hush, Send(ListenStart(self._mode, self._streams)))
+        return (*hush, Send(ListenStart("ptt", self._streams)))
+
+    def open(self, now: float, pre_roll: bytes, wait_ms: int) -> Effects:
+        """Without a key: somebody speaks, or is expected to. What is spoken goes on, quieter."""
+        if self._utterance is not None:
+            return ()
+        self._streams = self._streams % (MOST_STREAMS - 1) + 1
+        self._utterance = _Utterance(self._streams, now, "hands_free")
+        before = len(pre_roll) // SAMPLE_BYTES
+        start = ListenStart("hands_free", self._streams, before, wait_ms)
+        duck = self._duck(on=self._speech is not None)
+        return (*duck, Send(start), *(self.frame(pre_roll) if pre_roll else ()))
 
     def frame(self, pcm: bytes) -> Effects:
         """The microphone gave something; unless the key is down it goes nowhere."""
@@ -187,7 +208,9 @@ class Talker:
     def cancel(self) -> Effects:
         """Forget what is being said."""
         utterance, self._utterance = self._utterance, None
-        return (Send(ListenCancel(utterance.stream)),) if utterance else ()
+        if utterance is None:
+            return ()
+        return (*self._duck(on=False), Send(ListenCancel(utterance.stream)))
 
     def say(self, text: str) -> Effects:
         """Typed words, as good as spoken ones."""
@@ -240,9 +263,16 @@ class Talker:
     def _react(self, message: object) -> Effects:
         match message:
             case TurnState() as turn:
-                self._turn = turn
+                was, self._turn = self._turn.mouth, turn
+                # Until the server has noticed the voice it says that it goes on speaking.
+                held = turn.mouth == "ducked" or (was != "ducked" and turn.ears == "listening")
+                return self._duck(on=turn.mouth == "ducked" or (self._ducked and held))
+            case ListenEnd(stream=stream, reason=reason):
+                if self._utterance is not None and self._utterance.stream == stream:
+                    self._utterance = None
+                return self._duck(on=False) if reason == "timeout" else ()
             case SpeechStart(stream=stream, rate=rate) if stream not in self._silenced:
-                if self._utterance is not None:
+                if self._utterance is not None and self._utterance.mode == "ptt":
                     # It was on its way when the key went down. Nobody wants to be talked over.
                     self._silenced.append(stream)
                     return ()
@@ -252,7 +282,8 @@ class Talker:
                 return () if stream in self._silenced else (Finish(stream, samples),)
             case SpeechStop(stream=stream):
                 self._silenced.append(stream)
-                return (Drop(stream),)
+                self._speech = None if self._speech == stream else self._speech
+                return (Drop(stream), *self._duck(on=False))
             case _:
                 pass
         return ()
@@ -263,11 +294,17 @@ class Talker:
         if speech is None:
             return ()
         self._silenced.append(speech)
-        return (Drop(speech),)
+        return (Drop(speech), *self._duck(on=False))
+
+    def _duck(self, *, on: bool) -> Effects:
+        if on == self._ducked:
+            return ()
+        self._ducked = on
+        return (Duck(on),)
 
     def _hush(self, then: Literal["play.state", "interrupt"]) -> Effects:
         if self._speech is None:
             return ()
         self._silenced.append(self._speech)
         self._speech = None
-        return (Hush(then),)
+        return (Hush(then), *self._duck(on=False))

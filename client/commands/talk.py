@@ -13,6 +13,14 @@ import asyncio
 import os
 import sys
 
+from sayso.audio.far_end import FarEnd
+from sayso.client.hands_free import HandsFree
+from sayso.client.hands_free_options import (
+    NO_CANCELLER,
+    add_hands_free,
+    echo_kind,
+    make_hands_free,
+)
 from sayso.client.jsonlines import JsonScreen
 from sayso.client.once import TurnWatch, always, once, run_turns
 from sayso.client.options import (
@@ -59,6 +67,7 @@ class Talk:
             help="with --once or in a pipe, answer every request for approval so (default no)",
         )
         add_timeout(parser)
+        add_hands_free(parser)
 
     def run(self, arguments: argparse.Namespace) -> int:
         prepare_logging()
@@ -79,12 +88,18 @@ async def _once(arguments: argparse.Namespace) -> int:
         sys.stderr.write("`--once` needs something to say: give it with --mic file:PATH.\n")
         return MISUSED
     watch = TurnWatch(_written(arguments))
-    session = Session(
-        make_link(arguments.server, "talk", (), arguments.conversation), sound.speaker, watch
-    )
+    echo = echo_kind(arguments.echo, sound)
+    link = make_link(arguments.server, "talk", (), arguments.conversation, echo)
+    session = Session(link, sound.speaker, watch)
+    hands_free = None
+    if arguments.hands_free:
+        hands_free = await make_hands_free(session, arguments.wake, echo, FarEnd())
 
     async def ask() -> None:
-        await session.speak(microphone)
+        if hands_free is not None:
+            await hands_free.once(microphone)
+        else:
+            await session.speak(microphone)
 
     decide = always(arguments.approve or "no")
     await run_turns(session, watch, once(ask), decide, arguments.timeout)
@@ -116,7 +131,7 @@ async def _plainly(arguments: argparse.Namespace) -> int:
     screen = PlainScreen(sys.stdout, sys.stdout, verbosity=arguments.verbose, waits=True)
     talking = PlainTalking(screen)
     keeper = keep_files(talking, arguments.server)
-    session, sound = await _session(arguments, keeper)
+    session, sound, talking.hands_free = await _session(arguments, keeper)
     return await talking.run(session, sound.microphone)
 
 
@@ -129,17 +144,32 @@ async def _on_screen(arguments: argparse.Namespace) -> int:
 
     screen = TerminalScreen(LiveArea(), verbosity=arguments.verbose)
     keeper = keep_files(screen, arguments.server)
-    session, sound = await _session(arguments, keeper)
-    return await Talking(screen, session).run(sound.microphone)
+    session, sound, hands_free = await _session(arguments, keeper)
+    return await Talking(screen, session, hands_free).run(sound.microphone)
 
 
-async def _session(arguments: argparse.Namespace, screen: Screen) -> tuple[Session, Sound]:
-    sound = await find_sound(arguments.mic, arguments.speaker, arguments.pace, screen.show)
+async def _session(
+    arguments: argparse.Namespace, screen: Screen
+) -> tuple[Session, Sound, HandsFree | None]:
+    far_end = FarEnd() if arguments.hands_free else None
+    sound = await find_sound(
+        arguments.mic,
+        arguments.speaker,
+        arguments.pace,
+        screen.show,
+        tap=far_end.played if far_end else None,
+    )
     for note in sound.notes:
         screen.show(Notice(note))
     wants = () if sound.audible else WITHOUT_SPEECH
-    link = make_link(arguments.server, "talk", wants, arguments.conversation)
-    return Session(link, sound.speaker, screen, earcons="on"), sound
+    echo = echo_kind(arguments.echo, sound)
+    link = make_link(arguments.server, "talk", wants, arguments.conversation, echo)
+    session = Session(link, sound.speaker, screen, earcons="on")
+    if far_end is None:
+        return session, sound, None
+    if echo == "half_duplex" and arguments.echo == "auto":
+        screen.show(Notice(NO_CANCELLER))
+    return session, sound, await make_hands_free(session, arguments.wake, echo, far_end)
 
 
 def _written(arguments: argparse.Namespace) -> Screen:

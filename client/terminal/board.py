@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
+from sayso.client.seen import HandsFreeState
 from sayso.client.terminal import clean, slash
 from sayso.client.terminal.lineedit import LineEdit
 from sayso.client.terminal.live import Picture
@@ -53,6 +54,8 @@ class Board:
     connected: bool = False
     trouble: str = ""
     """Why there is no connection."""
+    hands_free: HandsFreeState | None = None
+    """What goes on at a microphone without a key."""
     deaf: bool = False
     """The microphone was unplugged."""
     listening: bool = False
@@ -156,6 +159,8 @@ class Board:
             return "Enter to send"
         if self.turn.work != "idle" or self.turn.mouth != "silent":
             return "Ctrl-C to stop"
+        if self.hands_free == "muted":
+            return "Ctrl-T opens the microphone · type to write"
         return TYPE if self.deaf else self.keys
 
     def _state(self, now: float) -> Text:
@@ -172,7 +177,12 @@ class Board:
         ):
             if is_so:
                 return Text.assemble(("● ", "yellow"), word)
-        return Text.assemble(("● ", "green"), "ready")
+        if self.hands_free == "muted":
+            return Text.assemble(("○ ", "red"), "muted")
+        return Text.assemble(("● ", "green"), _WAITING.get(self.hands_free or "", "ready"))
+
+
+_WAITING = {"waiting": "waiting for the wake word", "inviting": "go on, or be silent"}
 
 
 def wrapped(text: str, width: int) -> list[str]:

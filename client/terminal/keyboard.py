@@ -38,13 +38,16 @@ class Keyboard:
         screen: TerminalScreen,
         session: Session,
         talk: Callable[[], bool],
+        mute: Callable[[], None] | None = None,
     ) -> None:
-        """`talk` opens the mouth of a microphone. False: there is none."""
+        """`talk` opens the mouth of a microphone. False: there is none. `mute` closes one that
+        listens without a key, or opens it again."""
         self._terminal = terminal
         self._screen = screen
         self._board = screen.board
         self._session = session
         self._talk = talk
+        self._mute = mute
         self._space_at = -1.0
         self._interrupted_at = -TWICE_SECONDS
         self._editing: asyncio.Task[None] | None = None
@@ -123,6 +126,8 @@ class Keyboard:
                 self.interrupt()
             case "d" if not self._board.line.text:
                 self._leave(0)
+            case "t" if self._mute is not None:
+                self._mute()
             case "l":
                 self._screen.clear()
             case "z":
@@ -180,7 +185,8 @@ class Keyboard:
             talk = "space  hold it to talk, let go to send (this terminal tells when you let go)"
         else:
             talk = "space  begins, space again sends (this terminal cannot tell when you let go)"
-        return [talk, "Esc    drops what you are saying", enter]
+        mute = ["Ctrl-T closes the microphone, and opens it again"] if self._mute else []
+        return [talk, "Esc    drops what you are saying", *mute, enter]
 
     def _answer(self, key: Key) -> bool:
         """Answers the question that is open. True: the key is used up."""

@@ -8,7 +8,7 @@ from typing import TextIO
 
 from sayso.audio.microphone import DeviceChange
 from sayso.client.link_events import LinkChange, LinkState
-from sayso.client.seen import FileSaved, MicPressed, MicReleased, Notice, Seen
+from sayso.client.seen import FileSaved, HandsFree, MicPressed, MicReleased, Notice, Seen
 from sayso.client.terminal import clean
 from sayso.protocol.codec import Envelope, Unknown
 from sayso.protocol.messages import (
@@ -40,6 +40,14 @@ SETTLED = {
 }
 
 
+_STATES = {
+    "waiting": "Waiting for the wake word.",
+    "inviting": "Go on, or be silent.",
+    "muted": "The microphone is closed.",
+}
+"""What else goes on at a microphone without a key is told by what comes of it."""
+
+
 class PlainScreen:
     """Writes answers to `out`, and all that is said about them to `aside`.
 
@@ -69,6 +77,8 @@ class PlainScreen:
                 self.say(f"Saved: {path}")
             case MicPressed():
                 self.say("Listening.")
+            case HandsFree(state=state) if state in _STATES:
+                self.say(_STATES[state])
             case MicReleased():
                 self.say("Thank you.")
             case _:

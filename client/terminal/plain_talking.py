@@ -12,6 +12,7 @@ from contextlib import aclosing
 
 from sayso.audio.errors import AudioError
 from sayso.audio.microphone import FileMicrophone, Microphone
+from sayso.client.hands_free import HandsFree
 from sayso.client.link_events import LinkChange
 from sayso.client.once import Ask
 from sayso.client.seen import Seen
@@ -25,6 +26,10 @@ from sayso.protocol.codec import Envelope
 from sayso.protocol.messages import ApprovalDone, ApprovalRequest, Command, Conversation, TurnState
 
 TALK = "Enter by itself begins to talk, Enter again sends. Or type a question. /help tells more."
+HANDS_FREE = (
+    "Say the wake word, or Enter by itself begins to talk. /mute closes the microphone, and opens "
+    "it again. /help tells more."
+)
 TYPE = "Type a question, and press Enter. /help tells more."
 _KEYS = ["Enter  by itself begins to talk, and again sends", "text   and Enter asks"]
 
@@ -34,6 +39,8 @@ class PlainTalking:
 
     def __init__(self, screen: PlainScreen) -> None:
         self._screen = screen
+        self.hands_free: HandsFree | None = None
+        """If there is one, the microphone is its."""
         self._request: ApprovalRequest | None = None
         self._commands: Mapping[str, str] = {}
         """The server's, with a line about each."""
@@ -56,7 +63,8 @@ class PlainTalking:
         """Goes on until the person leaves, or the server refuses us."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, self._interrupt, session)
-        self._screen.say(TALK if microphone else TYPE)
+        talk = HANDS_FREE if self.hands_free else TALK
+        self._screen.say(talk if microphone else TYPE)
         conversing = asyncio.create_task(session.run())
         tasks = {
             conversing,
@@ -64,7 +72,9 @@ class PlainTalking:
             asyncio.create_task(self._left.wait()),
         }
         listening = None
-        if microphone is not None and not isinstance(microphone, FileMicrophone):
+        if microphone is not None and (
+            self.hands_free or not isinstance(microphone, FileMicrophone)
+        ):
             listening = asyncio.create_task(self._listen(session, microphone))
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -111,13 +121,16 @@ class PlainTalking:
             self._screen.say(TYPE)
         elif session.talker.listening:
             session.release()
-        elif isinstance(microphone, FileMicrophone):
+        elif self.hands_free is None and isinstance(microphone, FileMicrophone):
             await session.speak(microphone)
         else:
             session.press()
 
     def _command(self, line: str, session: Session) -> bool:
         """Does what a /command says. True: leave."""
+        if line == "/mute" and self.hands_free is not None:
+            self.hands_free.mute(on=not self.hands_free.muted)
+            return False
         match slash.parse(line):
             case "help":
                 self._screen.say(slash.help_text(_KEYS, self._commands))
@@ -151,7 +164,7 @@ class PlainTalking:
 
     async def _listen(self, session: Session, microphone: Microphone) -> None:
         try:
-            await session.listen(microphone)
+            await (self.hands_free or session).listen(microphone)
         except AudioError as error:
             self._screen.say(f"{error} You can type instead.")
 

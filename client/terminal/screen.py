@@ -9,6 +9,7 @@ from sayso.audio.microphone import DeviceChange
 from sayso.client.link_events import LinkChange, LinkState
 from sayso.client.seen import (
     FileSaved,
+    HandsFree,
     MicLevel,
     MicPressed,
     MicReleased,
@@ -131,14 +132,16 @@ class TerminalScreen:
                 self.put(scroll.picture(path))
             case Sent(message=messages.Text(text=text)):
                 self.put("", scroll.said(text))
-            case MicPressed() | MicReleased() | MicLevel():
+            case MicPressed() | MicReleased() | MicLevel() | HandsFree():
                 self._microphone(seen)
             case _:
                 pass
         self._dirty.set()
 
-    def _microphone(self, seen: MicPressed | MicReleased | MicLevel) -> None:
+    def _microphone(self, seen: MicPressed | MicReleased | MicLevel | HandsFree) -> None:
         match seen:
+            case HandsFree(state):
+                self.board.hands_free = state
             case MicPressed():
                 self.board.listening = True
                 self.board.levels.clear()

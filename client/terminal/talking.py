@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from sayso.audio.errors import AudioError
 from sayso.audio.microphone import FileMicrophone, Microphone
+from sayso.client.hands_free import HandsFree
 from sayso.client.seen import Notice
 from sayso.client.session import Session
 from sayso.client.terminal.board import HOLD, TOGGLE, TYPE
@@ -22,13 +23,17 @@ ENDED = 143
 class Talking:
     """Everything that runs while a person sits at the terminal."""
 
-    def __init__(self, screen: TerminalScreen, session: Session) -> None:
+    def __init__(
+        self, screen: TerminalScreen, session: Session, hands_free: HandsFree | None = None
+    ) -> None:
         self._screen = screen
         self._session = session
+        self._hands_free = hands_free
         self._terminal = Terminal()
         self._microphone: Microphone | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._keyboard = Keyboard(self._terminal, screen, session, self._talk)
+        mute = self._mute if hands_free else None
+        self._keyboard = Keyboard(self._terminal, screen, session, self._talk, mute)
 
     async def run(self, microphone: Microphone | None) -> int:
         """Goes on until the person leaves, or the server refuses us."""
@@ -50,7 +55,9 @@ class Talking:
             asyncio.create_task(self._keyboard.run()),
             asyncio.create_task(self._look_at_keys()),
         }
-        if self._microphone is not None and not isinstance(self._microphone, FileMicrophone):
+        if self._microphone is not None and (
+            self._hands_free or not isinstance(self._microphone, FileMicrophone)
+        ):
             self._tasks.add(asyncio.create_task(self._listen(self._microphone)))
         leaving = asyncio.create_task(self._keyboard.left.wait())
         try:
@@ -76,7 +83,7 @@ class Talking:
 
     async def _listen(self, microphone: Microphone) -> None:
         try:
-            await self._session.listen(microphone)
+            await (self._hands_free or self._session).listen(microphone)
         except AudioError as error:
             self._screen.show(Notice(f"{error} You can type instead."))
         self._microphone = None
@@ -85,12 +92,16 @@ class Talking:
     def _talk(self) -> bool:
         if self._microphone is None or self._screen.board.deaf:
             return False
-        if isinstance(self._microphone, FileMicrophone):
+        if self._hands_free is None and isinstance(self._microphone, FileMicrophone):
             task = asyncio.create_task(self._session.speak(self._microphone))
             self._tasks.add(task)
         else:
             self._session.press()
         return True
+
+    def _mute(self) -> None:
+        if self._hands_free is not None:
+            self._hands_free.mute(on=not self._hands_free.muted)
 
     def _end(self) -> None:
         self._keyboard.code = ENDED
