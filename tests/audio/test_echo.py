@@ -26,14 +26,16 @@ def speechlike(seconds: float, seed: int) -> Floats:
     coloured = np.convolve(white, [1, 1.6, 1.4, 0.8, 0.3], "same")[:count]
     rhythm = np.repeat(numbers.choice([0.05, 0.5, 1.0], count // 2_000 + 1), 2_000)[:count]
     sound: Floats = coloured * rhythm
-    return 0.1 * sound / np.sqrt(np.mean(sound**2))
+    scaled: Floats = 0.1 * sound / np.sqrt(np.mean(sound**2))
+    return scaled
 
 
 def room(far: Floats, decibels: float, delay: float) -> Floats:
     numbers = np.random.default_rng(9)
     answer = numbers.normal(0, 1, 2_000) * 10 ** (-3 * np.arange(2_000) / 4_000)
     echo = np.convolve(far, answer / np.sqrt(np.sum(answer**2)))
-    return np.concatenate([np.zeros(int(delay * RATE)), echo])[: len(far)] * 10 ** (decibels / 20)
+    late: Floats = np.concatenate([np.zeros(int(delay * RATE)), echo])[: len(far)]
+    return late * float(10 ** (decibels / 20))
 
 
 def run(near: Floats, far: Floats) -> tuple[Floats, Floats]:
@@ -55,7 +57,7 @@ def floats(sound: bytes) -> Floats:
 
 
 def decibels(before: Floats, after: Floats) -> float:
-    return float(10 * np.log10(np.mean(before**2) / max(np.mean(after**2), 1e-12)))
+    return float(10 * np.log10(np.mean(before**2) / (np.mean(after**2) + 1e-12)))
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.06, 0.2])

@@ -252,7 +252,7 @@ def test_what_the_server_has_ended_is_not_sent_further() -> None:
     for reason in ("ended", "timeout"):
         outbox = opened()
         outbox.put_audio(1, VOICE * 5)
-        outbox.ended(ListenEnd(1, 5 * FRAME_SAMPLES, reason))  # type: ignore[arg-type]
+        outbox.ended(ListenEnd(1, 5 * FRAME_SAMPLES, reason))
         outbox.put_audio(1, VOICE)
         assert outbox.take() is None
 
