@@ -30,6 +30,8 @@ class Languages:
     """The languages that run here."""
 
     here: Sequence[str]
+    functions: frozenset[str] = frozenset()
+    """Those of them that are functions of the program: their code is their arguments."""
 
     def resolve(self, label: str) -> str | None:
         """The language's own name if code with this label is meant to run, else None.

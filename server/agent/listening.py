@@ -125,6 +125,9 @@ class Listener:
     def _calls(self, used_ids: Callable[[str], bool]) -> Sequence[Call]:
         calls: list[Call] = []
         for _, gathered in sorted(self._gathered.items()):
+            if gathered.name in self._languages.functions:
+                calls.append(Call(_new_id(), gathered.name, gathered.arguments or "{}"))
+                continue
             page = read_arguments(gathered.arguments) if gathered.name == PAGE else None
             wanted = (
                 Wanted(PAGE, page.line)

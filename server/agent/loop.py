@@ -3,7 +3,7 @@ its output goes back to the model, until the model answers without code.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from sayso.server.agent.answers import checked, plain_answer
@@ -12,6 +12,7 @@ from sayso.server.agent.bounds import Bounds, LimitReached, Reckoning
 from sayso.server.agent.checkpointing import Checkpointer, NoCheckpoints
 from sayso.server.agent.emitting import Emit, emitting
 from sayso.server.agent.events import AgentEvent, Said, WorkDone, WorkFailed
+from sayso.server.agent.functions import Function
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.model import ChatModel, ModelError
@@ -53,6 +54,7 @@ class Agent:
         mode: Mode = "ask",
         outputs: Outputs | None = None,
         day: DayBook | None = None,
+        functions: Sequence[Function] = (),
     ) -> None:
         self.mode: Mode = mode
         """Taken up by the next request."""
@@ -66,6 +68,7 @@ class Agent:
         self._outputs = outputs or Outputs(None)
         self._day = day or DayBook(DayBounds())
         self._guess = Guess()
+        self._functions = functions
         self._one_at_a_time = asyncio.Lock()
 
     async def work(self, text: str, by: str = "") -> AsyncGenerator[AgentEvent, None]:
@@ -119,6 +122,7 @@ class Agent:
                 self._workshop,
                 calls_tools=self._model.calls_tools,
                 characters=self._bounds.history_chars,
+                functions=self._functions,
             )
             async with closing(emitting(do)) as events:
                 async for event in events:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from sayso.server.agent.compaction import compact, shorten
 from sayso.server.agent.examples import ExampleBook
+from sayso.server.agent.functions import Function, fenced_note
 from sayso.server.agent.history import Act, Exchange, History, Step
 from sayso.server.agent.languages import DEFAULT, Languages
 from sayso.server.agent.model import ChatMessage, Tool
@@ -60,16 +61,26 @@ class Prompt:
     """Writes prompts for one model and one place where code runs."""
 
     def __init__(
-        self, profile: ModelProfile, workshop: Workshop, *, calls_tools: bool, characters: int
+        self,
+        profile: ModelProfile,
+        workshop: Workshop,
+        *,
+        calls_tools: bool,
+        characters: int,
+        functions: Sequence[Function] = (),
     ) -> None:
         """`characters`: how much of the conversation is told at most."""
         languages = () if workshop.refusal else tuple(workshop.languages)
         if not languages:
             talk = tuple(example for example in profile.examples if not example.code)
             profile = replace(profile, examples=talk)
-        self.languages = Languages(languages)
+        names = frozenset(function.name for function in functions)
+        self.languages = Languages(languages, names)
+        self._functions = functions
+        plain = [language for language in languages if language not in names]
         self.answers = profile.answers
-        self.tools = [execute_tool(languages), PAGE_TOOL] if calls_tools and languages else []
+        self.tools = [execute_tool(plain), PAGE_TOOL] if calls_tools and plain else []
+        self.tools += [function.tool for function in functions if calls_tools]
         self._brief: frozenset[str] = frozenset()
         self._pictures: Pictures = {}
         self._characters = profile.history_chars or characters
@@ -83,7 +94,11 @@ class Prompt:
         way = way if languages else profile.without_code
         text = f"{profile.system.strip()}\n{way.strip()}".strip()
         own = profile.instructions.strip()
-        text = text.replace("{languages}", ", ".join(languages) or "none")
+        if self._functions and not calls_tools:
+            own = f"{fenced_note(self._functions)}\n{own}".strip()
+        functions = self.languages.functions
+        shown = ", ".join(language for language in languages if language not in functions)
+        text = text.replace("{languages}", shown or "none")
         text = text.replace("{where}", workshop.where).replace("{refusal}", workshop.refusal)
         return {"role": "system", "content": f"{text}\n{own}" if own else text}
 
@@ -169,7 +184,7 @@ class Prompt:
 
     def _add_step(self, messages: list[ChatMessage], step: Step) -> None:
         if self.tools and step.acts:
-            calls = [_tool_call(act) for act in step.acts]
+            calls = [_tool_call(act, self.languages.functions) for act in step.acts]
             content = step.text or None
             messages.append({"role": "assistant", "content": content, "tool_calls": calls})
             for act in step.acts:
@@ -230,9 +245,11 @@ class Prompt:
             messages.append({"role": role, "content": content})
 
 
-def _tool_call(act: Act) -> Mapping[str, Any]:
+def _tool_call(act: Act, functions: frozenset[str]) -> Mapping[str, Any]:
     name, arguments = "execute", {"language": act.call.language, "code": act.call.code}
     written = json.dumps(arguments)
+    if act.call.language in functions:
+        name, written = act.call.language, act.call.code
     if act.call.language == PAGE and (page := read_line(act.call.code)):
         name, written = PAGE, page.arguments
     return {

@@ -1,0 +1,176 @@
+"""Sayso from Python: events as they come, nothing unasked, several at once, own tools."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sayso.server import ChatFailed, Sayso
+from sayso.server.agent.events import ApprovalAsked, RunEnded, RunOutput, Said, WorkDone
+from tests.kernels import lend_kernels
+from tests.scripted_model import Reply, ScriptedModel, fails, runs, says
+
+pytestmark = pytest.mark.filterwarnings("ignore:Accessing the 'model_.*fields' attribute")
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedModel]:
+    monkeypatch.setenv("SAYSO_HOME", str(tmp_path))
+    monkeypatch.setenv("SCRIPTED_KEY", "some-key")
+    lend_kernels(tmp_path)
+    with ScriptedModel() as model:
+        yield model
+
+
+def sayso(model: ScriptedModel, calls_tools: str = "yes", **more: object) -> Sayso:
+    settings = {
+        "language_model.model": "scripted",
+        "language_model.api_base": model.url,
+        "language_model.api_key_variable": "SCRIPTED_KEY",
+        "language_model.calls_tools": calls_tools,
+    }
+    return Sayso(settings=settings, **more)  # type: ignore[arg-type]
+
+
+def test_a_chat_streams_events_and_asks_before_it_runs(model: ScriptedModel) -> None:
+    model.add(runs("print(6 * 7)", "Let me see. "), says("It is ", "42."))
+    asked: list[ApprovalAsked] = []
+
+    def approve(question: ApprovalAsked) -> bool:
+        asked.append(question)
+        return True
+
+    with sayso(model, approve=approve) as one:
+        events = list(one.chat("six times seven", stream=True))
+        assert "".join(e.text for e in events if isinstance(e, Said)).endswith("It is 42.")
+        assert [e.output.text for e in events if isinstance(e, RunOutput)] == ["42\n"]
+        assert isinstance(events[-1], WorkDone)
+        assert [question.code for question in asked] == ["print(6 * 7)"]
+        roles = [(message.role, message.text.strip()) for message in one.messages]
+        assert roles == [
+            ("person", "six times seven"),
+            ("sayso", "Let me see."),
+            ("code", "print(6 * 7)"),
+            ("output", "42"),
+            ("sayso", "It is 42."),
+        ]
+
+
+def test_without_a_stream_it_is_as_safe_and_without_approve_the_answer_is_no(
+    model: ScriptedModel, tmp_path: Path
+) -> None:
+    model.add(runs("open('made', 'w')"), says("What then?"))
+    with sayso(model, workspace=tmp_path / "w") as one:
+        assert one.chat("make a file") == "What then?"
+        assert [m.status for m in one.messages if m.role == "output"] == ["refused"]
+        one.mode = "workspace"
+        model.add(runs("open('made', 'w').close()"), says("Done."))
+        assert one.chat("make a file") == "Done."
+    assert (tmp_path / "w" / "made").exists()
+
+
+def test_code_can_be_changed_in_the_answer(model: ScriptedModel) -> None:
+    model.add(runs("print('theirs')"), says("Done."))
+    with sayso(model, approve=lambda _: "print('mine')") as one:
+        assert one.chat("go") == "Done."
+        assert one.messages[-2].text == "mine\n"
+
+
+async def test_it_works_in_an_event_loop_and_several_at_once(model: ScriptedModel) -> None:
+    model.add(says("One.", when="first"), says("Two.", when="second"))
+
+    async def approve(question: ApprovalAsked) -> bool:
+        await asyncio.sleep(0)
+        return True
+
+    async def ask(one: Sayso, text: str) -> str:
+        return "".join([e.text async for e in one.chat(text, stream=True) if isinstance(e, Said)])
+
+    async with sayso(model, approve=approve) as one, sayso(model) as two:
+        both = await asyncio.gather(ask(one, "first"), ask(two, "second"))
+        assert list(both) == ["One.", "Two."]
+        assert [m.text for m in two.messages] == ["second", "Two."]
+        model.add(runs("print('ran')"), says("Three."))
+        assert (await ask(one, "third")).strip() == "Three."
+        assert one.messages[-2].text == "ran\n"
+
+
+def test_leaving_the_stream_stops_the_work(model: ScriptedModel) -> None:
+    model.add(Reply(says=["a ", "b "], ending="hang"), says("Yes?"))
+    with sayso(model) as one:
+        for _ in one.chat("go", stream=True):
+            break
+        assert model.was_left()
+        assert one.chat("again") == "Yes?"
+
+
+def test_reset_forgets(model: ScriptedModel) -> None:
+    model.add(says("One."), says("Two."))
+    with sayso(model) as one:
+        one.chat("first")
+        one.reset()
+        assert one.messages == []
+        one.chat("second")
+    assert [m["content"] for m in model.requests[-1].messages[1:]] == ["second"]
+
+
+def test_what_fails_is_one_sentence(model: ScriptedModel) -> None:
+    model.add(fails(401))
+    with sayso(model) as one, pytest.raises(ChatFailed, match="API key"):
+        one.chat("go")
+
+
+@pytest.mark.parametrize("calls_tools", ["yes", "no"])
+def test_a_function_of_the_program_is_a_tool_that_is_asked_about(
+    model: ScriptedModel, calls_tools: str
+) -> None:
+    def Weather(city: str, days: int = 1) -> dict[str, object]:  # noqa: N802 (names may be so)
+        """How the weather will be."""
+        return {"city": city, "rain": days * 2}
+
+    arguments = '{"city": "Rome", "days": 3}'
+    call = (
+        Reply(calls=[{"name": "weather", "arguments": arguments}])
+        if calls_tools == "yes"
+        else says(f"I ask.\n```weather\n{arguments}\n```\n")
+    )
+    model.add(call, says("Six."))
+    asked: list[ApprovalAsked] = []
+
+    def approve(question: ApprovalAsked) -> bool:
+        asked.append(question)
+        return True
+
+    with sayso(model, calls_tools, tools=[Weather], approve=approve) as one:
+        assert one.chat("will it rain").endswith("Six.")
+    assert asked[0].language == "weather"
+    assert "outside of the sandbox" in asked[0].may_touch[0]
+    request = model.requests[-1]
+    assert '"rain": 6' in str(request.messages[-1]["content"])
+    told = str(request.body.get("tools")) + str(request.messages[0]["content"])
+    assert "How the weather will be." in told
+
+
+def test_a_function_that_raises_is_told_to_the_model(model: ScriptedModel) -> None:
+    def broken() -> None:
+        """Never works."""
+        raise ValueError("no such luck")
+
+    model.add(Reply(calls=[{"name": "broken", "arguments": "{}"}]), says("It broke."))
+    with sayso(model, tools=[broken], mode="workspace") as one:
+        events = list(one.chat("go", stream=True))
+        assert [e.status for e in events if isinstance(e, RunEnded)] == ["error"]
+    assert "ValueError: no such luck" in str(model.requests[-1].messages[-1])
+
+
+def test_importing_it_is_light() -> None:
+    code = (
+        "import sys; from sayso.server import Sayso; Sayso(); "
+        "heavy = {'litellm', 'faster_whisper', 'jupyter_client', 'hassil', 'numpy', 'zmq'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
