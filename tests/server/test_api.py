@@ -1,6 +1,8 @@
 """Sayso from Python: events as they come, nothing unasked, several at once, own tools."""
 
 import asyncio
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -174,3 +176,29 @@ def test_importing_it_is_light() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"
+
+
+def test_the_example_of_the_docs_works(model: ScriptedModel) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "python.md").read_text()
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    model.add(
+        runs("print(239 * 43)"),
+        says("It is 10277."),
+        runs("print([n * n for n in range(10)])", "Look. "),
+        says("There they are."),
+    )
+    settings = {"MODEL": "scripted", "API_BASE": model.url, "API_KEY_VARIABLE": "SCRIPTED_KEY"}
+    variables = {f"SAYSO_LANGUAGE_MODEL_{name}": value for name, value in settings.items()}
+    run = subprocess.run(
+        [sys.executable, "-c", example],
+        capture_output=True,
+        text=True,
+        env=os.environ | variables,
+        check=False,
+        timeout=50,
+    )
+    assert run.stderr == ""
+    assert "May I run this python?" in run.stdout
+    assert "It is 10277." in run.stdout
+    assert "[0, 1, 4, 9, 16, 25, 36, 49, 64, 81]" in run.stdout
+    assert "person What is 239 times 43?" in run.stdout
