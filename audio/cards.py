@@ -63,6 +63,10 @@ class Stream(Protocol):
         """The stream's clock, in seconds; what `Fill` is told is on the same clock."""
         ...
 
+    def drop(self) -> None:
+        """Throws away what a loudspeaker holds and has not played; blocks for some milliseconds."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -174,6 +178,10 @@ class PortAudio:
                 fill(memoryview(data), moment.outputBufferDacTime or moment.currentTime + latency)
                 stream.underflows += bool(status.output_underflow)
 
+            def finished() -> None:
+                if not stream.dropping:
+                    end()
+
             self._start(
                 stream,
                 self._library.RawOutputStream,
@@ -183,7 +191,7 @@ class PortAudio:
                 blocksize=0,
                 latency=latency,
                 callback=callback,
-                finished_callback=end,
+                finished_callback=finished,
             )
             return stream
 
@@ -195,6 +203,12 @@ class PortAudio:
             # two functions, and no others, for starting it again.
             self._library._terminate()  # noqa: SLF001
             self._library._initialize()  # noqa: SLF001
+
+    @property
+    def error(self) -> type[Exception]:
+        """What PortAudio raises."""
+        found: type[Exception] = self._library.PortAudioError
+        return found
 
     def forget(self, stream: "_PortAudioStream") -> None:
         if stream in self._open:
@@ -230,6 +244,8 @@ class _PortAudioStream:
         self._raw: _Raw
         self.rate = 0
         self.underflows = 0
+        self.dropping = False
+        """It stops only to begin anew."""
 
     def start(self, raw: "_Raw") -> None:
         self._raw = raw
@@ -242,6 +258,20 @@ class _PortAudioStream:
 
     def now(self) -> float:
         return 0.0 if self._raw.closed else float(self._raw.time)
+
+    def drop(self) -> None:
+        with self._owner.lock:
+            if not self._raw.closed:
+                self.dropping = True
+                try:
+                    self._raw.abort()
+                    self._raw.start()
+                except self._owner.error as problem:
+                    raise DeviceUnavailable(
+                        f"The loudspeaker did not begin again after an interruption ({problem})."
+                    ) from problem
+                finally:
+                    self.dropping = False
 
     def close(self) -> None:
         with self._owner.lock:

@@ -1,6 +1,7 @@
 """An open loudspeaker: what is on its way to it, and how much of that has been heard."""
 
 import asyncio
+import logging
 import threading
 import time
 from collections import deque
@@ -9,9 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from sayso.audio.cards import Device, SoundCards
+from sayso.audio.errors import AudioError
 from sayso.audio.pcm import SAMPLE_BYTES, quieter, samples_in
 from sayso.audio.resample import resampler
 from sayso.audio.speaker import DUCKED
+
+log = logging.getLogger(__name__)
 
 MOST_MARKS = 128
 """Remembered moments of the card's taking: more than its longest buffer holds."""
@@ -59,6 +63,12 @@ class Playback:
         self._taken = 0
         self._put = 0
         self._filled_at = time.monotonic()
+        self._dropping: asyncio.Future[None] | None = None
+        self._ends_at = 0.0
+        """When all that the card took will have been heard, on the stream's clock."""
+        self._skipped = 0
+        """Samples that the tap is still not to be told of."""
+        # From here on the card asks for sound.
         self._stream = cards.playback(device, rate, latency, self._fill, self._end)
         self._converter = resampler(rate, self._stream.rate)
         self._converting = False
@@ -101,7 +111,15 @@ class Playback:
         return min(self._put, reached * self.rate // self._stream.rate)
 
     def clear(self) -> None:
-        """Drops everything; counting begins anew."""
+        """Drops everything, also what the card holds; counting begins anew."""
+        with self._lock:
+            held = self._reached(self._stream.now()) < self._taken
+        if held and not self._is_dropping:
+            # A sound server holds a tenth of a second: who breaks in would be talked over so long.
+            # It fills itself again with silence; the tap was told of what that stands for.
+            held_s = max(0.0, self._ends_at - self._stream.now())
+            self._skipped = int(held_s * self._stream.rate)
+            self._dropping = self._loop.run_in_executor(None, self._drop)
         self._put = 0
         self._converter = resampler(self.rate, self._stream.rate)
         self._converting = False
@@ -112,6 +130,17 @@ class Playback:
 
     def close(self) -> None:
         self._stream.close()
+
+    @property
+    def _is_dropping(self) -> bool:
+        return self._dropping is not None and not self._dropping.done()
+
+    def _drop(self) -> None:
+        try:
+            self._stream.drop()
+        except AudioError as error:
+            log.warning("%s It is opened anew.", error)
+            self._end()
 
     def _reached(self, now: float) -> int:
         """Which of the samples that the card took is being heard now."""
@@ -125,7 +154,8 @@ class Playback:
     def _fill(self, out: memoryview, moment: float) -> None:
         self._filled_at = time.monotonic()
         with self._lock:
-            length = min(len(out), len(self._ring))
+            # What the card takes now is thrown away.
+            length = 0 if self._is_dropping else min(len(out), len(self._ring))
             out[:length] = self._ring[:length]
             if length:
                 del self._ring[:length]
@@ -136,8 +166,13 @@ class Playback:
             out[length:] = bytes(len(out) - length)
         if self.ducked and length:
             out[:length] = quieter(bytes(out[:length]), DUCKED)
-        if self._tap is not None:
-            self._tell(self._tap, bytes(out))
+        samples = len(out) // SAMPLE_BYTES
+        if self._card_rate:
+            self._ends_at = moment + samples / self._card_rate
+        told = out[min(samples, self._skipped) * SAMPLE_BYTES :]
+        self._skipped -= min(samples, self._skipped)
+        if self._tap is not None and told:
+            self._tell(self._tap, bytes(told))
 
     def _tell(self, tap: Tap, pcm: bytes) -> None:
         # The card asks for its first sound before it says at which rate it runs.

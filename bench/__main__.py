@@ -5,26 +5,39 @@ import json
 import sys
 from pathlib import Path
 
-from bench import agent, voice
+from bench import agent, chart, ears, voice
+
+CHART = Path(".house/bench/voice.svg")
+"""Where the picture goes unless told otherwise: beside what the scripts build."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     names = parser.add_subparsers(dest="name", required=True)
     talk = names.add_parser("voice", help="from the end of a question to the answer's first sound")
-    talk.add_argument("--json", action="store_true", help="figures as one JSON object")
     talk.add_argument("--turns", type=int, default=12, help="questions to ask (at least 10)")
-    talk.add_argument("--model", type=Path, help="another Whisper model's folder")
+    talk.add_argument("--chart", type=Path, default=CHART, help=f"an SVG file (default {CHART})")
+    hear = names.add_parser("ears", help="word errors, loops and inventions beside plain Whisper")
+    hear.add_argument("--most", type=int, help="only so many recordings, for a quick look")
     work = names.add_parser("agent", help="what running code and the loop around it cost")
-    work.add_argument("--json", action="store_true", help="figures as one JSON object")
     work.add_argument("--cells", type=int, default=200, help="cells of each kind (at least 20)")
+    for bench in (talk, hear):
+        bench.add_argument("--model", type=Path, help="another Whisper model's folder")
+    for bench in (talk, hear, work):
+        bench.add_argument("--json", action="store_true", help="figures as one JSON object")
     arguments = parser.parse_args()
-    if arguments.name == "agent":
-        costs = agent.measure(max(20, arguments.cells))
-        print(json.dumps(costs) if arguments.json else agent.table(costs))
-        return 0
-    figures = voice.measure(max(10, arguments.turns), arguments.model)
-    print(json.dumps(figures) if arguments.json else voice.table(figures))
+    match arguments.name:
+        case "agent":
+            costs = agent.measure(max(20, arguments.cells))
+            print(json.dumps(costs) if arguments.json else agent.table(costs))
+        case "ears":
+            heard = ears.measure(arguments.model, arguments.most)
+            print(json.dumps(heard) if arguments.json else ears.table(heard))
+        case _:
+            figures = voice.measure(max(10, arguments.turns), arguments.model)
+            chart.write(figures, arguments.chart)
+            print(f"The chart lies in {arguments.chart}.", file=sys.stderr)
+            print(json.dumps(figures) if arguments.json else voice.table(figures))
     return 0
 
 

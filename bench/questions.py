@@ -2,6 +2,7 @@
 
 import asyncio
 import wave
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -29,24 +30,44 @@ QUESTIONS = (
 EAR_RATE = 16_000
 
 
-def speak_all(home: Home, folder: Path, count: int) -> list[Path]:
+SILENT = 150
+"""Of 32767: a sample below it (-47 dB) is no speech."""
+
+PAUSE_S = 0.6
+"""After a question that is followed by a moment of silence before the key comes up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question, as two people ask it."""
+
+    sudden: Path
+    """The key comes up with the last sound."""
+    calm: Path
+    """The key comes up a moment after it."""
+
+
+def speak_all(home: Home, folder: Path, count: int) -> list[Question]:
     """WAV files, 16 kHz mono, of `count` questions."""
     voice = Shelf(home).ready("voice", "en_US-joe-medium").path
     return asyncio.run(_speak_all(voice, folder, count))
 
 
-async def _speak_all(voice: Path, folder: Path, count: int) -> list[Path]:
+async def _speak_all(voice: Path, folder: Path, count: int) -> list[Question]:
     mouth = PiperSynthesizer(voice)
     await mouth.start()
     try:
-        paths = []
+        questions = []
         for number in range(count):
             sound = await mouth.synthesize(QUESTIONS[number % len(QUESTIONS)])
             samples = np.frombuffer(sound.pcm, np.int16)
             heard = soxr.resample(samples, sound.rate, EAR_RATE)
-            paths.append(folder / f"question-{number}.wav")
-            _write(paths[-1], heard)
-        return paths
+            last = np.flatnonzero(np.abs(heard.astype(np.int32)) > SILENT)[-1] + 1
+            question = Question(folder / f"sudden-{number}.wav", folder / f"calm-{number}.wav")
+            _write(question.sudden, heard[:last])
+            _write(question.calm, np.concatenate([heard[:last], np.zeros(int(PAUSE_S * EAR_RATE))]))
+            questions.append(question)
+        return questions
     finally:
         await mouth.close()
 

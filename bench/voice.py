@@ -2,28 +2,43 @@
 
 Real server, real client, real models; the language model answers at once from a script. Beside it,
 in the same run and on the same audio, plain `WhisperModel.transcribe`, so that figures are ratios
-on any machine.
+on any machine. Each question is asked twice: with the key released on the last sound, and after a
+moment of silence. Then the model writes four words a second, and at last it is interrupted.
 """
 
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
 from bench.figures import Spread, spread
-from bench.questions import samples_of, speak_all
+from bench.interruption import silences
+from bench.questions import Question, samples_of, speak_all
 from sayso.protocol.home import Home
 from sayso.server.models import Shelf
 from tests.kernels import lend_kernels
 from tests.rig import Client, Server
-from tests.scripted_model import ScriptedModel, says
+from tests.scripted_model import Reply, ScriptedModel, says
 
 STARTER = "tiny.en"
 ANSWER = ("Here is ", "your answer, ", "and it is a ", "short one.")
+
+STORY = (
+    "Once upon a time there was a miller, who had three sons, a mill, and an old donkey. When he "
+    "became very old, he gave the mill to the first son, and the donkey to the second. The third "
+    "got nothing but the cat. What shall I do with a cat, he said, when even the mice have left? "
+    "But the cat could speak. Give me a pair of boots, she said, and a bag, and you will see."
+)
+WORDS_A_SECOND = 4
+STORIES = 3
+"""Told at that pace, for the gaps between spoken chunks."""
 
 
 class Figures(TypedDict):
@@ -34,6 +49,13 @@ class Figures(TypedDict):
     whisper_transcribe_ms: Spread
     final_ms: Spread
     first_audio_ms: Spread
+    final_speculated_ms: Spread
+    first_audio_speculated_ms: Spread
+    interrupt_silence_ms: Spread | None
+    """From the key to the last sound of the loudspeaker. None without PulseAudio."""
+    chunk_gap_ms: Spread
+    stages_ms: dict[str, float]
+    """The server's own moments of a turn without a pause before its end: medians."""
     startup_s: float
     client_import_ms: float
     client_rss_mb: float
@@ -41,11 +63,11 @@ class Figures(TypedDict):
 
 @dataclass
 class Times:
-    """Of all turns, in milliseconds."""
+    """Of all turns of one kind, in milliseconds."""
 
-    transcribe: list[float] = field(default_factory=list)
     final: list[float] = field(default_factory=list)
     first_audio: list[float] = field(default_factory=list)
+    stages: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
 
 def measure(turns: int, model: Path | None) -> Figures:
@@ -57,51 +79,100 @@ def measure(turns: int, model: Path | None) -> Figures:
         lend_kernels(folder)
         questions = speak_all(home, folder, turns)
         flags = (f"--set=ears.model={whisper.resolve()}",) if model else ()
-        with ScriptedModel([says(*ANSWER)]) as answers, Server(folder, answers, flags) as server:
-            times = _turns(server, whisper, questions)
+        story = [f"{word} " for word in STORY.split()]
+        with (
+            ScriptedModel([says(*ANSWER)]) as answers,
+            Server(folder, answers, flags) as server,
+        ):
             startup = server.startup_s
+            sudden, calm, plain = _turns(server, whisper, questions)
+            answers.add(*[Reply(story, between_s=1 / WORDS_A_SECOND)] * STORIES)
+            gaps = [gap for _ in range(STORIES) for gap in _gaps(_ask(server, questions[0].calm))]
+            answers.add(Reply(story))
+            hushed = silences(server, turns)
     milliseconds, megabytes = _client_weight()
     return Figures(
         model=model.name if model else STARTER,
         turns=turns,
-        whisper_transcribe_ms=spread(times.transcribe),
-        final_ms=spread(times.final),
-        first_audio_ms=spread(times.first_audio),
+        whisper_transcribe_ms=spread(plain),
+        final_ms=spread(sudden.final),
+        first_audio_ms=spread(sudden.first_audio),
+        final_speculated_ms=spread(calm.final),
+        first_audio_speculated_ms=spread(calm.first_audio),
+        interrupt_silence_ms=spread(hushed) if hushed else None,
+        chunk_gap_ms=spread(gaps),
+        stages_ms={
+            name: round(statistics.median(values), 1) for name, values in sudden.stages.items()
+        },
         startup_s=round(startup, 2),
         client_import_ms=round(milliseconds, 1),
         client_rss_mb=round(megabytes, 1),
     )
 
 
+TIMES = (
+    "whisper_transcribe_ms",
+    "final_ms",
+    "first_audio_ms",
+    "final_speculated_ms",
+    "first_audio_speculated_ms",
+    "interrupt_silence_ms",
+    "chunk_gap_ms",
+)
+
+
 def table(figures: Figures) -> str:
     """For people."""
     whisper = figures["whisper_transcribe_ms"]["median"]
     lines = [f"{figures['turns']} questions, {figures['model']}", ""]
-    for name in ("whisper_transcribe_ms", "final_ms", "first_audio_ms"):
-        times = figures[name]
+    named = dict(figures)
+    for name in TIMES:
+        times: Spread | None = named[name]  # type: ignore[assignment]
+        if times is None:
+            lines.append(f"{name:28}not measured: needs PulseAudio")
+            continue
         ratio = times["median"] / whisper
-        lines.append(f"{name:24}{times['median']:8.0f} median{times['p95']:8.0f} p95{ratio:7.2f} x")
-    lines.append(f"{'startup_s':24}{figures['startup_s']:8}")
-    lines.append(f"{'client_import_ms':24}{figures['client_import_ms']:8}")
-    lines.append(f"{'client_rss_mb':24}{figures['client_rss_mb']:8}")
+        lines.append(f"{name:28}{times['median']:8.0f} median{times['p95']:8.0f} p95{ratio:7.2f} x")
+    lines.append("")
+    for stage, at in figures["stages_ms"].items():
+        lines.append(f"{'  ' + stage:28}{at:8.0f} median, told by the server")
+    lines.append("")
+    lines.append(f"{'startup_s':28}{figures['startup_s']:8}")
+    lines.append(f"{'client_import_ms':28}{figures['client_import_ms']:8}")
+    lines.append(f"{'client_rss_mb':28}{figures['client_rss_mb']:8}")
     return "\n".join(lines)
 
 
-def _turns(server: Server, whisper: Path, questions: list[Path]) -> Times:
-    """Each question to Sayso, then to plain Whisper: both meet the same moods of the machine."""
+def _turns(
+    server: Server, whisper: Path, questions: Sequence[Question]
+) -> tuple[Times, Times, list[float]]:
+    """Each question to Sayso, then to plain Whisper: all meet the same moods of the machine."""
     from faster_whisper import WhisperModel
 
     plain = WhisperModel(str(whisper), device="cpu", compute_type="int8", local_files_only=True)
-    times = Times()
-    _ask(server, questions[0])
-    _transcribe(plain, questions[0])
+    sudden, calm, transcribed = Times(), Times(), []
+    _ask(server, questions[0].sudden)
+    _transcribe(plain, questions[0].sudden)
     for question in questions:
-        client = _ask(server, question)
-        released = client.first("mic.released")["at"]
-        times.final.append((client.first("stt.final")["at"] - released) * 1000)
-        times.first_audio.append((client.first("audio.first_received")["at"] - released) * 1000)
-        times.transcribe.append(_transcribe(plain, question))
-    return times
+        _take(sudden, _ask(server, question.sudden))
+        transcribed.append(_transcribe(plain, question.sudden))
+        _take(calm, _ask(server, question.calm))
+    return sudden, calm, transcribed
+
+
+def _take(times: Times, client: Client) -> None:
+    released = client.first("mic.released")["at"]
+    times.final.append((client.first("stt.final")["at"] - released) * 1000)
+    times.first_audio.append((client.first("audio.first_received")["at"] - released) * 1000)
+    for name, at in client.first("metrics")["marks"].items():
+        times.stages[name].append(at)
+
+
+def _gaps(client: Client) -> list[float]:
+    """One for each place where two chunks meet; 0 where the sound went on without a pause."""
+    gaps = [event["seconds"] * 1000 for event in client.all("audio.gap")]
+    meetings = len(client.all("speech.start")) - 1
+    return gaps + [0.0] * (meetings - len(gaps))
 
 
 def _ask(server: Server, question: Path) -> Client:

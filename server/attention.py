@@ -15,7 +15,11 @@ from sayso.server.turn.events import Event, Meaning
 
 
 class Attention:
-    """For one utterance. What it hears are events."""
+    """For one utterance. What it hears are events.
+
+    `language` is what endings are judged by; `fixed_language` is what the device says that it
+    speaks, and nothing else is then heard.
+    """
 
     def __init__(
         self,
@@ -25,12 +29,13 @@ class Attention:
         meaning: Callable[[str], Meaning],
         *,
         language: str,
+        fixed_language: str = "",
         make_gate: Callable[[], Gate] = VoiceGate,
     ) -> None:
         self._utterance = listen.utterance
         self._happened = happened
         self._meaning = meaning
-        self._hearing = ears.listen(self._partly)
+        self._hearing = ears.listen(self._partly, listen.device, self._remark, fixed_language)
         self._ending: Ending | None = None
         if listen.mode == "hands_free":
             began = partial(events.VoiceBegan, self._utterance)
@@ -59,6 +64,9 @@ class Attention:
         if self._ending:
             self._ending.stop()
         self._hearing.drop()
+
+    def _remark(self, message: str) -> None:
+        self._happened(events.EarsRemarked(self._utterance, message))
 
     def _partly(self, understood: Partial) -> None:
         # On the wire the two stand one after the other, as they are shown.

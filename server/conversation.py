@@ -24,7 +24,7 @@ from sayso.server.recollection import Recollection
 from sayso.server.shelf import Shelf
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.errors import SpeechError
-from sayso.server.speech.mouth import Chunk, Handed, Mouth, MouthFailed, Remark, Saying
+from sayso.server.speech.mouth import Chunk, Handed, Mouth, MouthFailed, Saying
 from sayso.server.turn import effects, events
 from sayso.server.turn.effects import Effect
 from sayso.server.turn.events import Event, Ticket
@@ -198,9 +198,15 @@ class Conversation:
 
     @_perform.register
     def _(self, effect: effects.Listen) -> None:
-        language = self._preferences.manner(effect.device).language or self._mouth.language
+        told = self._preferences.manner(effect.device).language
+        language = told or self._ears.language_of(effect.device) or self._mouth.language
         self._hearings[effect.utterance] = Attention(
-            effect, self._ears, self.happened, self._instinct.meaning, language=language
+            effect,
+            self._ears,
+            self.happened,
+            self._instinct.meaning,
+            language=language,
+            fixed_language=told,
         )
 
     @_perform.register
@@ -238,9 +244,14 @@ class Conversation:
     @_perform.register
     def _(self, effect: effects.Speak) -> None:
         if effect.ticket not in self._sayings:
-            hear = partial(self._spoken, effect.ticket)
+            ticket = effect.ticket
+
+            def remark(message: str) -> None:
+                self.happened(events.MouthRemarked(ticket, message))
+
+            hear = partial(self._spoken, ticket)
             manner = self._preferences.manner(effect.device)
-            self._sayings[effect.ticket] = self._mouth.speak(hear, manner)
+            self._sayings[ticket] = self._mouth.speak(hear, manner, remark)
         self._sayings[effect.ticket].say(effect.text)
 
     @_perform.register
@@ -312,8 +323,6 @@ class Conversation:
             case Chunk(text=text, sound=sound, begun_at=at):
                 spoken = events.ChunkSpoken(ticket, text, sound.rate, sound.pcm, sound.words, at)
                 self.happened(spoken)
-            case Remark(message=message):
-                self.happened(events.MouthRemarked(ticket, message))
             case MouthFailed(message=message):
                 self._sayings.pop(ticket, None)
                 self.happened(events.MouthFailed(ticket, message))

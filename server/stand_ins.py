@@ -14,7 +14,9 @@ class Deaf:
     def __init__(self, reason: str) -> None:
         self._reason = reason
 
-    async def transcribe(self, pcm: bytes, *, draft: bool = False, prompt: str = "") -> Transcript:
+    async def transcribe(
+        self, pcm: bytes, *, draft: bool = False, prompt: str = "", language: str = ""
+    ) -> Transcript:
         raise SpeechError(self._reason)
 
 

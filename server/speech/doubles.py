@@ -27,6 +27,7 @@ class Asked:
     """How much audio."""
     draft: bool
     prompt: str
+    language: str = ""
 
 
 class ScriptedRecognizer:
@@ -54,7 +55,9 @@ class ScriptedRecognizer:
         self.in_flight = 0
         self.most_in_flight = 0
 
-    async def transcribe(self, pcm: bytes, *, draft: bool = False, prompt: str = "") -> Transcript:
+    async def transcribe(
+        self, pcm: bytes, *, draft: bool = False, prompt: str = "", language: str = ""
+    ) -> Transcript:
         """See the seam."""
         seconds = len(pcm) / 2 / HEARING_RATE
         self.in_flight += 1
@@ -62,7 +65,7 @@ class ScriptedRecognizer:
         try:
             async with self._lock:
                 now = asyncio.get_running_loop().time()
-                self.asked.append(Asked(now, seconds, draft, prompt))
+                self.asked.append(Asked(now, seconds, draft, prompt, language))
                 takes = self._draft_takes if draft else self._final_takes
                 if self.deaths > 0:
                     self.deaths -= 1

@@ -14,17 +14,19 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from sayso.server.speech.agreement import Agreement, Partial
-from sayso.server.speech.errors import SpeechError, WorkerFailed
+from sayso.server.speech.asking import Asker
+from sayso.server.speech.errors import SpeechError
+from sayso.server.speech.habits import Habits
 from sayso.server.speech.loudness import from_pcm, quietest_cut
 from sayso.server.speech.passes import Ask, Overtaken, Passes, Rank, Work
 from sayso.server.speech.pauses import SpeechGate
 from sayso.server.speech.recognizer import (
     HEARING_RATE,
     Recognizer,
-    RecognizerLost,
     Transcript,
 )
 
@@ -35,9 +37,6 @@ MAX_UTTERANCE = 60.0
 """Seconds. Nobody holds a key longer on purpose; the turn machine ends the turn then, too."""
 
 MAX_BYTES = int(MAX_UTTERANCE * SECOND)
-
-TRIES = 2
-"""How often a pass is made whose recognizer dies under it: a crash must not cost what was said."""
 
 DRAFT_REST = 2.0
 """Drafts take at most one part in so many of the time: a slow machine shows less, not later."""
@@ -71,10 +70,28 @@ class Ears:
         self._recognizer = recognizer
         self._pace = pace or HearingPace()
         self._passes = Passes()
+        self._habits = Habits()
 
-    def listen(self, on_partial: Callable[[Partial], None]) -> "Hearing":
-        """Begin to hear one utterance."""
-        return Hearing(self._recognizer, self._passes, self._pace, on_partial)
+    def listen(
+        self,
+        on_partial: Callable[[Partial], None],
+        device: str = "",
+        on_trouble: Callable[[str], None] = lambda _: None,
+        language: str = "",
+    ) -> "Hearing":
+        """Begin to hear one utterance of a device.
+
+        `on_trouble` takes a sentence for the person, where something holds up what they said.
+        `language` (BCP 47) is what the device is known to be spoken to in; empty: it is found out.
+        """
+        expected = language.partition("-")[0].lower() or self._habits.language_of(device)
+        asker = Asker(self._recognizer, expected, on_trouble)
+        heard = partial(self._habits.heard, device)
+        return Hearing(asker, self._passes, self._pace, on_partial, heard)
+
+    def language_of(self, device: str) -> str:
+        """The language in which the device was spoken to; empty if that is not known."""
+        return self._habits.language_of(device)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +110,14 @@ class Hearing:
 
     def __init__(
         self,
-        recognizer: Recognizer,
+        asker: Asker,
         passes: Passes,
         pace: HearingPace,
         on_partial: Callable[[Partial], None],
+        on_heard: Callable[[Transcript], None],
     ) -> None:
-        self._recognizer = recognizer
+        self._asker = asker
+        self._on_heard = on_heard
         self._passes = passes
         self._pace = pace
         self._on_partial = on_partial
@@ -148,11 +167,15 @@ class Hearing:
         finally:
             self.drop()
         parts = [part for part in [*self._settled, last] if part.text]
-        return Transcript(
+        surest = max(parts, key=lambda part: part.language_sure, default=last)
+        whole = Transcript(
             " ".join(part.text for part in parts),
-            parts[-1].language if parts else last.language,
+            surest.language,
             min((part.confidence for part in parts), default=0.0),
+            surest.language_sure,
         )
+        self._on_heard(whole)
+        return whole
 
     def drop(self) -> None:
         """Forget it all; nobody wants to know."""
@@ -282,13 +305,7 @@ class Hearing:
         prompt = " ".join(part.text for part in self._settled if part.text)
 
         async def work() -> Transcript:
-            for _ in range(1 if draft else TRIES):
-                with contextlib.suppress(RecognizerLost):
-                    return await self._recognizer.transcribe(audio, draft=draft, prompt=prompt)
-            raise WorkerFailed(
-                "The speech recogniser stopped while it listened to this. Please say it again; "
-                "if that happens again, run `sayso doctor`."
-            )
+            return await self._asker.ask(audio, prompt, draft=draft)
 
         return work
 

@@ -19,10 +19,10 @@ from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.prose import Prose
 from sayso.server.speech.speakable import spoken
 from sayso.server.speech.synthesizer import Sound
-from sayso.server.speech.telling import Chunk, Manner, Memory, Remark, Telling
+from sayso.server.speech.telling import Chunk, Manner, Memory, Telling
 from sayso.server.speech.voices import Voices
 
-__all__ = ["Chunk", "Manner", "Mouth", "MouthFailed", "Remark", "Saying"]
+__all__ = ["Chunk", "Manner", "Mouth", "MouthFailed", "Saying"]
 
 log = logging.getLogger(__name__)
 
@@ -47,10 +47,10 @@ class MouthFailed:
     """One sentence that says what to do."""
 
 
-Handed = Chunk | Remark | MouthFailed | None
+Handed = Chunk | MouthFailed | None
 
 OnChunk = Callable[[Handed], Awaitable[None] | None]
-"""Takes chunks and remarks in order, then None at the end or MouthFailed. If it gives an awaitable,
+"""Takes the chunks in order, then None at the end or MouthFailed. If it gives an awaitable,
 the next chunk is handed over only when that is done; meanwhile one more is made."""
 
 
@@ -71,15 +71,25 @@ class Mouth:
         """Of those who did not say what they speak: the usual voice's."""
         return self._voices.language
 
-    def speak(self, on_chunk: OnChunk, manner: Manner | None = None) -> "Saying":
-        """Begin a reply, in the manner that its listener likes."""
-        manner = manner or Manner()
-        return Saying(Telling(self._voices, self._memory, manner, self.speed), on_chunk)
+    def speak(
+        self,
+        on_chunk: OnChunk,
+        manner: Manner | None = None,
+        on_remark: Callable[[str], None] = lambda _: None,
+    ) -> "Saying":
+        """Begin a reply, in the manner that its listener likes.
+
+        `on_remark` takes sentences about the speech that are for a screen.
+        """
+        return Saying(self._telling(manner, on_remark), on_chunk)
 
     async def prepare(self, phrases: Iterable[str], manner: Manner | None = None) -> None:
         """Make what will be said at short notice beforehand. Raises SpeechError."""
         for phrase in phrases:
-            await Telling(self._voices, self._memory, manner or Manner(), self.speed).tell(phrase)
+            await self._telling(manner, lambda _: None).tell(phrase)
+
+    def _telling(self, manner: Manner | None, on_remark: Callable[[str], None]) -> Telling:
+        return Telling(self._voices, self._memory, manner or Manner(), self.speed, on_remark)
 
 
 class Saying:
@@ -144,8 +154,8 @@ class Saying:
         try:
             while (text := await self._texts.get()) is not None:
                 self._waiting -= len(text)
-                for handed in await self._telling.tell(text):
-                    await self._ready.put(handed)
+                if chunk := await self._telling.tell(text):
+                    await self._ready.put(chunk)
             await self._ready.put(None)
         except SpeechError as problem:
             await self._ready.put(MouthFailed(str(problem)))
@@ -158,7 +168,7 @@ class Saying:
             taken = self._on_chunk(chunk)
             if inspect.isawaitable(taken):
                 await taken
-            if chunk is None or isinstance(chunk, MouthFailed):
+            if not isinstance(chunk, Chunk):
                 return
 
     def _plays(self, sound: Sound) -> None:

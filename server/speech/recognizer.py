@@ -15,6 +15,8 @@ class Transcript:
     language: str = "en"
     confidence: float = 1.0
     """How sure the recognizer is, from 0 to 1: the mean probability of what it wrote."""
+    language_sure: float = 1.0
+    """How sure it is of the language, from 0 to 1."""
 
 
 class RecognizerLost(Exception):
@@ -27,9 +29,12 @@ class Recognizer(Protocol):
     Cancelling a request gives it up: the next one need not wait for its end.
     """
 
-    async def transcribe(self, pcm: bytes, *, draft: bool = False, prompt: str = "") -> Transcript:
+    async def transcribe(
+        self, pcm: bytes, *, draft: bool = False, prompt: str = "", language: str = ""
+    ) -> Transcript:
         """Transcribe one utterance. A draft may be less exact for being quicker.
 
         `prompt` is what was said just before, when the utterance is a later part of a long one.
+        `language` is the one that is expected; empty, it is found out.
         """
         ...

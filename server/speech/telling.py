@@ -5,6 +5,7 @@ A short chunk that was said before is not made again: an acknowledgement costs n
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +21,10 @@ from sayso.server.speech.voices import Voices
 
 TRIES = 2
 """How often a chunk is synthesized whose synthesizer dies under it."""
+
+STARTED_AGAIN = (
+    "The speech synthesiser stopped and is started again; the answer goes on in a moment."
+)
 
 LONGEST_KEPT = 48
 """Characters of a chunk whose sound is kept: "Okay.", "One moment.", "May I run this?"."""
@@ -52,14 +57,6 @@ class Chunk:
     """When its words were complete, on the event loop's clock."""
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something about the speech that is for a screen."""
-
-    message: str
-    """One sentence that says what to do."""
-
-
 class Kept:
     """Sounds of short chunks, by voice, speed and words."""
 
@@ -86,34 +83,41 @@ class Memory:
         self.kept = Kept()
         self._remarked: set[str] = set()
 
-    def once(self, message: str) -> list[Remark]:
-        """The remark, if it was not made before."""
-        if message in self._remarked:
-            return []
-        self._remarked.add(message)
-        return [Remark(message)]
+    def is_news(self, remark: str) -> bool:
+        """Was this never remarked before?"""
+        news = remark not in self._remarked
+        self._remarked.add(remark)
+        return news
 
 
 class Telling:
     """Says the chunks of one reply, one after the other."""
 
-    def __init__(self, voices: Voices, memory: Memory, manner: Manner, speed: float) -> None:
+    def __init__(
+        self,
+        voices: Voices,
+        memory: Memory,
+        manner: Manner,
+        speed: float,
+        on_remark: Callable[[str], None],
+    ) -> None:
         self._voices = voices
         self._memory = memory
-        self._manner = manner
         self._speed = manner.speed or speed
         self._language = manner.language.partition("-")[0].lower()
         """Of the last words."""
         self._wish = manner.voice
+        self._on_remark = on_remark
         self._begun = False
         self._unsaid: set[str] = set()
         """Languages of this reply that no voice speaks, and of which that was said."""
         self._rate = 0
         """Of the first sound, and so of all."""
 
-    async def tell(self, text: str) -> list[Chunk | Remark]:
-        """What comes of this chunk; nothing if there is nothing to be said."""
-        remarks = [] if self._begun else await self._begin()
+    async def tell(self, text: str) -> Chunk | None:
+        """The chunk in sound; None if there is nothing to be said."""
+        if not self._begun:
+            await self._begin()
         if is_own(text):
             text = phrase(text, self._language)
         else:
@@ -121,54 +125,54 @@ class Telling:
         voice = await self._voices.pick(self._wish, self._language)
         if voice is not None:
             try:
-                return [*remarks, *await self._say(text, voice, self._language)]
+                return await self._say(text, voice, self._language)
             except SpeechError as problem:
                 if voice == self._voices.usual:
                     raise
-                remarks += self._memory.once(f"{problem} Until then, {self._voices.usual} speaks.")
+                self._remark_once(f"{problem} Until then, {self._voices.usual} speaks.")
                 self._wish = ""
                 if self._language == self._voices.language:
-                    return [*remarks, *await self._say(text, self._voices.usual, self._language)]
-        return [*remarks, *await self._stand_in(text)]
+                    return await self._say(text, self._voices.usual, self._language)
+        return await self._stand_in(text)
 
-    async def _begin(self) -> list[Chunk | Remark]:
+    async def _begin(self) -> None:
         """Find out what language is expected, and whether the wished voice is there."""
         self._begun = True
         theirs = await self._voices.language_of(self._wish) if self._wish else None
         self._language = self._language or theirs or self._voices.language
-        if not self._wish or theirs is not None:
-            return []
-        missing = (
-            f"There is no voice named {self._wish} here; `sayso models` lists those that are. "
-            "The usual one speaks instead."
-        )
-        self._wish = ""
-        return [*self._memory.once(missing)]
+        if self._wish and theirs is None:
+            self._remark_once(
+                f"There is no voice named {self._wish} here; `sayso models` lists those that are. "
+                "The usual one speaks instead."
+            )
+            self._wish = ""
 
-    async def _stand_in(self, text: str) -> list[Chunk | Remark]:
+    async def _stand_in(self, text: str) -> Chunk | None:
         """Nobody speaks this language: say that, once, rather than what nobody understands."""
         if self._language in self._unsaid or not any(map(str.isalpha, text)):
-            return []
+            return None
         self._unsaid.add(self._language)
-        name = in_english(self._language)
-        message = (
-            f"This answer is in {name}, and no voice here speaks it, so it is only shown. "
-            "`sayso models get` fetches a voice."
+        self._remark_once(
+            f"This answer is in {in_english(self._language)}, and no voice here speaks it, so it "
+            "is only shown. `sayso models get` fetches a voice."
         )
         usual = self._voices.language
-        said = await self._say(phrase(ON_SCREEN, usual), self._voices.usual, usual)
-        return [*self._memory.once(message), *said]
+        return await self._say(phrase(ON_SCREEN, usual), self._voices.usual, usual)
 
-    async def _say(self, text: str, voice: str, language: str) -> list[Chunk | Remark]:
+    def _remark_once(self, remark: str) -> None:
+        if self._memory.is_news(remark):
+            self._on_remark(remark)
+
+    async def _say(self, text: str, voice: str, language: str) -> Chunk | None:
         begun_at = asyncio.get_running_loop().time()
         pieces = spoken_pieces(text, language)
         words = " ".join(piece.spoken for piece in pieces if piece.spoken)
         if not words:
-            return []
+            return None
         sound = await self._sound(words, voice)
         self._rate = self._rate or sound.rate
         sound = at_rate(replace(sound, words=written_words(pieces, sound.words)), self._rate)
-        return [Chunk(text, sound, begun_at)]
+        return Chunk(text, sound, begun_at)
 
     async def _sound(self, words: str, voice: str) -> Sound:
         if kept := self._memory.kept.get(voice, self._speed, words):
@@ -178,6 +182,7 @@ class Telling:
             try:
                 sound = await singer.synthesize(words, speed=self._speed)
             except SynthesizerLost:
+                self._on_remark(STARTED_AGAIN)
                 continue
             self._memory.kept.put(voice, self._speed, words, sound)
             return sound

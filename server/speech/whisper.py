@@ -59,16 +59,25 @@ class WhisperRecognizer:
         """End the worker."""
         await self._worker.close()
 
-    async def transcribe(self, pcm: bytes, *, draft: bool = False, prompt: str = "") -> Transcript:
+    async def transcribe(
+        self, pcm: bytes, *, draft: bool = False, prompt: str = "", language: str = ""
+    ) -> Transcript:
         """Transcribe one utterance; see the seam."""
         seconds = len(pcm) / 2 / HEARING_RATE
         async with self._lock:
             try:
                 answer = await self._worker.ask(
                     "transcribe",
-                    Note("transcribe", {"draft": draft, "prompt": prompt}, pcm),
+                    Note(
+                        "transcribe", {"draft": draft, "prompt": prompt, "language": language}, pcm
+                    ),
                     limit=BASE_LIMIT + LIMIT_PER_SECOND * seconds,
                 )
             except WorkerLost:
                 raise RecognizerLost from None
-        return Transcript(answer.text("text"), answer.text("language"), answer.number("confidence"))
+        return Transcript(
+            answer.text("text"),
+            answer.text("language"),
+            answer.number("confidence"),
+            answer.number("language_sure"),
+        )

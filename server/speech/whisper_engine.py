@@ -21,7 +21,7 @@ from faster_whisper.transcribe import get_suppressed_tokens
 
 from sayso.server.speech.doubts import Pass, collapse, judge, judge_last
 from sayso.server.speech.errors import ModelBroken, ModelMissing
-from sayso.server.speech.loudness import Samples, is_silence, pieces
+from sayso.server.speech.loudness import FRAME, Samples, is_silence, pieces
 from sayso.server.speech.pauses import SpeechGate
 from sayso.server.speech.recognizer import HEARING_RATE, Transcript
 from sayso.server.speech.whisper_options import WhisperOptions
@@ -53,9 +53,22 @@ MAX_INITIAL_TIMESTAMP = 50
 """In steps of 20 ms: speech begins within the first second (Whisper's own value)."""
 
 LEFT_OVER = 0.3
-"""Seconds of speech after the last word that was heard, from which something was missed."""
+"""Seconds of speech after a pause after the last word that was heard: something was missed."""
+
+PAUSE_BEFORE = 0.5
+"""Seconds of that pause. Whisper's times are rough: without a pause, what follows the last word is
+the end of that word, and of less than a word it makes some up."""
 
 NEEDED_FILES = ("model.bin", "config.json", "tokenizer.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Tongue:
+    """The language of what is heard."""
+
+    code: str
+    sure: float
+    """Its probability, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +77,8 @@ class Run:
 
     floor: float
     prompt: str
+    language: str
+    """Empty: it is found out."""
     draft: bool
     wanted: Callable[[], bool]
     """Asked between steps; False raises GivenUp."""
@@ -73,11 +88,16 @@ class Run:
             raise GivenUp
 
 
-def _speaks(rest: Samples) -> bool:
-    """Is there speech in what was left over?"""
+def _speaks_again(rest: Samples) -> bool:
+    """Is there a pause in what was left over, and speech after it?"""
     gate = SpeechGate()
-    gate.feed((rest * 32767).astype("<i2").tobytes())
-    return gate.spoken >= LEFT_OVER * HEARING_RATE
+    pcm = (rest * 32767).astype("<i2").tobytes()
+    before = None
+    for at in range(0, len(pcm), 2 * FRAME):
+        gate.feed(pcm[at : at + 2 * FRAME])
+        if before is None and gate.quiet_for >= PAUSE_BEFORE * HEARING_RATE:
+            before = gate.spoken
+    return before is not None and gate.spoken - before >= LEFT_OVER * HEARING_RATE
 
 
 class WhisperEngine:
@@ -113,6 +133,7 @@ class WhisperEngine:
         *,
         draft: bool = False,
         prompt: str = "",
+        language: str = "",
         wanted: Callable[[], bool] = lambda: True,
     ) -> Transcript:
         """Transcribe an utterance of any length."""
@@ -123,55 +144,56 @@ class WhisperEngine:
         )
         floor = self._options.draft_floor if draft else self._options.final_floor
         texts: list[str] = []
-        confidence, language = 1.0, self._options.language or "en"
+        confidence, tongue = 1.0, self._fixed_language(language)
         for part in parts:
-            run = Run(floor, " ".join([prompt, *texts]), draft, wanted)
-            heard, language = self._piece(part, run)
+            run = Run(floor, " ".join([prompt, *texts]), tongue.code, draft, wanted)
+            heard, tongue = self._piece(part, run)
             if heard.text:
                 texts.append(heard.text)
                 confidence = min(confidence, math.exp(min(0.0, heard.log_probability)))
-        return Transcript(" ".join(texts), language, confidence if texts else 0.0)
+        confidence = confidence if texts else 0.0
+        return Transcript(" ".join(texts), tongue.code or "en", confidence, tongue.sure)
 
     def warm_up(self) -> None:
         """Run everything once, so that the first person does not wait for it."""
         hum = np.sin(np.arange(HEARING_RATE, dtype=np.float32) * np.float32(0.1)) * np.float32(0.01)
         for floor in {self._options.draft_floor, self._options.final_floor}:
-            self._run(hum, Run(floor, "", draft=True, wanted=lambda: True))
+            self._run(hum, Run(floor, "", "", draft=True, wanted=lambda: True))
 
-    def _piece(self, samples: Samples, run: Run) -> tuple[Pass, str]:
+    def _piece(self, samples: Samples, run: Run) -> tuple[Pass, Tongue]:
         """An utterance that fits into Whisper's context, heard to its end."""
-        heard, language = self._believed(samples, run)
+        heard, tongue = self._believed(samples, run)
         rest = samples[min(len(samples), int(min(heard.end, FULL) * HEARING_RATE)) :]
-        if run.draft or not heard.text or not _speaks(rest):
-            return heard, language
+        if run.draft or not heard.text or not _speaks_again(rest):
+            return heard, tongue
         # It stopped at a long pause, though somebody speaks after it.
         more, _ = self._piece(rest, replace(run, prompt=f"{run.prompt} {heard.text}"))
         if not more.text:
-            return heard, language
+            return heard, tongue
         sure = min(heard.log_probability, more.log_probability)
-        return Pass(f"{heard.text} {more.text}", sure, heard.no_speech), language
+        return Pass(f"{heard.text} {more.text}", sure, heard.no_speech), tongue
 
-    def _believed(self, samples: Samples, run: Run) -> tuple[Pass, str]:
+    def _believed(self, samples: Samples, run: Run) -> tuple[Pass, Tongue]:
         """What was heard, if it is to be believed; else an empty text."""
-        nothing = Pass("", -math.inf, 1.0), self._options.language or "en"
+        nothing = Pass("", -math.inf, 1.0), self._fixed_language(run.language)
         if len(samples) < SHORTEST * HEARING_RATE or is_silence(samples):
             return nothing
-        heard, language = self._run(samples, run)
+        heard, tongue = self._run(samples, run)
         verdict = judge(heard)
         if verdict == "again":
-            heard, language = self._run(samples, replace(run, floor=FULL, prompt=""))
+            heard, tongue = self._run(samples, replace(run, floor=FULL, prompt=""))
             verdict = judge_last(heard)
             if heard.loops:
                 heard = replace(heard, text=collapse(heard.text))
-        return (heard, language) if verdict == "believe" else nothing
+        return (heard, tongue) if verdict == "believe" else nothing
 
-    def _run(self, samples: Samples, run: Run) -> tuple[Pass, str]:
+    def _run(self, samples: Samples, run: Run) -> tuple[Pass, Tongue]:
         """One run: features, encoder, decoder."""
         seconds = len(samples) / HEARING_RATE
         encoded = self._encode(samples, min(FULL, max(run.floor, seconds + ROOM_AFTER)))
         run.step()
-        language = self._language(encoded)
-        tokenizer = self._tokenizer(language)
+        tongue = self._tongue(encoded, run.language)
+        tokenizer = self._tokenizer(tongue.code)
         said = tokenizer.encode(f" {run.prompt.strip()}") if run.prompt.strip() else []
         prompt = self._model.get_prompt(tokenizer, said[-PROMPT_TOKENS:])
         bound = self._model.max_length // 2
@@ -200,7 +222,7 @@ class WhisperEngine:
             float(result.no_speech_prob),
             cut_short=len(tokens) >= bound,
             end=end if end > 0 else math.inf,
-        ), language
+        ), tongue
 
     def _encode(self, samples: Samples, seconds: float) -> StorageView:
         wanted = int(seconds * HEARING_RATE)
@@ -208,13 +230,21 @@ class WhisperEngine:
         padded[: len(samples)] = samples[:wanted]
         return self._model.encode(self._model.feature_extractor(padded, padding=0))
 
-    def _language(self, encoded: StorageView) -> str:
+    def _tongue(self, encoded: StorageView, expected: str) -> Tongue:
+        """The language that is spoken, found out if nothing tells it."""
+        fixed = self._fixed_language(expected)
+        if fixed.code:
+            return fixed
+        token, sure = self._model.model.detect_language(encoded)[0][0]
+        return Tongue(str(token)[2:-2], float(sure))
+
+    def _fixed_language(self, expected: str) -> Tongue:
+        """The language that need not be found out; without a code if it must."""
         if not self._model.model.is_multilingual:
-            return "en"
-        if self._options.language:
-            return self._options.language
-        token: str = self._model.model.detect_language(encoded)[0][0][0]
-        return token[2:-2]
+            return Tongue("en", 1.0)
+        code = self._options.language or expected
+        known = code in self._model.supported_languages
+        return Tongue(code, 1.0) if known else Tongue("", 0.0)
 
     def _tokenizer(self, language: str) -> Tokenizer:
         if language not in self._tokenizers:

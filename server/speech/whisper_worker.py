@@ -43,11 +43,17 @@ class Hearing:
             from_pcm(task.note.load),
             draft=task.note.truth("draft"),
             prompt=task.note.text("prompt"),
+            language=task.note.text("language"),
             wanted=task.wanted,
         )
         return Note(
             "transcript",
-            {"text": heard.text, "language": heard.language, "confidence": heard.confidence},
+            {
+                "text": heard.text,
+                "language": heard.language,
+                "confidence": heard.confidence,
+                "language_sure": heard.language_sure,
+            },
         )
 
 

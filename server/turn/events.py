@@ -157,6 +157,14 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
+class EarsRemarked:
+    """The ears have something to say of themselves that belongs on a screen."""
+
+    utterance: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class EarsFailed:
     utterance: int
     message: str
@@ -260,6 +268,7 @@ Event = (
     | VoiceEnded
     | PartlyHeard
     | Heard
+    | EarsRemarked
     | EarsFailed
     | ReplyGrew
     | WorkShowed

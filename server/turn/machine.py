@@ -183,6 +183,11 @@ class TurnMachine:
                 self._nothing_said(utterance)
 
     @_on.register
+    def _(self, event: events.EarsRemarked) -> None:
+        if utterance := self._ears.get(event.utterance):
+            self._floor.tell(Announce(event.message, "low"), utterance.device)
+
+    @_on.register
     def _(self, event: events.EarsFailed) -> None:
         if utterance := self._ears.close(event.utterance):
             self._floor.tell(Error("ears_failed", event.message), utterance.device)

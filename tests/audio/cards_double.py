@@ -24,10 +24,18 @@ class OpenStream:
     latency: float = 0.04
     underflows: int = 0
     closed: bool = False
+    drops: int = 0
+    stubborn: bool = False
+    """It can't be begun again."""
     heard: bytes = b""
 
     def now(self) -> float:
         return self.clock()
+
+    def drop(self) -> None:
+        self.drops += 1
+        if self.stubborn:
+            raise DeviceUnavailable(f"{self.device.name} did not begin again.")
 
     def close(self) -> None:
         self.closed = True

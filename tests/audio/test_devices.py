@@ -183,6 +183,41 @@ async def test_after_a_flush_the_card_gets_silence_and_the_position_stays() -> N
         assert speaker.played() == 600
 
 
+async def test_what_the_card_holds_is_thrown_away_by_a_flush_and_nothing_else_is() -> None:
+    plugged = cards(HEADSET)
+    speaker = DeviceSpeaker(cards=lambda: plugged)
+    async with speaking(speaker):
+        speaker.start(10_000)
+        speaker.flush()
+        speaker.write(pcm(1_000))
+        stream = await opened(plugged)
+        assert stream.drops == 0
+        stream.take(1_000)
+        speaker.flush()
+        speaker.write(pcm(100, 9))
+        taken = stream.take(100)  # the card may ask before it has thrown away what it held
+        await until(lambda: stream.drops == 1)
+        await asyncio.sleep(0.01)
+        assert pcm(100, 9) in (taken, stream.take(100))
+        await asyncio.sleep(1)
+        speaker.flush()
+        await asyncio.sleep(0.01)
+        assert stream.drops == 1
+
+
+async def test_a_card_that_does_not_begin_again_after_a_flush_is_opened_anew() -> None:
+    plugged = cards(HEADSET)
+    speaker = DeviceSpeaker(cards=lambda: plugged, changed=lambda _: None)
+    async with speaking(speaker):
+        speaker.start(10_000)
+        speaker.write(pcm(1_000))
+        stream = await opened(plugged)
+        stream.stubborn = True
+        stream.take(1_000)
+        speaker.flush()
+        await until(lambda: len(plugged.opened) == 2)
+
+
 async def test_a_card_that_cannot_play_the_rate_gets_it_converted_and_positions_stay_true() -> None:
     plugged = cards(BUILT_IN)
     plugged.rates = (16_000,)

@@ -141,10 +141,13 @@ async def test_the_final_of_one_overtakes_the_drafts_and_guesses_of_another() ->
 
 async def test_a_recognizer_that_dies_is_asked_again_and_nothing_is_lost() -> None:
     whisper = recognizer()
-    hearing = Ears(whisper).listen(ignore)
+    told: list[str] = []
+    hearing = Ears(whisper).listen(ignore, on_trouble=told.append)
     await talk(hearing, voice(0.3))
     whisper.deaths = 1
     assert (await hearing.finish()).text == "heard 0.30 seconds."
+    [remark] = told
+    assert "what you said is kept" in remark.lower()
 
 
 async def test_a_recognizer_that_dies_again_is_told_in_one_sentence() -> None:
@@ -169,7 +172,7 @@ async def test_a_guess_that_dies_is_made_again() -> None:
 async def test_a_missing_model_is_told_in_its_own_words() -> None:
     class Deaf:
         async def transcribe(
-            self, pcm: bytes, *, draft: bool = False, prompt: str = ""
+            self, pcm: bytes, *, draft: bool = False, prompt: str = "", language: str = ""
         ) -> Transcript:
             raise ModelMissing("There is no model here.")
 
@@ -260,7 +263,7 @@ async def test_odd_pieces_never_tear_a_sample_in_two(size: int) -> None:
         last = b""
 
         async def transcribe(
-            self, pcm: bytes, *, draft: bool = False, prompt: str = ""
+            self, pcm: bytes, *, draft: bool = False, prompt: str = "", language: str = ""
         ) -> Transcript:
             self.last = pcm
             return await super().transcribe(pcm, draft=draft, prompt=prompt)
@@ -311,3 +314,57 @@ async def test_a_finish_that_is_cancelled_gives_up_its_pass() -> None:
     await asyncio.sleep(0)
     assert whisper.in_flight == 0
     assert whisper.given_up == 1
+
+
+class Polyglot(ScriptedRecognizer):
+    """Hears German, unless it is told what to expect."""
+
+    confidence = 0.8
+    language_sure = 0.9
+
+    async def transcribe(
+        self, pcm: bytes, *, draft: bool = False, prompt: str = "", language: str = ""
+    ) -> Transcript:
+        heard = await super().transcribe(pcm, draft=draft, prompt=prompt, language=language)
+        return Transcript(heard.text, language or "de", self.confidence, self.language_sure)
+
+
+async def hear(ears: Ears, device: str) -> Transcript:
+    hearing = ears.listen(ignore, device)
+    hearing.feed(voice(0.3))
+    return await hearing.finish()
+
+
+async def test_a_language_is_found_out_once_and_remembered_per_device() -> None:
+    whisper = Polyglot(by_length)
+    ears = Ears(whisper)
+    for device in ("desk", "desk", "kitchen"):
+        assert (await hear(ears, device)).language == "de"
+    assert [asked.language for asked in whisper.asked] == ["", "de", ""]
+    assert ears.language_of("desk") == "de"
+
+
+async def test_a_language_that_is_not_certain_is_not_remembered() -> None:
+    whisper = Polyglot(by_length)
+    whisper.language_sure = 0.3
+    ears = Ears(whisper)
+    await hear(ears, "desk")
+    assert ears.language_of("desk") == ""
+
+
+async def test_a_language_that_no_longer_fits_is_found_out_again() -> None:
+    whisper = Polyglot(by_length)
+    ears = Ears(whisper)
+    await hear(ears, "desk")
+    whisper.confidence = 0.3
+    await hear(ears, "desk")
+    await hear(ears, "desk")
+    assert [asked.language for asked in whisper.asked] == ["", "de", ""]
+
+
+async def test_the_rest_of_a_long_utterance_stays_in_its_language() -> None:
+    whisper = Polyglot(by_length)
+    hearing = Ears(whisper).listen(ignore, "desk")
+    await talk(hearing, voice(16.0) + silence(0.6) + voice(1.0))
+    await hearing.finish()
+    assert whisper.asked[-1].language == "de"

@@ -116,8 +116,15 @@ async def test_one_chunk_is_made_ahead_and_no_more() -> None:
 async def test_a_synthesizer_that_dies_is_asked_again() -> None:
     tone = ToneSynthesizer()
     tone.deaths = 1
-    listener = await say(Mouth(OneVoice(tone)), ["Nothing is lost."])
+    remarks: list[str] = []
+    listener = Listener()
+    saying = Mouth(OneVoice(tone)).speak(listener, on_remark=remarks.append)
+    saying.say("Nothing is lost.")
+    saying.finish()
+    await listener.ended.wait()
     assert listener.texts == ["Nothing is lost."]
+    [remark] = remarks
+    assert "started again" in remark
 
 
 async def test_a_synthesizer_that_dies_again_is_told_in_one_sentence() -> None:
