@@ -207,6 +207,9 @@ def _limits(settings: Settings) -> Limits:
         connections=gateway.connections,
         device_connections=gateway.device_connections,
         strangers=gateway.strangers,
+        requests_a_minute=gateway.requests_a_minute,
+        sound_pace=gateway.sound_pace,
+        handshake_s=gateway.handshake_s,
         resume_s=gateway.resume_s,
     )
 

@@ -14,6 +14,8 @@ from sayso.protocol.errors import OutOfOrder, ProtocolError, Refused
 from sayso.protocol.frames import unpack
 from sayso.server.gateway.administration import Administration
 from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.outbox import ClientIsSlowError
+from sayso.server.gateway.rates import TooFast
 from sayso.server.gateway.session import Session
 from sayso.server.gateway.translate import event_of, heard
 
@@ -21,10 +23,6 @@ log = logging.getLogger(__name__)
 
 
 MAY_NOT_APPROVE = "This device may look on, but not decide: answer on another one."
-
-
-class ClientIsSlowError(Exception):
-    """The client does not read what it is sent."""
 
 
 class Connection:
@@ -101,8 +99,6 @@ class Connection:
             await self._send(await self._outbox.take())
 
     async def _send(self, data: str | bytes) -> None:
-        if self._outbox.overflowed:
-            raise ClientIsSlowError
         try:
             async with asyncio.timeout(self._limits.send_s):
                 await self._socket.send(data)
@@ -111,10 +107,21 @@ class Connection:
 
     async def _read(self) -> None:
         async for data in self._socket:
+            if (wait := self._session.rates.wait_for(data)) and await self._ends_within(wait):
+                return
             try:
                 self._take(data)
             except ProtocolError as error:
                 self._complain(error)
+
+    async def _ends_within(self, seconds: float) -> bool:
+        """Read nothing for so long; what comes too fast must not outlive its connection."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._socket.wait_closed()
+        except TimeoutError:
+            return False
+        return True
 
     def _take(self, data: str | bytes) -> None:
         if isinstance(data, bytes):
@@ -144,6 +151,7 @@ class Connection:
             return  # It was sent again after a cut, but had arrived.
         if isinstance(message, m.Approve) and not self._session.who.may("approve"):
             raise Refused(MAY_NOT_APPROVE, code="forbidden", fatal=False)
+        self._session.rates.check(message)
         device, conversation = self._session.device, self._session.conversation
         if isinstance(message, m.Command):
             conversation.command(device, message.name, message.text)
@@ -159,7 +167,8 @@ class Connection:
         self._complaints += 1
         if error.fatal or self._complaints > self._limits.complaints:
             raise error
-        self._outbox.put(Envelope(m.Error(error.code, error.message, fatal=False)))
+        retry_ms = error.retry_ms if isinstance(error, TooFast) else None
+        self._outbox.put(Envelope(m.Error(error.code, error.message, False, retry_ms)))
 
 
 class LeavingError(ProtocolError):

@@ -25,6 +25,18 @@ class Limits:
     """Seconds between signs of life, so that half-open connections are noticed."""
     connections: int = 64
     """Connections at once, of all clients together."""
+    sound_pace: float = 1.5
+    """How much faster than it was spoken sound is read, in the long run: a client catches up after
+    a cut, and nobody keeps the ears busy for the others."""
+    sound_burst_s: float = 60.0
+    """Seconds of sound that are read at once: one utterance as long as they may be."""
+    messages_a_second: float = 100.0
+    """Messages that are read in the long run; a client that plays sends ten or twenty."""
+    messages_burst: int = 1_000
+    """Messages that are read at once: all that a client keeps during a cut, many times over."""
+    requests_a_minute: int = 30
+    """Requests of a paired device: nobody asks more. Programs of this machine are their owner's
+    own, and not counted."""
     device_connections: int = 2
     """Connections at once of one paired device: its app, and a page of it."""
     strangers: int = 8

@@ -46,6 +46,10 @@ MERGED_SHARE = 8
 six bytes as JSON."""
 
 
+class ClientIsSlowError(Exception):
+    """The client does not read what it is sent."""
+
+
 class Outbox:
     """Bounded, so that a client that does not read costs little and is noticed."""
 
@@ -61,12 +65,13 @@ class Outbox:
         self._away = False
         self._filled = asyncio.Event()
         self.overflowed = False
-        """More waits than may: the client has stopped reading."""
+        """More waits than may: the client has stopped reading. Nothing is kept for it any more, and
+        if it comes back, a snapshot stands for what it missed."""
 
     def put(self, envelope: Envelope) -> None:
         """Queue a message."""
         message = envelope.message
-        if self._away and isinstance(message, OF_THE_MOMENT):
+        if self.overflowed or (self._away and isinstance(message, OF_THE_MOMENT)):
             return
         if isinstance(message, URGENT):
             if isinstance(message, m.SpeechStop) and message.reason != "done":
@@ -81,15 +86,17 @@ class Outbox:
 
     def put_sound(self, frame: AudioFrame) -> None:
         """Queue a frame of speech."""
-        if self._away:
+        if self._away or self.overflowed:
             return
         self._sound.append(frame)
         self._grow(len(frame.payload))
         self._filled.set()
 
     async def take(self) -> str | bytes:
-        """Wait for the next thing to send."""
+        """Wait for the next thing to send. Raises ClientIsSlowError when too much waits."""
         while True:
+            if self.overflowed:
+                raise ClientIsSlowError
             if self._urgent:
                 return self._leave(self._urgent.popleft())
             if self._sound:
@@ -173,6 +180,9 @@ class Outbox:
             self._check_room()
         elif self._waiting_bytes > self._limits.outgoing_bytes:
             self.overflowed = True
+            self._empty()
+            self._replay.forget()
+            self._filled.set()
 
     def _leave_behind(self) -> None:
         """Nothing of the conversation before follows."""

@@ -20,6 +20,7 @@ from sayso.server.gateway.fitting import fitted
 from sayso.server.gateway.host import Conversation
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.outbox import Outbox
+from sayso.server.gateway.rates import Rates
 from sayso.server.trust.who import Who
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Joined, Ticket
@@ -54,6 +55,8 @@ class Session:
         """How the conversation calls it; no two have the same name."""
         self.conversation = conversation
         self.outbox = Outbox(limits, hello.limits.max_text_bytes)
+        self.rates = Rates(limits, who)
+        """They outlive connections: cutting one's own line gains nothing."""
         self.heard_seq = 0
         """The last `seq` of the client's that arrived."""
         self.line: Line | None = None

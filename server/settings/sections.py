@@ -188,6 +188,14 @@ class Gateway:
     strangers: Annotated[int, Between(1, 1_000)] = 8
     """Connections from one address of the network that have not yet proved who they are; more are
     cut off, so that nobody fills the machine from outside."""
+    requests_a_minute: Annotated[int, Between(1, 10_000)] = 30
+    """Requests that one paired device may make: nobody asks more, and a device gone wild is told to
+    wait. Programs of this machine are not counted."""
+    sound_pace: Annotated[float, Between(1, 1_000)] = 1.5
+    """How much faster than it was spoken sound is read, in the long run, after a burst of a minute:
+    a device catches up after a cut, and nobody keeps the ears busy for the others."""
+    handshake_s: Annotated[float, Between(1, 60)] = 5.0
+    """Seconds for a connection to be made and to say who it is; a device needs one round trip."""
     resume_s: Annotated[float, Between(0, 86_400)] = 300.0
     """Seconds for which the session of a device whose connection broke is kept: a tunnel, a lift, a
     walk between two networks. Who is longer away begins anew."""

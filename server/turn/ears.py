@@ -78,6 +78,9 @@ class Ears:
             if pcm := utterance.take(event.first_sample, event.pcm, self._floor.now):
                 self._floor.do(Feed(utterance.number, pcm))
             self._advance(utterance)
+            for other in self._utterances.values():
+                if other.device == event.device:
+                    other.sound_came(self._floor.now)
 
     def release(self, event: events.ListenStopped) -> None:
         if utterance := self._find(event.device, event.stream):

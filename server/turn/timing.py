@@ -4,8 +4,9 @@ UTTERANCE_CAP_S = 60.0
 """A press longer than this commits by itself: the release was lost, or somebody sat on the key."""
 
 REST_OF_AUDIO_S = 2.0
-"""After a release, how long the last frames may take; then what is there is the utterance. Hands-
-free, how long no sound at all may come: silence is sent, too, so nothing means a broken device."""
+"""After a release and the last frame that came, how long more may take; then what is there is the
+utterance. Hands-free, how long no sound at all may come: silence is sent, too, so nothing means a
+broken device."""
 
 LINK_GRACE_S = 5.0
 """A device that vanishes in mid-sentence may come back; after this, what it said counts as said."""

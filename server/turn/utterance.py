@@ -110,6 +110,11 @@ class Utterance:
         self.released_at = now
         self.deadline = now + REST_OF_AUDIO_S
 
+    def sound_came(self, now: float) -> None:
+        """The device still sends: after a cut, what it kept of several utterances comes in turn."""
+        if self.state == "waiting_for_rest":
+            self.deadline = max(self.deadline, now + REST_OF_AUDIO_S)
+
     def lose_link(self, now: float) -> None:
         """The device is gone; it may come back."""
         latest = self._cap_at if self.state == "listening" else self.deadline

@@ -43,6 +43,19 @@ def test_frames_that_never_come_are_waited_for_two_seconds() -> None:
     assert s.when(effects.Finish) == released + 2.0
 
 
+def test_what_was_kept_of_several_utterances_comes_in_turn_and_whole() -> None:
+    s = scene()
+    samples = 5 * RATE_IN
+    for _ in range(2):
+        s.press()
+        s.release(samples)
+    for stream in (1, 2):
+        for first in range(0, samples, RATE_IN):
+            s.happens(events.AudioHeard("laptop", stream, first, bytes(2 * RATE_IN)))
+            s.wait(1.0)
+    assert heard_bytes(e for _, e in s.done) == 2 * 2 * samples
+
+
 def test_frames_beyond_the_announced_length_are_not_heard() -> None:
     s = scene()
     s.press()

@@ -1,0 +1,226 @@
+"""What comes too fast, too much or too twisted: one bad guest does not spoil the house."""
+
+import asyncio
+import gc
+import struct
+import tracemalloc
+import zlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from websockets.asyncio.client import ClientConnection
+
+from sayso.protocol import messages as m
+from sayso.protocol.frames import AudioFrame
+from sayso.server.gateway.limits import Limits
+from sayso.server.turn import events
+from sayso.server.turn.events import Ticket
+from tests.gateway.house import (
+    WAIT_S,
+    House,
+    close_code,
+    hear,
+    open_house,
+    open_network_house,
+    say,
+)
+
+FRAME_BYTES = 640
+
+
+async def test_sound_that_comes_too_fast_is_read_more_slowly_and_none_is_lost() -> None:
+    limits = Limits(sound_burst_s=0.1, sound_pace=1.0)
+    async with open_house(limits) as house, house.client(device="desk") as socket:
+        began = asyncio.get_running_loop().time()
+        for number in range(30):
+            await socket.send(AudioFrame(1, number, number * 320, bytes(FRAME_BYTES)).pack())
+        got = [await house.next_event() for _ in range(30)]
+        assert [event.first_sample for event in got if isinstance(event, events.AudioHeard)] == [
+            number * 320 for number in range(30)
+        ]
+        assert asyncio.get_running_loop().time() - began >= 0.4
+
+
+async def test_a_device_that_asks_without_end_is_told_to_wait(tmp_path: Path) -> None:
+    limits = Limits(requests_a_minute=3)
+    async with open_network_house(tmp_path, limits) as house:
+        _, token = house.devices.add("toy", "", ("talk",))
+        async with house.device(token) as socket:
+            for number in range(5):
+                await say(socket, m.Text(str(number)))
+            for _ in range(2):
+                error = await hear(socket)
+                assert isinstance(error, m.Error)
+                assert (error.code, error.fatal, error.retry_ms) == ("too_fast", False, 20_000)
+            assert house.events.qsize() == 3
+
+
+async def test_programs_of_this_machine_may_ask_as_they_like() -> None:
+    async with open_house(Limits(requests_a_minute=1)) as house, house.client() as socket:
+        for number in range(20):
+            await say(socket, m.Text(str(number)))
+        await say(socket, m.Ping(1))
+        assert await hear(socket) == m.Pong(1)
+        assert house.events.qsize() == 20
+
+
+async def test_a_flood_of_messages_is_read_slowly_and_others_are_served() -> None:
+    limits = Limits(messages_burst=10, messages_a_second=20)
+    async with open_house(limits) as house, house.client() as flood, house.client() as other:
+
+        async def pour() -> None:
+            for number in range(10_000):
+                await say(flood, m.Text(str(number)))
+
+        pouring = asyncio.create_task(pour())
+        for number in range(5):
+            await say(other, m.Ping(number))
+            assert await hear(other) == m.Pong(number)
+        assert house.events.qsize() < 100
+        pouring.cancel()
+        await asyncio.gather(pouring, return_exceptions=True)
+        flood.transport.abort()
+
+
+# ── Handshakes ───────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "slowly",
+    [b"", b"G", b"GET /ws HTTP/1.1\r\n", b"GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nX: "],
+    ids=["nothing", "a letter", "a line", "half a header"],
+)
+async def test_a_handshake_that_never_ends_is_cut_off(slowly: bytes) -> None:
+    async with open_house(Limits(handshake_s=0.2)) as house:
+        reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
+        writer.write(slowly)
+        async with asyncio.timeout(WAIT_S):
+            await reader.read()
+        writer.close()
+        assert (await house.get("/ping"))[1] == "pong"
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 100_000 + b"\r\n",
+        b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nX: " + b"a" * 200_000 + b"\r\n\r\n",
+        b"POST /ws HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(500),
+        bytes(range(256)) * 100,
+    ],
+    ids=["headers", "path", "header", "body", "tls", "garbage"],
+)
+async def test_an_absurd_request_is_turned_away(request_bytes: bytes) -> None:
+    async with open_house(Limits(handshake_s=1.0)) as house:
+        reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
+        try:
+            writer.write(request_bytes)
+            await writer.drain()
+            async with asyncio.timeout(WAIT_S):
+                answer = await reader.read()
+        except ConnectionError:
+            answer = b""
+        writer.close()
+        assert b" 200 " not in answer
+        assert (await house.get("/ping"))[1] == "pong"
+
+
+async def test_a_tls_handshake_that_never_ends_is_cut_off(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path, Limits(handshake_s=0.2)) as house:
+        reader, writer = await asyncio.open_connection("127.0.0.1", house.network_port)
+        writer.write(b"\x16\x03\x01")
+        async with asyncio.timeout(WAIT_S):
+            await reader.read()
+        writer.close()
+
+
+# ── Frames ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def frame(opcode: int, payload: bytes, *, length: int | None = None, flags: int = 0x80) -> bytes:
+    """A WebSocket frame with a mask of zeros, as raw as one wants it."""
+    size = len(payload) if length is None else length
+    return struct.pack("!BBQ", flags | opcode, 0x80 | 127, size) + bytes(4) + payload
+
+
+HOSTILE = {
+    "200 MB announced": (frame(1, b"x", length=200 * 2**20), 1009),
+    "a length beyond all": (frame(2, b"x", length=2**63 - 1), 1009),
+    "no mask": (struct.pack("!BB", 0x81, 2) + b"hi", 1002),
+    "reserved bits": (frame(1, b"hi", flags=0xF0), 1002),
+    "compressed": (frame(1, zlib.compress(b" " * 50_000_000), flags=0xC0), 1002),
+    "an unknown opcode": (frame(5, b"hi"), 1002),
+    "a long ping": (frame(9, bytes(500)), 1002),
+    "text that is no text": (frame(1, b'{"t":"\xc3\x28"}'), 1007),
+    "half a letter": (frame(1, "{“".encode()[:-1]), 1007),
+    "deep json": (frame(1, b'{"t":' + b"[" * 30_000), 1007),
+    "a continuation of nothing": (frame(0, b"hi"), 1002),
+    "a close with half a code": (frame(8, b"\x03"), 1002),
+}
+
+
+@pytest.mark.parametrize(("sent", "code"), HOSTILE.values(), ids=HOSTILE)
+async def test_a_hostile_frame_closes_the_connection_and_nothing_else(
+    sent: bytes, code: int
+) -> None:
+    async with open_house() as house, house.client() as bad, house.client() as good:
+        bad.transport.write(sent)
+        assert await close_code(bad) == code
+        await say(good, m.Ping(1))
+        assert await hear(good) == m.Pong(1)
+
+
+async def test_endless_fragments_are_too_long_in_the_end() -> None:
+    async with open_house() as house, house.client() as socket:
+        socket.transport.write(frame(1, b"{", flags=0))
+        for _ in range(200):
+            socket.transport.write(frame(0, b" " * 1_000, flags=0))
+        assert await close_code(socket) == 1009
+
+
+# ── A client that does not read ──────────────────────────────────────────────────────────────────
+
+
+MOST_BYTES = 16 * 2**20
+"""What one client that never reads may cost."""
+
+
+@asynccontextmanager
+async def deaf(house: House) -> AsyncIterator[ClientConnection]:
+    """A client that was welcomed and reads no more. It would know how to resume."""
+    async with house.client(device="deaf", features=("resume",)) as socket:
+        socket.transport.pause_reading()
+        yield socket
+
+
+async def test_a_client_that_never_reads_costs_little_and_hurts_nobody() -> None:
+    limits = Limits(send_s=1.0)
+    async with (
+        open_house(limits) as house,
+        house.client(device="good") as good,
+        deaf(house) as socket,
+    ):
+        gc.collect()
+        tracemalloc.start()
+        try:
+            for number in range(4_000):
+                house.outlets["deaf"].tell(m.ReplyDelta("x" * 8_000), Ticket(1, 0))
+                if number % 500 == 0:
+                    await say(good, m.Ping(number))
+                    assert await hear(good) == m.Pong(number)
+            async with asyncio.timeout(WAIT_S):
+                while "deaf" not in house.gone:
+                    house.somebody_left.clear()
+                    await house.somebody_left.wait()
+            _, peak = tracemalloc.get_traced_memory()
+            gc.collect()
+            left, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        socket.transport.abort()
+    assert peak < MOST_BYTES
+    assert left < MOST_BYTES / 4
