@@ -17,7 +17,7 @@ from sayso.server.runtimes.languages.interrupter import INTERRUPTER
 from sayso.server.runtimes.process import ConfinedProcess, how_it_died
 from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
 from sayso.server.runtimes.steadily import to_the_end
-from sayso.server.runtimes.wire import Wire, write_connection
+from sayso.server.runtimes.wire import Wire, connection_in, write_connection
 
 log = logging.getLogger(__name__)
 
@@ -131,6 +131,11 @@ class Kernel:
     def died_unnoticed(self) -> bool:
         """Whether it took variables with it and no run has told of that."""
         return not self.alive and bool(self._requests) and not (self._told or self.leaves)
+
+    @property
+    def connection(self) -> Path:
+        """The file that tells other clients of Jupyter how to talk with it."""
+        return connection_in(self._process.folder)
 
     @property
     def pid(self) -> int:

@@ -54,6 +54,11 @@ class Message:
     """Bytes in the middle of its text that were not read."""
 
 
+def connection_in(folder: Path) -> Path:
+    """The file in a kernel's folder that tells how to talk with it."""
+    return folder / "connection.json"
+
+
 def write_connection(folder: Path, key: str) -> Path:
     """Write what a kernel needs to know to talk with us in this folder; return the file."""
     described = {
@@ -63,7 +68,7 @@ def write_connection(folder: Path, key: str) -> Path:
         "signature_scheme": "hmac-sha256",
         **{f"{name}_port": number for name, number in _PORTS.items()},
     }
-    file = folder / "connection.json"
+    file = connection_in(folder)
     file.write_text(json.dumps(described), encoding="utf-8")
     file.chmod(0o644)  # the kernel may be another user; the folder keeps others out
     return file

@@ -1,5 +1,6 @@
 """Python: ipykernel in the kernels' own environment."""
 
+from functools import partial
 from pathlib import Path
 
 from sayso.server.runtimes.kernel import Kernel
@@ -16,12 +17,17 @@ class Python:
     aliases = ("py", "py3", "python3", "ipython")
 
     def runtime(self, place: Place) -> LastingRuntime:
+        return LastingRuntime(
+            self.name,
+            partial(self.start, place),
+            place.workspace,
+            disk_reserve=place.disk_reserve,
+        )
+
+    @staticmethod
+    async def start(place: Place) -> Kernel:
+        """Start a kernel and return it when it is ready."""
         argv = (str(place.environment.python), str(_KERNEL), "-f", "{connection_file}")
-        confines = place.with_environment(_KERNEL)
         # The debugger that ipykernel brings warns of what nobody debugs here.
         variables = {**place.variables, "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
-
-        async def start() -> Kernel:
-            return await Kernel.start(place.sandbox, argv, variables, confines)
-
-        return LastingRuntime(self.name, start, place.workspace, disk_reserve=place.disk_reserve)
+        return await Kernel.start(place.sandbox, argv, variables, place.with_environment(_KERNEL))

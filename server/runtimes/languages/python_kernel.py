@@ -63,8 +63,8 @@ def main() -> None:
 
     complaints = os.fdopen(os.dup(2), "w")
     kernel = IPKernelApp.instance(capture_fd_output=False)
-    # The conversation's log remembers; there is no need for a database in a home that vanishes.
-    kernel.initialize([*sys.argv[1:], "--HistoryManager.enabled=False"])
+    # The home vanishes with the kernel, and so may the history of what was run in it.
+    kernel.initialize([*sys.argv[1:], "--HistoryManager.hist_file=:memory:"])
     faulthandler.enable(complaints)  # what is said while it crashes goes to the server, not in here
     captures = [Capture(1, "stdout"), Capture(2, "stderr")]
 

