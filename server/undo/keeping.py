@@ -8,6 +8,7 @@ What changes between two runs is nobody's to take back, but it is kept: the next
 """
 
 import os
+import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager, suppress
@@ -150,7 +151,7 @@ class Keeper:
             if runs:
                 number = 1 + max(run.taken_back for run in self._runs.values())
                 undone = self._restore(runs, self._joined(runs))
-                if undone.outcome == "done":
+                if undone.outcome == "done" and not _may_be_tried_again(undone):
                     with self._whole():
                         self._archive.mark(runs, "undone", number)
                 return undone
@@ -170,7 +171,7 @@ class Keeper:
             for root, found in self._joined(runs).items()
         }
         redone = self._restore(runs, again)
-        if redone.outcome == "done":
+        if redone.outcome == "done" and not _may_be_tried_again(redone):
             with self._whole():
                 self._archive.mark(runs, "done")
         return redone
@@ -350,12 +351,21 @@ class Keeper:
 def _remove_drafts(root: int, view: View) -> None:
     for path in view.drafts:
         with suppress(OSError), beneath.folder_of(root, path) as (holder, name):
-            os.unlink(name, dir_fd=holder)
+            found = beneath.status(holder, name)
+            if found and stat.S_ISDIR(found.st_mode):
+                os.rmdir(name, dir_fd=holder)
+            else:
+                os.unlink(name, dir_fd=holder)
+
+
+def _may_be_tried_again(done: Undone) -> bool:
+    """Whether something went wrong that may go right the next time."""
+    return any(one.reason == "system" for one in done.left)
 
 
 def _was_by(change: Change, by_ns: int) -> bool:
     """Whether it had happened by then. A deletion has no date, but undoing it destroys nothing."""
-    return change.after is None or 0 < change.after.ctime_ns <= by_ns
+    return change.after is None or (change.after.ctime_ns or time.time_ns()) <= by_ns
 
 
 def named(change: Change) -> str:

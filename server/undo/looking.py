@@ -107,7 +107,7 @@ def _look_into(
                     below.append(path)
                 continue
             kind = kind_of(status)
-            if found.name.startswith(DRAFT) and kind == "file":
+            if found.name.startswith(DRAFT):
                 view.drafts.append(path)
                 continue
             if kind == "folder":

@@ -9,6 +9,7 @@ import contextlib
 import logging
 import os
 import secrets
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal
 
@@ -70,8 +71,7 @@ class Restorer:
                 reason = "system"
             if reason:
                 left.append(Left(step.path, reason))
-        self._finish(steps)
-        return left
+        return [*left, *self._finish(steps)]
 
     def _do(self, step: Step) -> Reason | None:
         self._let_in(parent(step.path))
@@ -108,7 +108,7 @@ class Restorer:
 
     def _make(self, holder: int, name: str, path: str, have: Entry | None, want: Entry) -> None:
         if want.kind == "folder":
-            os.mkdir(name, 0o700, dir_fd=holder)  # its own permissions come when it is filled
+            _make_folder(holder, name, want)
             return
         if self._way == "in place" and have and have.kind == want.kind == "file":
             self._rewrite(holder, name, want)
@@ -198,17 +198,38 @@ class Restorer:
         for depth in range(1, len(names) + 1):
             self._doors.open("/".join(names[:depth]), _OWNER)
 
-    def _finish(self, steps: Sequence[Step]) -> None:
+    def _finish(self, steps: Sequence[Step]) -> Iterator[Left]:
         """Folders get their permissions and dates last, the deepest first."""
         wanted = {s.path: s.want for s in steps if s.want and s.want.kind == "folder"}
         for path in wanted:
             self._doors.opened.pop(path, None)
         for path in sorted(wanted, reverse=True):
-            with contextlib.suppress(OSError), beneath.folder_of(self._root, path) as (fd, name):
-                _dress(fd, name, wanted[path])
+            try:
+                with beneath.folder_of(self._root, path) as (holder, name):
+                    _dress(holder, name, wanted[path])
+            except FileNotFoundError:
+                pass  # it could not be made, which is told already
+            except OSError as error:
+                log.info("a folder could not be made as it was: %s", error.strerror)
+                yield Left(path, "system")
         self._doors.close()
         if self._written > _FLUSHED:
             os.sync()
+
+
+def _make_folder(holder: int, name: str, want: Entry) -> None:
+    """It appears with its permissions, but open to its owner until it is filled."""
+    draft = f"{DRAFT}{secrets.token_hex(16)}"
+    os.mkdir(draft, stat.S_IRWXU, dir_fd=holder)
+    try:
+        if os.geteuid() == 0:
+            os.chown(draft, want.owner, want.group, dir_fd=holder, follow_symlinks=False)
+        beneath.set_mode(holder, draft, want.mode | stat.S_IRWXU)
+        os.rename(draft, name, src_dir_fd=holder, dst_dir_fd=holder)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.rmdir(draft, dir_fd=holder)
+        raise
 
 
 def _dress(holder: int, name: str, want: Entry) -> None:
