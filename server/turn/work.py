@@ -85,16 +85,16 @@ class Work:
 
     def nothing_said(self, device: str) -> None:
         """This person speaks no further: the half was the whole; the answer may go on."""
-        half = self._halves.pop(device, None)
-        if self.is_of(device):
-            self.open_mouth()
-        elif half:
+        if half := self._halves.pop(device, None):
             self._begin_or_wait(half.request, half.turn)
+        elif self.is_of(device):
+            self.open_mouth()
 
     def forget_unbegun(self, device: str) -> None:
-        """This person wants nothing more of what they asked for."""
-        self._halves.pop(device, None)
-        self._waiting = deque(r for r in self._waiting if r.device != device)
+        """This person wants nothing more of what they asked for; without a name, nobody does."""
+        halves, waiting = self._halves, self._waiting
+        self._halves = {name: half for name, half in halves.items() if device not in ("", name)}
+        self._waiting = deque(r for r in waiting if device not in ("", r.device))
 
     def stop(self) -> None:
         """Stop work and speech; what comes of them later is stale."""

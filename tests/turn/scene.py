@@ -174,6 +174,10 @@ class Scene:
         return [at for at, message in tells if message == wanted][-1]
 
     @property
+    def state_of_work(self) -> str:
+        return self.machine.state.work
+
+    @property
     def states(self) -> list[tuple[str, str, str]]:
         return [(s.ears, s.work, s.mouth) for s in self.told(m.TurnState)]
 
