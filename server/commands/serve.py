@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import contextlib
-import logging
 import signal
 import sys
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from ipaddress import IPv4Address
 
 from sayso.protocol.home import Home
 from sayso.server.commands.needs import need_the_server
+from sayso.server.discreet import write_log
 from sayso.server.settings import Settings, set_in_file, user_file
 
 need_the_server()
@@ -65,11 +65,7 @@ class Serve:
             settings = Settings.load(home, flags=flags)
         if arguments.only_ask:
             return 0
-        logging.getLogger("sayso.websockets").setLevel(logging.WARNING)
-        logging.basicConfig(
-            level=settings.log.level.upper(),
-            format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        )
+        write_log(settings.log.level)
         return asyncio.run(_serve(home, settings))
 
 
