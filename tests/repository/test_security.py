@@ -9,7 +9,7 @@ TEXT = (ROOT / "SECURITY.md").read_text()
 NAMED = re.findall(r"`(tests/[\w/]+\.py)(?:::(test_\w+))?`", TEXT)
 
 
-def tests_of(path: str) -> set[str]:
+def defined_in(path: str) -> set[str]:
     tree = ast.parse((ROOT / path).read_text())
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
     return {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
@@ -17,7 +17,7 @@ def tests_of(path: str) -> set[str]:
 
 def test_every_test_that_is_named_exists() -> None:
     assert NAMED
-    missing = [f"{path}::{name}" for path, name in NAMED if name and name not in tests_of(path)]
+    missing = [f"{path}::{name}" for path, name in NAMED if name and name not in defined_in(path)]
     assert missing == []
 
 

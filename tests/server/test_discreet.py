@@ -36,10 +36,10 @@ def test_a_traceback_is_read_through_too() -> None:
     log.propagate = False
     log.addHandler(handler)
     try:
-        raise ValueError(token)
-    except ValueError:
+        {}[token]
+    except KeyError:
         log.exception("it failed")
     finally:
         log.removeHandler(handler)
-    assert "ValueError" in out.getvalue()
+    assert "KeyError" in out.getvalue()
     assert token not in out.getvalue()
