@@ -35,8 +35,9 @@ def test_a_traceback_is_read_through_too() -> None:
     log = logging.getLogger("test of discretion")
     log.propagate = False
     log.addHandler(handler)
+    nothing: dict[str, str] = {}
     try:
-        {}[token]
+        nothing[token]
     except KeyError:
         log.exception("it failed")
     finally:
