@@ -63,6 +63,11 @@ def compact(exchanges: Sequence[Exchange], characters: int) -> Compacted:
     return Compacted(notes, exchanges[first:], brief)
 
 
+def length_of(exchanges: Sequence[Exchange], brief: frozenset[str]) -> int:
+    """Characters of what is told of them."""
+    return sum(_size(exchange, brief) for exchange in exchanges)
+
+
 def shorten(text: str) -> str:
     """A long output in short."""
     if len(text) <= BRIEF_CHARS:

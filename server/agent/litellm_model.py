@@ -23,6 +23,7 @@ from sayso.server.agent.model import (
     TextDelta,
     Tool,
     ToolCallDelta,
+    TooLongError,
     Usage,
 )
 from sayso.server.agent.model_errors import explain, explain_break
@@ -132,6 +133,7 @@ class LitellmModel:
         between calls, and one that another loop closed would fail them all.
         """
         await asyncio.to_thread(self._load)
+        await asyncio.to_thread(self._rehearse)
         with closing_now(socket.socket()) as nobody, suppress(Exception):
             nobody.bind(("127.0.0.1", 0))  # taken, and not listening: every call is refused
             port = nobody.getsockname()[1]
@@ -172,7 +174,8 @@ class LitellmModel:
             worthwhile = trouble.may_pass and tries <= patience.retries
             if not worthwhile or pause > min(patience.longest_pause_s, give_up_at - clock()):
                 sentence = trouble.sentence
-                raise ModelError(sentence.replace(self._secret, "…") if self._secret else sentence)
+                kind = TooLongError if trouble.too_long else ModelError
+                raise kind(sentence.replace(self._secret, "…") if self._secret else sentence)
             await asyncio.sleep(pause)
 
     async def _open(self, messages: Sequence[ChatMessage], tools: Sequence[Tool]) -> _Begun:
@@ -237,6 +240,22 @@ class LitellmModel:
         if self._sees == "auto":
             self._sees = "yes" if litellm.supports_vision(model=self._model) else "no"
         self._litellm = litellm
+
+    def _rehearse(self) -> None:
+        """Let it make up an answer of its own. In a thread: what it brings in for its first one, a
+        tokenizer among it, takes a third of a second in which nobody would be heard."""
+        with suppress(Exception):
+            made_up = self._litellm.completion(
+                model="openai/nobody",
+                messages=[{"role": "user", "content": "hello"}],
+                mock_response="hello",
+                stream=True,
+                stream_options={"include_usage": True},
+                api_key="nobody",
+            )
+            for _ in made_up:
+                pass
+            self._litellm.token_counter(model="", text="hello")
 
     async def _call_nobody(self, api_base: str) -> None:
         await self._litellm.acompletion(

@@ -69,6 +69,8 @@ class Agent:
         self._day = day or DayBook(DayBounds())
         self._guess = Guess()
         self._functions = functions
+        self._told_at_most = self._bounds.history_chars
+        """Less, once the model has said that it was too much."""
         self._one_at_a_time = asyncio.Lock()
 
     async def work(self, text: str, by: str = "") -> AsyncGenerator[AgentEvent, None]:
@@ -121,12 +123,13 @@ class Agent:
                 self._profile,
                 self._workshop,
                 calls_tools=self._model.calls_tools,
-                characters=self._bounds.history_chars,
+                characters=self._told_at_most,
                 functions=self._functions,
             )
             async with closing(emitting(do)) as events:
                 async for event in events:
                     yield event
+            self._told_at_most = prompt.characters
 
     @property
     def model_name(self) -> str:
@@ -136,6 +139,7 @@ class Agent:
     def use_model(self, model: ChatModel, profile: ModelProfile) -> None:
         """It answers from the next request on."""
         self._model, self._profile, self._guess = model, profile, Guess()
+        self._told_at_most = self._bounds.history_chars
 
     def use_workshop(self, workshop: Workshop) -> None:
         """Code runs there from the next request on."""

@@ -44,6 +44,10 @@ class ModelError(Exception):
     """The model could not answer. The text is one sentence for the person, and says what to do."""
 
 
+class TooLongError(ModelError):
+    """It was sent more than it can take; nothing was answered."""
+
+
 class ChatModel(Protocol):
     """A language model. Leaving the iteration ends the request."""
 

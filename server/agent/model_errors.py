@@ -35,6 +35,8 @@ class Trouble:
     sentence: str
     may_pass: bool
     """Whether it is worth trying again."""
+    too_long: bool = False
+    """Whether less of the conversation might do."""
     after_s: float | None = None
     """How long the provider wants to be left alone, if it says."""
 
@@ -90,7 +92,9 @@ def _by_status(status: int, words: str, model: str, after_s: float | None) -> Tr
         )
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or _TOO_LONG.search(words):
         return Trouble(
-            f"This conversation has become too long for {model}; begin a new one.", may_pass=False
+            f"This conversation has become too long for {model}; begin a new one.",
+            may_pass=False,
+            too_long=True,
         )
     if status == busy:
         return Trouble(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sayso.server.agent.compaction import compact, shorten
+from sayso.server.agent.compaction import compact, length_of, shorten
 from sayso.server.agent.examples import ExampleBook
 from sayso.server.agent.functions import Function, fenced_note
 from sayso.server.agent.history import Act, Exchange, History, Step
@@ -20,6 +20,9 @@ from sayso.server.store.records import Call, MadeAgain, RunReported, TakenBack
 
 PICTURES: Final = 4
 """So many at most are shown to a model again with each request: each takes as much as a page."""
+
+LEAST_TOLD: Final = 2_000
+"""Characters: some five hundred tokens, without which no model can go on."""
 
 Pictures = Mapping[str, tuple[str, bytes]]
 """By name: its form and its bytes."""
@@ -83,7 +86,7 @@ class Prompt:
         self.tools += [function.tool for function in functions if calls_tools]
         self._brief: frozenset[str] = frozenset()
         self._pictures: Pictures = {}
-        self._characters = profile.history_chars or characters
+        self._characters = min(profile.history_chars or characters, characters)
         self._profile = profile
         self._book = ExampleBook(profile)
         self._system = self._write_system(workshop, calls_tools=calls_tools)
@@ -107,6 +110,20 @@ class Prompt:
         if not self.languages.here or (self._profile.runs and runs >= self._profile.runs):
             return "nothing runs"
         return "show" if self.tools else "run"
+
+    @property
+    def characters(self) -> int:
+        """How much of the conversation is told at most."""
+        return self._characters
+
+    def shrink(self, history: History) -> bool:
+        """Tell half as much as now from here on; false if that would be too little to be of use."""
+        told = compact(history.told, self._characters)
+        half = (length_of(told.exchanges, told.brief) + len(told.notes)) // 2
+        if half < LEAST_TOLD:
+            return False
+        self._characters = min(self._characters, half)
+        return True
 
     def pictures(self, history: History) -> Sequence[str]:
         """The names of those that the model is to be shown, the latest, moving on in blocks so that

@@ -9,7 +9,7 @@ from sayso.server.agent.bounds import Reckoning
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.listening import Listener
-from sayso.server.agent.model import ChatMessage, ChatModel, ModelError
+from sayso.server.agent.model import ChatMessage, ChatModel, ModelError, TooLongError
 from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.prompt import Prompt
 from sayso.server.agent.spending import Guess
@@ -40,8 +40,17 @@ class Replier:
     async def take(self, say: Callable[[str], Awaitable[None]]) -> Answered:
         """Take in one reply, and give its words to `say` as they come.
 
-        Raises ModelError, StoreError and LimitReached; what was said until then is noted.
+        A model that is told too much is told less. Raises ModelError, StoreError and LimitReached;
+        what was said until then is noted.
         """
+        while True:
+            try:
+                return await self._take(say)
+            except TooLongError:
+                if not self._prompt.shrink(self._journal.history):
+                    raise
+
+    async def _take(self, say: Callable[[str], Awaitable[None]]) -> Answered:
         history, clock = self._journal.history, asyncio.get_running_loop().time
         names = self._prompt.pictures(history) if self._model.sees else ()
         sending = self._prompt.write(history, await self._outputs.pictures(names))

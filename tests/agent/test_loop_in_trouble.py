@@ -179,3 +179,28 @@ async def test_a_request_that_failed_can_be_made_again(house: House) -> None:
     assert await house.ask(agent, "second") == "Yes?"
     (message,) = house.sent()
     assert message["content"] == "first\n\nsecond"
+
+
+async def test_a_model_that_is_told_too_much_is_told_less_and_remembers_it(house: House) -> None:
+    long = "x" * 4_000
+    too_long = "This model's maximum context length is 4096 tokens."
+    agent = await house.agent(
+        *(says(f"{n}. ") for n in range(4)),
+        fails(400, too_long), fails(400, too_long), says("Fine."), says("Good."),
+    )  # fmt: skip
+    for number in range(4):
+        await house.ask(agent, f"{number} {long}")
+    assert await house.ask(agent, "and now") == "Fine."
+    sizes = [len(str(request.messages)) for request in house.model.requests]
+    assert sizes[-1] < sizes[-2] < sizes[-3]
+    assert "Earlier in this conversation" in str(house.sent())
+    await house.ask(agent, "again")
+    assert len(str(house.model.requests[-1].messages)) < sizes[-1] + 2_000
+    assert len(house.model.requests) == 8
+
+
+async def test_a_request_that_alone_is_too_long_is_said(house: House) -> None:
+    agent = await house.agent(fails(400, "This model's maximum context length is 10 tokens."))
+    await house.ask(agent, "hello")
+    (failed,) = house.told(WorkFailed)
+    assert "too long" in failed.message
