@@ -5,7 +5,6 @@ Each recording is heard clean and with noise at 20 and 10 dB, by Sayso's engine 
 invented, and a hands-free client beside its own voice and a television.
 """
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -20,9 +19,6 @@ from bench.recordings import RATE, Recording, Samples, recordings
 from sayso.protocol.home import Home
 from sayso.server.models import Shelf
 from tests.speech import sounds
-
-# As for the workers: onnxruntime reports to its maker unless this is set before it is imported.
-os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 STARTER = "tiny.en"
 NOISES: dict[str, float | None] = {"clean": None, "noise_20_db": 20.0, "noise_10_db": 10.0}

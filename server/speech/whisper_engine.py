@@ -19,10 +19,18 @@ from faster_whisper import WhisperModel
 from faster_whisper.tokenizer import Tokenizer
 from faster_whisper.transcribe import get_suppressed_tokens
 
-from sayso.server.speech.doubts import Pass, collapse, judge, judge_last
+from sayso.server.speech.coverage import is_thin, speaks_again
+from sayso.server.speech.doubts import (
+    HESITANT,
+    Pass,
+    collapse,
+    is_invention,
+    judge,
+    judge_last,
+    surer,
+)
 from sayso.server.speech.errors import ModelBroken, ModelMissing
-from sayso.server.speech.loudness import FRAME, Samples, is_silence, pieces
-from sayso.server.speech.pauses import SpeechGate
+from sayso.server.speech.loudness import Samples, is_silence, pieces, quietest_cut
 from sayso.server.speech.recognizer import HEARING_RATE, Transcript
 from sayso.server.speech.whisper_options import WhisperOptions
 from sayso.server.speech.worker import GivenUp
@@ -52,12 +60,8 @@ PROMPT_TOKENS = 100
 MAX_INITIAL_TIMESTAMP = 50
 """In steps of 20 ms: speech begins within the first second (Whisper's own value)."""
 
-LEFT_OVER = 0.3
-"""Seconds of speech after a pause after the last word that was heard: something was missed."""
-
-PAUSE_BEFORE = 0.5
-"""Seconds of that pause. Whisper's times are rough: without a pause, what follows the last word is
-the end of that word, and of less than a word it makes some up."""
+SHORTEST_HALVED = 8.0
+"""Seconds of audio that is heard in halves, when it could not be heard as a whole."""
 
 NEEDED_FILES = ("model.bin", "config.json", "tokenizer.json")
 
@@ -82,22 +86,12 @@ class Run:
     draft: bool
     wanted: Callable[[], bool]
     """Asked between steps; False raises GivenUp."""
+    halved: bool = False
+    """It is a part of what could not be heard as a whole."""
 
     def step(self) -> None:
         if not self.wanted():
             raise GivenUp
-
-
-def _speaks_again(rest: Samples) -> bool:
-    """Is there a pause in what was left over, and speech after it?"""
-    gate = SpeechGate()
-    pcm = (rest * 32767).astype("<i2").tobytes()
-    before = None
-    for at in range(0, len(pcm), 2 * FRAME):
-        gate.feed(pcm[at : at + 2 * FRAME])
-        if before is None and gate.quiet_for >= PAUSE_BEFORE * HEARING_RATE:
-            before = gate.spoken
-    return before is not None and gate.spoken - before >= LEFT_OVER * HEARING_RATE
 
 
 class WhisperEngine:
@@ -164,7 +158,7 @@ class WhisperEngine:
         """An utterance that fits into Whisper's context, heard to its end."""
         heard, tongue = self._believed(samples, run)
         rest = samples[min(len(samples), int(min(heard.end, FULL) * HEARING_RATE)) :]
-        if run.draft or not heard.text or not _speaks_again(rest):
+        if run.draft or not heard.text or not speaks_again(rest):
             return heard, tongue
         # It stopped at a long pause, though somebody speaks after it.
         more, _ = self._piece(rest, replace(run, prompt=f"{run.prompt} {heard.text}"))
@@ -180,12 +174,38 @@ class WhisperEngine:
             return nothing
         heard, tongue = self._run(samples, run)
         verdict = judge(heard)
-        if verdict == "again":
+        # What was said before can make it believe that this is said already: nothing comes.
+        stopped = verdict == "believe" or (verdict == "nothing" and run.prompt)
+        if verdict == "again" or (stopped and is_thin(heard.text, samples)):
             heard, tongue = self._run(samples, replace(run, floor=FULL, prompt=""))
             verdict = judge_last(heard)
+            if self._is_broken(heard, samples, run):
+                return self._halves(samples, run)
             if heard.loops:
                 heard = replace(heard, text=collapse(heard.text))
+        elif verdict == "believe" and heard.log_probability < HESITANT and not run.draft:
+            heard = surer(heard, self._run(samples, replace(run, floor=FULL))[0])
         return (heard, tongue) if verdict == "believe" else nothing
+
+    def _is_broken(self, heard: Pass, samples: Samples, run: Run) -> bool:
+        """Was it heard neither with the short nor with the full context, though somebody speaks?"""
+        if run.draft or run.halved or len(samples) < SHORTEST_HALVED * HEARING_RATE:
+            return False
+        text = collapse(heard.text) if heard.loops else heard.text
+        return not is_invention(heard) and is_thin(text, samples)
+
+    def _halves(self, samples: Samples, run: Run) -> tuple[Pass, Tongue]:
+        """Each half by itself, cut where it is quietest."""
+        half = len(samples) // 2
+        cut = quietest_cut(samples, half * 2 // 3, half * 4 // 3)
+        alone = replace(run, prompt="", halved=True)
+        parts = [self._believed(part, alone) for part in (samples[:cut], samples[cut:])]
+        heard = [part for part, _ in parts if part.text]
+        if not heard:
+            return parts[0]
+        sure = min(part.log_probability for part in heard)
+        text = " ".join(part.text for part in heard)
+        return Pass(text, sure, heard[0].no_speech), parts[0][1]
 
     def _run(self, samples: Samples, run: Run) -> tuple[Pass, Tongue]:
         """One run: features, encoder, decoder."""

@@ -2,7 +2,15 @@
 
 import pytest
 
-from sayso.server.speech.doubts import Pass, Verdict, collapse, judge, judge_last, loop_length
+from sayso.server.speech.doubts import (
+    Pass,
+    Verdict,
+    collapse,
+    judge,
+    judge_last,
+    loop_length,
+    surer,
+)
 
 
 @pytest.mark.parametrize(
@@ -72,3 +80,16 @@ def test_what_loops_to_the_end_is_said_once() -> None:
     )
     assert collapse("Go " * 50) == "Go"
     assert collapse("nothing to do here") == "nothing to do here"
+
+
+@pytest.mark.parametrize(
+    ("short", "whole", "taken"),
+    [
+        (Pass("Town key.", -0.6, 0.0), Pass("Pound key.", -0.5, 0.0), "Pound key."),
+        (Pass("Pound key.", -0.5, 0.0), Pass("Town key.", -0.6, 0.0), "Pound key."),
+        (Pass("Pound key.", -0.5, 0.0), Pass("", -0.1, 0.0), "Pound key."),
+        (Pass("Stop.", -0.5, 0.0), Pass("Stop stop stop stop stop stop.", -0.1, 0.0), "Stop."),
+    ],
+)
+def test_of_two_texts_the_likelier_is_taken(short: Pass, whole: Pass, taken: str) -> None:
+    assert surer(short, whole).text == taken
