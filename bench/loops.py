@@ -17,6 +17,7 @@ from sayso.server.agent.journal import Journal
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool, ToolCallDelta, Usage
 from sayso.server.agent.profiles import profile
+from sayso.server.agent.say_so import SaySo
 from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
@@ -144,7 +145,14 @@ async def own_tokens(environment: KernelEnvironment, sandbox: Sandbox, folder: P
     try:
         journal = await Journal.open(log, "bench")
         desk = ApprovalDesk(journal)
-        agent = Agent(model, workshop, desk, journal, profile=profile("default"), mode="workspace")
+        agent = Agent(
+            model,
+            workshop,
+            desk,
+            journal,
+            profile=profile("default"),
+            say_so=SaySo(mode="workspace"),
+        )
         async with aclosing(agent.work(ASKED, by="bench")) as events:
             async for _ in events:
                 pass

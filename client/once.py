@@ -229,9 +229,10 @@ async def _decide(session: Session, watch: TurnWatch, decide: Decide) -> None:
 
 
 def always(decision: Literal["yes", "no"]) -> Decide:
-    """Answers every request alike."""
+    """Answers every request to run code alike; more reach needs a person, and is denied."""
 
     async def decide(request: ApprovalRequest) -> Approve:
-        return Approve(request.id, request.nonce, decision)
+        answer = decision if request.kind == "run" else "no"
+        return Approve(request.id, request.nonce, answer)
 
     return decide

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 from sayso.server.agent.events import AgentEvent, ApprovalAsked, Said, WorkFailed
 
 if TYPE_CHECKING:
-    from sayso.server.agent.performing import Mode
+    from sayso.server.agent.say_so import Mode
     from sayso.server.one_house import OneHouse
     from sayso.server.runtimes.language import Language
 
@@ -187,7 +187,7 @@ class Sayso:
     def mode(self, mode: "Mode") -> None:
         self._mode = mode
         if self._house is not None:
-            self._house.agent.mode = mode
+            self._house.agent.say_so.change_mode(mode, at_console=True)
 
     @property
     def messages(self) -> list[Message]:

@@ -26,10 +26,12 @@ from sayso.server.shelf import Shelf
 from sayso.server.slash.choosing import CHOOSING
 from sayso.server.slash.commands import Commands
 from sayso.server.slash.conversing import CONVERSING
+from sayso.server.slash.deciding import DECIDING
 from sayso.server.slash.spending import SPENDING
 from sayso.server.slash.undoing import UNDOING
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
+from sayso.server.standing import StandingGrants, policy_of
 from sayso.server.store.event_log import EventLog
 from sayso.server.telemetry import Telemetry
 from sayso.server.trust.certificates import best_name, identity, own_names
@@ -62,6 +64,7 @@ class App:
     def __init__(self, home: Home, settings: Settings) -> None:
         self._home = home
         self._settings = settings
+        self._policy = policy_of(settings)
         self._stack = AsyncExitStack()
         self._shelf = Shelf()
         self._telemetry = Telemetry()
@@ -75,7 +78,7 @@ class App:
             also=(name for name in settings.listen.names if ":" in name),
         )
         self._ready = asyncio.Event()
-        self._commands = Commands((*CONVERSING, *UNDOING, *CHOOSING, *SPENDING))
+        self._commands = Commands((*CONVERSING, *UNDOING, *CHOOSING, *DECIDING, *SPENDING))
         self._conversations: Conversations
         self.address = ""
         """Host and port that it listens on."""
@@ -121,6 +124,8 @@ class App:
             preferences=await Preferences.open(event_log),
             day=await DayBook.open(event_log, day_bounds(self._settings)),
             workshop=ground.workshop,
+            policy=self._policy,
+            standing=StandingGrants(self._home, self._settings),
             watch=self._telemetry.saw,
             think_with=self._builder.thinking_with,
         )

@@ -272,13 +272,20 @@ class Conversation:
 
     @_perform.register
     def _(self, effect: effects.Settle) -> None:
-        self._desk.answer(effect.id, effect.nonce, effect.decision, effect.code, effect.device)
+        self._desk.answer(
+            effect.id,
+            effect.nonce,
+            effect.decision,
+            effect.code,
+            effect.device,
+            lasting=effect.lasting,
+        )
 
     @_perform.register
     def _(self, effect: effects.SettleByWord) -> None:
         for question in self._desk.open:
             decision, device = effect.decision, effect.device
-            self._desk.answer(question.id, question.nonce, decision, None, device)
+            self._desk.answer(question.id, question.nonce, decision, None, device, by_word=True)
 
     # --- what takes time ---
 

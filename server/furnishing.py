@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sayso.protocol.home import Home
@@ -11,18 +11,22 @@ from sayso.server.agent.bounds import Bounds
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.outputs import Outputs
+from sayso.server.agent.say_so import SaySo
 from sayso.server.agent.spending import DayBook, DayBounds, Used
 from sayso.server.conversation import Conversation
 from sayso.server.instinct import Instinct
 from sayso.server.memory import Memory
 from sayso.server.parts import Mind
+from sayso.server.policy.judging import Policy
 from sayso.server.preferences import Preferences
 from sayso.server.reflexes.undoing import UndoAnswers
+from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.workshop import Workshop
 from sayso.server.settings import Settings
 from sayso.server.shelf import Shelf
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
+from sayso.server.standing import StandingGrants
 from sayso.server.store import records
 from sayso.server.store.event_log import EventLog
 from sayso.server.turn.effects import Effect
@@ -42,8 +46,10 @@ class Shared:
     instinct: Instinct
     preferences: Preferences
     day: DayBook
-    workshop: Callable[[Path], Workshop]
+    workshop: Callable[[Path, Reach], Workshop]
     """Sets up a place for code to run in a folder."""
+    policy: Policy = field(default_factory=Policy)
+    standing: StandingGrants | None = None
     watch: Callable[[Effect], None] = lambda _: None
     """Sees everything that turns want done."""
     think_with: Callable[[str], Awaitable[Mind]] | None = None
@@ -99,6 +105,7 @@ class Furnished:
     async def renew(self) -> None:
         """New interpreters: nothing that code left in them remains."""
         await self.workshop.close()
+        self.agent.say_so.forget()
         self.workshop = self._make_workshop()
         self._memory.workshop = self.workshop
         self.agent.use_workshop(self.workshop)
@@ -119,8 +126,9 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
     folder = workspace(shared.home, shared.settings, about)
 
     def make_workshop() -> Workshop:
-        return shared.workshop(folder)
+        return shared.workshop(folder, say_so.reach)
 
+    say_so = SaySo(shared.policy, shared.settings.approvals.mode, shared.standing)
     workshop = make_workshop()
     memory = Memory(shared.home, shared.settings.undo, journal, workshop)
     agent = Agent(
@@ -133,6 +141,7 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
         bounds=bounds(shared.settings),
         outputs=Outputs(shared.home.state / "outputs" / about.id),
         day=shared.day,
+        say_so=say_so,
     )
     conversation = Conversation(
         about.id,

@@ -15,7 +15,7 @@ from sayso.server.agent.functions import Function, Toolbox
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.outputs import Outputs
-from sayso.server.agent.performing import Mode
+from sayso.server.agent.say_so import Mode, SaySo
 from sayso.server.agent.spending import DayBook
 from sayso.server.furnishing import bounds, day_bounds
 from sayso.server.memory import Memory
@@ -23,6 +23,7 @@ from sayso.server.parts import Builder, Ground
 from sayso.server.runtimes.language import Language
 from sayso.server.runtimes.workshop import Workshop
 from sayso.server.settings import Settings
+from sayso.server.standing import StandingGrants, policy_of
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import ConversationReset
 
@@ -76,7 +77,9 @@ class OneHouse:
         folder = workspace or own / "workspace"
 
         def make_workshop() -> Workshop:
-            return ground.workshop(folder)
+            return ground.workshop(folder, say_so.reach)
+
+        say_so = SaySo(policy_of(settings), mode, StandingGrants(home, settings))
 
         day = await DayBook.open(log, day_bounds(settings))
         journal = await Journal.open(log, NAME, day.saw)
@@ -92,7 +95,7 @@ class OneHouse:
             profile=mind.manner,
             checkpointer=memory.checkpointer,
             bounds=bounds(settings),
-            mode=mode,
+            say_so=say_so,
             outputs=Outputs(own / "outputs"),
             day=day,
             functions=functions,
@@ -116,6 +119,7 @@ class OneHouse:
         """Begin anew, in new interpreters."""
         await self._journal.note("person", ConversationReset())
         await self._memory.workshop.close()
+        self.agent.say_so.take_back()
         self._memory.workshop = self._make_workshop()
         self.agent.use_workshop(Toolbox(self._memory.workshop, self._functions))
 

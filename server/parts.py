@@ -30,6 +30,7 @@ from sayso.server.runtimes.environment import (
 )
 from sayso.server.runtimes.language import Language
 from sayso.server.runtimes.languages.available import available
+from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.sandbox.selftest import SandboxReport, find_sandbox
 from sayso.server.runtimes.workshop import Workshop
 from sayso.server.selection import for_speech, for_talking, voice, voices
@@ -72,9 +73,9 @@ class Ground:
     environment: KernelEnvironment | None
     languages: Sequence[Language] = ()
 
-    def workshop(self, folder: Path) -> Workshop:
+    def workshop(self, folder: Path, reach: Reach) -> Workshop:
         """A place where code runs, confined; or one that says why none does."""
-        return Workshop(folder, self.environment, self.report, languages=self.languages)
+        return Workshop(folder, self.environment, self.report, reach, languages=self.languages)
 
 
 def manner_of(choice: Choice, settings: Settings) -> ModelProfile:

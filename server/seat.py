@@ -115,7 +115,14 @@ class Seat:
         async with self._one_at_a_time:
             may_approve = self._device is not None and self._device.may_approve
             situation = Situation(
-                self._conversations, self._here, self.move, device, self._person, text, may_approve
+                self._conversations,
+                self._here,
+                self.move,
+                device,
+                self._person,
+                text,
+                may_approve,
+                at_console=self._device is not None and self._device.at_console,
             )
             try:
                 outcome = await self._commands.run(name, situation)

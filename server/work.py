@@ -40,6 +40,9 @@ def approval_request(event: agent.ApprovalAsked) -> m.ApprovalRequest:
         event.where,
         event.may_touch,
         event.expires_s,
+        event.kind,
+        event.warnings,
+        event.why,
     )
 
 

@@ -98,12 +98,14 @@ class Board:
             return []
         left = self.pending.left(now)
         bar = ("┃ ", "yellow")
-        head = Text.assemble(
-            bar, (f"May I run this {self.pending.request.language}?", "bold yellow")
-        )
+        request = self.pending.request
+        access = request.kind == "access"
+        asked = "May code reach more?" if access else f"May I run this {request.language}?"
+        head = Text.assemble(bar, (asked, "bold yellow"))
         head.append(f"  {left} s left" if left else "  no time left", "dim")
         choices = Text.assemble(bar)
-        for key, word in (("y", "yes"), ("n", "no"), ("e", "edit")):
+        last = ("a", "yes, for good") if access else ("e", "edit")
+        for key, word in (("y", "yes"), ("n", "no"), last):
             choices.append_text(Text.assemble((f" {key} ", "reverse"), f" {word}   "))
         return [head, choices]
 

@@ -31,6 +31,11 @@ async def understand(line: str, request: ApprovalRequest, screen: PlainScreen) -
         return Approve(request.id, request.nonce, "yes")
     if word in {"n", "no"}:
         return Approve(request.id, request.nonce, "no")
+    if request.kind == "access":
+        if word in {"a", "always", "for good"}:
+            return Approve(request.id, request.nonce, "yes", lasting=True)
+        screen.say("Please answer y, a or n.")
+        return None
     if word not in {"e", "edit"}:
         screen.say("Please answer y, n or e.")
         return None

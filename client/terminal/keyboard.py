@@ -191,17 +191,18 @@ class Keyboard:
     def _answer(self, key: Key) -> bool:
         """Answers the question that is open. True: the key is used up."""
         pending = self._board.pending
-        answers: dict[str, Literal["yes", "no", "edit"]] = {"y": "yes", "n": "no", "e": "edit"}
-        answer = answers.get(key.text.lower()) if key.name == "text" else None
-        if pending is None or answer is None:
+        letter = key.text.lower() if key.name == "text" else ""
+        access = pending is not None and pending.request.kind == "access"
+        if pending is None or letter not in (("y", "n", "a") if access else ("y", "n", "e")):
             return False
         if _now() - pending.asked_at < CARELESS_SECONDS or self._editing is not None:
             return True
-        if answer == "edit":
+        if letter == "e":
             self._editing = asyncio.create_task(self._edit(pending))
         else:
-            self._board.pending = None
-            self._session.send(Approve(pending.request.id, pending.request.nonce, answer))
+            request, self._board.pending = pending.request, None
+            decision: Literal["yes", "no"] = "no" if letter == "n" else "yes"
+            self._session.send(Approve(request.id, request.nonce, decision, lasting=letter == "a"))
         return True
 
     async def _edit(self, pending: Pending) -> None:

@@ -179,9 +179,19 @@ def indented(text: str) -> str:
 def question(request: ApprovalRequest) -> str:
     """Says in words what is asked."""
     touch = "; ".join(request.may_touch) or "nothing outside its sandbox"
+    warnings = "".join(f"  ! {clean.words(warning)}\n" for warning in request.warnings)
+    asked = indented(clean.code(request.code))
+    if request.kind == "access":
+        why = f"  because, it says: {clean.words(request.why)}\n" if request.why else ""
+        return (
+            f"May code reach more?\n{asked}\n{why}{warnings}"
+            f"  then it may touch: {clean.words(touch)}\n"
+            f"  y = yes, a = yes for good, n = no. {request.expires_s:.0f} seconds;"
+            " silence is a no."
+        )
     return (
-        f"May I run this {request.language}?\n{indented(clean.code(request.code))}\n"
-        f"  where: {request.where}\n  may touch: {touch}\n"
+        f"May I run this {request.language}?\n{asked}\n"
+        f"{warnings}  where: {request.where}\n  may touch: {touch}\n"
         f"  y = yes, n = no, e = edit. {request.expires_s:.0f} seconds; silence is a no."
     )
 

@@ -181,8 +181,8 @@ class TerminalScreen:
                 self._finish_reply()
                 now = asyncio.get_running_loop().time()
                 self.board.pending = Pending(message, now)
-                self._approved = message.code
-                self.put("", *scroll.code(message.language, message.code), scroll.reach(message))
+                self._approved = message.code if message.kind == "run" else ""
+                self.put("", *scroll.question(message))
             case ApprovalDone(decision=decision):
                 self.board.pending = None
                 told = "" if decision == "yes" else SETTLED[decision]

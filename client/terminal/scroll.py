@@ -79,6 +79,33 @@ def code(language: str, text: str, *, title: str = "") -> list[RenderableType]:
     return [Text(" " * INDENT + (title or language), "dim"), Barred(syntax, "cyan dim")]
 
 
+def question(request: ApprovalRequest) -> list[RenderableType]:
+    """All that a person must see before they answer."""
+    about = wish(request) if request.kind == "access" else code(request.language, request.code)
+    return [*about, *warned(request), reach(request)]
+
+
+def warned(request: ApprovalRequest) -> list[RenderableType]:
+    """What the person should know before they say yes."""
+    return [
+        Padding(Text(f"! {clean.words(warning)}", "bold yellow"), (0, 1, 0, INDENT))
+        for warning in request.warnings
+    ]
+
+
+def wish(request: ApprovalRequest) -> list[RenderableType]:
+    """What more the work asks to reach."""
+    asked = Text(clean.code(request.code).rstrip("\n"), "bold")
+    shown: list[RenderableType] = [
+        Text(" " * INDENT + "more access", "dim"),
+        Barred(asked, "yellow"),
+    ]
+    if request.why:
+        why = Text.assemble(("because, it says: ", "dim"), clean.words(request.why))
+        shown.append(Padding(why, (0, 1, 0, INDENT)))
+    return shown
+
+
 def reach(request: ApprovalRequest) -> RenderableType:
     """Where code would run, and what it may touch."""
     grid = Table.grid(padding=(0, 2, 0, 0))
@@ -86,7 +113,8 @@ def reach(request: ApprovalRequest) -> RenderableType:
     grid.add_column(overflow="fold")
     grid.add_row("where", Text(clean.words(request.where)))
     touch = "; ".join(request.may_touch) or "nothing outside its sandbox"
-    grid.add_row("may touch", Text(clean.words(touch)))
+    then = "may touch" if request.kind == "run" else "then touches"
+    grid.add_row(then, Text(clean.words(touch)))
     return Padding(grid, (0, 1, 0, INDENT))
 
 

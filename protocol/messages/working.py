@@ -81,6 +81,15 @@ class ApprovalRequest:
     """What the sandbox lets it touch, worked out by the server, in words."""
     expires_s: float = 60.0
     """Seconds until it counts as denied, from when it was sent."""
+    kind: Literal["run", "access"] = "run"
+    """`access`: the work asks for more reach; `code` says for what.
+
+    `may_touch` is what it would come to.
+    """
+    warnings: tuple[str, ...] = ()
+    """What the person should know before they say yes, worked out by the server."""
+    why: str = ""
+    """With `access`: what the model says that it is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +101,8 @@ class Approve:
     decision: Literal["yes", "no", "edit"]
     code: str | None = None
     """With `edit`, and only then: the code to run instead."""
+    lasting: bool = False
+    """With `yes` to a request for access: for good, not for this conversation alone."""
 
     def __post_init__(self) -> None:
         if (self.decision == "edit") != bool(self.code):

@@ -32,6 +32,11 @@ class Request:
     code: str
     where: str
     may_touch: tuple[str, ...]
+    kind: Literal["run", "access"] = "run"
+    """`access`: not to run, but to reach more; `code` says what."""
+    warnings: tuple[str, ...] = ()
+    why: str = ""
+    """With `access`, the model's reason: it is told, and binds nobody."""
 
     @property
     def binding(self) -> str:
@@ -50,6 +55,8 @@ class Ruling:
     """The device that decided; empty if time did."""
     request: Request
     """What was ruled on, with the person's own code if it was edited."""
+    lasting: bool = False
+    """With more reach: for good."""
 
     @property
     def allows(self) -> bool:
@@ -61,12 +68,20 @@ class Ruling:
         return self.allows and hmac.compare_digest(self.request.binding, request.binding)
 
 
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    decision: Decision
+    by: str
+    code: str | None
+    lasting: bool
+
+
 @dataclass(slots=True)
 class _Question:
     asked: ApprovalAsked
     request: Request
     expires_at: float
-    answer: asyncio.Future[tuple[Decision, str | None, str]]
+    answer: asyncio.Future[_Answer]
 
 
 class ApprovalDesk:
@@ -97,30 +112,51 @@ class ApprovalDesk:
         try:
             async with asyncio.timeout_at(question.expires_at):
                 await tell(asked)
-                decision, code, by = await question.answer
+                answer = await question.answer
         except TimeoutError:
             ruling = Ruling(asked.id, "expired", "", request)
         except asyncio.CancelledError:
             await self._journal.note("server", ApprovalClosed(asked.id, request.run, "cancelled"))
             raise
         else:
+            code = answer.code
             approved = replace(request, code=code) if code is not None else request
-            ruling = Ruling(asked.id, decision, by, approved)
+            lasting = answer.lasting and request.kind == "access"
+            ruling = Ruling(asked.id, answer.decision, answer.by, approved, lasting)
         finally:
             del self._questions[asked.id]
         await self._journal.note("person" if ruling.by else "server", _closed(ruling))
         return ruling
 
-    def answer(self, id: str, nonce: str, decision: Decision, code: str | None, by: str) -> bool:  # noqa: A002
-        """Settle a question. False if it is not open, the nonce is wrong or an edit lacks code."""
+    def answer(
+        self,
+        id: str,  # noqa: A002
+        nonce: str,
+        decision: Decision,
+        code: str | None,
+        by: str,
+        *,
+        lasting: bool = False,
+        by_word: bool = False,
+    ) -> bool:
+        """Settle a question.
+
+        `by_word`: it was said or typed as words. False if the question is not open, the nonce is
+        wrong, an edit lacks code or edits what is no code, or if words alone would open more than
+        the sandbox.
+        """
         question = self._questions.get(id)
         if question is None or question.answer.done():
             return False
         if not hmac.compare_digest(question.asked.nonce.encode(), nonce.encode()):
             return False
-        if decision == "edit" and code is None:
+        access = question.request.kind == "access"
+        if decision == "edit" and (code is None or access):
             return False
-        question.answer.set_result((decision, code if decision == "edit" else None, by))
+        if decision == "yes" and by_word and access:
+            return False
+        edited = code if decision == "edit" else None
+        question.answer.set_result(_Answer(decision, by, edited, lasting))
         return True
 
     def _question(self, request: Request) -> _Question:
@@ -133,6 +169,9 @@ class ApprovalDesk:
             where=request.where,
             may_touch=request.may_touch,
             expires_s=self._expires_s,
+            kind=request.kind,
+            warnings=request.warnings,
+            why=request.why,
         )
         return _Question(asked, request, loop.time() + self._expires_s, loop.create_future())
 
@@ -148,9 +187,14 @@ def _opened(question: _Question) -> ApprovalOpened:
         may_touch=request.may_touch,
         binding=request.binding,
         expires_s=question.asked.expires_s,
+        kind=request.kind,
+        warnings=request.warnings,
+        why=request.why,
     )
 
 
 def _closed(ruling: Ruling) -> ApprovalClosed:
     binding = ruling.request.binding if ruling.allows else ""
-    return ApprovalClosed(ruling.id, ruling.request.run, ruling.decision, ruling.by, binding)
+    return ApprovalClosed(
+        ruling.id, ruling.request.run, ruling.decision, ruling.by, binding, ruling.lasting
+    )

@@ -25,6 +25,10 @@ class ApprovalAsked:
     where: str
     may_touch: tuple[str, ...]
     expires_s: float
+    kind: Literal["run", "access"] = "run"
+    warnings: tuple[str, ...] = ()
+    why: str = ""
+    """What the model says that more reach is for."""
 
 
 @dataclass(frozen=True, slots=True)

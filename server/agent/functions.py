@@ -15,6 +15,8 @@ from typing import Any, Final, get_type_hints
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.model import Tool
 from sayso.server.agent.performing import Workshop
+from sayso.server.runtimes.network.proxy import Passage
+from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.runtime import Ending, Output
 
 _TYPES: Final[Mapping[object, str]] = {
@@ -97,6 +99,18 @@ class Toolbox:
     @property
     def where(self) -> str:
         return self._inside.where
+
+    @property
+    def reach(self) -> Reach:
+        return self._inside.reach
+
+    async def set_reach(self, reach: Reach) -> bool:
+        """Let this be what code can reach; return whether variables were lost over it."""
+        return await self._inside.set_reach(reach)
+
+    def take_passages(self) -> Sequence[Passage]:
+        """What went over the network since this was last asked."""
+        return self._inside.take_passages()
 
     def may_touch(self, language: str) -> tuple[str, ...]:
         """What code could touch, in words for the person."""

@@ -19,10 +19,11 @@ from sayso.server.agent.model import ChatModel, ModelError
 from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.pages import read_page
 from sayso.server.agent.paging import PAGE
-from sayso.server.agent.performing import Mode, Performer, Workshop
+from sayso.server.agent.performing import Performer, Workshop
 from sayso.server.agent.profiles import ModelProfile, PlainAnswers
 from sayso.server.agent.prompt import Prompt
 from sayso.server.agent.replying import Replier
+from sayso.server.agent.say_so import SaySo
 from sayso.server.agent.spending import DayBook, DayBounds, Guess, says_yes
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import (
@@ -51,13 +52,13 @@ class Agent:
         profile: ModelProfile,
         checkpointer: Checkpointer | None = None,
         bounds: Bounds | None = None,
-        mode: Mode = "ask",
         outputs: Outputs | None = None,
         day: DayBook | None = None,
         functions: Sequence[Function] = (),
+        say_so: SaySo | None = None,
     ) -> None:
-        self.mode: Mode = mode
-        """Taken up by the next request."""
+        self.say_so = say_so or SaySo()
+        """What runs unasked, and what code may reach."""
         self._model = model
         self._workshop = workshop
         self._desk = desk
@@ -105,7 +106,7 @@ class Agent:
                 self._desk,
                 self._journal,
                 self._checkpointer,
-                self.mode,
+                self.say_so,
                 self._bounds,
                 reckoning,
                 emit,

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from typing import Final, Literal, Protocol
+from typing import Final, Protocol
 
+from sayso.server.agent.access import LANGUAGE
 from sayso.server.agent.approvals import ApprovalDesk, Request, Ruling
 from sayso.server.agent.bounds import Bounds, Reckoning, last_line
 from sayso.server.agent.checkpointing import Checkpointer
@@ -13,11 +14,18 @@ from sayso.server.agent.events import ApprovalSettled, RunEnded, RunOutput, RunS
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.outputs import Outputs
+from sayso.server.agent.reaching import Access
+from sayso.server.agent.say_so import Reachable, SaySo
+from sayso.server.runtimes.network.proxy import Passage
 from sayso.server.runtimes.runtime import Ending, Output
-from sayso.server.store.records import Call, Changes, RunIntended, RunReported
-
-Mode = Literal["ask", "workspace"]
-"""`ask`: every run needs the person's say-so. `workspace`: what stays in the sandbox does not."""
+from sayso.server.store.records import (
+    Call,
+    Changes,
+    InterpretersEnded,
+    NetworkUsed,
+    RunIntended,
+    RunReported,
+)
 
 _REFUSALS: Final = {
     "no": "The person said no: it did not run. Ask what they want instead.",
@@ -29,7 +37,7 @@ _OUT_OF_TIME: Final = "It was stopped: the time for this request was up."
 _NO_ENDING: Final = "It ended without saying how."
 
 
-class Workshop(Protocol):
+class Workshop(Reachable, Protocol):
     """Where the code of one conversation runs, as far as the agent needs it."""
 
     @property
@@ -40,9 +48,8 @@ class Workshop(Protocol):
         """Why no code runs here, in words for the person; empty where code runs."""
         ...
 
-    @property
-    def where(self) -> str:
-        """The folder in which code runs."""
+    def take_passages(self) -> Sequence[Passage]:
+        """What went over the network since this was last asked."""
         ...
 
     def may_touch(self, language: str) -> tuple[str, ...]:
@@ -63,7 +70,7 @@ class Performer:
         desk: ApprovalDesk,
         journal: Journal,
         checkpointer: Checkpointer,
-        mode: Mode,
+        say_so: SaySo,
         bounds: Bounds,
         reckoning: Reckoning,
         emit: Emit,
@@ -74,7 +81,7 @@ class Performer:
         self._desk = desk
         self._journal = journal
         self._checkpointer = checkpointer
-        self._mode = mode
+        self._say_so = say_so
         self._bounds = bounds
         self._reckoning = reckoning
         self._emit = emit
@@ -87,13 +94,18 @@ class Performer:
         self._reckoning.before_run(call)
         if refusal:
             return
-        request = self._request(call, call.code)
-        if self._mode == "ask":
-            ruling = await self._ask(request)
-            if not ruling.allows:
-                await self._refuse(call, _REFUSALS[ruling.decision])
-                return
-            request = ruling.request
+        if call.language == LANGUAGE:
+            await Access(
+                self._workshop, self._say_so, self._desk, self._journal, self._reckoning, self._emit
+            ).perform(call)
+            return
+        if await self._say_so.settle(self._workshop):
+            await self._journal.note("server", InterpretersEnded())
+        allowed = await self._allowed(call)
+        if isinstance(allowed, str):
+            await self._refuse(call, allowed)
+            return
+        request = allowed
         # Nothing runs that is not written down before.
         await self._journal.note(
             "server",
@@ -103,7 +115,34 @@ class Performer:
             await self._refuse(call, hindrance)
             return
         await self._emit(RunStarted(call.id, request.language, request.code))
-        await self._run(call, request)
+        try:
+            await self._run(call, request)
+        finally:
+            await self._note_passages(call)
+
+    async def _allowed(self, call: Call) -> Request | str:
+        """What may run, as the person wants it; or why nothing may."""
+        judged = self._say_so.judge(call.language, call.code)
+        if judged.verdict == "deny":
+            return judged.reason
+        request = self._request(call, call.code, judged.warnings)
+        if not self._say_so.must_ask(judged):
+            return request
+        ruling = await self._ask(request)
+        if not ruling.allows:
+            return _REFUSALS[ruling.decision]
+        if ruling.decision == "edit":
+            judged = self._say_so.judge(call.language, ruling.request.code)
+            if judged.verdict == "deny":
+                return judged.reason
+        return ruling.request
+
+    async def _note_passages(self, call: Call) -> None:
+        for each in self._workshop.take_passages():
+            used = NetworkUsed(
+                call.id, each.host, each.port, each.verdict, each.sent, each.received
+            )
+            await self._journal.note("runtime", used)
 
     async def refuse_all(self, detail: str) -> None:
         """Note of all calls that nothing came of yet that nothing will."""
@@ -116,18 +155,19 @@ class Performer:
             return _UNREADABLE
         if self._workshop.refusal:
             return self._workshop.refusal
-        if call.language not in self._workshop.languages:
+        if call.language != LANGUAGE and call.language not in self._workshop.languages:
             here = ", ".join(self._workshop.languages)
             return f"{call.language} does not run here; these do: {here}."
         return ""
 
-    def _request(self, call: Call, code: str) -> Request:
+    def _request(self, call: Call, code: str, warnings: tuple[str, ...]) -> Request:
         return Request(
             run=call.id,
             language=call.language,
             code=code,
             where=self._workshop.where,
             may_touch=self._workshop.may_touch(call.language),
+            warnings=warnings,
         )
 
     async def _ask(self, request: Request) -> Ruling:
@@ -142,6 +182,7 @@ class Performer:
                 code=ruling.request.code,
                 where=self._workshop.where,
                 may_touch=self._workshop.may_touch(request.language),
+                warnings=request.warnings,
             )
             if not ruling.allows or ruling.covers(now):
                 return ruling

@@ -52,6 +52,8 @@ class ModelProfile:
     """Added to the system prompt of a model that calls tools."""
     with_fences: str = ""
     """Added to the system prompt of a model that writes fenced code."""
+    access: str = ""
+    """Added to the system prompt where code runs: how to ask for more reach. Empty: it is not."""
     without_code: str = ""
     """Added to the system prompt instead, where no code can run. `{refusal}`: why."""
     examples: tuple[Example, ...] = ()

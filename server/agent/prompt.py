@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from sayso.server.agent.access import LANGUAGE
 from sayso.server.agent.compaction import compact, length_of, shorten
 from sayso.server.agent.examples import ExampleBook
 from sayso.server.agent.functions import Function, fenced_note
@@ -78,6 +79,9 @@ class Prompt:
             talk = tuple(example for example in profile.examples if not example.code)
             profile = replace(profile, examples=talk)
         names = frozenset(function.name for function in functions)
+        self._runs = languages
+        if languages and profile.access:
+            languages = (*languages, LANGUAGE)
         self.languages = Languages(languages, names)
         self._functions = functions
         plain = [language for language in languages if language not in names]
@@ -92,9 +96,9 @@ class Prompt:
         self._system = self._write_system(workshop, calls_tools=calls_tools)
 
     def _write_system(self, workshop: Workshop, *, calls_tools: bool) -> ChatMessage:
-        profile, languages = self._profile, self.languages.here
+        profile, languages = self._profile, self._runs
         way = profile.with_tool if calls_tools else profile.with_fences
-        way = way if languages else profile.without_code
+        way = f"{way.strip()}\n{profile.access.strip()}" if languages else profile.without_code
         text = f"{profile.system.strip()}\n{way.strip()}".strip()
         own = profile.instructions.strip()
         if self._functions and not calls_tools:

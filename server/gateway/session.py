@@ -21,7 +21,7 @@ from sayso.server.gateway.host import Conversation
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.outbox import Outbox
 from sayso.server.gateway.rates import Rates
-from sayso.server.trust.who import Who
+from sayso.server.trust.who import THIS_MACHINE, Who
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Joined, Ticket
 
@@ -137,6 +137,7 @@ class Session:
             frame_bytes,
             returns=returns,
             may_approve=self.who.may("approve"),
+            at_console=self.who is THIS_MACHINE,
         )
 
 

@@ -30,8 +30,9 @@ def event_of(device: str, message: m.FromClient, features: Container[str] = ()) 
         case m.PlayState(stream=stream, samples=samples, done=done):
             return events.Played(device, stream, samples, done)
         case m.Approve():
+            decision, code = message.decision, message.code
             return events.Answered(
-                device, message.id, message.nonce, message.decision, message.code
+                device, message.id, message.nonce, decision, code, message.lasting
             )
         case m.Settings(values=values) if "settings" in features:
             return preferred(device, values)

@@ -5,6 +5,8 @@ is started with. Folders are part of a kernel's confines from its start, so more
 kernel. The network is a proxy that is there from the start, and a grant edits its rules.
 """
 
+import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -44,6 +46,8 @@ class Reach:
     """Names that the network proxy lets pass: `example.org`, or `*.example.org` with all below."""
     network: bool = False
     """Every public host."""
+    closed: tuple[str, ...] = ()
+    """Names that it never lets pass, whatever else is granted; written as in `hosts`."""
     look_only: bool = False
     """Nothing outside its scratch folder can be written, and no network is there, whatever else is
     granted."""
@@ -74,9 +78,18 @@ class Reach:
         """This, and a host more."""
         return self if host in self.hosts else replace(self, hosts=(*self.hosts, host))
 
+    def joined(self, other: "Reach") -> "Reach":
+        """What both grant."""
+        both = self
+        for each in other.folders:
+            both = both.with_folder(each)
+        for host in other.hosts:
+            both = both.with_host(host)
+        return replace(both, network=self.network or other.network)
+
     def lets_pass(self, host: str) -> bool:
         """Whether the network proxy may lead to this host, if it is a public one."""
-        if self.look_only:
+        if self.look_only or any(_matches(host, name) for name in self.closed):
             return False
         return self.network or any(_matches(host, name) for name in self.hosts)
 
@@ -149,6 +162,38 @@ def folder(path: str | Path, access: Access) -> Folder:
                 " name a folder beside or below it."
             )
     return Folder(place, access)
+
+
+_PERSONAL = {
+    "desktop": "DESKTOP", "documents": "DOCUMENTS", "downloads": "DOWNLOAD", "music": "MUSIC",
+    "pictures": "PICTURES", "public": "PUBLICSHARE", "templates": "TEMPLATES", "videos": "VIDEOS",
+}  # fmt: skip
+"""How the desktop's list of folders calls what people and models call so."""
+
+
+def personal(path: str) -> str:
+    """The place that is meant by `~/Downloads` where the desktop has it under another name."""
+    named = re.fullmatch(r"(?:~/|my )?(\w+)(/.*)?", path.strip(), re.IGNORECASE)
+    kind = _PERSONAL.get(named[1].lower()) if named else None
+    if named is None or kind is None:
+        return path
+    home = Path.home()
+    plain = home / named[1].capitalize()
+    if not plain.exists():
+        listed = _listed_folders(home).get(kind)
+        plain = Path(listed) if listed else plain
+    return f"{plain}{named[2] or ''}"
+
+
+def _listed_folders(home: Path) -> dict[str, str]:
+    """What `xdg-user-dirs` has written down."""
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    try:
+        text = (config / "user-dirs.dirs").read_text(errors="replace")
+    except OSError:
+        return {}
+    found = re.findall(r'^XDG_(\w+)_DIR="(.*)"$', text, re.MULTILINE)
+    return {name: where.replace("$HOME", str(home)) for name, where in found}
 
 
 def _inside_data(place: Path, home: Home) -> bool:

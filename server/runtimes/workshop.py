@@ -5,6 +5,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 from sayso.protocol.home import Home
+from sayso.server.runtimes.base import base_python
 from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.language import Language, Place
 from sayso.server.runtimes.languages.shipped import shipped
@@ -15,6 +16,7 @@ from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.runtime import Ending, Output, Runtime
 from sayso.server.runtimes.sandbox.sandbox import Confines
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
+from sayso.server.runtimes.sandbox.unconfined import Unconfined
 
 NO_GRANTS = Reach()
 
@@ -139,13 +141,14 @@ class Workshop:
     def _made_for(self, reach: Reach) -> dict[str, Runtime]:
         if not self._environment or not self._sandbox:
             return {}
+        sandbox = Unconfined(base_python()) if reach.everything else self._sandbox
         confines = Confines(
             self._workspace,
             writable=reach.writable(self._workspace),
             readable=reach.readable(self._workspace),
             proxy=self._proxy,
         )
-        place = Place(self._sandbox, self._environment, confines, self._disk_reserve)
+        place = Place(sandbox, self._environment, confines, self._disk_reserve)
         return {language.name: language.runtime(place) for language in self._languages}
 
     def _named(self, language: str) -> str:

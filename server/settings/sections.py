@@ -144,6 +144,19 @@ class Agent:
 class Approvals:
     """Your say-so."""
 
+    mode: Literal["read-only", "ask", "workspace", "full"] = "ask"
+    """What runs unasked. `read-only`: code may look and change nothing. `ask`: nothing does.
+    `workspace`: what stays in the sandbox does. `full`: no sandbox; code may do all that you may.
+    `/mode` changes it for one conversation."""
+    safe: Literal["off", "ask", "auto"] = "ask"
+    """Whether code is looked through for what is dangerous. `ask`: what is found is shown, and
+    asked about in every mode. `auto`: what is gravely dangerous does not run. `off`: it is not
+    looked through."""
+    rules: tuple[str, ...] = ()
+    """Your own rules, each a text of several lines: `allow`, `ask` or `deny`, then `command`,
+    `path`, `host` or `language` and what is meant; then at least one line `matches: …` and one
+    `spares: …` with examples, which are tried at start."""
+
     expire_s: Annotated[float, Between(5, 3_600)] = 120.0
     """Seconds that a question waits for an answer. Silence is a no."""
 
@@ -154,10 +167,20 @@ class Code:
 
     workspace: str = ""
     """Folder that code may write to; empty means one in Sayso's data folder. Code sees nothing else
-    of yours."""
+    of yours but what is granted."""
     languages: tuple[str, ...] = ()
     """Languages of your own, each a file and the class in it that describes the language, for
     example `~/ruby.py:Ruby`. The file runs in the server itself, so take none from strangers."""
+    read_folders: tuple[str, ...] = ()
+    """Folders of yours that code may read. A yes for good adds to them."""
+    write_folders: tuple[str, ...] = ()
+    """Folders of yours that code may read and write. A yes for good adds to them."""
+    hosts: tuple[str, ...] = ()
+    """Hosts on the network that code may reach, `*.example.org` for all below. A yes for good adds
+    to them."""
+    network: bool = False
+    """Whether code may reach every public host. It never reaches this machine's own or your home
+    network."""
 
 
 @dataclass(frozen=True, slots=True)

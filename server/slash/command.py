@@ -23,6 +23,8 @@ class Situation:
     """What stands behind the command's name."""
     may_approve: bool = True
     """Whether the device may decide what runs."""
+    at_console: bool = False
+    """It comes from this machine itself, from a program of the server's own user."""
 
 
 @dataclass(frozen=True, slots=True)

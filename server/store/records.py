@@ -62,6 +62,10 @@ class ApprovalOpened:
     binding: str
     """Hash of code, language, folder and permissions: what exactly was asked."""
     expires_s: float
+    kind: Literal["run", "access"] = "run"
+    """`access`: not whether code may run, but whether it may reach more."""
+    warnings: tuple[str, ...] = ()
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,42 @@ class ApprovalClosed:
     """The device that decided."""
     binding: str = ""
     """Hash of what was approved; empty unless something was."""
+    lasting: bool = False
+    """More reach was granted for good."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReachGranted:
+    """Code can reach more from here on."""
+
+    run: str
+    """The call that asked for it."""
+    what: tuple[str, ...]
+    """`read /home/ada/Downloads`, `host pypi.org` …"""
+    by: str = ""
+    """The device that granted it; empty if the settings did."""
+    lasting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ModeChanged:
+    """The person changed what runs unasked."""
+
+    mode: str
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkUsed:
+    """A run went to a host, or was not let through."""
+
+    run: str
+    host: str
+    port: int
+    verdict: Literal["passed", "refused", "failed"]
+    sent: int = 0
+    """Bytes that code sent there."""
+    received: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +311,9 @@ Record = (
     | Answered
     | ApprovalOpened
     | ApprovalClosed
+    | ReachGranted
+    | ModeChanged
+    | NetworkUsed
     | RunIntended
     | RunReported
     | TakenBack

@@ -10,15 +10,17 @@ from typing import Literal
 SENTENCE_BREAK = "\n\n"
 """Ends a sentence for the mouth, so that what was said before a run is heard before it."""
 
-Aside = Literal["may_i", "ask_again", "not_from_here", "thinking", "acting"]
+Aside = Literal["may_i", "ask_again", "not_from_here", "on_a_screen", "thinking", "acting"]
 """`may_i`: may this code run? `ask_again`: a yes came before that was heard out. `not_from_here`: a
-yes came from a device that may not say it. The others fill a silence while work goes on."""
+yes came from a device that may not say it. `on_a_screen`: more reach needs a tap. The others fill a
+silence while work goes on."""
 
 PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
     "en": {
         "may_i": ("May I run this?",),
         "ask_again": ("I was still speaking. May I run it, yes or no?",),
         "not_from_here": ("This device may not decide that. Please answer on another one.",),
+        "on_a_screen": ("I would need more access for that. Please answer on a screen.",),
         "thinking": ("One moment.", "Let me think.", "Let me see.", "Just a second."),
         "acting": ("I'm on it.", "Working on it.", "It's running.", "This takes a moment."),
     },
@@ -28,6 +30,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "not_from_here": (
             "Dieses Gerät darf das nicht entscheiden. Antworte bitte auf einem anderen.",
         ),
+        "on_a_screen": ("Dafür brauche ich mehr Zugriff. Bitte antworte auf einem Bildschirm.",),
         "thinking": ("Einen Moment.", "Lass mich überlegen.", "Mal sehen.", "Kleinen Augenblick."),
         "acting": ("Ich bin dabei.", "Ich arbeite daran.", "Es läuft.", "Das dauert kurz."),
     },
@@ -35,6 +38,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "may_i": ("¿Puedo ejecutar esto?",),
         "ask_again": ("Aún estaba hablando. ¿Puedo ejecutarlo, sí o no?",),
         "not_from_here": ("Este dispositivo no puede decidirlo. Responde en otro, por favor.",),
+        "on_a_screen": ("Para eso necesito más acceso. Responde en una pantalla, por favor.",),
         "thinking": ("Un momento.", "Déjame pensar.", "A ver."),
         "acting": ("Estoy en ello.", "Está en marcha.", "Tardará un momento."),
     },
@@ -44,6 +48,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "not_from_here": (
             "Cet appareil ne peut pas en décider. Réponds sur un autre, s'il te plaît.",
         ),
+        "on_a_screen": ("Il me faut plus d'accès pour ça. Réponds sur un écran, s'il te plaît.",),
         "thinking": ("Un instant.", "Laisse-moi réfléchir.", "Voyons voir."),
         "acting": ("Je m'en occupe.", "C'est en cours.", "Ça prend un instant."),
     },
@@ -53,6 +58,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "not_from_here": (
             "Questo dispositivo non può deciderlo. Rispondi su un altro, per favore.",
         ),
+        "on_a_screen": ("Per questo mi serve più accesso. Rispondi su uno schermo, per favore.",),
         "thinking": ("Un momento.", "Fammi pensare.", "Vediamo."),
         "acting": ("Ci sto lavorando.", "È in corso.", "Ci vuole un momento."),
     },
@@ -62,6 +68,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "not_from_here": (
             "Dit apparaat mag dat niet beslissen. Antwoord op een ander, alsjeblieft.",
         ),
+        "on_a_screen": ("Daarvoor heb ik meer toegang nodig. Antwoord alsjeblieft op een scherm.",),
         "thinking": ("Een moment.", "Even denken.", "Eens kijken."),
         "acting": ("Ik ben ermee bezig.", "Het loopt.", "Dit duurt even."),
     },
@@ -69,6 +76,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "may_i": ("Posso executar isto?",),
         "ask_again": ("Ainda estava a falar. Posso executá-lo, sim ou não?",),
         "not_from_here": ("Este dispositivo não pode decidir isso. Responde noutro, por favor.",),
+        "on_a_screen": ("Para isso preciso de mais acesso. Responde num ecrã, por favor.",),
         "thinking": ("Um momento.", "Deixa-me pensar.", "Vamos ver."),
         "acting": ("Estou a tratar disso.", "Está em curso.", "Demora um momento."),
     },
@@ -90,7 +98,7 @@ def _all(*kinds: Aside) -> frozenset[str]:
 SHORTEST_PART = 8
 """Characters: a shorter piece of a question may as well be one of an answer."""
 
-QUESTIONS = _all("may_i", "ask_again", "not_from_here")
+QUESTIONS = _all("may_i", "ask_again", "not_from_here", "on_a_screen")
 FILLERS = _all("thinking", "acting")
 
 

@@ -111,6 +111,7 @@ class Settle:
     nonce: str
     decision: Literal["yes", "no", "edit"]
     code: str | None
+    lasting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ class Joined:
     """In which its person likes to be spoken to (BCP 47), if they have said so."""
     may_approve: bool = True
     """What is said or typed there may answer a question."""
+    at_console: bool = False
+    """It is the server's own machine, and has shown that machine's token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ class Answered:
     nonce: str
     decision: Literal["yes", "no", "edit"]
     code: str | None
+    lasting: bool = False
 
 
 # From the ears

@@ -243,7 +243,9 @@ class TurnMachine:
 
     @_on.register
     def _(self, event: events.Answered) -> None:
-        self._floor.do(Settle(event.device, event.id, event.nonce, event.decision, event.code))
+        self._floor.do(
+            Settle(event.device, event.id, event.nonce, event.decision, event.code, event.lasting)
+        )
 
     def _is_awaited_by(self, device: str) -> bool:
         return self._work.state == "awaiting_approval" and self._work.is_of(device)
@@ -252,12 +254,14 @@ class TurnMachine:
         return meaning in ("yes", "no") and self._is_awaited_by(device)
 
     def _settle(self, device: str, meaning: events.Meaning, *, over_speech: bool) -> None:
-        """A no counts at any time; a yes only if the question had been heard out."""
+        """A no counts at any time; a yes if the question was heard out and a word can settle it."""
         self._work.open_mouth()
         if meaning == "no":
             self._floor.do(SettleByWord(device, "no"))
         elif (known := self._floor.devices.get(device)) and not known.may_approve:
             self._mouth.say_aside("not_from_here")
+        elif self._work.asks_for_access:
+            self._mouth.say_aside("on_a_screen")
         elif over_speech:
             self._mouth.say_aside("ask_again")
         else:

@@ -9,7 +9,7 @@ ones are a new request, and the old one stops. Other people's requests wait.
 from collections import deque
 from dataclasses import dataclass, replace
 
-from sayso.protocol.messages import Error, Metrics, ReplyDelta
+from sayso.protocol.messages import ApprovalRequest, Error, Metrics, ReplyDelta
 from sayso.server.turn import events
 from sayso.server.turn.asides import SENTENCE_BREAK, is_filler
 from sayso.server.turn.effects import StopThinking, Think, Withdraw
@@ -40,6 +40,8 @@ class Work:
         self.state: WorkState = "idle"
         self.request: Request | None = None
         """Being worked on, or its answer is being spoken."""
+        self.asks_for_access = False
+        """What waits for a yes opens more than the sandbox: words alone do not settle it."""
         self.owes_words = False
         """Nothing was said about it yet, or not since it was last seen to act."""
         self._acted = False
@@ -128,8 +130,10 @@ class Work:
             self._mark("first_token")
             if self.state == "thinking" and event.state != "thinking":
                 self._mouth.say(SENTENCE_BREAK)
+            asked = event.message
+            self.asks_for_access = isinstance(asked, ApprovalRequest) and asked.kind == "access"
             if event.state == "awaiting_approval" and self.request and self.request.spoken:
-                self._mouth.say_aside("may_i")
+                self._mouth.say_aside("on_a_screen" if self.asks_for_access else "may_i")
             self.state = event.state
             self.owes_words = self._acted = True
             self._floor.tell(event.message)

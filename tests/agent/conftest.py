@@ -17,10 +17,12 @@ from sayso.server.agent.litellm_model import LitellmModel, Patience
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.model import ChatModel
 from sayso.server.agent.outputs import Outputs
-from sayso.server.agent.performing import Mode, Workshop
+from sayso.server.agent.performing import Workshop
 from sayso.server.agent.profiles import ModelProfile, profile
+from sayso.server.agent.say_so import Mode, SaySo, Standing
 from sayso.server.agent.spending import DayBook, DayBounds
 from sayso.server.models import Shelf
+from sayso.server.policy.judging import Policy
 from sayso.server.runtimes.environment import ensure
 from sayso.server.runtimes.sandbox.selftest import SandboxReport, find_sandbox
 from sayso.server.runtimes.workshop import Workshop as RealWorkshop
@@ -83,6 +85,9 @@ class House:
         *replies: Reply,
         calls_tools: Literal["yes", "no"] = "yes",
         mode: Mode = "ask",
+        policy: Policy | None = None,
+        standing: Standing | None = None,
+        say_so: SaySo | None = None,
         bounds: Bounds | None = None,
         manner: ModelProfile | None = None,
         model: ChatModel | None = None,
@@ -97,7 +102,7 @@ class House:
             self.journal,
             profile=manner or profile("default"),
             bounds=bounds,
-            mode=mode,
+            say_so=say_so or SaySo(policy or Policy(), mode, standing),
             outputs=Outputs(self.folder / "outputs"),
             day=self.day,
         )

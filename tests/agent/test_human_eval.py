@@ -11,6 +11,7 @@ from sayso.server.agent.events import RunEnded
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.profiles import profile
+from sayso.server.agent.say_so import SaySo
 from tests.agent.conftest import House
 from tests.agent.mutants import mutants
 from tests.scripted_model import Reply, runs, says
@@ -62,7 +63,7 @@ async def test_every_problem_is_solved_after_a_failure(house: House) -> None:
             house.journal,
             profile=profile("default"),
             bounds=Bounds(steps=4),
-            mode="workspace",
+            say_so=SaySo(mode="workspace"),
         )
         said = await house.ask(agent, f"Solve {name}, please.")
         ways = [event.status for event in house.told(RunEnded)]

@@ -24,9 +24,10 @@ from sayso.server.store.records import (
     RunIntended,
     RunReported,
 )
+from tests.agent.places import Ungranted
 
 
-class Place:
+class Place(Ungranted):
     """A place that is only described."""
 
     where = "/home/ann/sayso"

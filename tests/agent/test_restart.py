@@ -28,6 +28,7 @@ from sayso.server.agent.profiles import profile
 from sayso.server.agent.model import TextDelta
 from sayso.server.runtimes.runtime import Output
 from sayso.server.store.event_log import EventLog
+from tests.agent.places import Ungranted
 
 class Model:
     name, calls_tools, sees = "scripted", False, False
@@ -36,7 +37,7 @@ class Model:
     async def reply(self, messages, tools):
         yield TextDelta("I do it.\\n```python\\nopen('done', 'a').write('x')\\n```\\n")
 
-class Workshop:
+class Workshop(Ungranted):
     languages, where, refusal = ("python",), "/w", ""
     def may_touch(self, language):
         return ()

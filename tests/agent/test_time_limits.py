@@ -12,11 +12,12 @@ from sayso.server.agent.events import AgentEvent, ApprovalAsked, RunEnded, Said,
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool
-from sayso.server.agent.performing import Mode
 from sayso.server.agent.profiles import profile
+from sayso.server.agent.say_so import Mode, SaySo
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import RunReported
+from tests.agent.places import Ungranted
 
 pytestmark = pytest.mark.virtual_time
 
@@ -45,7 +46,7 @@ class Recital:
         yield TextDelta(self._replies.pop(0))
 
 
-class Hourglass:
+class Hourglass(Ungranted):
     """A place where code takes as many seconds as it says: real ones know no virtual time."""
 
     languages = ("python",)
@@ -84,7 +85,7 @@ class Room:
             self._journal,
             profile=profile("default"),
             bounds=Bounds(seconds=seconds),
-            mode=mode,
+            say_so=SaySo(mode=mode),
         )
 
     @property

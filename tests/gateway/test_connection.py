@@ -26,7 +26,7 @@ TICKET = Ticket(3, 1)
 async def test_a_client_joins_and_leaves_under_its_own_name() -> None:
     async with open_house() as house:
         async with house.client(device="kitchen"):
-            assert house.joined == [events.Joined("kitchen", True, 0.8, 8_192)]
+            assert house.joined == [events.Joined("kitchen", True, 0.8, 8_192, at_console=True)]
         async with house.client(device="kitchen"):
             assert house.left == ["kitchen"]
 

@@ -27,6 +27,7 @@ from sayso.server.shelf import Shelf
 from sayso.server.slash.choosing import CHOOSING
 from sayso.server.slash.commands import Commands
 from sayso.server.slash.conversing import CONVERSING
+from sayso.server.slash.deciding import DECIDING
 from sayso.server.slash.spending import SPENDING
 from sayso.server.slash.undoing import UNDOING
 from sayso.server.speech.ears import Ears
@@ -157,13 +158,15 @@ async def household(
         preferences=await Preferences.open(log),
         day=await DayBook.open(log, day or DayBounds()),
         think_with=another,
-        workshop=lambda place: Workshop(place, None, no_sandbox),
+        workshop=lambda place, reach: Workshop(place, None, no_sandbox, reach),
     )
     conversations = Conversations(
         log, partial(furnish, shared), idle_s=idle_s, open_at_most=open_at_most
     )
     try:
-        yield Household(conversations, Commands((*CONVERSING, *UNDOING, *CHOOSING, *SPENDING)), log)
+        yield Household(
+            conversations, Commands((*CONVERSING, *UNDOING, *CHOOSING, *DECIDING, *SPENDING)), log
+        )
     finally:
         await conversations.close()
         await log.close()

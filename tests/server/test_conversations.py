@@ -212,7 +212,8 @@ async def test_the_mode_is_chosen_where_one_may_approve(tmp_path: Path) -> None:
         assert "▸ ask" in (await desk.command("mode")).text
         assert not (await desk.command("mode", "reckless")).ok
         assert (await desk.command("mode", "workspace")).ok
-        assert house.conversations.open["main"].agent.mode == "workspace"
+        assert house.conversations.open["main"].agent.say_so.mode == "workspace"
+        assert "own console" in (await desk.command("mode", "full")).text
         radio = await house.device("radio", may_approve=False)
         assert not (await radio.command("mode", "ask")).ok
         assert not (await radio.command("model", "loud")).ok

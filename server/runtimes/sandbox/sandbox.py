@@ -11,7 +11,8 @@ from typing import Literal, Protocol
 
 from sayso.server.runtimes.network.proxy import Proxy
 
-Kind = Literal["bubblewrap", "landlock", "seatbelt"]
+Kind = Literal["bubblewrap", "landlock", "seatbelt", "none"]
+"""`none`: a person at the console wanted no sandbox."""
 
 KERNEL_USER = 65_530
 """As whom code runs when the server runs as root: a number that no distribution gives to anyone."""

@@ -1,0 +1,88 @@
+"""Acting on a call for more reach: weighed by the server, granted by a person on a screen."""
+
+from pathlib import Path
+from typing import Final
+
+from sayso.server.agent.access import AccessError, read_wish
+from sayso.server.agent.approvals import ApprovalDesk, Request
+from sayso.server.agent.bounds import Reckoning
+from sayso.server.agent.emitting import Emit
+from sayso.server.agent.events import ApprovalSettled
+from sayso.server.agent.journal import Journal
+from sayso.server.agent.say_so import Grant, Reachable, SaySo
+from sayso.server.runtimes.reach import GrantError
+from sayso.server.store.records import Call, InterpretersEnded, ReachGranted, RunReported
+
+_NO: Final = "The person said no: nothing more was opened. Go on without, or ask what they want."
+_SILENCE: Final = "The person did not answer, which means no: nothing more was opened."
+_THERE: Final = "That is in reach already."
+_LOST: Final = "The interpreters start anew for it: variables are lost."
+
+
+class Access:
+    """Performs such calls."""
+
+    def __init__(
+        self,
+        workshop: Reachable,
+        say_so: SaySo,
+        desk: ApprovalDesk,
+        journal: Journal,
+        reckoning: Reckoning,
+        emit: Emit,
+    ) -> None:
+        self._workshop = workshop
+        self._say_so = say_so
+        self._desk = desk
+        self._journal = journal
+        self._reckoning = reckoning
+        self._emit = emit
+
+    async def perform(self, call: Call) -> None:
+        """Ask for it, if it can be granted. Raises StoreError."""
+        try:
+            wish = read_wish(call.code)
+            grant = self._say_so.weigh(wish)
+        except (AccessError, GrantError) as problem:
+            await self._report(call, "refused", str(problem))
+            return
+        if self._say_so.mode == "full" or not grant.lines:
+            await self._report(call, "ok", _THERE)
+            return
+        request = self._request(call, grant, wish.why)
+        with self._reckoning.paused():
+            ruling = await self._desk.ask(request, self._emit)
+        await self._emit(ApprovalSettled(ruling.id, ruling.decision, ruling.by))
+        if not ruling.allows:
+            await self._report(call, "refused", _NO if ruling.decision == "no" else _SILENCE)
+            return
+        trouble = await self._say_so.grant(grant, lasting=ruling.lasting)
+        granted = ReachGranted(call.id, grant.lines, ruling.by, ruling.lasting and not trouble)
+        await self._journal.note("person", granted)
+        lost = await self._say_so.settle(self._workshop)
+        if lost:
+            await self._journal.note("server", InterpretersEnded())
+        told = (f"Granted: {', '.join(grant.lines)}.", trouble, _LOST if lost else "")
+        await self._report(call, "ok", " ".join(filter(None, told)))
+
+    def _request(self, call: Call, grant: Grant, why: str) -> Request:
+        after = self._say_so.reach.joined(grant.added)
+        warnings = (*grant.warnings, *((_LOST,) if grant.needs_new_kernel else ()))
+        return Request(
+            run=call.id,
+            language=call.language,
+            code="\n".join(grant.lines),
+            where=self._workshop.where,
+            may_touch=after.words(Path(self._workshop.where)),
+            kind="access",
+            warnings=warnings,
+            why=why,
+        )
+
+    async def _report(self, call: Call, status: str, text: str) -> None:
+        report = (
+            RunReported(call.id, "ok", output=text)
+            if status == "ok"
+            else RunReported(call.id, "refused", detail=text)
+        )
+        await self._journal.note("server", report)

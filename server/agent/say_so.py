@@ -1,0 +1,200 @@
+"""What a conversation's code may do unasked, what is asked first, and what was granted.
+
+    read-only   code may look and change nothing, has no network, and is not asked about
+    ask         every run is asked about, unless a rule allows it
+    workspace   what stays in the sandbox runs unasked
+    full        there is no sandbox: what the server's own user may do, code may do
+
+In every mode the person's rules and the shipped dangers may ask, or forbid. `full` is for a person
+at the server's own console alone: in its settings, or with a client that showed this machine's
+token.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal, Protocol, get_args
+
+from sayso.server.agent.access import Wish
+from sayso.server.policy.judging import Judgement, Policy
+from sayso.server.runtimes.reach import Folder, GrantError, Reach, folder, personal
+
+Mode = Literal["read-only", "ask", "workspace", "full"]
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+
+MEANINGS: Final[dict[Mode, str]] = {
+    "read-only": "code may look, and change nothing; it runs unasked",
+    "ask": "every run needs your yes",
+    "workspace": "what stays in the sandbox runs unasked",
+    "full": "no sandbox: code may do all that you may",
+}
+
+
+class ModeError(Exception):
+    """The mode stays as it is; the message is one sentence that says why."""
+
+
+class Reachable(Protocol):
+    """Where code runs, as far as its reach goes."""
+
+    @property
+    def reach(self) -> Reach: ...
+
+    async def set_reach(self, reach: Reach) -> bool:
+        """Let this be what code can reach; return whether variables were lost over it."""
+        ...
+
+    @property
+    def where(self) -> str: ...
+
+
+class Standing(Protocol):
+    """What the person granted for good."""
+
+    @property
+    def reach(self) -> Reach: ...
+
+    async def keep(self, granted: Reach) -> str:
+        """Keep this for good; return what went wrong, in a sentence, or nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """More reach, as it would be."""
+
+    reach: Reach
+    added: Reach
+    """What is new in it."""
+    warnings: tuple[str, ...] = ()
+    needs_new_kernel: bool = False
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What is new, a line each."""
+        hosts = tuple(f"host {host}" for host in self.added.hosts)
+        network = ("any public host on the network",) if self.added.network else ()
+        return (*map(str, self.added.folders), *hosts, *network)
+
+
+class SaySo:
+    """Of one conversation."""
+
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        mode: Mode = "ask",
+        standing: Standing | None = None,
+    ) -> None:
+        self._policy = policy or Policy()
+        self._mode: Mode = mode
+        self._first_mode: Mode = mode
+        self._standing = standing
+        self._own = Reach()
+
+    @property
+    def mode(self) -> Mode:
+        """Taken up by the next run."""
+        return self._mode
+
+    @property
+    def reach(self) -> Reach:
+        """What code may reach in this mode, with all that was granted."""
+        return replace(
+            self.granted,
+            closed=self._policy.denied_hosts,
+            look_only=self._mode == "read-only",
+            everything=self._mode == "full",
+        )
+
+    @property
+    def granted(self) -> Reach:
+        """What was granted, for good and for this conversation."""
+        standing = self._standing.reach if self._standing else Reach()
+        return standing.joined(self._own).joined(Reach(hosts=self._policy.allowed_hosts))
+
+    def change_mode(self, wanted: str, *, at_console: bool) -> Mode:
+        """From the next run on. Raises ModeError."""
+        name = wanted.strip().lower().replace("_", "-").replace("readonly", "read-only")
+        if name not in MODES:
+            raise ModeError(f"There is no mode {wanted[:40]}; there are {', '.join(MODES)}.")
+        if name == "full" and not at_console:
+            raise ModeError(
+                "The mode full is for a person at the server's own console: set it there."
+            )
+        self._mode = name
+        return self._mode
+
+    def take_back(self) -> None:
+        """What was granted for this conversation is granted no more, from the next run on."""
+        self._own = Reach()
+
+    def forget(self) -> None:
+        """Begin anew, as the settings have it."""
+        self.take_back()
+        self._mode = self._first_mode
+
+    async def settle(self, workshop: Reachable) -> bool:
+        """See to it that code has this reach; return whether variables were lost over it."""
+        wanted = self.reach
+        return workshop.reach != wanted and await workshop.set_reach(wanted)
+
+    def judge(self, language: str, code: str) -> Judgement:
+        """What the rules say of code."""
+        return self._policy.judge(language, code)
+
+    def must_ask(self, judgement: Judgement) -> bool:
+        """Whether code of which this is said needs a yes."""
+        if self._mode == "ask":
+            return judgement.verdict != "allow"
+        return judgement.verdict == "ask"
+
+    def weigh(self, wish: Wish) -> Grant:
+        """What granting a wish would mean. Raises GrantError where it is never granted."""
+        if self._mode == "read-only" and (
+            wish.hosts or wish.network or any(place.access == "write" for place in wish.places)
+        ):
+            raise GrantError("The mode is read-only: there is no writing, and no network.")
+        folders = tuple(self._weighed(place.path, place.access) for place in wish.places)
+        for host in wish.hosts:
+            if Reach(closed=self._policy.denied_hosts, network=True).lets_pass(host):
+                continue
+            raise GrantError(f"A rule of the person's forbids {host}.")
+        before = self.granted
+        after = before
+        for each in folders:
+            after = after.with_folder(each)
+        for host in wish.hosts:
+            after = after if after.lets_pass(host) else after.with_host(host)
+        if wish.network:
+            after = replace(after, network=True)
+        added = Reach(
+            tuple(each for each in after.folders if each not in before.folders),
+            tuple(host for host in after.hosts if host not in before.hosts),
+            network=after.network and not before.network,
+        )
+        return Grant(after, added, self._warnings(added), before.needs_new_kernel(after))
+
+    async def grant(self, grant: Grant, *, lasting: bool) -> str:
+        """Grant it, for good or for this conversation; return a sentence if it cannot be kept."""
+        trouble = ""
+        if lasting and self._standing:
+            trouble = await self._standing.keep(grant.added)
+        self._own = self._own.joined(grant.added)
+        return trouble
+
+    def _weighed(self, path: str, access: Literal["read", "write"]) -> Folder:
+        place = folder(personal(path), access)
+        if rule := self._policy.forbids_path(str(place.path)):
+            raise GrantError(f'{place.path} is not granted: the rule "{rule}" forbids it.')
+        return place
+
+    def _warnings(self, added: Reach) -> tuple[str, ...]:
+        found = []
+        for each in added.folders:
+            judged = self._policy.judge("shell", f"cat '{each.path}'")
+            found += [f"{each.path}: {warning}" for warning in judged.warnings]
+            if each.path == Path.home():
+                found.append("This is your whole home folder, with keys and passwords in it.")
+        if added.network:
+            found.append("Code could send what it reads to anyone.")
+        return tuple(found)
