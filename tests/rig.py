@@ -41,6 +41,11 @@ class Client:
     events: list[Event]
     stderr: str
 
+    @classmethod
+    def of(cls, code: int, stdout: str, stderr: str) -> Self:
+        """From what the process wrote."""
+        return cls(code, list(_lines(stdout)), stderr)
+
     def all(self, name: str) -> list[Event]:
         return [event for event in self.events if event["event"] == name]
 
@@ -132,9 +137,12 @@ class Server:
         return f"ws://127.0.0.1:{self.port}/ws"
 
     def health(self) -> Mapping[str, Any]:
-        address = f"http://127.0.0.1:{self.port}/health"
-        with urllib.request.urlopen(address, timeout=5) as answer:
-            return dict(json.load(answer))
+        return dict(json.loads(self.get("/health")))
+
+    def get(self, path: str) -> str:
+        """What a plain request is answered."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as answer:
+            return str(answer.read().decode())
 
     def ask(self, text: str, *flags: str) -> Client:
         """One typed question."""

@@ -208,3 +208,52 @@ def test_a_new_device_of_an_old_name_does_not_go_on_with_what_that_one_said() ->
     s.join()
     s.wait(10.0)
     assert s.when(effects.Finish) == left + 5.0
+
+
+def frame(value: int) -> bytes:
+    return bytes([value, 0]) * FRAME
+
+
+def fed(s: Scene) -> bytes:
+    return b"".join(e.pcm for _, e in s.done if isinstance(e, effects.Feed))
+
+
+def test_sound_that_was_overtaken_leaves_silence_in_its_place() -> None:
+    s = scene()
+    s.press()
+    for place in (0, 2, 1, 3):
+        s.happens(events.AudioHeard("laptop", 1, place * FRAME, frame(place + 1)))
+    assert fed(s) == frame(1) + bytes(2 * FRAME) + frame(3) + frame(4)
+
+
+def test_sound_may_come_faster_than_it_is_spoken() -> None:
+    s = scene()
+    s.press()
+    for place in range(100):
+        s.happens(events.AudioHeard("laptop", 1, place * FRAME, frame(1)))
+    s.release(100 * FRAME)
+    assert s.when(effects.Finish) == 0.0
+    assert fed(s) == frame(1) * 100
+
+
+def test_sound_may_come_slower_than_it_is_spoken_and_in_bursts() -> None:
+    s = scene()
+    s.press()
+    for place in range(0, 100, 10):
+        for step in range(10):
+            s.happens(events.AudioHeard("laptop", 1, (place + step) * FRAME, frame(1)))
+        s.wait(0.5)  # ten frames are 0.2 s
+    s.release(100 * FRAME)
+    assert s.when(effects.Finish) == pytest.approx(5.0)
+    assert fed(s) == frame(1) * 100
+
+
+def test_a_microphone_that_gives_nothing_at_all_is_waited_for_two_seconds() -> None:
+    s = scene()
+    s.press()
+    s.wait(1.0)
+    s.release(RATE_IN)
+    s.wait(3.0)
+    assert s.when(effects.Finish) == pytest.approx(3.0)
+    s.understand("")
+    assert not s.all(effects.Think)
