@@ -1,14 +1,20 @@
 """Takes the loudspeaker's sound out of the microphone's, frame by frame, for two readers.
 
-    near ──┬──▶ WebRTC ──▶ `gate`   nothing of the loudspeaker is left: safe to decide by, but a
-           │                        voice over it is mangled
-    far  ──┴──▶ Kalman ──▶ `words`  a little is left (-10 to -27 dB), and a voice over it is whole:
-                                    good to understand
+    near ──┬──▶ Kalman filter ──┬──────────────────────▶ `words`
+    far  ──┤                    └─▶ clearly not echo? ─┬▶ `gate`
+           └──▶ WebRTC ────────────────────────────────┘
 
-The one alone would either start by itself or hear "Scott" for "stop"; `scripts/bench ears` prints
-the evidence. The filter is the frequency-domain Kalman filter of Enzner and Vary (Signal
-Processing 86, 2006): it adapts slowly where the near end is loud, so double talk does not upset it.
+WebRTC's canceller leaves nothing of the loudspeaker, but mangles or swallows a voice over it. The
+filter leaves a little (-10 to -50 dB) and keeps the voice whole: good to understand. To decide by,
+its sound is used where it is clearly louder than what the echo can be, and WebRTC's elsewhere: so
+the device neither starts by itself nor misses a "stop". `scripts/bench ears` prints the evidence.
+
+The filter is the frequency-domain Kalman filter of Enzner and Vary (Signal Processing 86, 2006): it
+adapts slowly where the near end is loud, so double talk does not upset it.
 """
+
+import math
+from collections import deque
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +33,19 @@ NOISE_MEMORY = 0.5
 UNKNOWN = 10.0
 """How little is known of the room in the beginning; large, so that it is learnt at once."""
 
+CLEARLY = 2.0
+"""So many times the power of the echo (3 dB) is a voice. What is left of the echo alone stays under
+that when the filter knows the room; a voice at the device lies 10 dB above."""
+ECHO_FADES = 0.7
+"""How a room's echo fades from frame to frame at the slowest: 60 dB in 0.8 s."""
+SMOOTH_FRAMES = 5
+"""Powers are compared over 100 ms: a syllable."""
+KNOWN_DB = 5.0
+"""The filter knows the room when it takes out so much, on the average of the last second …"""
+KNOWING_MEMORY = 0.98
+AUDIBLE = 1e-6
+"""… of those frames in which the loudspeaker plays something: -60 dB."""
+
 Floats = NDArray[np.float64]
 
 
@@ -44,12 +63,37 @@ class EchoCanceller:
             ) from error
         self._strict = WebRtc(RATE)
         self._mild = KalmanFilter()
+        self._judge = _Judge()
 
     def take(self, near: bytes, far: bytes) -> Heard:
         near_samples, far_samples = _samples(near), _samples(far)
         strict = self._strict.process(near_samples, far_samples)
         mild = self._mild.take(near_samples / FULL_SCALE, far_samples / FULL_SCALE)
-        return Heard(strict.astype("<i2", copy=False).tobytes(), _pcm(mild))
+        words = _pcm(mild)
+        if self._judge.is_voice(near_samples / FULL_SCALE, far_samples / FULL_SCALE, mild):
+            return Heard(words, words)
+        return Heard(strict.astype("<i2", copy=False).tobytes(), words)
+
+
+class _Judge:
+    """Tells whether what the filter leaves is clearly more than echo."""
+
+    def __init__(self) -> None:
+        self._rests: deque[float] = deque(maxlen=SMOOTH_FRAMES)
+        self._echoes: deque[float] = deque(maxlen=SMOOTH_FRAMES)
+        self._echo = 0.0
+        self._knows_db = 0.0
+
+    def is_voice(self, near: Floats, far: Floats, rest: Floats) -> bool:
+        heard, left, gone = _power(near), _power(rest), _power(near - rest)
+        if _power(far) > AUDIBLE:
+            taken_db = min(20.0, max(-3.0, 10 * math.log10((heard + 1e-10) / (left + 1e-10))))
+            self._knows_db += (1 - KNOWING_MEMORY) * (taken_db - self._knows_db)
+        self._echo = max(gone, ECHO_FADES * self._echo)
+        self._rests.append(left)
+        self._echoes.append(self._echo)
+        louder = sum(self._rests) > CLEARLY * (sum(self._echoes) + 1e-7)
+        return louder and self._knows_db > KNOWN_DB
 
 
 class KalmanFilter:
@@ -86,6 +130,10 @@ class KalmanFilter:
         step = np.fft.irfft(gain * self._far.conj() * error, axis=1)
         step[:, self._block :] = 0
         self._room += np.fft.rfft(step, axis=1)
+
+
+def _power(samples: Floats) -> float:
+    return float(np.mean(samples**2))
 
 
 def _samples(frame: bytes) -> NDArray[np.int16]:
