@@ -23,12 +23,8 @@ from sayso.server.preferences import Preferences
 from sayso.server.seat import Seat
 from sayso.server.settings import Settings
 from sayso.server.shelf import Shelf
-from sayso.server.slash.choosing import CHOOSING
 from sayso.server.slash.commands import Commands
-from sayso.server.slash.conversing import CONVERSING
-from sayso.server.slash.deciding import DECIDING
-from sayso.server.slash.spending import SPENDING
-from sayso.server.slash.undoing import UNDOING
+from sayso.server.slash.shipped import SHIPPED
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
 from sayso.server.standing import StandingGrants, policy_of
@@ -78,7 +74,7 @@ class App:
             also=(name for name in settings.listen.names if ":" in name),
         )
         self._ready = asyncio.Event()
-        self._commands = Commands((*CONVERSING, *UNDOING, *CHOOSING, *DECIDING, *SPENDING))
+        self._commands = Commands(SHIPPED)
         self._conversations: Conversations
         self.address = ""
         """Host and port that it listens on."""

@@ -89,9 +89,13 @@ class Furnished:
     async def used(self) -> Used:
         """What this conversation has used, ever. Raises StoreError."""
         used = Used()
-        for event in await self._shared.log.conversation(self.about.id):
+        for event in await self.events():
             used.count(event.record)
         return used
+
+    async def events(self) -> list[records.Event]:
+        """Everything that happened here. Raises StoreError."""
+        return await self._shared.log.conversation(self.about.id)
 
     async def think_with(self, name: str) -> Mind:
         """Let another language model answer from the next request on, if it can be had."""

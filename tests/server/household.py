@@ -24,12 +24,8 @@ from sayso.server.runtimes.workshop import Workshop
 from sayso.server.seat import Seat
 from sayso.server.settings import Settings
 from sayso.server.shelf import Shelf
-from sayso.server.slash.choosing import CHOOSING
 from sayso.server.slash.commands import Commands
-from sayso.server.slash.conversing import CONVERSING
-from sayso.server.slash.deciding import DECIDING
-from sayso.server.slash.spending import SPENDING
-from sayso.server.slash.undoing import UNDOING
+from sayso.server.slash.shipped import SHIPPED
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
 from sayso.server.speech.voices import OneVoice
@@ -165,7 +161,7 @@ async def household(
     )
     try:
         yield Household(
-            conversations, Commands((*CONVERSING, *UNDOING, *CHOOSING, *DECIDING, *SPENDING)), log
+            conversations, Commands(SHIPPED), log
         )
     finally:
         await conversations.close()

@@ -1,6 +1,7 @@
 """Several conversations: each its own memory, found again by name, moved between, begun anew."""
 
 import asyncio
+import json
 from pathlib import Path
 
 from sayso.protocol import messages as m
@@ -228,3 +229,16 @@ async def test_the_cost_is_told_for_here_and_for_today(tmp_path: Path) -> None:
         await desk.ask("hello")
         told = (await desk.command("cost")).text.splitlines()
         assert told == ["This conversation: 3 tokens.", "Today, all conversations: 6 tokens."]
+
+
+async def test_a_conversation_is_exported_as_a_file(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        await desk.ask("hello")
+        done = await desk.command("export")
+        assert (done.ok, done.file_name) == (True, "main.ipynb")
+        item = house.conversations.open["main"].shelf.get(done.file or "")
+        assert item
+        assert "hello" in str(json.loads(item.data)["cells"])
+        assert (await desk.command("export", "json")).file_name == "main.jsonl"
+        assert not (await desk.command("export", "pdf")).ok
