@@ -160,9 +160,7 @@ async def household(
         log, partial(furnish, shared), idle_s=idle_s, open_at_most=open_at_most
     )
     try:
-        yield Household(
-            conversations, Commands(SHIPPED), log
-        )
+        yield Household(conversations, Commands(SHIPPED), log)
     finally:
         await conversations.close()
         await log.close()
