@@ -18,6 +18,8 @@ class _Waiting:
     announced: Announced
     shown: bool
     tries: int = 0
+    only_at: Ticket | None = None
+    """Its device's person alone is to hear it, and only as long as nothing new is asked."""
 
 
 class Announcements:
@@ -36,6 +38,11 @@ class Announcements:
         self._waiting.append(_Waiting(event, shown=bool(self._floor.devices)))
         if self._floor.devices:
             self._floor.tell(Announce(event.text))
+
+    def say_there(self, text: str, device: str) -> None:
+        """Say this to one device's person, who can read it already."""
+        waiting = _Waiting(Announced(text, device), shown=True, only_at=self._floor.ticket)
+        self._waiting.appendleft(waiting)
 
     def joined(self, device: str) -> None:
         """Show what came up while nobody was there."""
@@ -59,7 +66,7 @@ class Announcements:
         if not self._waiting or not self._floor.devices:
             return
         waiting = self._waiting.popleft()
-        device = self._place(waiting.announced.device)
+        device = self._place(waiting)
         if device is None:
             return  # There are screens only, and they have shown it.
         waiting.tries += 1
@@ -70,7 +77,10 @@ class Announcements:
         self._mouth.say(waiting.announced.text)
         self._mouth.finish()
 
-    def _place(self, wanted: str) -> Joined | None:
+    def _place(self, waiting: _Waiting) -> Joined | None:
         """Where it belongs; if that device is gone or mute, anywhere rather than nowhere."""
         able = {name: device for name, device in self._floor.devices.items() if device.speaks}
-        return able.get(wanted) or next(iter(able.values()), None)
+        there = able.get(waiting.announced.device)
+        if waiting.only_at:
+            return there if waiting.only_at == self._floor.ticket else None
+        return there or next(iter(able.values()), None)

@@ -28,6 +28,7 @@ from sayso.server.turn.floor import Floor
 from sayso.server.turn.mouth import Mouth
 from sayso.server.turn.murmurs import is_murmur
 from sayso.server.turn.request import Request
+from sayso.server.turn.unheard import Unheard
 from sayso.server.turn.utterance import Utterance
 from sayso.server.turn.work import Work
 
@@ -42,6 +43,7 @@ class TurnMachine:
         self._work = Work(self._floor, self._mouth)
         self._filler = Filler(self._floor, self._ears, self._work, self._mouth)
         self._announcements = Announcements(self._floor, self._mouth)
+        self._unheard = Unheard(self._floor, self._mouth, self._work, self._announcements)
         self._shown = TurnState("idle", "idle", "silent")
 
     def handle(self, event: Event, now: float) -> list[Effect]:
@@ -93,6 +95,7 @@ class TurnMachine:
         self._announcements.joined(event.device)
         if self._work.is_of(event.device):
             self._work.open_mouth()
+        self._unheard.joined(event)
 
     @_on.register
     def _(self, event: events.Preferred) -> None:
@@ -103,6 +106,7 @@ class TurnMachine:
 
     @_on.register
     def _(self, event: events.Left) -> None:
+        self._unheard.leaving(event.device)
         self._floor.devices.pop(event.device, None)
         self._ears.lose_link(event.device)
         self._mouth.lose(event.device)
@@ -272,6 +276,7 @@ class TurnMachine:
     @_on.register
     def _(self, event: events.ReplyGrew) -> None:
         self._work.grew(event)
+        self._unheard.grew(event)
 
     @_on.register
     def _(self, event: events.WorkShowed) -> None:

@@ -62,6 +62,17 @@ class Mouth:
         return self._speech.device if self._speech else None
 
     @property
+    def is_answer(self) -> bool:
+        """What it says is somebody's answer."""
+        return self._is_answer
+
+    @property
+    def heard_words(self) -> int:
+        """How many words of the answer were heard."""
+        spoken = self._speech.heard if self._speech else ""
+        return len(f"{self._heard_before} {spoken}".split())
+
+    @property
     def answer_sent(self) -> bool:
         """Some sound of this answer has left."""
         return self._latest is not None and self._latest.answer_sent
