@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from bench import agent, chart, ears, voice
+from bench import agent, chart, ears, trust, voice
 
 CHART = Path(".house/bench/voice.svg")
 """Where the picture goes unless told otherwise: beside what the scripts build."""
@@ -21,15 +21,21 @@ def main() -> int:
     hear.add_argument("--most", type=int, help="only so many recordings, for a quick look")
     work = names.add_parser("agent", help="what running code and the loop around it cost")
     work.add_argument("--cells", type=int, default=200, help="cells of each kind (at least 20)")
+    hurt = names.add_parser("trust", help="lines that break, crowds, and clients that mean harm")
+    hurt.add_argument("--cuts", type=int, default=10_000, help="how often the line breaks")
+    hurt.add_argument("--idle", type=int, default=1_000, help="how many only listen")
     for bench in (talk, hear):
         bench.add_argument("--model", type=Path, help="another Whisper model's folder")
-    for bench in (talk, hear, work):
+    for bench in (talk, hear, work, hurt):
         bench.add_argument("--json", action="store_true", help="figures as one JSON object")
     arguments = parser.parse_args()
     match arguments.name:
         case "agent":
             costs = agent.measure(max(20, arguments.cells))
             print(json.dumps(costs) if arguments.json else agent.table(costs))
+        case "trust":
+            harm = trust.measure(max(20, arguments.cuts), max(10, arguments.idle))
+            print(json.dumps(harm) if arguments.json else trust.table(harm))
         case "ears":
             heard = ears.measure(arguments.model, arguments.most)
             print(json.dumps(heard) if arguments.json else ears.table(heard))

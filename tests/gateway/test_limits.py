@@ -2,9 +2,7 @@
 
 import asyncio
 import gc
-import struct
 import tracemalloc
-import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +15,7 @@ from sayso.protocol.frames import AudioFrame
 from sayso.server.gateway.limits import Limits
 from sayso.server.turn import events
 from sayso.server.turn.events import Ticket
+from tests.gateway.hostile import ABSURD, HOSTILE, SLOW, frame
 from tests.gateway.house import (
     WAIT_S,
     House,
@@ -87,11 +86,7 @@ async def test_a_flood_of_messages_is_read_slowly_and_others_are_served() -> Non
 # ── Handshakes ───────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
-    "slowly",
-    [b"", b"G", b"GET /ws HTTP/1.1\r\n", b"GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nX: "],
-    ids=["nothing", "a letter", "a line", "half a header"],
-)
+@pytest.mark.parametrize("slowly", SLOW.values(), ids=SLOW)
 async def test_a_handshake_that_never_ends_is_cut_off(slowly: bytes) -> None:
     async with open_house(Limits(handshake_s=0.2)) as house:
         reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
@@ -102,18 +97,7 @@ async def test_a_handshake_that_never_ends_is_cut_off(slowly: bytes) -> None:
         assert (await house.get("/ping"))[1] == "pong"
 
 
-@pytest.mark.parametrize(
-    "request_bytes",
-    [
-        b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 100_000 + b"\r\n",
-        b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\n\r\n",
-        b"GET / HTTP/1.1\r\nX: " + b"a" * 200_000 + b"\r\n\r\n",
-        b"POST /ws HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n",
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(500),
-        bytes(range(256)) * 100,
-    ],
-    ids=["headers", "path", "header", "body", "tls", "garbage"],
-)
+@pytest.mark.parametrize("request_bytes", ABSURD.values(), ids=ABSURD)
 async def test_an_absurd_request_is_turned_away(request_bytes: bytes) -> None:
     async with open_house(Limits(handshake_s=1.0)) as house:
         reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
@@ -139,28 +123,6 @@ async def test_a_tls_handshake_that_never_ends_is_cut_off(tmp_path: Path) -> Non
 
 
 # ── Frames ───────────────────────────────────────────────────────────────────────────────────────
-
-
-def frame(opcode: int, payload: bytes, *, length: int | None = None, flags: int = 0x80) -> bytes:
-    """A WebSocket frame with a mask of zeros, as raw as one wants it."""
-    size = len(payload) if length is None else length
-    return struct.pack("!BBQ", flags | opcode, 0x80 | 127, size) + bytes(4) + payload
-
-
-HOSTILE = {
-    "200 MB announced": (frame(1, b"x", length=200 * 2**20), 1009),
-    "a length beyond all": (frame(2, b"x", length=2**63 - 1), 1009),
-    "no mask": (struct.pack("!BB", 0x81, 2) + b"hi", 1002),
-    "reserved bits": (frame(1, b"hi", flags=0xF0), 1002),
-    "compressed": (frame(1, zlib.compress(b" " * 50_000_000), flags=0xC0), 1002),
-    "an unknown opcode": (frame(5, b"hi"), 1002),
-    "a long ping": (frame(9, bytes(500)), 1002),
-    "text that is no text": (frame(1, b'{"t":"\xc3\x28"}'), 1007),
-    "half a letter": (frame(1, "{“".encode()[:-1]), 1007),
-    "deep json": (frame(1, b'{"t":' + b"[" * 30_000), 1007),
-    "a continuation of nothing": (frame(0, b"hi"), 1002),
-    "a close with half a code": (frame(8, b"\x03"), 1002),
-}
 
 
 @pytest.mark.parametrize(("sent", "code"), HOSTILE.values(), ids=HOSTILE)
