@@ -79,14 +79,15 @@ class OneHouse:
         def make_workshop() -> Workshop:
             return ground.workshop(folder, say_so.reach)
 
-        say_so = SaySo(policy_of(settings), mode, StandingGrants(home, settings))
+        functions = [Function.of(tool) for tool in tools]
+        outside = frozenset(function.name for function in functions)
+        say_so = SaySo(policy_of(settings), mode, StandingGrants(home, settings), outside)
 
         day = await DayBook.open(log, day_bounds(settings))
         journal = await Journal.open(log, NAME, day.saw)
         workshop = make_workshop()
         memory = Memory(Home(own, own, own), settings.undo, journal, workshop)
         desk = ApprovalDesk(journal, settings.approvals.expire_s)
-        functions = [Function.of(tool) for tool in tools]
         agent = Agent(
             mind.model,
             Toolbox(workshop, functions),

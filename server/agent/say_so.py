@@ -84,7 +84,11 @@ class SaySo:
         policy: Policy | None = None,
         mode: Mode = "ask",
         standing: Standing | None = None,
+        outside: frozenset[str] = frozenset(),
     ) -> None:
+        """`outside`: languages whose code runs outside of the sandbox, which no mode but full lets
+        run unasked."""
+        self._outside = outside
         self._policy = policy or Policy()
         self._mode: Mode = mode
         self._first_mode: Mode = mode
@@ -140,7 +144,10 @@ class SaySo:
 
     def judge(self, language: str, code: str) -> Judgement:
         """What the rules say of code."""
-        return self._policy.judge(language, code)
+        judged = self._policy.judge(language, code)
+        if language in self._outside and self._mode != "full" and judged.verdict == "none":
+            return replace(judged, verdict="ask")
+        return judged
 
     def must_ask(self, judgement: Judgement) -> bool:
         """Whether code of which this is said needs a yes."""

@@ -162,10 +162,26 @@ def test_a_function_that_raises_is_told_to_the_model(model: ScriptedModel) -> No
         raise ValueError("no such luck")
 
     model.add(Reply(calls=[{"name": "broken", "arguments": "{}"}]), says("It broke."))
-    with sayso(model, tools=[broken], mode="workspace") as one:
+    with sayso(model, tools=[broken], approve=lambda _: True) as one:
         events = list(one.chat("go", stream=True))
         assert [e.status for e in events if isinstance(e, RunEnded)] == ["error"]
     assert "ValueError: no such luck" in str(model.requests[-1].messages[-1])
+
+
+@pytest.mark.parametrize(("mode", "runs_it"), [("workspace", 0), ("read-only", 0), ("full", 1)])
+def test_a_function_runs_outside_the_sandbox_so_only_the_mode_full_runs_it_unasked(
+    model: ScriptedModel, mode: str, runs_it: int
+) -> None:
+    called: list[str] = []
+
+    def note(text: str) -> None:
+        """Write it down."""
+        called.append(text)
+
+    model.add(Reply(calls=[{"name": "note", "arguments": '{"text": "milk"}'}]), says("Well."))
+    with sayso(model, tools=[note], mode=mode) as one:
+        assert one.chat("note it") == "Well."
+    assert called == ["milk"] * runs_it
 
 
 def test_importing_it_is_light() -> None:
