@@ -100,8 +100,16 @@ class Conversation:
         self.happened(self._known(device))
 
     def _known(self, device: events.Joined) -> events.Joined:
-        language = self._preferences.manner(device.device).language or self._mouth.language
-        return replace(device, language=language)
+        self._begin(self._find_language(device.device))
+        return replace(device, language=self._mouth.language)
+
+    async def _find_language(self, device: str) -> None:
+        """In which the turn's own few words are said: the device's, if there is a voice for it."""
+        wanted = self._preferences.manner(device).language
+        if wanted and not await self._mouth.can_speak(wanted):
+            self.happened(events.LanguageFound(device, ""))
+        else:
+            self.happened(events.LanguageFound(device, wanted or self._mouth.language))
 
     def leave(self, device: str) -> None:
         """A device is gone; work goes on."""
@@ -269,6 +277,7 @@ class Conversation:
     @_perform.register
     def _(self, effect: effects.Prefer) -> None:
         self._preferences.note(effect.preferred, self.id)
+        self._begin(self._find_language(effect.preferred.device))
 
     @_perform.register
     def _(self, effect: effects.Settle) -> None:

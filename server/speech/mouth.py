@@ -71,6 +71,10 @@ class Mouth:
         """Of those who did not say what they speak: the usual voice's."""
         return self._voices.language
 
+    async def can_speak(self, language: str) -> bool:
+        """Is there a voice for it (BCP 47)?"""
+        return await self._voices.pick("", language.partition("-")[0].lower()) is not None
+
     def speak(
         self,
         on_chunk: OnChunk,

@@ -31,8 +31,8 @@ class Joined:
     max_frame_bytes: int = 8_192
     returns: bool = False
     """It was here before, its connection broke, and it goes on where it was."""
-    language: str = ""
-    """In which its person likes to be spoken to (BCP 47), if they have said so."""
+    language: str = "en"
+    """In which it is spoken to, as far as is known when it comes: as in `LanguageFound`."""
     may_approve: bool = True
     """What is said or typed there may answer a question."""
     at_console: bool = False
@@ -108,6 +108,15 @@ class Preferred:
     """2.0 is twice as fast."""
     language: str | None = None
     """BCP 47."""
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageFound:
+    """The language in which a device is spoken to."""
+
+    device: str
+    language: str
+    """BCP 47; empty: its person wants one that no voice here speaks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +275,7 @@ Event = (
     | Interrupted
     | Played
     | Preferred
+    | LanguageFound
     | Answered
     | VoiceBegan
     | VoiceEnded

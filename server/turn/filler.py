@@ -52,12 +52,14 @@ class Filler:
     @property
     def _is_wanted(self) -> bool:
         request = self._work.request
+        device = self._floor.devices.get(self._mouth.device or "")
         return (
             request is not None
+            and device is not None
+            and device.language != ""
             and request.spoken
             and self._work.owes_words
             and self._work.state in ("thinking", "acting")
-            and self._mouth.is_busy
             and not self._mouth.is_speaking
             and not self._mouth.is_held
             and not self._ears.somebody_speaks

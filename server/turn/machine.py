@@ -99,10 +99,12 @@ class TurnMachine:
 
     @_on.register
     def _(self, event: events.Preferred) -> None:
-        known = self._floor.devices.get(event.device)
-        if known and event.language is not None:
-            self._floor.devices[event.device] = replace(known, language=event.language)
         self._floor.do(Prefer(event))
+
+    @_on.register
+    def _(self, event: events.LanguageFound) -> None:
+        if known := self._floor.devices.get(event.device):
+            self._floor.devices[event.device] = replace(known, language=event.language)
 
     @_on.register
     def _(self, event: events.Left) -> None:

@@ -28,6 +28,8 @@ from sayso.server.slash.commands import Commands
 from sayso.server.slash.shipped import SHIPPED
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
+from sayso.server.speech.recognizer import Recognizer
+from sayso.server.speech.synthesizer import Synthesizer
 from sayso.server.speech.voices import OneVoice
 from sayso.server.stand_ins import Deaf, Mute
 from sayso.server.store.event_log import EventLog
@@ -74,12 +76,13 @@ class Device:
     seat: Seat
     name: str
     told: list[m.FromServer] = field(default_factory=list)
+    sounds: list[Send] = field(default_factory=list)
 
     def tell(self, message: m.FromServer, ticket: Ticket) -> None:
         self.told.append(message)
 
     def send(self, speech: Send) -> None:
-        raise AssertionError("nobody speaks here")
+        self.sounds.append(speech)
 
     def all(self, kind: type) -> list[m.FromServer]:
         return [message for message in self.told if isinstance(message, kind)]
@@ -113,11 +116,17 @@ class Household:
     log: EventLog
 
     async def device(
-        self, name: str = "desk", wanted: str = "", person: str = "", *, may_approve: bool = True
+        self,
+        name: str = "desk",
+        wanted: str = "",
+        person: str = "",
+        *,
+        may_approve: bool = True,
+        speaks: bool = False,
     ) -> Device:
         seat = await Seat.take(self.conversations, self.commands, wanted, person)
         device = Device(seat, name)
-        seat.join(Joined(name, speaks=False, may_approve=may_approve), device)
+        seat.join(Joined(name, speaks=speaks, may_approve=may_approve), device)
         return device
 
 
@@ -129,6 +138,8 @@ async def household(
     open_at_most: int = 16,
     day: DayBounds | None = None,
     model: ChatModel | None = None,
+    ears: Recognizer | None = None,
+    voice: Synthesizer | None = None,
 ) -> AsyncIterator[Household]:
     """A house that lives in a folder, until the block ends."""
     home = Home(folder, folder, folder)
@@ -146,8 +157,8 @@ async def household(
         home=home,
         settings=Settings(),
         log=log,
-        ears=Ears(Deaf("no ears")),
-        mouth=Mouth(OneVoice(Mute("no voice"))),
+        ears=Ears(ears or Deaf("no ears")),
+        mouth=Mouth(OneVoice(voice or Mute("no voice"))),
         mind=Mind(model or Echo(), profile("default")),
         shelf=Shelf(),
         instinct=await Instinct.awake(log, remind),

@@ -241,6 +241,7 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(device=DEVICES, language=st.sampled_from(["", "de", "fr-FR"]))
     def prefer(self, device: str, language: str) -> None:
         self.happens(events.Preferred(device, language=language))
+        self.happens(events.LanguageFound(device, language))
 
     @rule(seconds=st.floats(0.0, 15.0))
     def let_time_pass(self, seconds: float) -> None:

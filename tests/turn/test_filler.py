@@ -201,12 +201,20 @@ def test_it_is_said_in_the_language_of_the_device() -> None:
     assert fillers(s)[0][1] == "Einen Moment."
 
 
-def test_a_device_that_changes_its_language_is_spoken_to_in_it_at_once() -> None:
+def test_a_device_that_changes_its_language_is_spoken_to_in_it_when_there_is_a_voice() -> None:
     s = asked()
     s.happens(events.Preferred("laptop", language="fr"))
+    assert s.the(effects.Prefer).preferred.language == "fr"
+    s.happens(events.LanguageFound("laptop", "fr"))
     s.wait(1.5)
     assert fillers(s)[0][1] == "Un instant."
-    assert s.the(effects.Prefer).preferred.language == "fr"
+
+
+def test_a_person_whose_language_no_voice_speaks_is_not_spoken_to_in_another() -> None:
+    s = asked()
+    s.happens(events.LanguageFound("laptop", ""))
+    s.wait(5.0)
+    assert not fillers(s)
 
 
 def test_each_language_has_several_for_both_kinds_of_work() -> None:
