@@ -46,14 +46,53 @@ def _bash() -> Plan:
     )
 
 
+def _zsh() -> Plan:
+    # Only what the code itself has made: zsh ends at the first parameter that it may not set.
+    made = "${(k)parameters[(R)^*(local|special|readonly|hide)*]}"
+    parts = (
+        'print -r -- "builtin cd -- ${(q)PWD}"', 'print -r -- "export PATH=${(q)PATH}"',
+        f"typeset -p -- {made}", "functions", "alias -L",
+    )  # fmt: skip
+    written = " ".join(f"builtin {part};" for part in parts)
+    of_code = f"() {{ builtin emulate -L zsh -o extendedglob; {written} }}"
+    named = 'builtin print -r -- "umask $(builtin umask)"; builtin set +o'
+
+    def save(name: str) -> str:
+        return f"{{ {of_code}; {named}; }} >|{{folder}}/{name} 2>/dev/null || builtin :"
+
+    at_exit, before = _SAVED
+    report = f'builtin print -r -u {REPORTS} -- "{{\\"done\\":$?}}"'
+    trap = f"builtin trap -- {shlex.quote(save(at_exit))} EXIT"
+    # zsh says nothing of its state when a signal ends it; so an interrupt lets it exit.
+    return Plan(
+        argv=["zsh", "-f", f"/dev/fd/{ORDERS}"],
+        restore="{ . {state}; } >/dev/null 2>&1\n",
+        begin=f"{{ builtin zmodload zsh/parameter; {trap}; builtin trap -- 'exit 130' INT; }}"
+        " 2>/dev/null\n",
+        order=f". {{file}}\n{{ {report}; {save(before)}; }} 2>/dev/null\n",
+        suffix=".zsh",
+        saved=list(_SAVED),
+    )
+
+
 class Bash:
-    """The shell."""
+    """The shell that models write best."""
 
     name = "bash"
     aliases = ("sh", "shell")
 
     def runtime(self, place: Place) -> LastingRuntime:
         return driven(self.name, _bash(), place)
+
+
+class Zsh:
+    """The shell of macOS; it stands in for bash where that is missing."""
+
+    name = "zsh"
+    aliases = ("sh", "shell")
+
+    def runtime(self, place: Place) -> LastingRuntime:
+        return driven(self.name, _zsh(), place)
 
 
 def installed(program: str) -> Path | None:

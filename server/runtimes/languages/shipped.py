@@ -6,7 +6,7 @@ from sayso.server.runtimes.language import Language
 from sayso.server.runtimes.languages.html import Html
 from sayso.server.runtimes.languages.javascript import JavaScript
 from sayso.server.runtimes.languages.python import Python
-from sayso.server.runtimes.languages.shell import Bash, installed
+from sayso.server.runtimes.languages.shell import Bash, Zsh, installed
 
 
 def shipped() -> Iterator[Language]:
@@ -14,6 +14,8 @@ def shipped() -> Iterator[Language]:
     yield Python()
     if installed("bash"):
         yield Bash()
+    if installed("zsh"):
+        yield Zsh()
     if installed("node"):
         yield JavaScript()
     yield Html()
