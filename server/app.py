@@ -20,6 +20,7 @@ from sayso.server.gateway.listener import CannotListenError, Listener
 from sayso.server.instinct import Instinct
 from sayso.server.parts import Builder
 from sayso.server.preferences import Preferences
+from sayso.server.readiness import prepare
 from sayso.server.seat import Seat
 from sayso.server.settings import Settings
 from sayso.server.shelf import Shelf
@@ -131,7 +132,7 @@ class App:
         latest = await self._conversations.enter(await self._conversations.latest())
         if mind.introduction:
             latest.conversation.notice(mind.introduction)
-        for life in (self._conversations.run(), instinct.run()):
+        for life in (self._conversations.run(), instinct.run(), prepare(shared.mouth)):
             self._stack.push_async_callback(_end, asyncio.create_task(life))
         self._ready.set()
 

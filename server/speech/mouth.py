@@ -36,7 +36,11 @@ beyond is shown and not spoken."""
 
 HURRY_BEFORE = 0.5
 """Seconds before the voice would run dry in which an unfinished sentence gives up its clauses: a
-chunk is synthesized in half of that, the rest is for the way to the loudspeaker."""
+chunk is synthesized in half of that, the rest is for the way to the loudspeaker. A machine that
+takes longer for its chunks begins to hurry so much earlier, …"""
+
+HURRY_AT_MOST = 2.0
+"""… up to so many seconds: beyond that sentences would fall into shreds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,8 @@ class Saying:
         self._dry_at = math.inf
         """When all that was handed over will have been played, if it is played at once."""
         self._hurry: asyncio.TimerHandle | None = None
+        self._takes = 0.0
+        """Seconds that the latest chunk took to be made."""
         self._tasks = [
             asyncio.create_task(self._make(), name="mouth makes"),
             asyncio.create_task(self._hand_over(), name="mouth hands over"),
@@ -141,9 +147,13 @@ class Saying:
 
     def _hurry_if_dry(self) -> None:
         """Nothing is left to be said and the voice will soon be silent: don't wait for the stop."""
-        soon = self._dry_at - asyncio.get_running_loop().time() <= HURRY_BEFORE
+        soon = self._dry_at - asyncio.get_running_loop().time() <= self._hurry_before
         if self._open and soon and not self._waiting and self._ready.empty():
             self._queue(self._splitter.hurry())
+
+    @property
+    def _hurry_before(self) -> float:
+        return min(HURRY_AT_MOST, max(HURRY_BEFORE, 2 * self._takes))
 
     def _queue(self, texts: list[str]) -> None:
         for text in texts:
@@ -158,7 +168,10 @@ class Saying:
         try:
             while (text := await self._texts.get()) is not None:
                 self._waiting -= len(text)
-                if chunk := await self._telling.tell(text):
+                began = asyncio.get_running_loop().time()
+                chunk = await self._telling.tell(text)
+                self._takes = asyncio.get_running_loop().time() - began
+                if chunk:
                     await self._ready.put(chunk)
             await self._ready.put(None)
         except SpeechError as problem:
@@ -181,4 +194,4 @@ class Saying:
         self._dry_at = begins + len(sound.pcm) / 2 / sound.rate
         if self._hurry is not None:
             self._hurry.cancel()
-        self._hurry = loop.call_at(self._dry_at - HURRY_BEFORE, self._hurry_if_dry)
+        self._hurry = loop.call_at(self._dry_at - self._hurry_before, self._hurry_if_dry)

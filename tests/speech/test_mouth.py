@@ -151,14 +151,17 @@ async def test_what_has_nothing_to_be_said_ends_at_once() -> None:
     assert tone.asked == []
 
 
-async def test_the_voice_never_pauses_while_the_model_writes_four_words_a_second() -> None:
+@pytest.mark.parametrize("takes", [0.02, 0.15, 0.6])
+async def test_the_voice_never_pauses_while_the_model_writes_four_words_a_second(
+    takes: float,
+) -> None:
     reply = (
         "The weather will be nice, with some clouds in the evening, and a light wind from a lake "
         "that gets a little stronger in the evening, so take a jacket with you, just in case, when "
         "you go out and walk by the sea, where the wind is always a bit stronger than in the town."
     )
     words = in_words(reply)
-    listener = await say(Mouth(OneVoice(ToneSynthesizer(takes=0.15))), words, every=0.25)
+    listener = await say(Mouth(OneVoice(ToneSynthesizer(takes=takes))), words, every=0.25)
     assert " ".join(listener.texts) == reply
     dry = listener.heard[0][0]
     for at, chunk in listener.heard:
