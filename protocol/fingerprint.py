@@ -37,6 +37,11 @@ def pairing_url(address: str, code: str, expected: str) -> str:
     return f"https://{address}/#{urlencode({'pair': code, 'ca': expected})}"
 
 
+def browser_url(address: str, code: str) -> str:
+    """The same for a browser on the server's own machine, which needs no certificate."""
+    return f"http://{address}/#{urlencode({'pair': code})}"
+
+
 def read_pairing_url(url: str) -> tuple[str, str, str] | None:
     """Address, code and fingerprint; none if it is no such URL."""
     parts = urlsplit(url.strip())

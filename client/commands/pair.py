@@ -109,6 +109,15 @@ async def _until_done(server: Administrator) -> PairingDone:
 
 
 def _show(opened: PairingOpened) -> None:
+    if opened.url.startswith("http://"):
+        print(
+            f"Open this in a browser on this machine:\n\n  {opened.url}\n\n"
+            f"or type these digits on its page:  {opened.digits[:3]} {opened.digits[3:]}\n\n"
+            f"This is open for {opened.expires_s / 60:.0f} minutes. Ctrl-C shuts it. Other devices "
+            "come in when the server runs with `sayso serve --network`.",
+            flush=True,
+        )
+        return
     import segno  # costs 20 ms, and only this verb needs it
 
     segno.make(opened.url, error="l").terminal(compact=True)

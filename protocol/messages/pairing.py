@@ -49,7 +49,8 @@ class PairingOpened:
     digits: str
     """To be typed where there is no camera."""
     words: str
-    """The fingerprint, to be compared before the digits are typed."""
+    """The fingerprint, to be compared before the digits are typed; empty where only this machine's
+    own browser can come in, and the URL has no fingerprint either."""
     expires_s: float
 
 

@@ -7,16 +7,12 @@ from dataclasses import dataclass
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope
 from sayso.protocol.errors import Invalid, Refused
-from sayso.protocol.fingerprint import fingerprint, pairing_url, words
+from sayso.protocol.fingerprint import browser_url, fingerprint, pairing_url, words
 from sayso.server.gateway.session import Session
 from sayso.server.trust.devices import Devices, DevicesError, plain_name
 from sayso.server.trust.pairing import OPEN_S, Pairing, Window
 from sayso.server.trust.who import Scope
 
-NO_NETWORK = (
-    "Other devices can't reach this server: stop it, start it with `sayso serve --network`, and "
-    "pair again."
-)
 NOT_OPEN = "No pairing is open: run `sayso pair` on the server's machine, then try again at once."
 WRONG_CODE = "That code is not right. Look at the server's screen again."
 
@@ -40,7 +36,10 @@ class Administration:
         self._pairing = Pairing()
         self._opened: tuple[Window, Session] | None = None
         self._expiry: asyncio.TimerHandle | None = None
+        self.near = ""
+        """Host and port for this machine's own browser."""
         self.reachable: Reachable | None = None
+        """None: other devices can't reach the server."""
 
     def take(self, session: Session, message: m.FromClient) -> None:
         """A client wants to let somebody in, or to turn somebody out. Raises Refused."""
@@ -89,8 +88,6 @@ class Administration:
     # --- windows ---
 
     def _open(self, session: Session, wanted: m.PairingOpen) -> None:
-        if self.reachable is None:
-            raise Refused(NO_NETWORK, code="forbidden", fatal=False)
         self._end(m.PairingDone("expired"))
         scopes: set[Scope] = {"talk", *wanted.scopes}
         name, person = plain_name(wanted.name), plain_name(wanted.person)
@@ -100,10 +97,15 @@ class Administration:
         self._expiry = asyncio.get_running_loop().call_later(
             OPEN_S, self._end, m.PairingDone("expired")
         )
+        session.outbox.put(Envelope(self._opening(window)))
+
+    def _opening(self, window: Window) -> m.PairingOpened:
         there = self.reachable
+        if there is None:
+            url = browser_url(self.near, window.code)
+            return m.PairingOpened(url, window.digits, "", OPEN_S)
         url = pairing_url(there.address, window.code, fingerprint(there.authority))
-        opened = m.PairingOpened(url, window.digits, words(there.authority), OPEN_S)
-        session.outbox.put(Envelope(opened))
+        return m.PairingOpened(url, window.digits, words(there.authority), OPEN_S)
 
     def _end(self, outcome: m.PairingDone | None) -> None:
         if self._expiry:

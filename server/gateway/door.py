@@ -6,7 +6,6 @@ are checked, so that no foreign page can talk to a server at home.
 
 import json
 from http import HTTPStatus
-from importlib.resources import files
 from ipaddress import ip_address
 
 from websockets.asyncio.server import ServerConnection
@@ -15,6 +14,7 @@ from websockets.http11 import Request, Response
 
 from sayso.server.gateway.guard import Entrance, Guard
 from sayso.server.gateway.host import Host
+from sayso.server.gateway.pages import page
 from sayso.server.trust.who import Who
 
 SOCKET_PATH = "/ws"
@@ -27,7 +27,11 @@ AUTHORITY = "application/x-x509-ca-cert"
 """The type of a certificate that a person may choose to trust."""
 
 PAGE_HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "Content-Security-Policy": (
+        "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; "
+        "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+    ),
+    "Permissions-Policy": "microphone=(self), camera=(), geolocation=()",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
@@ -64,13 +68,11 @@ class Door:
         match path:
             case "/ping":
                 return _respond(HTTPStatus.OK, "text/plain", "pong")
-            case "/":
-                page = files("sayso.server.gateway").joinpath("page.html").read_text()
-                return _respond(HTTPStatus.OK, "text/html; charset=utf-8", page)
             case "/ca.crt" if self._entrance.authority:
                 return _respond(HTTPStatus.OK, AUTHORITY, self._entrance.authority)
             case _:
-                return None
+                found = page(path)
+                return _respond(HTTPStatus.OK, *found) if found else None
 
     def _of_the_house(self, path: str, who: Who | None) -> Response:
         """What those may see who belong here; on this machine, how it goes is no secret."""

@@ -76,7 +76,10 @@ class Listener:
         def entrance(bound: int) -> Entrance:
             return Entrance("http", frozenset(f"{name}:{bound}" for name in names) | self._also)
 
-        return await self._open(address, port, entrance, strangers=self._limits.near_strangers)
+        bound = await self._open(address, port, entrance, strangers=self._limits.near_strangers)
+        if self._administration:
+            self._administration.near = f"{address}:{bound}"
+        return bound
 
     async def open_network(self, address: str, port: int, identity: Identity) -> int:
         """Let paired devices in, over TLS; returns the port."""

@@ -1,0 +1,82 @@
+/**
+ * A little Markdown, as elements: what a reply may hold. Text stays text; nothing is ever parsed as
+ * HTML, and links say where they lead.
+ */
+import { highlight } from "./highlight.js";
+
+const INLINE = /(`[^`]+`)|(\*\*[^*]+\*\*)|(\*[^*\s][^*]*\*)|\[([^\]]+)\]\((https?:[^)\s]+)\)/g;
+
+/** split() with one group gives text, label, code, end, text, label, code … */
+export function markdown(text) {
+  const root = document.createDocumentFragment();
+  const parts = text.split(/^```(.*)$/m);
+  for (let at = 0; at < parts.length; at += 2) {
+    if (at % 4 === 0) blocks(parts[at], root);
+    else root.append(code(parts[at].replace(/^\n/, ""), parts[at - 1].trim()));
+  }
+  return root;
+}
+
+function blocks(text, root) {
+  for (const block of text.split(/\n{2,}/)) {
+    const lines = block.split("\n").filter((line) => line.trim());
+    if (!lines.length) continue;
+    if (lines.every((line) => /^\s*([-*]|\d+[.)])\s/.test(line))) {
+      const list = make(/^\s*\d/.test(lines[0]) ? "ol" : "ul");
+      for (const line of lines) list.append(inline(make("li"), line.replace(/^\s*([-*]|\d+[.)])\s/, "")));
+      root.append(list);
+    } else if (lines.length > 1 && /^\|?[\s:|-]+\|[\s:|-]*$/.test(lines[1])) root.append(table(lines));
+    else {
+      const heading = /^(#{1,4})\s+(.*)/.exec(lines[0]);
+      if (heading) {
+        root.append(inline(make("h3"), heading[2]));
+        lines.shift();
+      }
+      if (lines.length) root.append(inline(make("p"), lines.join("\n")));
+    }
+  }
+}
+
+function table(lines) {
+  const cells = (line) => line.replace(/^\s*\||\|\s*$/g, "").split("|").map((cell) => cell.trim());
+  const element = make("table");
+  const head = element.createTHead().insertRow();
+  for (const cell of cells(lines[0])) head.append(inline(make("th"), cell));
+  const body = element.createTBody();
+  for (const line of lines.slice(2)) {
+    const row = body.insertRow();
+    for (const cell of cells(line)) row.append(inline(make("td"), cell));
+  }
+  return element;
+}
+
+function inline(element, text) {
+  let at = 0;
+  for (const match of text.matchAll(INLINE)) {
+    element.append(text.slice(at, match.index));
+    const [whole, isCode, bold, , label, address] = match;
+    if (isCode) element.append(make("code", whole.slice(1, -1)));
+    else if (bold) element.append(make("strong", whole.slice(2, -2)));
+    else if (address) {
+      const link = make("a", label);
+      Object.assign(link, { href: address, target: "_blank", rel: "noreferrer noopener", title: address });
+      element.append(link);
+    } else element.append(make("em", whole.slice(1, -1)));
+    at = match.index + whole.length;
+  }
+  element.append(text.slice(at));
+  return element;
+}
+
+export function code(text, language) {
+  const element = make("pre");
+  element.append(highlight(text.replace(/\n$/, ""), language));
+  return element;
+}
+
+export function make(tag, text = "", className = "") {
+  const element = document.createElement(tag);
+  if (text) element.textContent = text;
+  if (className) element.className = className;
+  return element;
+}

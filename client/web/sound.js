@@ -1,0 +1,121 @@
+/** Microphone and loudspeaker of the browser. */
+
+/** Why a browser gives no microphone, in words that say what to do. */
+const REFUSALS = {
+  NotAllowedError: "The microphone is not allowed: allow it for this page in the browser's settings.",
+  NotFoundError: "There is no microphone: plug one in, or type.",
+  NotReadableError: "Another program holds the microphone: close it and try again.",
+};
+
+export class SoundRefused extends Error {}
+
+export function whyNoSound() {
+  if (!window.isSecureContext) {
+    return "Browsers give a page the microphone only over HTTPS: open the https:// address that `sayso pair` shows.";
+  }
+  if (!window.AudioWorkletNode || !navigator.mediaDevices?.getUserMedia) {
+    return "This browser is too old to talk; type, or update it.";
+  }
+  return "";
+}
+
+export class Sound {
+  #context = null;
+  #microphone = null;
+  #playback = null;
+  #stream = null;
+  #played = 0;
+  /** Called with 320 samples, fifty times a second, while the microphone is on. */
+  onFrame = () => {};
+  /** Called with {stream, played, done, gaps}. */
+  onPlayed = () => {};
+
+  /** To be called from a tap or a key: browsers are silent before one. */
+  async wake() {
+    if (!this.#context) {
+      this.#context = new AudioContext({ latencyHint: "interactive" });
+      await this.#context.audioWorklet.addModule("playback.worklet.js");
+      await this.#context.audioWorklet.addModule("capture.worklet.js");
+      this.#playback = new AudioWorkletNode(this.#context, "playback", {
+        numberOfInputs: 0, outputChannelCount: [1],
+      });
+      this.#playback.port.onmessage = ({ data }) => this.#hearPlayed(data);
+      this.#playback.connect(this.#context.destination);
+    }
+    if (this.#context.state !== "running") await this.#context.resume();
+  }
+
+  get isOn() {
+    return this.#microphone !== null;
+  }
+
+  /** Opens the microphone, once. It stays open, so that no first word is lost. */
+  async listen() {
+    await this.wake();
+    if (this.#microphone) return;
+    const refusal = whyNoSound();
+    if (refusal) throw new SoundRefused(refusal);
+    let media;
+    try {
+      media = await navigator.mediaDevices.getUserMedia({
+        audio: { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true },
+      });
+    } catch (error) {
+      throw new SoundRefused(REFUSALS[error.name] ?? `The microphone does not open: ${error.message}.`);
+    }
+    const source = this.#context.createMediaStreamSource(media);
+    const capture = new AudioWorkletNode(this.#context, "capture", { numberOfOutputs: 0 });
+    capture.port.onmessage = ({ data }) => this.onFrame(data);
+    source.connect(capture);
+    this.#microphone = { media, source, capture };
+    media.getAudioTracks()[0].onended = () => this.mute();
+  }
+
+  /** Truly closes the microphone: the browser's own light goes out. */
+  mute() {
+    const microphone = this.#microphone;
+    this.#microphone = null;
+    microphone?.source.disconnect();
+    microphone?.media.getTracks().forEach((track) => track.stop());
+  }
+
+  open(stream, rate) {
+    if (this.#stream !== stream) this.#played = 0;
+    this.#stream = stream;
+    this.#playback?.port.postMessage({ open: true, stream, rate });
+  }
+
+  play({ stream, samples }) {
+    this.#playback?.port.postMessage({ sound: samples, stream }, [samples.buffer]);
+  }
+
+  finish(stream, samples) {
+    this.#playback?.port.postMessage({ finish: true, stream, samples });
+  }
+
+  /** Silent at once. Returns how far the stream was heard. */
+  flush() {
+    this.#playback?.port.postMessage({ flush: true });
+    const heard = { stream: this.#stream, samples: this.#played };
+    this.#stream = null;
+    return heard;
+  }
+
+  duck(isDucked) {
+    this.#playback?.port.postMessage({ volume: isDucked ? 0.25 : 1 });
+  }
+
+  /** For tests and captions: what the page plays, as a stream. */
+  tap() {
+    const destination = this.#context.createMediaStreamDestination();
+    this.#playback.connect(destination);
+    return destination.stream;
+  }
+
+  #hearPlayed(report) {
+    if (report.stream !== this.#stream) return;
+    this.#played = report.played;
+    if (report.done) this.#stream = null;
+    this.onPlayed(report);
+  }
+}

@@ -1,0 +1,38 @@
+/** Keeps the page's own files, so that it opens without a network and can say that the server is away. */
+
+const SHELL = "sayso-shell-1";
+const FILES = [
+  "/", "app.js", "capture.worklet.js", "hands_free.js", "highlight.js", "icon.svg", "icon-192.png", "icon-512.png", "link.js", "manifest.webmanifest",
+  "markdown.js", "outbox.js", "pairing.js", "playback.worklet.js", "resample.js", "sound.js", "style.css", "talker.js",
+  "view.js", "wire.js",
+];
+
+self.addEventListener("install", (event) => {
+  event.waitUntil(caches.open(SHELL).then((cache) => cache.addAll(FILES)).then(() => self.skipWaiting()));
+});
+
+self.addEventListener("activate", (event) => {
+  event.waitUntil(
+    caches.keys()
+      .then((names) => Promise.all(names.filter((name) => name !== SHELL).map((name) => caches.delete(name))))
+      .then(() => self.clients.claim()),
+  );
+});
+
+/** The network first, so that an updated server brings its updated page; what was kept if it is away. */
+self.addEventListener("fetch", (event) => {
+  const url = new URL(event.request.url);
+  const isShell = url.origin === location.origin && (url.pathname === "/" || FILES.includes(url.pathname.slice(1)));
+  if (event.request.method !== "GET" || !isShell) return;
+  event.respondWith(
+    fetch(event.request)
+      .then((answer) => {
+        if (answer.ok) {
+          const copy = answer.clone();
+          event.waitUntil(caches.open(SHELL).then((cache) => cache.put(url.pathname, copy)));
+        }
+        return answer;
+      })
+      .catch(() => caches.match(url.pathname).then((kept) => kept ?? Response.error())),
+  );
+});

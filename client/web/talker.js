@@ -1,0 +1,174 @@
+/**
+ * Who is speaking: the page's own small state machine. Pure: no clock, no socket, no device.
+ *
+ * Every method takes something that happened and returns what is to be done, as a list of
+ * {do: "send" | "sound" | "hush" | "open" | "play" | "finish" | "drop", …}.
+ */
+import { attemptOf, isOfAnAttempt, RATE } from "./wire.js";
+
+/** A press shorter than this is a tap: no word is shorter. */
+export const TAP_SECONDS = 0.15;
+/** The server ends an utterance there. */
+const LONGEST_SAMPLES = 60 * RATE;
+const MOST_STREAMS = 65_535;
+
+export class Talker {
+  #utterance = null;
+  #streams = 0;
+  #speech = null;
+  #silenced = new Set();
+  #newest = 0;
+  turn = { ears: "idle", work: "idle", mouth: "silent" };
+
+  get listening() {
+    return this.#utterance !== null;
+  }
+
+  get mode() {
+    return this.#utterance?.mode ?? null;
+  }
+
+  get speaking() {
+    return this.#speech !== null;
+  }
+
+  /** The microphone's stream opens. Hands-free silences nothing by itself: a cough is no request. */
+  press(now, mode = "ptt", preRoll = 0) {
+    if (this.#utterance) return [];
+    const hush = mode === "ptt" ? this.#hush("play.state") : [];
+    this.#streams = (this.#streams % MOST_STREAMS) + 1;
+    this.#utterance = { stream: this.#streams, at: now, samples: 0, mode };
+    const start = { t: "listen.start", mode, stream: this.#streams };
+    if (preRoll) start.pre_roll = preRoll;
+    return [...hush, { do: "send", message: start }];
+  }
+
+  /** The microphone gave 320 samples; unless it is open they go nowhere. */
+  frame(samples) {
+    const utterance = this.#utterance;
+    if (!utterance) return [];
+    utterance.samples += samples.length;
+    const sound = { do: "sound", stream: utterance.stream, samples };
+    if (utterance.samples < LONGEST_SAMPLES) return [sound];
+    this.#utterance = null;
+    return [sound, this.#stop(utterance)];
+  }
+
+  /** The key comes up: what was said is the whole utterance, at once. */
+  release(now) {
+    const utterance = this.#utterance;
+    this.#utterance = null;
+    if (!utterance) return [];
+    const seconds = Math.max(now - utterance.at, utterance.samples / RATE);
+    if (seconds < TAP_SECONDS) {
+      return [{ do: "send", message: { t: "listen.cancel", stream: utterance.stream } }];
+    }
+    return [this.#stop(utterance)];
+  }
+
+  cancel() {
+    const utterance = this.#utterance;
+    this.#utterance = null;
+    if (!utterance) return [];
+    return [{ do: "send", message: { t: "listen.cancel", stream: utterance.stream } }];
+  }
+
+  say(text) {
+    return [...this.#hush("play.state"), { do: "send", message: { t: "text", text } }];
+  }
+
+  /** Stop whatever goes on: speech, thought or code. */
+  interrupt() {
+    if (this.#speech !== null) return this.#hush("interrupt");
+    if (this.turn.work !== "idle" || this.turn.mouth !== "silent") {
+      return [{ do: "send", message: { t: "interrupt" } }];
+    }
+    return [];
+  }
+
+  /** A message came. Null: it is stale, and nobody may see it. */
+  hear(message) {
+    const attempt = attemptOf(message);
+    if (message.t === "conversation") {
+      const moved = this.beginAnew();
+      this.#newest = attempt;
+      return moved;
+    }
+    if (isOfAnAttempt(message) && attempt < this.#newest) return null;
+    const left = attempt > this.#newest ? this.#leaveBehind() : [];
+    this.#newest = Math.max(this.#newest, attempt);
+    return [...left, ...this.#react(message)];
+  }
+
+  hearSound(frame) {
+    return this.#silenced.has(frame.stream) ? [] : [{ do: "play", frame }];
+  }
+
+  /** The player has nothing left of this stream. */
+  played(stream) {
+    if (this.#speech === stream) this.#speech = null;
+  }
+
+  /** The server began a new session: turns and streams count anew. */
+  beginAnew() {
+    this.#newest = 0;
+    this.turn = { ears: "idle", work: "idle", mouth: "silent" };
+    const left = this.#leaveBehind();
+    this.#silenced.clear();
+    return left;
+  }
+
+  /** The line is back: what was being played is over. */
+  resumed() {
+    return this.#leaveBehind();
+  }
+
+  #react(message) {
+    switch (message.t) {
+      case "turn.state":
+        this.turn = message;
+        return [];
+      case "listen.end":
+        if (this.#utterance?.stream === message.stream) this.#utterance = null;
+        return [];
+      case "speech.start":
+        if (this.#silenced.has(message.stream)) return [];
+        if (this.#utterance?.mode === "ptt") {
+          // It was on its way when the key went down. Nobody wants to be talked over.
+          this.#silenced.add(message.stream);
+          return [];
+        }
+        this.#speech = message.stream;
+        return [{ do: "open", stream: message.stream, rate: message.rate }];
+      case "speech.stop":
+        if (message.reason === "done") {
+          if (this.#silenced.has(message.stream)) return [];
+          return [{ do: "finish", stream: message.stream, samples: message.samples ?? null }];
+        }
+        this.#silenced.add(message.stream);
+        return [{ do: "drop", stream: message.stream }];
+      default:
+        return [];
+    }
+  }
+
+  #stop(utterance) {
+    const { stream, samples } = utterance;
+    return { do: "send", message: { t: "listen.stop", stream, samples } };
+  }
+
+  #leaveBehind() {
+    const speech = this.#speech;
+    this.#speech = null;
+    if (speech === null) return [];
+    this.#silenced.add(speech);
+    return [{ do: "drop", stream: speech }];
+  }
+
+  #hush(then) {
+    if (this.#speech === null) return [];
+    this.#silenced.add(this.#speech);
+    this.#speech = null;
+    return [{ do: "hush", then }];
+  }
+}

@@ -1,0 +1,159 @@
+// The page's pure modules, as node runs them. The folder of the golden transcripts is the first argument.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+
+const web = process.env.SAYSO_WEB;
+const golden = process.env.SAYSO_GOLDEN;
+const { attemptOf, isOfAnAttempt, pack, read, unpack } = await import(`${web}/wire.js`);
+const { Outbox } = await import(`${web}/outbox.js`);
+const { Talker } = await import(`${web}/talker.js`);
+const { Resampler } = await import(`${web}/resample.js`);
+const { VoiceGate } = await import(`${web}/hands_free.js`);
+
+const bytes = ({ hex, zeros = 0 }) => {
+  const data = new Uint8Array(hex.length / 2 + zeros);
+  hex.match(/../g)?.forEach((pair, at) => { data[at] = parseInt(pair, 16); });
+  return data.buffer;
+};
+
+for (const file of readdirSync(golden).filter((name) => name.endsWith(".jsonl"))) {
+  test(`the page understands ${file}`, () => {
+    const talker = new Talker();
+    for (const line of readFileSync(`${golden}/${file}`, "utf8").trim().split("\n").map(JSON.parse)) {
+      if (line.note || line.wrong || line.close) continue;
+      if (line.hex) {
+        const frame = unpack(bytes(line));
+        const again = pack(frame.stream, frame.seq, frame.first, frame.samples, frame.last);
+        assert.deepEqual(new Uint8Array(again), new Uint8Array(bytes(line)));
+        if (line.dir === "down") talker.hearSound(frame);
+      } else if (line.text) {
+        const message = read(line.text);
+        assert.ok(message, line.text);
+        if (line.dir === "down") talker.hear(message);
+      }
+    }
+  });
+}
+
+test("garbage is no message and no frame", () => {
+  for (const text of ["", "{", "[]", "null", "5", '{"t":5}']) assert.equal(read(text), null);
+  assert.equal(unpack(new ArrayBuffer(11)), null);
+  assert.equal(unpack(bytes({ hex: "09".repeat(12) })), null);
+});
+
+test("what belongs to an older attempt is stale, and its speech is dropped", () => {
+  const talker = new Talker();
+  talker.hear({ t: "speech.start", turn: 1, gen: 0, stream: 4, rate: 16_000 });
+  assert.ok(talker.speaking);
+  const effects = talker.hear({ t: "turn.state", turn: 2, gen: 0, ears: "idle", work: "thinking", mouth: "silent" });
+  assert.deepEqual(effects, [{ do: "drop", stream: 4 }]);
+  assert.equal(talker.hear({ t: "reply.delta", turn: 1, gen: 0, text: "old" }), null);
+  assert.deepEqual(talker.hearSound({ stream: 4 }), []);
+  assert.ok(attemptOf({ turn: 3 }) > attemptOf({ turn: 2, gen: 9 }));
+  assert.ok(isOfAnAttempt({ t: "code.out" }));
+});
+
+test("a press silences first and tells afterwards; hands-free silences nothing", () => {
+  const talker = new Talker();
+  talker.hear({ t: "speech.start", turn: 1, stream: 1, rate: 16_000 });
+  assert.deepEqual(talker.press(0, "hands_free", 8_000), [
+    { do: "send", message: { t: "listen.start", mode: "hands_free", stream: 1, pre_roll: 8_000 } },
+  ]);
+  talker.cancel();
+  const [hush, send] = talker.press(1);
+  assert.equal(hush.do, "hush");
+  assert.equal(send.message.t, "listen.start");
+});
+
+test("a tap is taken back, and what is longer is sent whole", () => {
+  const talker = new Talker();
+  talker.press(0);
+  assert.equal(talker.release(0.1)[0].message.t, "listen.cancel");
+  talker.press(1);
+  for (let n = 0; n < 50; n += 1) talker.frame(new Int16Array(320));
+  assert.deepEqual(talker.release(2)[0].message, { t: "listen.stop", stream: 2, samples: 16_000 });
+});
+
+test("a minute is the end of an utterance", () => {
+  const talker = new Talker();
+  talker.press(0);
+  let effects = [];
+  for (let n = 0; n < 3_000; n += 1) effects = talker.frame(new Int16Array(320));
+  assert.equal(effects[1].message.samples, 960_000);
+  assert.equal(talker.listening, false);
+});
+
+const drain = (outbox) => {
+  const all = [];
+  for (let next = outbox.take(); next !== null; next = outbox.take()) {
+    all.push(typeof next === "string" ? JSON.parse(next) : unpack(next));
+  }
+  return all;
+};
+
+test("after a cut what was not safe is sent again under its old numbers", () => {
+  const outbox = new Outbox();
+  outbox.put({ t: "listen.start", mode: "ptt", stream: 1 });
+  for (let n = 0; n < 10; n += 1) outbox.putSound(1, new Int16Array(320));
+  assert.equal(drain(outbox).length, 11);
+  outbox.acknowledge(1, 1_600);
+  outbox.put({ t: "listen.stop", stream: 1, samples: 3_200 });
+  outbox.cut();
+  outbox.resume(1);
+  const again = drain(outbox);
+  assert.deepEqual(again.map((m) => m.t ?? m.first), ["listen.stop", 1_600, 1_920, 2_240, 2_560, 2_880]);
+  assert.equal(again.at(-1).last, true);
+});
+
+test("a server that knows nothing hears the utterance from its beginning, and no text twice", () => {
+  const outbox = new Outbox();
+  outbox.put({ t: "text", text: "buy it" });
+  outbox.put({ t: "listen.start", mode: "ptt", stream: 1 });
+  outbox.putSound(1, new Int16Array(320));
+  drain(outbox);
+  outbox.cut();
+  assert.deepEqual(outbox.beginAnew(), [{ t: "text", text: "buy it" }]);
+  assert.deepEqual(drain(outbox).map((m) => m.t ?? m.first), ["listen.start", 0]);
+});
+
+test("an utterance is forgotten when it was understood, and not before", () => {
+  const outbox = new Outbox();
+  outbox.put({ t: "listen.start", mode: "ptt", stream: 1 });
+  outbox.putSound(1, new Int16Array(320));
+  outbox.put({ t: "listen.stop", stream: 1, samples: 320 });
+  drain(outbox);
+  outbox.understood();
+  outbox.resume(99);
+  assert.equal(drain(outbox).length, 1);
+  outbox.acknowledge(1, 320);
+  outbox.understood();
+  outbox.resume(99);
+  assert.equal(drain(outbox).length, 0);
+});
+
+for (const rate of [8_000, 22_050, 44_100, 48_000, 96_000]) {
+  test(`${rate} samples a second become 16,000 without clicks, in pieces of any length`, () => {
+    const tone = Float32Array.from({ length: rate }, (_, n) => Math.sin((2 * Math.PI * 440 * n) / rate));
+    const whole = new Resampler(rate, 16_000).feed(tone);
+    const pieces = new Resampler(rate, 16_000);
+    const joined = [];
+    for (let at = 0; at < tone.length; at += 128) joined.push(...pieces.feed(tone.slice(at, at + 128)));
+    assert.ok(Math.abs(joined.length - 16_000) < 100, `${joined.length}`);
+    const both = Math.min(joined.length, whole.length);
+    for (let n = 0; n < both; n += 1) assert.ok(Math.abs(joined[n] - whole[n]) < 1e-6);
+    let power = 0;
+    for (const sample of joined.slice(1_000, 15_000)) power += sample * sample;
+    assert.ok(Math.abs(power / 14_000 - 0.5) < 0.02, `${power / 14_000}`);
+  });
+}
+
+test("a voice opens the gate and the room's noise does not", () => {
+  const noise = () => Int16Array.from({ length: 320 }, () => (Math.random() - 0.5) * 200);
+  const voice = () => Int16Array.from({ length: 320 }, (_, n) => 6_000 * Math.sin(n / 8));
+  const gate = new VoiceGate();
+  for (let n = 0; n < 200; n += 1) assert.equal(gate.hears(noise()), false);
+  const heard = Array.from({ length: 6 }, () => gate.hears(voice()));
+  assert.deepEqual(heard, [false, false, false, false, true, true]);
+  assert.equal(gate.take().length, 25);
+});
