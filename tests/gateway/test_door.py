@@ -1,5 +1,8 @@
 """Plain requests, and who may open a socket."""
 
+import asyncio
+import urllib.request
+
 import pytest
 from websockets.exceptions import InvalidStatus
 
@@ -16,12 +19,12 @@ async def test_ping_answers_pong() -> None:
         assert await house.get("/ping") == (200, "pong")
 
 
-async def test_health_is_json_and_the_page_says_what_this_is() -> None:
+async def test_health_is_json_and_the_page_is_there() -> None:
     async with open_house() as house:
         assert body_of(await house.get("/health")) == {"ready": True}
         status, page = await house.get("/")
         assert status == 200
-        assert "Sayso is running" in page
+        assert "<title>Sayso</title>" in page
 
 
 async def test_metrics_are_there_for_a_monitor_of_this_machine_and_for_no_foreign_page() -> None:
@@ -131,3 +134,32 @@ async def test_a_port_in_use_is_explained() -> None:
     async with open_house() as house:
         with pytest.raises(CannotListenError, match="--port"):
             await Listener(House(), TOKEN).open("127.0.0.1", house.port)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/", "text/html; charset=utf-8"),
+        ("/app.js", "text/javascript; charset=utf-8"),
+        ("/manifest.webmanifest", "application/manifest+json"),
+        ("/icon-512.png", "image/png"),
+    ],
+)
+async def test_the_page_is_there_and_may_load_nothing_foreign(path: str, kind: str) -> None:
+    async with open_house() as house:
+        address = f"http://127.0.0.1:{house.port}{path}"
+        answer = await asyncio.to_thread(urllib.request.urlopen, address, None, 10)
+        with answer:
+            assert answer.headers["Content-Type"] == kind
+            policy = answer.headers["Content-Security-Policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize(
+    "path", ["/__init__.py", "/../../protocol/home.py", "/%2e%2e/settings.py", "//etc/passwd"]
+)
+async def test_nothing_but_the_page_is_to_be_had(path: str) -> None:
+    async with open_house() as house:
+        status, _ = await house.get(path)
+    assert status == 404

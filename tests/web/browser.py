@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
@@ -37,9 +38,15 @@ def page(microphone: Path, width: int = 390, height: int = 844) -> Iterator[Page
         "--use-fake-device-for-media-stream",
         f"--use-file-for-fake-audio-capture={microphone}%noloop",
         "--autoplay-policy=no-user-gesture-required",
+        # A browser calls its maker by itself; here it can't.
+        "--no-proxy-server",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     ]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=flags)
+    with TemporaryDirectory() as home, sync_playwright() as playwright:
+        own = {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home}
+        browser = playwright.chromium.launch(
+            executable_path=chromium(), args=flags, env={**os.environ, **own}
+        )
         context = browser.new_context(viewport={"width": width, "height": height})
         opened = context.new_page()
         opened.set_default_timeout(PATIENCE_MS)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from sayso.audio.wav import write
 from tests.e2e.speech import Voice
 from tests.kernels import lend_kernels
 from tests.rig import Server
@@ -84,7 +85,7 @@ def hold(opened: Page, seconds: float) -> None:
 def test_a_question_is_spoken_seen_answered_and_heard(
     server: Server, model: ScriptedModel, question: Path, tmp_path: Path
 ) -> None:
-    model.add(says("The capital of France is Paris. ", "It lies on the river."))
+    model.add(says("The answer is Paris. ", "That is a large city."))
     with page(question) as opened:
         is_paired(opened, server)
         opened.evaluate(RECORD)
@@ -96,10 +97,8 @@ def test_a_question_is_spoken_seen_answered_and_heard(
         pcm = base64.b64decode(opened.evaluate(RECORDED))
 
     answer = tmp_path / "answer.wav"
-    from sayso.audio.wav import write
-
     write(answer, pcm, 16_000)
-    assert Voice().understands(answer, "The capital of France is Paris.")
+    assert Voice().understands(answer, "The answer is Paris. That is a large city.")
 
 
 def test_code_is_approved_seen_and_its_plot_shown(
