@@ -94,10 +94,9 @@ class Door:
 
     def _refusal(self, headers: Headers) -> str | None:
         hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
-        if len(hosts) != 1 or hosts[0].lower() not in self._entrance.names:
+        if len(hosts) != 1 or hosts[0].lower() not in self._entrance.hosts:
             return "This server answers only to its own names; `listen.names` adds others.\n"
-        own = {f"{self._entrance.scheme}://{name}" for name in self._entrance.names}
-        if any(origin.lower() not in own for origin in origins):
+        if any(origin.lower() not in self._entrance.origins for origin in origins):
             return "This server talks only to its own page.\n"
         return None
 

@@ -23,6 +23,20 @@ class Entrance:
     """Names with port under which it may be addressed, in small letters."""
     authority: bytes = b""
     """The certificate (DER) by which devices know the server; empty where there is no TLS."""
+    proxied: frozenset[str] = frozenset()
+    """Names of a proxy before it, which has TLS and a certificate of its own."""
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """What a request may call it. Browsers leave out the port that goes without saying."""
+        return self.names | self.proxied | {_unported(name) for name in self.proxied}
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """Where its own pages come from."""
+        own = {f"{self.scheme}://{name}" for name in self.names}
+        before = {f"https://{name}" for name in self.proxied}
+        return frozenset(own | before | {f"https://{_unported(name)}" for name in self.proxied})
 
     @property
     def is_near(self) -> bool:
@@ -122,6 +136,10 @@ def address_of(socket: ServerConnection) -> str:
     """Where the client is, for counting; empty if that is not known any more."""
     peer = socket.transport.get_extra_info("peername")
     return str(peer[0]) if peer else ""
+
+
+def _unported(name: str) -> str:
+    return name.removesuffix(":443")
 
 
 def _now() -> float:

@@ -74,7 +74,8 @@ class Listener:
         names = ("127.0.0.1", "localhost", "[::1]")
 
         def entrance(bound: int) -> Entrance:
-            return Entrance("http", frozenset(f"{name}:{bound}" for name in names) | self._also)
+            own = frozenset(f"{name}:{bound}" for name in names)
+            return Entrance("http", own, proxied=self._also)
 
         bound = await self._open(address, port, entrance, strangers=self._limits.near_strangers)
         if self._administration:
@@ -87,7 +88,7 @@ class Listener:
         def entrance(bound: int) -> Entrance:
             shown = {f"[{name}]" if ":" in name else name for name in identity.names}
             names = frozenset(f"{name}:{bound}" for name in shown)
-            return Entrance("https", names | self._also, identity.authority)
+            return Entrance("https", names, identity.authority, self._also)
 
         bound = await self._open(
             address, port, entrance, strangers=self._limits.strangers, tls=identity.context

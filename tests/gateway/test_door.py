@@ -163,3 +163,17 @@ async def test_nothing_but_the_page_is_to_be_had(path: str) -> None:
     async with open_house() as house:
         status, _ = await house.get(path)
     assert status == 404
+
+
+async def test_a_proxy_that_was_named_may_stand_before_it() -> None:
+    house = House()
+    listener = Listener(house, TOKEN, also=("sayso.example.net:443",))
+    house.port = await listener.open("127.0.0.1", 0)
+    try:
+        named = {"Host": "sayso.example.net", "Origin": "https://sayso.example.net"}
+        assert (await house.get("/ping", **named))[0] == 200
+        foreign = {"Host": "sayso.example.net", "Origin": "http://sayso.example.net"}
+        assert (await house.get("/ping", **foreign))[0] == 403
+        assert (await house.get("/ping", Host="other.example.net"))[0] == 403
+    finally:
+        await listener.close()
