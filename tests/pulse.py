@@ -122,6 +122,23 @@ class SoundCard:
             _end(self._daemon)
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    def hear_the_loudspeaker(self, percent: int = 40) -> None:
+        """From now on the microphone hears the loudspeaker too, so loud: a device in a room.
+
+        Forty percent of PulseAudio's volume are -24 dB; sixty are -13, eighty -6.
+        """
+        air = ["source=speaker.monitor", "sink=air", "latency_msec=30"]
+        self._pactl("load-module", "module-loopback", *air)
+        inputs = subprocess.run(
+            ["pactl", "list", "short", "sink-inputs"],
+            env=self._variables,
+            capture_output=True,
+            check=True,
+            text=True,
+            timeout=START_S,
+        ).stdout.split()
+        self._pactl("set-sink-input-volume", inputs[0], f"{percent}%")
+
     def speak_into_microphone(self, path: Path) -> None:
         """Play a WAV file into the microphone, as fast as sound is; returns when it was played."""
         with wave.open(str(path)) as file:
