@@ -5,12 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sayso.audio.cards import SoundCards, portaudio
+from sayso.audio.cards import Direction, SoundCards, portaudio
 from sayso.audio.devices import DeviceMicrophone, DeviceSpeaker
-from sayso.audio.errors import AudioError
+from sayso.audio.errors import AudioError, DeviceUnavailable
 from sayso.audio.microphone import DeviceChange, FileMicrophone, Microphone, Pace
 from sayso.audio.playback import Tap
 from sayso.audio.speaker import FileSpeaker, Speaker, silent_speaker
+from sayso.client.chosen import Chosen
 
 FILE = "file:"
 """`file:q.wav` is a microphone that speaks the file; `file:a.wav` a loudspeaker that writes it."""
@@ -43,13 +44,18 @@ async def find_sound(
     changed: Callable[[DeviceChange], None],
     cards: Callable[[], SoundCards] = portaudio,
     tap: Tap | None = None,
+    chosen: Chosen | None = None,
 ) -> Sound:
     """Finds the devices or files of these names; an empty name means the default device.
 
-    `tap` is given all that a loudspeaker plays.
+    `tap` is given all that a loudspeaker plays. `chosen` is what the person chose for good; where
+    that is not plugged in, the default device stands in.
     """
     files = file_sound(microphone, speaker, pace)
     notes: list[str] = []
+    chosen = chosen or Chosen()
+    microphone = microphone or await _or_default(cards, "input", chosen.microphone, notes)
+    speaker = speaker or await _or_default(cards, "output", chosen.loudspeaker, notes)
     found = files.microphone
     if found is None and await _there(cards, "input", microphone, notes):
         found = DeviceMicrophone(microphone, cards)
@@ -59,6 +65,22 @@ async def find_sound(
         loud = DeviceSpeaker(speaker, changed, cards, tap)
         return Sound(found, loud, audible=True, notes=tuple(notes))
     return Sound(found, silent_speaker(), audible=False, notes=tuple(notes))
+
+
+async def _or_default(
+    cards: Callable[[], SoundCards], direction: Direction, wanted: str, notes: list[str]
+) -> str:
+    """A name that was chosen once, if such a device is there today."""
+    try:
+        if wanted:
+            await asyncio.to_thread(lambda: cards().find(direction, wanted))
+    except DeviceUnavailable:
+        word = "microphone" if direction == "input" else "loudspeaker"
+        notes.append(f"The {word} {wanted} is not there; the system's own choice is used.")
+        return ""
+    except AudioError:
+        pass  # Told when the device is opened.
+    return wanted
 
 
 async def _there(

@@ -14,6 +14,7 @@ import os
 import sys
 
 from sayso.audio.far_end import FarEnd
+from sayso.client.chosen import recall
 from sayso.client.hands_free import HandsFree
 from sayso.client.hands_free_options import (
     NO_CANCELLER,
@@ -35,8 +36,10 @@ from sayso.client.options import (
 from sayso.client.seen import Notice, Screen
 from sayso.client.session import Session
 from sayso.client.sound import Sound, file_sound, find_sound
+from sayso.protocol.home import Home
 
 MISUSED = 2
+DEVICE = "a part of a device's name, or file:PATH (default: what `sayso devices` says)"
 
 
 class Talk:
@@ -47,8 +50,8 @@ class Talk:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_server(parser)
         add_conversation(parser)
-        parser.add_argument("--mic", metavar="NAME", default="", help="a device, or file:PATH")
-        parser.add_argument("--speaker", metavar="NAME", default="", help="a device, or file:PATH")
+        parser.add_argument("--mic", metavar="NAME", default="", help=DEVICE)
+        parser.add_argument("--speaker", metavar="NAME", default="", help=DEVICE)
         parser.add_argument(
             "--plain", action="store_true", help="line by line, for screen readers and no colour"
         )
@@ -158,6 +161,7 @@ async def _session(
         arguments.pace,
         screen.show,
         tap=far_end.played if far_end else None,
+        chosen=recall(Home.find()),
     )
     for note in sound.notes:
         screen.show(Notice(note))

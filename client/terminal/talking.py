@@ -1,10 +1,7 @@
 """A conversation in a terminal, from the first drawing to the last."""
 
 import asyncio
-import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from sayso.audio.errors import AudioError
 from sayso.audio.microphone import FileMicrophone, Microphone
@@ -14,7 +11,7 @@ from sayso.client.session import Session
 from sayso.client.terminal.board import HOLD, TOGGLE, TYPE
 from sayso.client.terminal.keyboard import Keyboard
 from sayso.client.terminal.screen import TerminalScreen
-from sayso.client.terminal.tty import Terminal
+from sayso.client.terminal.tty import Terminal, quiet
 
 ENDED = 143
 """What shells expect of a program that was ended with SIGTERM."""
@@ -42,7 +39,7 @@ class Talking:
         loop.add_signal_handler(signal.SIGINT, self._keyboard.interrupt)
         loop.add_signal_handler(signal.SIGTERM, self._end)
         loop.add_signal_handler(signal.SIGHUP, self._end)
-        with self._terminal.raw(), _quiet():
+        with self._terminal.raw(), quiet():
             try:
                 return await self._until_left()
             finally:
@@ -106,20 +103,3 @@ class Talking:
     def _end(self) -> None:
         self._keyboard.code = ENDED
         self._keyboard.left.set()
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keeps what C libraries write to standard error off the screen: ALSA is talkative."""
-    if os.environ.get("SAYSO_DEBUG"):
-        yield
-        return
-    kept = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    os.close(nowhere)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)

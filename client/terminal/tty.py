@@ -142,3 +142,20 @@ class Terminal:
                     self._answered.set()
             elif not self._keys.full():
                 self._keys.put_nowait(key)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keeps what C libraries write to standard error off the screen: ALSA is talkative."""
+    if os.environ.get("SAYSO_DEBUG"):
+        yield
+        return
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

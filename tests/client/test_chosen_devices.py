@@ -1,0 +1,74 @@
+"""Which microphone and loudspeaker are used: listed, chosen, remembered, and not there today."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sayso.audio.devices import DeviceMicrophone, DeviceSpeaker
+from sayso.client.chosen import Chosen, NotRemembered, recall, remember
+from sayso.client.sound import find_sound
+from sayso.protocol.home import Home
+from tests.audio.cards_double import Cards, device
+from tests.client.programs import sayso
+from tests.pulse import SoundCard
+
+
+def cards() -> Cards:
+    plugged = [device("Built-in", "input"), device("USB Desk", "input"), device("Box", "output")]
+    return Cards(lambda: 0.0, plugged)
+
+
+def test_a_choice_is_remembered_and_can_be_taken_back() -> None:
+    home = Home.find()
+    assert recall(home) == Chosen()
+    remember(home, microphone='the "blue" one\\')
+    remember(home, loudspeaker="box\n")
+    assert recall(home) == Chosen('the "blue" one\\', "box")
+    remember(home, microphone="")
+    assert recall(home) == Chosen("", "box")
+
+
+def test_a_file_that_cannot_be_read_is_told_in_a_sentence() -> None:
+    home = Home.find()
+    (home.config / "client.toml").write_text("microphone = [")
+    with pytest.raises(NotRemembered, match=r"Mend it, or delete it\."):
+        recall(home)
+
+
+async def test_what_was_chosen_is_used() -> None:
+    plugged = cards()
+    sound = await find_sound("", "", "real", print, lambda: plugged, chosen=Chosen("usb", "box"))
+    assert isinstance(sound.microphone, DeviceMicrophone)
+    assert isinstance(sound.speaker, DeviceSpeaker)
+    assert (sound.microphone.name, sound.speaker.name, sound.notes) == ("usb", "box", ())
+
+
+async def test_what_is_not_there_today_is_stood_in_for_and_told() -> None:
+    plugged = cards()
+    sound = await find_sound("", "", "real", print, lambda: plugged, chosen=Chosen("headset", ""))
+    assert sound.microphone is not None
+    assert sound.microphone.name == "default"
+    assert sound.notes == ("The microphone headset is not there; the system's own choice is used.",)
+
+
+async def test_a_name_given_now_goes_before_what_was_chosen() -> None:
+    plugged = cards()
+    sound = await find_sound("built", "", "real", print, lambda: plugged, chosen=Chosen("usb"))
+    assert sound.microphone is not None
+    assert sound.microphone.name == "built"
+    missing = await find_sound("none", "", "real", print, lambda: plugged, chosen=Chosen("usb"))
+    assert missing.microphone is None
+
+
+@pytest.mark.sound
+async def test_devices_are_listed_and_chosen(sound_card: SoundCard, tmp_path: Path) -> None:
+    ended = await sayso("devices", environment=sound_card.environment)
+    assert ended.out.count("* default") == 2
+    ended = await sayso("devices", "--mic", "def", "--json", environment=sound_card.environment)
+    assert all(found["used"] for found in json.loads(ended.out))
+    assert recall(Home.find()).microphone == "def"
+    ended = await sayso("devices", "--speaker", "nonsense", environment=sound_card.environment)
+    assert ended.code == 1
+    assert ended.sentence == "There is no loudspeaker called nonsense; there are: default."
+    assert recall(Home.find()).loudspeaker == ""
