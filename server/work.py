@@ -43,6 +43,7 @@ def approval_request(event: agent.ApprovalAsked) -> m.ApprovalRequest:
         event.kind,
         event.warnings,
         event.why,
+        event.tap,
     )
 
 

@@ -90,6 +90,8 @@ class ApprovalRequest:
     """What the person should know before they say yes, worked out by the server."""
     why: str = ""
     """With `access`: what the model says that it is for."""
+    tap: bool = False
+    """It opens more than the sandbox: a yes needs an `approve`, words count for nothing."""
 
 
 @dataclass(frozen=True, slots=True)

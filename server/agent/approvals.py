@@ -37,6 +37,8 @@ class Request:
     warnings: tuple[str, ...] = ()
     why: str = ""
     """With `access`, the model's reason: it is told, and binds nobody."""
+    tap: bool = False
+    """It opens more than the sandbox: words alone do not allow it."""
 
     @property
     def binding(self) -> str:
@@ -153,7 +155,7 @@ class ApprovalDesk:
         access = question.request.kind == "access"
         if decision == "edit" and (code is None or access):
             return False
-        if decision == "yes" and by_word and access:
+        if decision == "yes" and by_word and question.request.tap:
             return False
         edited = code if decision == "edit" else None
         question.answer.set_result(_Answer(decision, by, edited, lasting))
@@ -172,6 +174,7 @@ class ApprovalDesk:
             kind=request.kind,
             warnings=request.warnings,
             why=request.why,
+            tap=request.tap,
         )
         return _Question(asked, request, loop.time() + self._expires_s, loop.create_future())
 

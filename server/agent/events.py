@@ -29,6 +29,8 @@ class ApprovalAsked:
     warnings: tuple[str, ...] = ()
     why: str = ""
     """What the model says that more reach is for."""
+    tap: bool = False
+    """It opens more than the sandbox."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,6 +168,7 @@ class Performer:
             where=self._workshop.where,
             may_touch=self._workshop.may_touch(call.language),
             warnings=warnings,
+            tap=self._say_so.mode == "full",
         )
 
     async def _ask(self, request: Request) -> Ruling:
@@ -183,6 +184,7 @@ class Performer:
                 where=self._workshop.where,
                 may_touch=self._workshop.may_touch(request.language),
                 warnings=request.warnings,
+                tap=request.tap,
             )
             if not ruling.allows or ruling.covers(now):
                 return ruling

@@ -77,6 +77,7 @@ class Access:
             kind="access",
             warnings=warnings,
             why=why,
+            tap=True,
         )
 
     async def _report(self, call: Call, status: str, text: str) -> None:

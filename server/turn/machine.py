@@ -266,7 +266,7 @@ class TurnMachine:
             self._floor.do(SettleByWord(device, "no"))
         elif (known := self._floor.devices.get(device)) and not known.may_approve:
             self._mouth.say_aside("not_from_here")
-        elif self._work.asks_for_access:
+        elif self._work.needs_a_tap:
             self._mouth.say_aside("on_a_screen")
         elif over_speech:
             self._mouth.say_aside("ask_again")

@@ -40,7 +40,7 @@ class Work:
         self.state: WorkState = "idle"
         self.request: Request | None = None
         """Being worked on, or its answer is being spoken."""
-        self.asks_for_access = False
+        self.needs_a_tap = False
         """What waits for a yes opens more than the sandbox: words alone do not settle it."""
         self.owes_words = False
         """Nothing was said about it yet, or not since it was last seen to act."""
@@ -131,9 +131,9 @@ class Work:
             if self.state == "thinking" and event.state != "thinking":
                 self._mouth.say(SENTENCE_BREAK)
             asked = event.message
-            self.asks_for_access = isinstance(asked, ApprovalRequest) and asked.kind == "access"
+            self.needs_a_tap = isinstance(asked, ApprovalRequest) and asked.tap
             if event.state == "awaiting_approval" and self.request and self.request.spoken:
-                self._mouth.say_aside("on_a_screen" if self.asks_for_access else "may_i")
+                self._mouth.say_aside("on_a_screen" if self.needs_a_tap else "may_i")
             self.state = event.state
             self.owes_words = self._acted = True
             self._floor.tell(event.message)

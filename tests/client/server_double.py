@@ -98,6 +98,8 @@ class Answer:
     reply: str = "Two and two is four."
     seconds: float = 0.5
     code: str = ""
+    asks_for: str = ""
+    """More reach, asked for instead of running code."""
     output: str = "4\n"
     pictures: tuple[str, ...] = ()
 
@@ -167,6 +169,8 @@ class Conversation:
         await wire.say(TurnState("idle", "thinking", "silent"))
         if self.answer.code:
             await self.run(wire, inbox)
+        if self.answer.asks_for:
+            await self.reach(wire, inbox)
         self.streams += 1
         for word in self.answer.reply.split(" "):
             await wire.say(ReplyDelta(word + " "))
@@ -196,6 +200,19 @@ class Conversation:
             *(CodeOut("c1", "display", "image/png", file=name) for name in self.answer.pictures),
             CodeEnd("c1", "ok", 0.12),
         )
+
+    async def reach(self, wire: Wire, inbox: "asyncio.Queue[Message | AudioFrame]") -> None:
+        await wire.say(
+            TurnState("idle", "awaiting_approval", "silent"),
+            ApprovalRequest(
+                "a1", "n2", "access", self.answer.asks_for, "/home/you/sayso",
+                ("read the bills", "no network"), 60.0, "access",
+                ("Variables are lost.",), "the bill lies there", tap=True,
+            ),
+        )  # fmt: skip
+        while not isinstance(answer := await inbox.get(), Approve):
+            pass
+        await wire.say(ApprovalDone("a1", answer.decision, "you"))
 
     async def speak(self, wire: Wire, inbox: "asyncio.Queue[Message | AudioFrame]") -> None:
         stream, pcm = self.streams, tone(self.answer.seconds)

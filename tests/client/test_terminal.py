@@ -139,6 +139,41 @@ async def test_code_is_shown_whole_and_runs_when_the_person_says_so(
     assert [(a.decision, a.nonce) for a in answers] == [(decision, "n1")]
 
 
+@pytest.mark.parametrize(
+    ("key", "decision", "lasting", "plain"),
+    [("a", "yes", True, False), ("n", "no", False, False), ("a", "yes", True, True)],
+)
+async def test_more_reach_is_shown_whole_and_granted_once_or_for_good(
+    key: str, decision: str, lasting: bool, plain: bool
+) -> None:
+    conversation = Conversation(Answer(asks_for="read /home/you/bills"))
+    how = ("--plain",) if plain else ()
+    async with (
+        ServerDouble(conversation) as server,
+        window("talk", "--server", server.url, *how) as seen,
+    ):
+        await seen.sees("ready" if not plain else "Type a question")
+        seen.type("what does the bill say\r")
+        await seen.sees("May code reach more?")
+        for words in (
+            "read /home/you/bills", "because, it says: the bill lies there",
+            "! Variables are lost.", "read the bills", "for good",
+        ):  # fmt: skip
+            await seen.sees(words)
+        if plain:
+            seen.type("e\r")
+            await seen.sees("Please answer y, a or n.")
+            seen.type(f"{key}\r")
+        else:
+            await seen.sees(*LATER)
+            seen.type("e")  # which means nothing here, and is the beginning of a line
+            seen.type("\x7f")
+            seen.type(key)
+        await seen.sees("Two and two is four.")
+    answers = [message for message in conversation.heard if isinstance(message, Approve)]
+    assert answers == [Approve("a1", "n2", decision, lasting=lasting)]  # type: ignore[arg-type]
+
+
 async def test_edited_code_is_sent_as_edited(editor: str) -> None:
     conversation = Conversation(Answer(code=CODE))
     async with (

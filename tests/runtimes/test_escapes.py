@@ -12,26 +12,13 @@ from pathlib import Path
 import pytest
 
 from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.runtimes.reach import Folder, Reach
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.workshop import Workshop
+from tests.runtimes.attempts import TRY, all_of, assert_nothing_done
 from tests.runtimes.rooms import told, workshop_in
 
 SECRET = "the-secret-that-must-stay-outside"
-
-TRY = """
-import ctypes, mmap, os, pathlib, shutil, signal, socket, stat, struct, subprocess, sys, threading
-libc = ctypes.CDLL(None, use_errno=True)
-def system(number, *arguments):
-    if libc.syscall(number, *arguments) < 0:
-        raise OSError(ctypes.get_errno(), 'refused')
-def attempt(name, action):
-    try:
-        done = action()
-    except (OSError, ValueError, subprocess.SubprocessError) as refusal:
-        return
-    if done is not False:
-        print('DONE', name, repr(done)[:200])
-"""
 
 
 @pytest.fixture
@@ -52,6 +39,28 @@ def key(home: Path) -> Path:
     return file
 
 
+@pytest.fixture(params=["nothing granted", pytest.param("granted", marks=pytest.mark.thorough)])
+async def workshop(
+    request: pytest.FixtureRequest,
+    sandbox: Sandbox,
+    environment: KernelEnvironment,
+    workspace: Path,
+    tmp_path: Path,
+) -> AsyncIterator[Workshop]:
+    """In each sandbox; and again with all that can be granted, which must open nothing else."""
+    made = workshop_in(workspace, environment, sandbox)
+    if request.param == "granted":
+        for name in ("granted to read", "granted to write"):
+            (tmp_path / name).mkdir(0o755)
+        folders = (
+            Folder(tmp_path / "granted to read"),
+            Folder(tmp_path / "granted to write", "write"),
+        )
+        await made.set_reach(Reach(folders, network=True))
+    yield made
+    await made.close()
+
+
 @pytest.fixture
 async def victim() -> AsyncIterator[asyncio.subprocess.Process]:
     """A process of the server's user, with the secret in its environment and command line."""
@@ -64,12 +73,6 @@ async def victim() -> AsyncIterator[asyncio.subprocess.Process]:
     if process.returncode is None:
         process.kill()
     await process.wait()
-
-
-async def assert_nothing_done(workshop: Workshop, code: str) -> None:
-    run = await told(workshop, TRY + code)
-    assert run.ending.status == "ok", (run.ending, run.error)
-    assert run.stdout == ""
 
 
 async def test_files_outside_are_neither_read_nor_listed(
@@ -141,15 +144,6 @@ attempt('its own packages', lambda: open(shutil.__file__, 'a'))
     await assert_nothing_done(workshop, code)
     assert all_of(home) == before
     assert rc.read_text() == "# mine"
-
-
-def all_of(folder: Path) -> dict[Path, tuple[int, int, int, int]]:
-    """What can be seen of each file in a folder."""
-    found = {path: path.lstat() for path in folder.rglob("*")}
-    return {
-        path: (status.st_mode, status.st_uid, status.st_size, status.st_mtime_ns)
-        for path, status in found.items()
-    }
 
 
 async def test_the_servers_secrets_are_not_found(

@@ -342,6 +342,22 @@ def test_a_yes_over_the_question_lets_it_be_asked_again() -> None:
     assert s.states[-1][2] == "speaking"
 
 
+def test_more_than_the_sandbox_is_not_opened_by_a_word_and_that_is_said() -> None:
+    wish = m.ApprovalRequest("1", "n", "access", "read /x", "/w", kind="access", tap=True)
+    s = scene()
+    s.say("read my bill")
+    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", wish))
+    assert "answer on a screen" in s.the(effects.Speak).text
+    s.synthesize(s.the(effects.Speak).text.strip(), 1.0)
+    s.play(1.0)
+    s.wait(2.0)
+    s.hear(s.voice(), "yes", "yes")
+    assert not s.all(effects.SettleByWord)
+    assert s.state_of_work == "awaiting_approval"
+    s.hear(s.voice(), "no", "no")
+    assert s.the(effects.SettleByWord).decision == "no"
+
+
 def test_a_murmur_over_the_question_is_no_yes() -> None:
     s = scene()
     s.say("sort my files")
