@@ -9,6 +9,7 @@ import os
 import secrets
 import ssl
 import stat
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -134,5 +135,6 @@ def write(home: Home, known: Acquaintance) -> None:
             os.fsync(file.fileno())
         draft.replace(path)
     except OSError as error:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink()
         raise NotAcquainted(f"{path} can't be written: {error.strerror}.") from None

@@ -18,6 +18,7 @@ from sayso.server.gateway.host import Greeting
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import CannotListenError, Listener
 from sayso.server.instinct import Instinct
+from sayso.server.network import Network
 from sayso.server.parts import Builder
 from sayso.server.preferences import Preferences
 from sayso.server.readiness import prepare
@@ -31,7 +32,7 @@ from sayso.server.speech.mouth import Mouth
 from sayso.server.standing import StandingGrants, policy_of
 from sayso.server.store.event_log import EventLog
 from sayso.server.telemetry import Telemetry
-from sayso.server.trust.certificates import best_name, identity, own_names
+from sayso.server.trust.certificates import CertificateError
 from sayso.server.trust.devices import Devices
 
 log = logging.getLogger(__name__)
@@ -79,15 +80,20 @@ class App:
         self._conversations: Conversations
         self.address = ""
         """Host and port that it listens on."""
-        self.network_address = ""
-        """The same for other devices; empty if they can't come in."""
+        self._network: Network | None = None
+        """The way in for other devices; none if they can't come in."""
 
     async def __aenter__(self) -> Self:
         listen = self._settings.listen
         port = await self._listener.open(listen.host, listen.port)
         self.address = f"{listen.host}:{port}"
         if listen.network:
-            await self._open_network()
+            self._network = Network(self._home, listen, self._listener)
+            try:
+                await self._network.open()
+            except (CannotListenError, CertificateError):
+                await self._listener.close()
+                raise
         return self
 
     async def __aexit__(
@@ -132,7 +138,10 @@ class App:
         latest = await self._conversations.enter(await self._conversations.latest())
         if mind.introduction:
             latest.conversation.notice(mind.introduction)
-        for life in (self._conversations.run(), instinct.run(), prepare(shared.mouth)):
+        lives = [self._conversations.run(), instinct.run(), prepare(shared.mouth)]
+        if self._network:
+            lives.append(self._network.run())
+        for life in lives:
             self._stack.push_async_callback(_end, asyncio.create_task(life))
         self._ready.set()
 
@@ -142,8 +151,8 @@ class App:
     def summary(self) -> str:
         """For the screen: how each part is, and what to do next."""
         lines = [f"{NAME} is ready on http://{self.address}"]
-        if self.network_address:
-            devices = f"https://{self.network_address}, {len(self._devices.all)} paired"
+        if self._network:
+            devices = f"https://{self._network.address}, {len(self._devices.all)} paired"
             lines.append(f"  {'other devices':16}{devices}. To let one in: sayso pair")
         for finding in self._findings:
             remedy = f" {finding.remedy}" if finding.remedy else ""
@@ -179,18 +188,6 @@ class App:
         return (item.mime, item.data) if item else None
 
     # --- building ---
-
-    async def _open_network(self) -> None:
-        listen = self._settings.listen
-        also = (name for name in listen.names if ":" not in name)
-        names = await asyncio.to_thread(own_names, (*also, listen.network))
-        shown = await asyncio.to_thread(identity, self._home.state / "certificates", names)
-        try:
-            port = await self._listener.open_network(listen.network, listen.network_port, shown)
-        except CannotListenError:
-            await self._listener.close()
-            raise
-        self.network_address = f"{best_name(shown.names, listen.network)}:{port}"
 
     @property
     def _findings(self) -> list[Finding]:

@@ -61,6 +61,9 @@ class Listener:
             devices.on_revoked(lambda device: self._sessions.turn_out(device.id))
         self._connections = 0
         self._servers: list[Server] = []
+        self._identity: Identity | None = None
+        self._network: tuple[str, int] | None = None
+        """Where other devices come in: address and port."""
 
     async def open(self, address: str, port: int) -> int:
         """Let this machine's clients in; returns the port, which the system chose if 0 was asked
@@ -85,18 +88,28 @@ class Listener:
     async def open_network(self, address: str, port: int, identity: Identity) -> int:
         """Let paired devices in, over TLS; returns the port."""
 
+        self._identity = identity
+
         def entrance(bound: int) -> Entrance:
-            shown = {f"[{name}]" if ":" in name else name for name in identity.names}
+            known = self._identity or identity
+            shown = {f"[{name}]" if ":" in name else name for name in known.names}
             names = frozenset(f"{name}:{bound}" for name in shown)
-            return Entrance("https", names, identity.authority, self._also)
+            return Entrance("https", names, known.authority, self._also)
 
         bound = await self._open(
             address, port, entrance, strangers=self._limits.strangers, tls=identity.context
         )
-        if self._administration:
+        self._network = (address, bound)
+        self.is_known_as(identity)
+        return bound
+
+    def is_known_as(self, identity: Identity) -> None:
+        """The server's names have changed, or its certificate: whoever comes now is told these."""
+        self._identity = identity
+        if self._administration and self._network:
+            address, bound = self._network
             there = f"{best_name(identity.names, address)}:{bound}"
             self._administration.reachable = Reachable(there, identity.authority)
-        return bound
 
     async def _open(
         self,
@@ -107,13 +120,13 @@ class Listener:
         strangers: int,
         tls: ssl.SSLContext | None = None,
     ) -> int:
-        entrances: list[Entrance] = []
+        bound = 0
 
         async def answer(socket: ServerConnection, request: Request) -> Response | None:
-            return await Door(self._host, self._guard, entrances[0]).answer(socket, request)
+            return await Door(self._host, self._guard, entrance_at(bound)).answer(socket, request)
 
         async def welcome(socket: ServerConnection) -> None:
-            await self._welcome(socket, entrances[0])
+            await self._welcome(socket, entrance_at(bound))
 
         try:
             server = await serve(
@@ -139,7 +152,6 @@ class Listener:
                 f"Sayso runs, use it; or choose another port with --port."
             ) from error
         bound = int(next(iter(server.sockets)).getsockname()[1])
-        entrances.append(entrance_at(bound))
         await server.start_serving()
         self._servers.append(server)
         return bound

@@ -89,6 +89,16 @@ def identity(folder: Path, names: Iterable[str], now: datetime | None = None) ->
         ) from error
 
 
+def renewed(known: Identity, folder: Path, names: Iterable[str]) -> Identity:
+    """The same, as it is to be from now on: connections that are made later see it.
+
+    Raises CertificateError.
+    """
+    fresh = identity(folder, names)
+    known.context.load_cert_chain(folder / "server.pem", folder / "server.key")
+    return Identity(fresh.authority, known.context, fresh.names)
+
+
 def own_names(also: Iterable[str] = ()) -> tuple[str, ...]:
     """Names and addresses of this machine, as others on its networks use them."""
     host = socket.gethostname().lower().rstrip(".")

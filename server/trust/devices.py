@@ -12,6 +12,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -121,7 +122,8 @@ class Devices:
                 os.fsync(file.fileno())
             draft.replace(self._path)
         except OSError as error:
-            draft.unlink(missing_ok=True)
+            with suppress(OSError):
+                draft.unlink()
             raise DevicesError(
                 f"The paired devices could not be written to {self._path} ({error.strerror}); "
                 "nothing has changed. Mend that and try again."

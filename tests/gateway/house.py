@@ -18,7 +18,7 @@ from sayso.protocol.version import SPOKEN
 from sayso.server.gateway.host import Greeting, Outlet
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
-from sayso.server.trust.certificates import identity
+from sayso.server.trust.certificates import Identity, identity
 from sayso.server.trust.devices import Devices
 from sayso.server.turn.events import Event, Joined, Ticket
 
@@ -142,8 +142,13 @@ class NetworkHouse(House):
     """A house that paired devices reach over TLS."""
 
     network_port: int = 0
-    authority: bytes = b""
+    identity: Identity = field(init=False)
     devices: Devices = field(init=False)
+    listener: Listener = field(init=False)
+
+    @property
+    def authority(self) -> bytes:
+        return self.identity.authority
 
     @property
     def network_url(self) -> str:
@@ -166,6 +171,18 @@ class NetworkHouse(House):
         ) as socket:
             yield socket
 
+    async def far_get(self, path: str, host: str, token: str = "") -> int:
+        """A plain request over the network's entrance; returns its status."""
+        context = Acquaintance("", self.pem, "", "").context()
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.network_port, ssl=context)
+        head = f"GET {path} HTTP/1.1\r\nHost: {host}\r\n"
+        head += f"Authorization: Bearer {token}\r\n" if token else ""
+        writer.write(f"{head}\r\n".encode())
+        async with asyncio.timeout(WAIT_S):
+            status = (await reader.readline()).split()[1]
+        writer.transport.abort()
+        return int(status)
+
     @asynccontextmanager
     async def device(self, token: str, **hello: object) -> AsyncIterator[ClientConnection]:
         """A paired device that has been welcomed."""
@@ -184,9 +201,9 @@ async def open_network_house(
     house.devices = Devices(folder / "devices.json")
     listener = Listener(house, TOKEN, limits, devices=house.devices)
     house.port = await listener.open("127.0.0.1", 0)
-    shown = identity(folder / "certificates", ())
-    house.authority = shown.authority
-    house.network_port = await listener.open_network("127.0.0.1", 0, shown)
+    house.listener = listener
+    house.identity = identity(folder / "certificates", ())
+    house.network_port = await listener.open_network("127.0.0.1", 0, house.identity)
     try:
         yield house
     finally:

@@ -11,12 +11,16 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus, WebSocketException
 
+from sayso.client.acquaintance import Acquaintance
 from sayso.client.joining import JoiningFailed, Met, join, meet
+from sayso.client.link import Link
+from sayso.client.link_events import LinkChange, LinkState
 from sayso.protocol import messages as m
 from sayso.protocol.fingerprint import fingerprint, read_pairing_url, words
 from sayso.protocol.version import SPOKEN
 from sayso.server.gateway.limits import Limits
 from sayso.server.trust import patience
+from sayso.server.trust.certificates import identity, renewed
 from sayso.server.turn import events
 from tests.gateway.house import (
     TOKEN,
@@ -292,15 +296,11 @@ async def test_pages_of_other_sites_cannot_open_a_socket_there_either(tmp_path: 
             assert refused.value.response.status_code == 403
         async with house.far(token, Origin=f"https://sayso.local:{port}"):
             pass
-        with pytest.raises(InvalidStatus):
-            async with house.far(token, Host=f"evil.example:{port}"):
-                pass
+        assert await house.far_get("/ws", f"evil.example:{port}", token) == 403
 
 
 async def test_an_impostor_learns_nothing(tmp_path: Path) -> None:
     """It sits at the server's address, has the authority's certificate, and a key of its own."""
-    from sayso.server.trust.certificates import identity
-
     heard: list[bytes] = []
     real = identity(tmp_path / "real", ()).authority
     false = identity(tmp_path / "false", ())
@@ -327,3 +327,50 @@ async def test_an_impostor_learns_nothing(tmp_path: Path) -> None:
             await join(met, "one-time-secret", "phone")
     assert b"one-time-secret" not in b"".join(heard)
     assert words(real) != words(false.authority)
+
+
+async def test_a_paired_client_shows_its_token_to_its_own_server_alone(tmp_path: Path) -> None:
+    """Somebody else answers at the server's address, with a certificate that looks as good."""
+    heard: list[bytes] = []
+    real = identity(tmp_path / "real", ()).authority
+    false = identity(tmp_path / "false", ())
+
+    async def impostor(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.read(4_096))
+        writer.close()
+
+    server = await asyncio.start_server(impostor, "127.0.0.1", 0, ssl=false.context)
+    async with server:
+        url = f"wss://127.0.0.1:{server.sockets[0].getsockname()[1]}/ws"
+        known = Acquaintance(url, ssl.DER_cert_to_PEM_cert(real), "my-secret-token", "phone")
+        link = Link(url, m.Hello(SPOKEN, "test"), lambda: known.token, known.context)
+        running = asyncio.create_task(link.run())
+        async with asyncio.timeout(WAIT_S):
+            async for event in link.events():
+                if isinstance(event, LinkChange) and event.state is LinkState.WAITING:
+                    assert "nothing was sent" in event.reason
+                    break
+        await link.close()
+        await running
+    assert not any(heard)
+
+
+async def test_a_server_that_is_known_by_another_name_answers_to_it(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house:
+        host = f"10.1.2.3:{house.network_port}"
+        assert await house.far_get("/ping", host) == 403
+        later = renewed(house.identity, tmp_path / "certificates", ("10.1.2.3",))
+        house.listener.is_known_as(later)
+        assert await house.far_get("/ping", host) == 200
+
+
+async def test_strangers_are_told_nothing_of_the_house(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house:
+        _, token = house.devices.add("phone", "", ("talk",))
+        host = f"localhost:{house.network_port}"
+        for path in ("/health", "/metrics", "/files/abc"):
+            assert await house.far_get(path, host) == 401
+            assert await house.far_get(path, host, "guess") == 401
+            assert await house.far_get(path, host, token) == 200
+        assert await house.far_get("/ca.crt", host) == 200
+        assert await house.far_get("/ca.crt", f"evil.example:{house.network_port}") == 403
