@@ -61,7 +61,8 @@ class Door:
             return _respond(HTTPStatus.UNAUTHORIZED, "text/plain", "The token is not valid.\n")
         if path == SOCKET_PATH:
             return None
-        return self._page(path) or self._of_the_house(path, who)
+        near = self._entrance.is_near(request.headers)
+        return self._page(path) or self._of_the_house(path, who, near=near)
 
     def _page(self, path: str) -> Response | None:
         """What anybody may see."""
@@ -74,9 +75,9 @@ class Door:
                 found = page(path)
                 return _respond(HTTPStatus.OK, *found) if found else None
 
-    def _of_the_house(self, path: str, who: Who | None) -> Response:
+    def _of_the_house(self, path: str, who: Who | None, *, near: bool) -> Response:
         """What those may see who belong here; on this machine, how it goes is no secret."""
-        shown = path in ("/health", "/metrics") and self._entrance.is_near
+        shown = path in ("/health", "/metrics") and near
         if who is None and not shown:
             if path in ("/health", "/metrics") or path.startswith(FILES):
                 return _respond(HTTPStatus.UNAUTHORIZED, "text/plain", "The token is missing.\n")

@@ -38,10 +38,10 @@ class Entrance:
         before = {f"https://{name}" for name in self.proxied}
         return frozenset(own | before | {f"https://{_unported(name)}" for name in self.proxied})
 
-    @property
-    def is_near(self) -> bool:
-        """Only this machine comes in here."""
-        return self.scheme == "http"
+    def is_near(self, headers: Headers | None) -> bool:
+        """Whether a request comes from this machine. What a proxy hands on comes from anywhere."""
+        name = headers.get("Host", "").lower() if headers else ""
+        return self.scheme == "http" and (name in self.names or _is_loopback(name))
 
 
 class Guard:
@@ -52,19 +52,20 @@ class Guard:
         self._devices = devices
         self._patience = Patience()
 
-    def who(self, token: str | None, entrance: Entrance) -> Who | None:
+    def who(self, token: str | None, *, near: bool) -> Who | None:
         """Whose token this is. The machine's own is worth something on this machine alone."""
         if not token:
             return None
         shown = token.encode("utf-8", "surrogatepass")
-        if entrance.is_near and hmac.compare_digest(shown, self._machine_token):
+        if near and hmac.compare_digest(shown, self._machine_token):
             return THIS_MACHINE
         return self._devices.with_token(token) if self._devices else None
 
     def who_asks(self, headers: Headers, entrance: Entrance) -> Who | None:
         """Whose token a request carries."""
         scheme, _, token = headers.get("Authorization", "").partition(" ")
-        return self.who(token.strip(), entrance) if scheme.lower() == "bearer" else None
+        near = entrance.is_near(headers)
+        return self.who(token.strip(), near=near) if scheme.lower() == "bearer" else None
 
     def still_knows(self, who: Who) -> bool:
         """Whether a client was not turned out meanwhile."""
@@ -136,6 +137,10 @@ def address_of(socket: ServerConnection) -> str:
     """Where the client is, for counting; empty if that is not known any more."""
     peer = socket.transport.get_extra_info("peername")
     return str(peer[0]) if peer else ""
+
+
+def _is_loopback(name: str) -> bool:
+    return name.rpartition(":")[0] in ("127.0.0.1", "localhost", "[::1]")
 
 
 def _unported(name: str) -> str:

@@ -218,13 +218,13 @@ class Listener:
             self._sessions.cut(session)
 
     async def _identify(self, socket: ServerConnection, hello: m.Hello, entrance: Entrance) -> Who:
-        who = None
-        if socket.request is not None:
-            who = self._guard.who_asks(socket.request.headers, entrance)
-        who = who or self._guard.who(hello.token, entrance)
+        headers = socket.request.headers if socket.request else None
+        near = entrance.is_near(headers)
+        who = self._guard.who_asks(headers, entrance) if headers else None
+        who = who or self._guard.who(hello.token, near=near)
         if who is None:
             await self._guard.keep_waiting(socket)
-            raise Refused(NOT_KNOWN if entrance.is_near else NOT_PAIRED)
+            raise Refused(NOT_KNOWN if near else NOT_PAIRED)
         self._guard.recognised(socket)
         known(socket)
         return who

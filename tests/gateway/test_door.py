@@ -175,5 +175,10 @@ async def test_a_proxy_that_was_named_may_stand_before_it() -> None:
         foreign = {"Host": "sayso.example.net", "Origin": "http://sayso.example.net"}
         assert (await house.get("/ping", **foreign))[0] == 403
         assert (await house.get("/ping", Host="other.example.net"))[0] == 403
+        # What it hands on comes from anywhere, and is not this machine's.
+        right = {"Host": "sayso.example.net", "Authorization": f"Bearer {TOKEN}"}
+        assert (await house.get("/files/abc", **right))[0] == 401
+        assert (await house.get("/health", Host="sayso.example.net"))[0] == 401
+        assert (await house.get("/health"))[0] == 200
     finally:
         await listener.close()
