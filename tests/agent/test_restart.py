@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sayso.server.agent.approvals import ApprovalDesk
+from sayso.server.agent.events import ApprovalAsked
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.profiles import profile
@@ -128,3 +129,42 @@ async def test_what_was_said_before_the_restart_is_remembered(house: House, tmp_
     await house.ask(agent, "my cat is called Tom")
     again = await Journal.open(house.log, house.journal.conversation)
     assert again.history.exchanges == house.journal.history.exchanges
+
+
+@pytest.mark.parametrize(
+    "at", ["Said", "ApprovalAsked", "ApprovalSettled", "RunStarted", "RunOutput"]
+)
+async def test_killed_at_any_moment_code_runs_once_at_most_and_the_talk_goes_on(
+    house: House, tmp_path: Path, at: str
+) -> None:
+    folder = tmp_path / "server"
+    folder.mkdir()
+    answer = "silence" if at == "ApprovalAsked" else "yes"
+    await asyncio.to_thread(crash, folder, answer, at)
+    log = await EventLog.open(folder / "log.db")
+    journal = await Journal.open(log, "talk")
+    house.desk = ApprovalDesk(journal)
+    house.model.add(says("It is done."))
+    agent = Agent(
+        house.litellm("no"),
+        await house.workshop(),
+        house.desk,
+        journal,
+        profile=profile("default"),
+    )
+    assert agent.waits == (at == "ApprovalAsked")
+    if agent.waits:
+        async for event in agent.take_up():
+            if isinstance(event, ApprovalAsked):
+                house.desk.answer(event.id, event.nonce, "yes", None, "kitchen")
+        assert not agent.waits
+    async for _ in agent.work("what happened"):
+        pass
+    ran = [folder / "done", house.folder / "workspace" / "done"]
+    tallies = "".join(file.read_text() for file in ran if file.exists())
+    assert tallies in {"Said": [""], "ApprovalAsked": ["x"], "RunOutput": ["x"]}.get(at, ["", "x"])
+    roles = [message["role"] for message in house.sent()]
+    assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"]
+    again = await Journal.open(log, "talk")
+    assert again.history.open_acts == []
+    await log.close()

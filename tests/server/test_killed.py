@@ -74,7 +74,14 @@ async def device(server: Server) -> AsyncIterator[Device]:
     token = read_token(Home(server.home, server.home, server.home))
     headers = {"Authorization": f"Bearer {token}"}
     async with connect(server.url, additional_headers=headers, proxy=None) as socket:
-        wants = ("reply.delta", "approval.request", "metrics", "code.out", "code.end", "announce")
+        wants = (
+            "reply.delta",
+            "approval.request",
+            "metrics",
+            "code.out",
+            "code.end",
+            "command.done",
+        )
         await socket.send(encode(Envelope(m.Hello(SPOKEN, "test", device="desk", wants=wants))))
         yield Device(socket)
 
@@ -125,7 +132,10 @@ async def test_a_question_that_was_open_is_put_again_and_its_code_runs_once(
     async with device(server) as desk:
         await desk.say(m.Text("how often"))
         assert await desk.answer() == "Once."
-    assert tally(server) == "x"
+        assert tally(server) == "x"
+        await desk.say(m.Command("undo"))
+        assert (await desk.hear(m.CommandDone)).ok
+        assert tally(server) == ""
     roles = [message["role"] for message in model.requests[-1].messages]
     assert roles[:6] == ["system", "user", "assistant", "user", "assistant", "user"]
 
