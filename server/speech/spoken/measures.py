@@ -131,6 +131,8 @@ RATES = {
     "Gbps": ("gigabit per second", "gigabits per second"),
 }
 
+SQUARED = "\u00b2"
+
 PER = {"h": "hour", "s": "second", "min": "minute", "kg": "kilogram", "m": "meter", "l": "liter"}
 
 
@@ -143,7 +145,9 @@ def _name(unit: str, count: str) -> str:
     one = UNITS[base.rstrip("\u00b2\u00b3")]
     many = one if one in UNCHANGING else IRREGULAR.get(one, f"{one}s")
     said = power + plural(count, one, many)
-    return f"{said} per {PER[per]}" if per else said
+    if not per:
+        return said
+    return f"{said} per {PER[per.rstrip(SQUARED)]}" + (" squared" if per[-1] == SQUARED else "")
 
 
 def _measure(match: re.Match[str]) -> str:
@@ -206,17 +210,22 @@ def _duration(match: re.Match[str]) -> str:
     )
 
 
+def _minutes(match: re.Match[str]) -> str:
+    parts = zip(("h", "min", "s"), match.groups(), strict=True)
+    return " ".join(f"{decimal(count)} {_name(unit, count)}" for unit, count in parts if count)
+
+
 def _alternatives(names: set[str]) -> str:
     return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
 
 
 SYMBOL = "[$€£¥₹]"
 CODE = "USD|EUR|GBP|JPY|CHF|CAD"
-SCALE = r" ?(k|K|M|mn|B|bn|T|thousand|million|billion|trillion)\b"
+SCALE = r" ?(k|K|M|mn|(?<! )m|B|bn|T|thousand|million|billion|trillion)\b"
 SIGNED = rf"[-\u2212]?{NUMBER}"
 SPACED_UNIT = _alternatives((set(UNITS) - {"in", "pt"}) | set(RATES))
 PERS = _alternatives(set(PER))
-UNIT = rf"((?:{SPACED_UNIT})[\u00b2\u00b3]?(?:/(?:{PERS}))?)(?![\w\u00b2\u00b3/])"
+UNIT = rf"((?:{SPACED_UNIT})[\u00b2\u00b3]?(?:/(?:{PERS})\u00b2?)?)(?![\w\u00b2\u00b3/])"
 
 RULES: list[Rule] = [
     rule(
@@ -232,7 +241,9 @@ RULES: list[Rule] = [
     rule(NOT_INSIDE + rf"({NUMBER})%? ?[-\u2013] ?({NUMBER}) ?%", _percent_span),
     rule(rf"(?<![\w.])({SIGNED}) ?%", _percent),
     rule(NOT_INSIDE + r"(\d+)['\u2032](?:(\d+)(?:\"|\u2033|''))?(?!\w)", _feet),
+    rule(NOT_INSIDE + r"(?:(\d+) ?h ?)?(\d{1,3}) ?m(?:in)? ?(\d{1,2}) ?s(?:ec)?\b", _minutes),
     rule(NOT_INSIDE + r"(\d+) ?h ?(\d{1,2}) ?m(?:in)?\b", _duration),
+    rule(NOT_INSIDE + r"(\d+) ?\u00a2", lambda m: f"{decimal(m[1])} {plural(m[1], 'cent')}"),
     rule(NOT_INSIDE + rf"({NUMBER}) ?[-\u2013] ?({NUMBER}) ?{UNIT}", _measure_span),
     rule(rf"(?<![\w.])({SIGNED}) ?{UNIT}", _measure),
 ]

@@ -60,6 +60,19 @@ def cardinal(number: int) -> str:
     return f"about {decimal(f'{scaled:g}')} {SCALES[power]}"
 
 
+PARTS = "[Cc]hapter|[Pp]art|[Ss]ection|[Vv]olume|[Bb]ook|[Aa]ct|[Pp]hase|[Tt]ype|[Aa]rticle|War"
+"""What is counted in Roman numerals: elsewhere they may as well be letters."""
+
+ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50}
+
+
+def from_roman(numeral: str) -> int:
+    """The number that a Roman numeral of small letters' worth stands for."""
+    values = [ROMAN[letter] for letter in numeral]
+    pairs = zip(values, [*values[1:], 0], strict=True)
+    return sum(-value if value < after else value for value, after in pairs)
+
+
 def ordinal(number: int) -> str:
     """21 → twenty-first."""
     return words_for(number, "ordinal")
@@ -158,6 +171,16 @@ RULES: list[Rule] = [
     ),
     rule(NOT_INSIDE + rf"([-\u2212]?{NUMBER})[eE]([-+\u2212]?\d+)" + ENDS, _scientific),
     rule(r"\b0x([0-9a-fA-F]+)\b", lambda m: f"hex {' '.join(m[1].upper())}"),
+    rule(
+        NOT_INSIDE + r"(\d+)(?:st|nd|rd|th) ?[-\u2013] ?(\d+)(?:st|nd|rd|th)\b",
+        lambda m: f"{ordinal(int(m[1]))} to {ordinal(int(m[2]))}",
+    ),
+    rule(
+        rf"\b({PARTS}) ([IVXL]+)\b(?=[\s.,;:)]|$)",
+        lambda m: f"{m[1]} {words_for(from_roman(m[2]))}",
+    ),
+    rule(r"(?<!\S)<(?=\d)", "less than "),
+    rule(r"(?<!\S)>(?=\d)", "more than "),
     rule(
         NOT_INSIDE + r"(\d[\d,]*)(?:st|nd|rd|th)\b", lambda m: ordinal(int(m[1].replace(",", "")))
     ),
