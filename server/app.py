@@ -46,6 +46,7 @@ FEATURES = (
     "resume",
     "partials",
     "word_times",
+    "down_rates",
     "settings",
     "commands",
     "pairing",

@@ -66,6 +66,8 @@ class Conversation:
         self._machine = TurnMachine()
         self._recollection = Recollection()
         self._outlets: dict[str, Outlet] = {}
+        self._rates: dict[str, tuple[int, ...]] = {}
+        """Which rates each device's loudspeaker takes."""
         self._notices: list[str] = []
         self._hearings: dict[int, Attention] = {}
         self._sayings: dict[Ticket, Saying] = {}
@@ -100,6 +102,7 @@ class Conversation:
         self.happened(self._known(device))
 
     def _known(self, device: events.Joined) -> events.Joined:
+        self._rates[device.device] = device.rates
         self._begin(self._find_language(device.device))
         return replace(device, language=self._mouth.language)
 
@@ -114,6 +117,7 @@ class Conversation:
     def leave(self, device: str) -> None:
         """A device is gone; work goes on."""
         self._outlets.pop(device, None)
+        self._rates.pop(device, None)
         self.happened(events.Left(device))
 
     def snapshot(self) -> Snapshot:
@@ -258,7 +262,8 @@ class Conversation:
                 self.happened(events.MouthRemarked(ticket, message))
 
             hear = partial(self._spoken, ticket)
-            manner = self._preferences.manner(effect.device)
+            rates = self._rates.get(effect.device, ())
+            manner = replace(self._preferences.manner(effect.device), rates=rates)
             self._sayings[ticket] = self._mouth.speak(hear, manner, remark)
         self._sayings[effect.ticket].say(effect.text)
 

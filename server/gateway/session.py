@@ -136,6 +136,7 @@ class Session:
             buffer_s,
             frame_bytes,
             returns=returns,
+            rates=hello.audio.down_rates,
             may_approve=self.who.may("approve"),
             at_console=self.who is THIS_MACHINE,
         )

@@ -43,6 +43,8 @@ class Manner:
     """2.0 is twice as fast."""
     language: str = ""
     """The language that is expected (BCP 47), unless the words are clearly in another one."""
+    rates: tuple[int, ...] = ()
+    """Samples a second that their loudspeaker takes; empty: any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ class Telling:
         self._begun = False
         self._unsaid: set[str] = set()
         """Languages of this reply that no voice speaks, and of which that was said."""
+        self._rates = manner.rates
         self._rate = 0
         """Of the first sound, and so of all."""
 
@@ -170,7 +173,7 @@ class Telling:
         if not words:
             return None
         sound = await self._sound(words, voice)
-        self._rate = self._rate or sound.rate
+        self._rate = self._rate or best_rate(sound.rate, self._rates)
         sound = at_rate(replace(sound, words=written_words(pieces, sound.words)), self._rate)
         return Chunk(text, sound, begun_at)
 
@@ -190,6 +193,13 @@ class Telling:
             "The speech synthesiser stopped over this answer; read it on the screen. "
             "If that happens again, run `sayso doctor`."
         )
+
+
+def best_rate(made: int, taken: tuple[int, ...]) -> int:
+    """The rate that loses least among those that a loudspeaker takes."""
+    if not taken or made in taken:
+        return made
+    return min((rate for rate in taken if rate > made), default=max(taken))
 
 
 def at_rate(sound: Sound, rate: int) -> Sound:

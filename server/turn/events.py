@@ -35,6 +35,8 @@ class Joined:
     """In which it is spoken to, as far as is known when it comes: as in `LanguageFound`."""
     may_approve: bool = True
     """What is said or typed there may answer a question."""
+    rates: tuple[int, ...] = ()
+    """Samples a second that its loudspeaker takes; empty: any."""
     at_console: bool = False
     """It is the server's own machine, and has shown that machine's token."""
 

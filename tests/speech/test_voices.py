@@ -200,3 +200,20 @@ async def test_a_short_phrase_is_made_once() -> None:
     await h.say(["One moment. "])
     assert asyncio.get_running_loop().time() == began
     assert h.asked("joe") == ["One moment."]
+
+
+@pytest.mark.parametrize(
+    ("taken", "chosen"), [((), 22_050), ((16_000,), 16_000), ((8_000, 48_000), 48_000)]
+)
+async def test_a_loudspeaker_that_takes_certain_rates_gets_one_of_them(
+    taken: tuple[int, ...], chosen: int
+) -> None:
+    h = await house()
+    [usual, _] = await h.say(["Count the seconds."])
+    [chunk, _] = await h.say(["Count the seconds."], Manner(rates=taken))
+    assert isinstance(usual, Chunk)
+    assert isinstance(chunk, Chunk)
+    seconds = len(usual.sound.pcm) / usual.sound.rate
+    assert chunk.sound.rate == chosen
+    assert len(chunk.sound.pcm) / chosen == pytest.approx(seconds, abs=0.01)
+    assert chunk.sound.words[-1].end == len(chunk.sound.pcm) // 2
