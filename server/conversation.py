@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Coroutine, Set
 from dataclasses import asdict, replace
 from functools import partial, singledispatchmethod
+from typing import Literal
 
 from sayso.protocol.messages import Announce, Snapshot
 from sayso.server.agent.approvals import ApprovalDesk
@@ -52,6 +53,7 @@ class Conversation:
         preferences: Preferences,
         taking_back: TakingBack,
         watch: Callable[[Effect], None] = lambda _: None,
+        fillers: Literal["on", "off"] = "on",
     ) -> None:
         self.id = name
         self._ears = ears
@@ -63,7 +65,7 @@ class Conversation:
         self._preferences = preferences
         self._taking_back = taking_back
         self._watch = watch
-        self._machine = TurnMachine()
+        self._machine = TurnMachine(fillers=fillers)
         self._recollection = Recollection()
         self._outlets: dict[str, Outlet] = {}
         self._rates: dict[str, tuple[int, ...]] = {}
@@ -360,8 +362,11 @@ class Conversation:
                 await asyncio.wait({earlier})
             await work()
 
-        self._latest = self._begin(wait_and_work())
-        return self._latest
+        task = self._begin(wait_and_work())
+        # Work that is cancelled while it waits must not let what follows overtake the earlier.
+        before = {one for one in (earlier, task) if one}
+        self._latest = self._begin(_all_ended(before))
+        return task
 
     def _begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -373,3 +378,7 @@ class Conversation:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
             log.error("a part of the conversation failed", exc_info=error)
+
+
+async def _all_ended(tasks: set[asyncio.Task[None]]) -> None:
+    await asyncio.wait(tasks)

@@ -158,6 +158,7 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
         shared.preferences,
         memory.taking_back,
         shared.watch,
+        "on" if shared.settings.voice.fillers else "off",
     )
     workshop.prepare()
     return Furnished(

@@ -57,6 +57,9 @@ class Voice:
     speed: Annotated[float, Between(0.5, 2.0), ByProject()] = 1.0
     """How fast it speaks: 2.0 is twice as fast. Beyond these bounds piper's speech is hard to
     understand."""
+    fillers: Annotated[bool, ByProject()] = True
+    """Whether "One moment." or the like is said, once, when an answer to spoken words takes more
+    than 1.2 s to begin."""
     loaded: Annotated[int, Between(1, 16)] = 2
     """Voices in memory at once, about 150 MB each: yours, and one for answers in another language.
     A further one is loaded when it is wanted, in place of the one that was silent longest."""

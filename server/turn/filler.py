@@ -6,6 +6,8 @@
 Once in a turn at most, only to those who asked aloud, and never over anybody.
 """
 
+from typing import Literal
+
 from sayso.server.turn.ears import Ears
 from sayso.server.turn.floor import Floor
 from sayso.server.turn.mouth import Mouth
@@ -16,7 +18,10 @@ from sayso.server.turn.work import Work
 class Filler:
     """Watches for silence."""
 
-    def __init__(self, floor: Floor, ears: Ears, work: Work, mouth: Mouth) -> None:
+    def __init__(
+        self, floor: Floor, ears: Ears, work: Work, mouth: Mouth, wanted: Literal["on", "off"]
+    ) -> None:
+        self._wanted = wanted
         self._floor = floor
         self._ears = ears
         self._work = work
@@ -54,7 +59,8 @@ class Filler:
         request = self._work.request
         device = self._floor.devices.get(self._mouth.device or "")
         return (
-            request is not None
+            self._wanted == "on"
+            and request is not None
             and device is not None
             and device.language != ""
             and request.spoken

@@ -16,6 +16,7 @@ one stops. Without a key a voice only holds the answer, and the words decide:
 
 from dataclasses import replace
 from functools import singledispatchmethod
+from typing import Literal
 
 from sayso.protocol.messages import Announce, Error, SttFinal, SttPartial, TurnState
 from sayso.server.turn import events
@@ -36,12 +37,12 @@ from sayso.server.turn.work import Work
 class TurnMachine:
     """Decides who speaks when, for one conversation."""
 
-    def __init__(self, first_turn: int = 1) -> None:
+    def __init__(self, first_turn: int = 1, *, fillers: Literal["on", "off"] = "on") -> None:
         self._floor = Floor(first_turn)
         self._ears = Ears(self._floor, self._nothing_said)
         self._mouth = Mouth(self._floor)
         self._work = Work(self._floor, self._mouth)
-        self._filler = Filler(self._floor, self._ears, self._work, self._mouth)
+        self._filler = Filler(self._floor, self._ears, self._work, self._mouth, fillers)
         self._announcements = Announcements(self._floor, self._mouth)
         self._unheard = Unheard(self._floor, self._mouth, self._work, self._announcements)
         self._shown = TurnState("idle", "idle", "silent")

@@ -5,6 +5,7 @@ import pytest
 from sayso.protocol import messages as m
 from sayso.server.turn import effects, events
 from sayso.server.turn.asides import FILLERS, PHRASES, is_aside, is_filler, words
+from sayso.server.turn.machine import TurnMachine
 from tests.turn.scene import Scene
 
 RUN = m.CodeStart("1", "python", "…")
@@ -208,6 +209,14 @@ def test_a_device_that_changes_its_language_is_spoken_to_in_it_when_there_is_a_v
     s.happens(events.LanguageFound("laptop", "fr"))
     s.wait(1.5)
     assert fillers(s)[0][1] == "Un instant."
+
+
+def test_who_does_not_want_them_waits_in_silence() -> None:
+    s = Scene(TurnMachine(fillers="off"))
+    s.join()
+    s.say("sort my files")
+    s.wait(5.0)
+    assert not fillers(s)
 
 
 def test_a_person_whose_language_no_voice_speaks_is_not_spoken_to_in_another() -> None:
