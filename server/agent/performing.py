@@ -16,6 +16,7 @@ from sayso.server.agent.leaving import closing
 from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.reaching import Access
 from sayso.server.agent.say_so import Reachable, SaySo
+from sayso.server.policy.judging import Judgement
 from sayso.server.runtimes.network.proxy import Passage
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.store.records import (
@@ -26,6 +27,9 @@ from sayso.server.store.records import (
     RunIntended,
     RunReported,
 )
+
+_READ_AT_ONCE_CHARS: Final = 2_000
+"""A policy reads these in a few milliseconds; longer code is read beside the rest."""
 
 _REFUSALS: Final = {
     "no": "The person said no: it did not run. Ask what they want instead.",
@@ -122,7 +126,7 @@ class Performer:
 
     async def _allowed(self, call: Call) -> Request | str:
         """What may run, as the person wants it; or why nothing may."""
-        judged = self._say_so.judge(call.language, call.code)
+        judged = await self._judged(call.language, call.code)
         if judged.verdict == "deny":
             return judged.reason
         request = self._request(call, call.code, judged.warnings)
@@ -132,10 +136,15 @@ class Performer:
         if not ruling.allows:
             return _REFUSALS[ruling.decision]
         if ruling.decision == "edit":
-            judged = self._say_so.judge(call.language, ruling.request.code)
+            judged = await self._judged(call.language, ruling.request.code)
             if judged.verdict == "deny":
                 return judged.reason
         return ruling.request
+
+    async def _judged(self, language: str, code: str) -> Judgement:
+        if len(code) <= _READ_AT_ONCE_CHARS:
+            return self._say_so.judge(language, code)
+        return await asyncio.to_thread(self._say_so.judge, language, code)
 
     async def _note_passages(self, call: Call) -> None:
         for each in self._workshop.take_passages():

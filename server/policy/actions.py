@@ -15,6 +15,7 @@ Trait = Literal[
     "runs decoded text",
     "shell over the network",
     "deletes without looking",
+    "cannot be read",
 ]
 """What shows in how things are put together, and not in any one command."""
 

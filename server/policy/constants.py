@@ -8,6 +8,12 @@ from sayso.server.policy.actions import UNKNOWN
 _DEPTH = 20
 """Names for names for names: beyond that it is not told."""
 
+_STEPS = 20_000
+"""In all: a name that is two of another, which is two of a third, doubles with each."""
+
+_LONGEST = 10_000
+"""Characters of a text that is put together."""
+
 _PATHS = frozenset(("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath", "str", "os.fspath"))
 _JOINS = frozenset(("os.path.join", "posixpath.join"))
 _HOMES = frozenset(("pathlib.Path.home",))
@@ -22,6 +28,7 @@ class Constants:
         self._values: dict[str, list[ast.expr | None]] = defaultdict(list)
         self._aliased: set[int] = set()
         self._parents: dict[int, ast.AST] = {}
+        self._steps = 0
         for node in ast.walk(tree):
             for child in ast.iter_child_nodes(node):
                 self._parents[id(child)] = node
@@ -126,7 +133,8 @@ class Constants:
 
     def text(self, node: ast.AST | None, depth: int = 0) -> str:
         """What an expression comes to; what is only known later as UNKNOWN in its place."""
-        if depth > _DEPTH:
+        self._steps += 1
+        if depth > _DEPTH or self._steps > _STEPS:
             return UNKNOWN
         again = depth + 1
         match node:
@@ -151,7 +159,7 @@ class Constants:
         left = self.text(node.left, depth)
         match node.op:
             case ast.Add():
-                return left + self.text(node.right, depth)
+                return (left + self.text(node.right, depth))[:_LONGEST]
             case ast.Div():
                 return f"{left}/{self.text(node.right, depth)}"
             case ast.Mod():

@@ -296,6 +296,12 @@ DANGERS: tuple[Danger, ...] = (
         spares=("chmod +x run", "chmod 644 x"),
     ),
     Danger(
+        "It is written so that it cannot be looked through.",
+        _trait("cannot be read"),
+        finds=("echo 'unclosed", "ls $(", "$(" * 500, "ls\n" * 9_000),
+        spares=("ls", "echo 'closed'"),
+    ),
+    Danger(
         "It wants to become the administrator.",
         _named("sudo", "doas", "su", "pkexec"),
         finds=("sudo ls", "su -c ls", "echo x | sudo tee /etc/x",

@@ -23,6 +23,9 @@ from sayso.server.policy.actions import (
 from sayso.server.policy.constants import Constants
 from sayso.server.policy.programs import SHELLS
 
+LONGEST = 50_000
+"""Characters: half a second of reading."""
+
 _BY_SHELL = frozenset(
     (
         "os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput",
@@ -73,8 +76,10 @@ _MAGIC = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?(%%?|!!?)\s*(\S.*)?$")
 
 def read(code: str) -> Actions:
     """What Python code would do."""
-    if len(code) > shell.LONGEST:
-        return Actions(unclear=("is too long to be looked through",))
+    if len(code) > LONGEST:
+        return Actions(
+            traits=frozenset(("cannot be read",)), unclear=("is too long to be looked through",)
+        )
     actions = Actions()
     try:
         tree = ast.parse(code)

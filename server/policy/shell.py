@@ -11,15 +11,23 @@ from functools import cache
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
-from sayso.server.policy.actions import UNKNOWN, Actions
+from sayso.server.policy.actions import UNKNOWN, Actions, Trait
 from sayso.server.policy.programs import Programs, Reader
 from sayso.server.policy.wrappers import changes_meaning
 
 DEPTH = 8
 """Shells in shells: more is a game of hide and seek."""
 
-LONGEST = 100_000
+LONGEST = 20_000
 """Characters: what is longer is not read by a person either."""
+
+MOST_SIGNS = 1_500
+"""Of what opens, closes or joins: the grammar's search for a meaning of broken code grows with the
+square of them, to a fifth of a second here, and nobody else gets a turn meanwhile."""
+
+_SIGNS = frozenset("(){}|&`<[;")
+
+_UNREADABLE: frozenset[Trait] = frozenset(("cannot be read",))
 
 
 def read(code: str, python: Reader | None = None, depth: int = 0) -> Actions:
@@ -27,9 +35,13 @@ def read(code: str, python: Reader | None = None, depth: int = 0) -> Actions:
     if depth > DEPTH:
         return Actions(unclear=("hides shells in shells",))
     if len(code) > LONGEST:
-        return Actions(unclear=("is too long to be looked through",))
-    reader = _Reader(python, depth)
-    return reader.read(code)
+        return Actions(traits=_UNREADABLE, unclear=("is too long to be looked through",))
+    if sum(map(code.count, _SIGNS)) > MOST_SIGNS:
+        return Actions(traits=_UNREADABLE, unclear=("is too tangled to be looked through",))
+    try:
+        return _Reader(python, depth).read(code)
+    except RecursionError:
+        return Actions(traits=_UNREADABLE, unclear=("is nested too deep to be looked through",))
 
 
 def of_words(words: tuple[str, ...], python: Reader | None = None, depth: int = 0) -> Actions:
@@ -51,6 +63,7 @@ class _Reader:
         tree = Parser(_language()).parse(code.encode())
         if tree.root_node.has_error:
             self._found.unclear.append("is no shell code that can be read for certain")
+            self._found.traits.add("cannot be read")
         self._visit(tree.root_node, ())
         return self._found.all()
 

@@ -1,5 +1,7 @@
 """What code would do, told before it runs: quoting, pipes, shells in shells, Python."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -198,9 +200,21 @@ def test_no_text_breaks_the_reader(code: str, language: str) -> None:
     assert isinstance(read(language, code), Actions)
 
 
-@pytest.mark.parametrize(
-    "code", ["(" * 5_000, "{ " * 5_000, "$(" * 5_000, "x" * 200_000, "-" * 9_999]
-)
+DOUBLED = "".join(f"a{n} = a{n + 1} + a{n + 1}\n" for n in range(60)) + "a60 = 'x'\nopen(a0)"
+
+MONSTERS = [
+    "(" * 5_000, "{ " * 5_000, "$(" * 5_000, "x" * 200_000, "-" * 9_999, "a=(" * 30_000,
+    ")" * 20_000, ";if " * 5_000, "a |" * 6_000, "if $" * 1_000, "eval " * 3_000, "a=(" * 490,
+    "[" * 300 + "]" * 300, "sh -c '" * 700, "f() { " * 300 + "}" * 300, DOUBLED,
+]  # fmt: skip
+
+MONSTER_S = 10.0
+"""Of the processor: without bounds they take minutes, with them a fraction of a second."""
+
+
+@pytest.mark.parametrize("code", MONSTERS, ids=lambda code: code[:8])
 def test_monsters_are_unclear_and_no_trouble(code: str) -> None:
     for language in ("shell", "python"):
+        begun = time.process_time()
         assert isinstance(read(language, code), Actions)
+        assert time.process_time() - begun < MONSTER_S
