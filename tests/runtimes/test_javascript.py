@@ -94,10 +94,16 @@ async def test_a_failure_is_told_and_the_variables_stay(any_workshop: Workshop) 
         ("Promise.reject(new Error('nobody looks'))", "Error: nobody looks"),
         ("setTimeout(() => { throw new Error('in a timer') }, 5)", "Error: in a timer"),
         ("await new Promise(() => {})", "It awaits something that never comes."),
+        (
+            "import fs from 'fs'",
+            "SyntaxError: Cannot use import statement outside a module; use require() instead",
+        ),
     ):
         run = await told(any_workshop, code, "js")
         assert run.ending.status == "error"
         assert run.ending.detail == detail
+    run = await told(any_workshop, "await import('fs')", "js")
+    assert run.ending.status == "ok" or "use require() instead" in run.ending.detail
     assert (await js(any_workshop, "kept")).result == "7"
 
 

@@ -173,10 +173,14 @@ function described(details) {
   return `Uncaught ${value ?? details.text}`;
 }
 
+// A console cannot import: V8 asks who imports, and nobody can be named to it.
+const IMPORTS = /Cannot use import statement|dynamic import callback|Invalid host defined options/;
+
 // An error without the places in node's own and in this file, which nobody asked for.
 function tidy(stack) {
   const own = (line) => /^\s+at .*(\(|at )(node:|[^(]*node_loop\.js)/.test(line);
-  return String(stack).split("\n").filter((line) => !own(line)).join("\n");
+  const [first, ...rest] = String(stack).split("\n").filter((line) => !own(line));
+  return [IMPORTS.test(first) ? `${first}; use require() instead` : first, ...rest].join("\n");
 }
 
 // What is printed is written before the code goes on, so it comes before the report that the block is
