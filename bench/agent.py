@@ -37,6 +37,9 @@ class Figures(TypedDict):
     cell_sandbox_ms: Spread
     kernel_ready_s: Spread
     kernel_warm_ms: Spread
+    interrupt_ms: Spread
+    death_told_ms: Spread
+    cell_after_death_ms: Spread
     loop_overhead_ms: Spread
     own_tokens_10_steps: int
     cell_alone_ms: Spread
@@ -73,6 +76,9 @@ async def _measure(count: int) -> Figures:
         cell_sandbox_ms=spread(times.confined),
         kernel_ready_s=spread([time / 1000 for time in times.cold], 2),
         kernel_warm_ms=spread(times.warm),
+        interrupt_ms=spread(times.interrupt),
+        death_told_ms=spread(times.death),
+        cell_after_death_ms=spread(times.after_death),
         loop_overhead_ms=spread(overhead, 2),
         own_tokens_10_steps=tokens,
         cell_alone_ms=spread(times.alone),

@@ -28,6 +28,13 @@ ANSWER_S = 30.0
 
 CELL = "1"
 
+HUNG = tuple(
+    f"print('begun', flush=True)\n{code}"
+    for code in ("while True: pass", "import time; time.sleep(600)", "!sleep 600")
+)
+
+DEATH = "import os; os._exit(1)"
+
 BUSY_CELL = """
 import time
 begun = time.monotonic()
@@ -52,6 +59,9 @@ class Times:
     warm: list[float] = field(default_factory=list)
     alone: list[float] = field(default_factory=list)
     together: list[float] = field(default_factory=list)
+    interrupt: list[float] = field(default_factory=list)
+    death: list[float] = field(default_factory=list)
+    after_death: list[float] = field(default_factory=list)
 
 
 async def measure(
@@ -72,6 +82,11 @@ async def measure(
             times.bare.append(await _bare_cell(client))
             times.plain.append(await _cell(plain, CELL))
             times.confined.append(await _cell(confined, CELL))
+        for number in range(max(20, cells // 4)):
+            times.interrupt.append(await _interrupted(confined, HUNG[number % len(HUNG)]))
+        for _ in range(5):
+            times.death.append(await _cell(confined, DEATH, "died"))
+            times.after_death.append(await _cell(confined, CELL))
     for number in range(max(5, cells // 20)):
         async with _workshop(environment, sandbox, folder / f"cold{number}") as workshop:
             times.cold.append(await _cell(workshop, CELL))
@@ -108,13 +123,26 @@ async def _workshop(
         await workshop.close()
 
 
-async def _cell(workshop: Workshop, code: str) -> float:
+async def _interrupted(workshop: Workshop, code: str) -> float:
+    """Milliseconds from the wish to stop what has begun to its end."""
+    async with asyncio.timeout(ANSWER_S), aclosing(workshop.run("python", code)) as pieces:
+        await anext(pieces)
+        begun = time.perf_counter()
+        stopping = asyncio.create_task(workshop.interrupt())
+        async for _ in pieces:
+            pass
+        took = (time.perf_counter() - begun) * 1000
+        await stopping
+    return took
+
+
+async def _cell(workshop: Workshop, code: str, status: str = "ok") -> float:
     """Milliseconds from asking to the end."""
     begun = time.perf_counter()
     async with asyncio.timeout(ANSWER_S), aclosing(workshop.run("python", code)) as pieces:
         async for piece in pieces:
-            if isinstance(piece, Ending) and piece.status != "ok":
-                raise SystemExit(f"A cell failed: {piece.detail}")
+            if isinstance(piece, Ending) and piece.status != status:
+                raise SystemExit(f"A cell ended otherwise than expected: {piece.detail}")
     return (time.perf_counter() - begun) * 1000
 
 
