@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sayso.server.runtimes.workshop import Workshop
+from tests.runtimes.processes import below
 from tests.runtimes.rooms import Told, began, rest, told
 
 pytestmark = pytest.mark.skipif(
@@ -153,6 +154,20 @@ async def test_what_runs_stops_when_asked_and_keeps_its_variables(any_workshop: 
         assert (await rest(pieces)).ending.status == "interrupted"
         after = await js(any_workshop, "console.log('still heard'); kept")
         assert (after.stdout, after.result) == ("still heard\n", "7")
+
+
+async def test_what_does_not_listen_is_killed_and_a_new_one_is_there(
+    any_workshop: Workshop,
+) -> None:
+    code = "console.log('begun'); require('child_process').execSync('trap \"\" INT; sleep 608')"
+    pieces = any_workshop.run("js", code)
+    await began(pieces)
+    await any_workshop.interrupt()
+    ending = (await rest(pieces)).ending
+    assert ending.status == "died"
+    assert "variables are lost" in ending.detail
+    assert below("sleep 608") == []
+    assert (await js(any_workshop, "1")).result == "1"
 
 
 @pytest.mark.slow

@@ -1,11 +1,16 @@
 """The shell in the workshop, as a person and a model see it."""
 
+import time
 from pathlib import Path
 
 import pytest
 
 from sayso.server.runtimes.workshop import Workshop
+from tests.runtimes.processes import below
 from tests.runtimes.rooms import began, rest, told
+
+KILL_S = 4.0
+"""It takes a little over a second, more where other tests run beside."""
 
 ASKED = "asked for input"
 
@@ -143,17 +148,19 @@ async def test_what_runs_stops_when_asked_and_the_shell_keeps_its_state(
         assert await bash(workshop, "echo $kept") == "7\n"
 
 
-async def test_what_does_not_listen_is_killed_and_the_earlier_state_is_there(
-    any_workshop: Workshop,
-) -> None:
-    await bash(any_workshop, "kept=7")
-    pieces = any_workshop.run("bash", "trap '' INT; echo begun; while :; do sleep 1; done")
+async def test_what_does_not_listen_is_killed_with_all_it_started(workshop: Workshop) -> None:
+    await bash(workshop, "kept=7; setsid sleep 605 &")
+    code = "trap '' INT; setsid sleep 606 & echo begun; setsid --wait sleep 607"
+    pieces = workshop.run("bash", f"{code}; while :; do sleep 1; done")
     await began(pieces)
-    await any_workshop.interrupt()
+    asked = time.monotonic()
+    await workshop.interrupt()
+    assert time.monotonic() - asked < KILL_S
     ending = (await rest(pieces)).ending
     assert ending.status == "interrupted"
     assert "is lost" in ending.detail
-    assert await bash(any_workshop, "echo $kept") == "7\n"
+    assert below("sleep 606") == below("sleep 607") == []
+    assert await bash(workshop, "echo $kept") == "7\n"
 
 
 async def test_the_shells_python_is_the_kernels(any_workshop: Workshop) -> None:

@@ -91,7 +91,8 @@ class Driver:
         self._child: subprocess.Popen[bytes] | None = None
         self._orders = -1
         self._running = False
-        self._interrupted = False
+        self._interrupted = self._killed = False
+        self._ours_before: set[int] = set()
         self._asked_at = self._ask_at = self._kill_at = 0.0
         self._watched = selectors.DefaultSelector()
         self._streams = {letter: self._pipe(letter) for letter in ("o", "e")}
@@ -149,7 +150,8 @@ class Driver:
 
     def _run(self, code: bytes) -> None:
         self._file.write_bytes(code)
-        self._running, self._interrupted = True, False
+        self._running, self._interrupted, self._killed = True, False, False
+        self._ours_before = _children()
         os.utime(self._empty, (0, time.time()))
         if not self._plan.order:
             self._start()
@@ -169,6 +171,7 @@ class Driver:
     def _insist(self, now: float) -> None:
         """What was asked to stop has not stopped yet."""
         if now >= self._kill_at:
+            self._killed = True
             self._signal(signal.SIGKILL)
         elif now >= self._ask_at:
             self._ask_at = now + 2 * (now - self._asked_at)
@@ -266,6 +269,8 @@ class Driver:
                 if pid == child.pid:
                     break
         self._child = None
+        if self._killed:
+            self._end_orphans()
         child.returncode = code = os.waitstatus_to_exitcode(status)
         os.close(self._orders)
         self._hear_last_reports()
@@ -277,6 +282,15 @@ class Driver:
         self._start(state)
         if self._running:
             self._over(code, gone=state is None, kept=kept)
+
+    def _end_orphans(self) -> None:
+        """End what a run that had to be killed leaves behind: with its parent gone it is ours."""
+        while left := _children() - self._ours_before:
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, 0)
 
     def _hear_last_reports(self) -> None:
         readable = selectors.DefaultSelector()
@@ -303,6 +317,15 @@ class Driver:
             os.set_blocking(reading, False)
         self._watched.register(reading, selectors.EVENT_READ, letter)
         return reading, writing
+
+
+def _children() -> set[int]:
+    """Our own children, where the system tells."""
+    try:
+        told = Path("/proc/self/task", str(os.getpid()), "children").read_text()
+    except OSError:
+        return set()
+    return set(map(int, told.split()))
 
 
 def _empty(folder: Path) -> int:
