@@ -159,7 +159,8 @@ async def test_what_runs_stops_when_asked_and_keeps_its_variables(any_workshop: 
 async def test_what_does_not_listen_is_killed_and_a_new_one_is_there(
     any_workshop: Workshop,
 ) -> None:
-    code = "console.log('begun'); require('child_process').execSync('trap \"\" INT; sleep 608')"
+    shell = "trap '' INT; echo begun; sleep 608"
+    code = f'require("child_process").execSync("{shell}", {{stdio: "inherit"}})'
     pieces = any_workshop.run("js", code)
     await began(pieces)
     await any_workshop.interrupt()
