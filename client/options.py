@@ -35,6 +35,7 @@ WITHOUT_SPEECH = (
     "announce",
     "metrics",
     "command.done",
+    "file.got",
     "conversation",
 )
 """What a client wants to be sent that only reads."""

@@ -138,9 +138,9 @@ class Session:
             self._screen.show(MicReleased())
         self._perform(self._talker.cancel())
 
-    def say(self, text: str) -> None:
-        """Typed words."""
-        self._perform(self._talker.say(text))
+    def say(self, text: str, files: tuple[str, ...] = ()) -> None:
+        """Typed words, and names of files in the workspace that belong to them."""
+        self._perform(self._talker.say(text, files))
 
     def interrupt(self) -> bool:
         """Stops what goes on. False: there was nothing to stop."""

@@ -212,9 +212,9 @@ class Talker:
             return ()
         return (*self._duck(on=False), Send(ListenCancel(utterance.stream)))
 
-    def say(self, text: str) -> Effects:
-        """Typed words, as good as spoken ones."""
-        return (*self._hush("play.state"), Send(Text(text)))
+    def say(self, text: str, files: tuple[str, ...] = ()) -> Effects:
+        """Typed words, as good as spoken ones; and files in the workspace that belong to them."""
+        return (*self._hush("play.state"), Send(Text(text, files)))
 
     def interrupt(self) -> Effects:
         """Stop whatever goes on: speech, thought or code."""

@@ -10,6 +10,7 @@ ServerFeature = Literal[
     "ptt",
     "approvals",
     "files",
+    "uploads",
     "resume",
     "hands_free",
     "partials",

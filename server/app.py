@@ -12,7 +12,7 @@ from typing import Any, Self
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home, make_token
 from sayso.server.agent.spending import DayBook
-from sayso.server.conversations import Conversations
+from sayso.server.conversations import Conversations, NoSuchConversation
 from sayso.server.furnishing import Shared, day_bounds, furnish
 from sayso.server.gateway.host import Greeting
 from sayso.server.gateway.limits import Limits
@@ -30,6 +30,7 @@ from sayso.server.slash.shipped import SHIPPED
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
 from sayso.server.standing import StandingGrants, policy_of
+from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
 from sayso.server.telemetry import Telemetry
 from sayso.server.trust.certificates import CertificateError
@@ -43,6 +44,7 @@ FEATURES = (
     "hands_free",
     "approvals",
     "files",
+    "uploads",
     "resume",
     "partials",
     "word_times",
@@ -187,6 +189,15 @@ class App:
     def file(self, name: str) -> tuple[str, bytes] | None:
         item = self._shelf.get(name)
         return (item.mime, item.data) if item else None
+
+    async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
+        await self._ready.wait()
+        try:
+            about = await self._conversations.find(conversation, person)
+            here = await self._conversations.enter(about)
+        except (NoSuchConversation, StoreError):
+            return None
+        return await here.download(path)
 
     # --- building ---
 

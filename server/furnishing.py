@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sayso.protocol.home import Home
+from sayso.protocol.messages import FileGot, FilePut
 from sayso.server.agent.approvals import ApprovalDesk
 from sayso.server.agent.bounds import Bounds
 from sayso.server.agent.journal import Journal
@@ -15,7 +16,7 @@ from sayso.server.agent.say_so import SaySo
 from sayso.server.agent.spending import DayBook, DayBounds, Used
 from sayso.server.conversation import Conversation
 from sayso.server.instinct import Instinct
-from sayso.server.memory import Memory
+from sayso.server.memory import MB, Memory
 from sayso.server.parts import Mind
 from sayso.server.policy.judging import Policy
 from sayso.server.preferences import Preferences
@@ -30,6 +31,7 @@ from sayso.server.standing import StandingGrants
 from sayso.server.store import records
 from sayso.server.store.event_log import EventLog
 from sayso.server.turn.effects import Effect
+from sayso.server.workspace_files import WorkspaceFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,9 @@ class Furnished:
         self.of_undoing = of_undoing
         """What is said when something was taken back."""
         self._memory = memory
+        most = shared.settings.code.upload_mb * MB
+        self._files = WorkspaceFiles(Path(workshop.where), most)
+        self._one_file_at_a_time = asyncio.Lock()
         self._make_workshop = make_workshop
         self._life = asyncio.create_task(conversation.run(), name=f"conversation {about.id}")
 
@@ -106,6 +111,15 @@ class Furnished:
             self.agent.use_model(mind.model, mind.manner)
         return mind
 
+    async def upload(self, device: str, piece: FilePut) -> FileGot:
+        """Take a piece of a file into the workspace."""
+        async with self._one_file_at_a_time:
+            return await asyncio.to_thread(self._files.take, device, piece)
+
+    async def download(self, path: str) -> bytes | None:
+        """The content of a file in the workspace."""
+        return await asyncio.to_thread(self._files.read, path)
+
     async def renew(self) -> None:
         """New interpreters: nothing that code left in them remains."""
         await self.workshop.close()
@@ -121,6 +135,8 @@ class Furnished:
         await asyncio.gather(self._life, return_exceptions=True)
         await self.workshop.close()
         await self._memory.close()
+        async with self._one_file_at_a_time:
+            await asyncio.to_thread(self._files.close)
 
 
 async def furnish(shared: Shared, about: records.Conversation) -> Furnished:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Coroutine
 from dataclasses import replace
 
 from sayso.protocol import messages as m
@@ -88,8 +89,19 @@ class Seat:
     def happened(self, event: Event) -> None:
         self._here.conversation.happened(event)
 
+    def put(self, device: str, piece: m.FilePut) -> None:
+        self._begin(self._put(device, piece), "file.put")
+
+    async def _put(self, device: str, piece: m.FilePut) -> None:
+        got = await self._here.upload(device, piece)
+        if self._outlet:
+            self._outlet.tell(got, self._here.conversation.ticket)
+
     def command(self, device: str, name: str, text: str) -> None:
-        task = asyncio.create_task(self._obey(device, name, text), name=f"/{name}")
+        self._begin(self._obey(device, name, text), f"/{name}")
+
+    def _begin(self, work: Coroutine[None, None, None], name: str) -> None:
+        task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

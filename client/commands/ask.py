@@ -7,6 +7,7 @@ Code that wants approval is asked about at the terminal. Without one it is denie
 import argparse
 import asyncio
 import sys
+from pathlib import Path
 
 from sayso.audio.speaker import silent_speaker
 from sayso.client.jsonlines import JsonScreen
@@ -21,6 +22,7 @@ from sayso.client.options import (
     prepare_logging,
 )
 from sayso.client.seen import Screen
+from sayso.client.sending import FileSender
 from sayso.client.session import Session
 from sayso.client.terminal.consent import ask_at_terminal
 from sayso.client.terminal.plain import PlainScreen
@@ -36,6 +38,14 @@ class Ask:
         parser.add_argument("question", nargs="+", help="what you want to know or have done")
         add_server(parser)
         add_conversation(parser)
+        parser.add_argument(
+            "--file",
+            metavar="PATH",
+            type=Path,
+            action="append",
+            default=[],
+            help="send this file along, into the workspace (may be repeated)",
+        )
         parser.add_argument("--json", action="store_true", help="write events as JSON lines")
         parser.add_argument(
             "--approve", choices=("yes", "no"), help="answer every request for approval so"
@@ -52,12 +62,14 @@ async def _ask(arguments: argparse.Namespace) -> None:
     plain = PlainScreen(sys.stdout, sys.stderr)
     screen: Screen = JsonScreen(sys.stdout) if arguments.json else plain
     keeper = keep_files(screen, arguments.server)
-    watch = TurnWatch(keeper)
+    sender = FileSender(keeper)
+    watch = TurnWatch(sender)
     link = make_link(arguments.server, "ask", WITHOUT_SPEECH, arguments.conversation)
     session = Session(link, silent_speaker(), watch)
 
     async def ask() -> None:
-        session.say(" ".join(arguments.question))
+        names = [await sender.put(path, link.send) for path in arguments.file]
+        session.say(" ".join(arguments.question), tuple(names))
 
     try:
         decide = _decide(arguments, plain)

@@ -1,6 +1,7 @@
 """Every message of the wire and the name it travels under."""
 
 from sayso.protocol.messages.conversing import Command, CommandDone, Conversation
+from sayso.protocol.messages.files import FileGot, FilePut
 from sayso.protocol.messages.listening import (
     AudioAck,
     Interrupt,
@@ -74,6 +75,7 @@ FromClient = (
     | Settings
     | TaskCancel
     | Command
+    | FilePut
     | Pair
     | PairingOpen
     | DevicesList
@@ -104,6 +106,7 @@ FromServer = (
     | Announce
     | Metrics
     | CommandDone
+    | FileGot
     | Conversation
     | Paired
     | PairingOpened
@@ -161,6 +164,8 @@ TYPES: dict[str, type[Message]] = {
     "task.update": TaskUpdate,
     "task.cancel": TaskCancel,
     "metrics": Metrics,
+    "file.put": FilePut,
+    "file.got": FileGot,
     "command": Command,
     "command.done": CommandDone,
     "conversation": Conversation,
@@ -199,6 +204,8 @@ __all__ = [
     "DevicesList",
     "DevicesRevoke",
     "Error",
+    "FileGot",
+    "FilePut",
     "FromClient",
     "FromServer",
     "Hello",

@@ -41,6 +41,8 @@ class Text:
     """Typed words, as good as spoken ones."""
 
     text: str
+    files: tuple[str, ...] = ()
+    """Names of files in the workspace that belong to the words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,6 +155,8 @@ class Connection:
         device, conversation = self._session.device, self._session.conversation
         if isinstance(message, m.Command):
             conversation.command(device, message.name, message.text)
+        elif isinstance(message, m.FilePut):
+            conversation.put(device, message)
         elif event := event_of(device, message, self._features):
             conversation.happened(event)
 

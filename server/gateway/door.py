@@ -7,6 +7,7 @@ are checked, so that no foreign page can talk to a server at home.
 import json
 from http import HTTPStatus
 from ipaddress import ip_address
+from urllib.parse import unquote
 
 from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
@@ -61,8 +62,17 @@ class Door:
             return _respond(HTTPStatus.UNAUTHORIZED, "text/plain", "The token is not valid.\n")
         if path == SOCKET_PATH:
             return None
+        if who is not None and (wanted := _in_workspace(path)):
+            return await self._from_workspace(*wanted, who)
         near = self._entrance.is_near(request.headers)
         return self._page(path) or self._of_the_house(path, who, near=near)
+
+    async def _from_workspace(self, conversation: str, name: str, who: Who) -> Response:
+        """As bytes and nothing else, so that no browser takes it for a page of ours."""
+        content = await self._host.workspace_file(conversation, name, who.person)
+        if content is None:
+            return _respond(HTTPStatus.NOT_FOUND, "text/plain", "No such file, or too large.\n")
+        return _respond(HTTPStatus.OK, "application/octet-stream", content)
 
     def _page(self, path: str) -> Response | None:
         """What anybody may see."""
@@ -100,6 +110,14 @@ class Door:
         if any(origin.lower() not in self._entrance.origins for origin in origins):
             return "This server talks only to its own page.\n"
         return None
+
+
+def _in_workspace(path: str) -> tuple[str, str] | None:
+    """The conversation and the file that a path means; None if it means something else."""
+    conversation, slash, name = path.removeprefix(FILES).partition("/")
+    if not path.startswith(FILES) or not slash:
+        return None
+    return unquote(conversation), unquote(name, errors="surrogateescape")
 
 
 def is_loopback(host: str) -> bool:

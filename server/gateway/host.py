@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from sayso.protocol.messages import FromServer, Snapshot
+from sayso.protocol.messages import FilePut, FromServer, Snapshot
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Event, Joined, Ticket
 
@@ -42,6 +42,10 @@ class Conversation(Protocol):
         ...
 
     def happened(self, event: Event) -> None: ...
+
+    def put(self, device: str, piece: FilePut) -> None:
+        """A piece of a file for the workspace; the answer comes through the outlet."""
+        ...
 
     def command(self, device: str, name: str, text: str) -> None:
         """The person wants something of Sayso itself; the answer comes through the outlet."""
@@ -81,4 +85,8 @@ class Host(Protocol):
 
     def file(self, name: str) -> tuple[str, bytes] | None:
         """The type and content of what was announced under this id, while it is kept."""
+        ...
+
+    async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
+        """The content of a file in the workspace of a conversation that this person may see."""
         ...

@@ -13,6 +13,10 @@ LARGEST_TEXT = 16_384
 """Characters of a typed request: longer ones belong into a file."""
 
 
+MOST_FILES = 32
+"""Files that are named with a request; what is more belongs into a folder or an archive."""
+
+
 def event_of(device: str, message: m.FromClient, features: Container[str] = ()) -> Event | None:
     """What a client's message means for the turn; none if it means nothing there.
 
@@ -59,4 +63,7 @@ def _typed(device: str, message: m.Text) -> Event | None:
     text = message.text.strip()
     if len(text) > LARGEST_TEXT:
         raise Invalid("That text is too long. Put it into a file and ask about the file.")
+    if text and message.files:
+        names = ", ".join(" ".join(name.split()) for name in message.files[:MOST_FILES])
+        text = f"{text}\n\n(Files that I sent along, in the workspace: {names}.)"
     return events.Typed(device, text) if text else None

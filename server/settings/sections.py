@@ -171,6 +171,8 @@ class Code:
     workspace: str = ""
     """Folder that code may write to; empty means one in Sayso's data folder. Code sees nothing else
     of yours but what is granted."""
+    upload_mb: Annotated[int, Between(1, 100_000)] = 100
+    """Megabytes of the largest file that a device may send into the workspace."""
     languages: tuple[str, ...] = ()
     """Languages of your own, each a file and the class in it that describes the language, for
     example `~/ruby.py:Ruby`. The file runs in the server itself, so take none from strangers."""

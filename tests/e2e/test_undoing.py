@@ -117,3 +117,36 @@ def test_undo_that_is_understood_when_it_is_spoken(
     assert files(workspace) == before, client.events
     assert "two files" in client.reply
     assert voice.understands(answer, "I put back two files.") or "two" in voice.listen(answer)
+
+
+def test_a_file_is_sent_along_and_another_fetched(
+    server: Server, model: ScriptedModel, tmp_path: Path
+) -> None:
+    table = tmp_path / "rain fall.csv"
+    table.write_bytes(b"day,mm\r\n1,2\r\n" * 10_000)
+    model.add(
+        runs("data = open('rain fall.csv', 'rb').read(); open('half', 'wb').write(data[:70_000])"),
+        says("I halved it."),
+    )
+
+    asked = server.ask("Halve this.", "--file", str(table), "--approve", "yes")
+
+    assert "rain fall.csv" in model.requests[0].last
+    assert asked.first("code.end")["changes"] == {"added": ["half"]}
+    fetched = tmp_path / "mine"
+    assert get(server, "half", fetched).returncode == 0
+    assert fetched.read_bytes() == table.read_bytes()[:70_000]
+    lost = get(server, "../../token", tmp_path / "stolen")
+    assert lost.returncode != 0
+    assert "No such file" in lost.stderr
+
+
+def get(server: Server, name: str, to: Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [SAYSO, "get", name, "--server", server.url, "--to", str(to)],
+        env=server.variables,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )

@@ -41,6 +41,9 @@ async def test_files_are_fetched_with_the_token_alone() -> None:
         assert (await house.get("/files/abc", Authorization="Bearer guess"))[0] == 401
         assert await house.get("/files/abc", **right) == (200, "picture")
         assert (await house.get("/files/../abc", **right))[0] == 404
+        assert await house.get("/files/main/a%20b/c.txt", **right) == (200, "kept")
+        assert (await house.get("/files/main/a%20b/c.txt"))[0] == 401
+        assert (await house.get("/files/other/a%20b/c.txt", **right))[0] == 404
 
 
 async def test_nothing_else_is_there_and_nothing_can_be_changed_by_a_request() -> None:

@@ -1,0 +1,153 @@
+"""Files go into the workspace and come out of it; nothing else is touched or shown."""
+
+import base64
+import os
+from pathlib import Path
+
+import pytest
+
+from sayso.protocol.messages import FileGot, FilePut
+from sayso.server.workspace_files import AT_ONCE, WorkspaceFiles, plain_name
+
+PIECE = 1_000
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def files(workspace: Path) -> WorkspaceFiles:
+    return WorkspaceFiles(workspace, most_bytes=100_000)
+
+
+def names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+def put(name: str, size: int, offset: int = 0, data: bytes = b"", number: str = "u") -> FilePut:
+    return FilePut(number, name, size, offset, base64.b64encode(data).decode())
+
+
+def send(files: WorkspaceFiles, name: str, content: bytes, number: str = "u") -> FileGot:
+    """Send a whole file."""
+    place = 0
+    while True:
+        data = content[place : place + PIECE]
+        got = files.take("desk", put(name, len(content), place, data, number))
+        place += len(data)
+        if got.name or got.problem:
+            return got
+        assert got.received == place
+
+
+@pytest.mark.parametrize("size", [0, 1, PIECE, PIECE + 1, 5 * PIECE])
+def test_a_file_arrives_byte_by_byte(files: WorkspaceFiles, workspace: Path, size: int) -> None:
+    content = os.urandom(size)
+    assert send(files, "rain.csv", content).name == "rain.csv"
+    assert (workspace / "rain.csv").read_bytes() == content
+    assert files.read("rain.csv") == content
+    assert names(workspace) == ["rain.csv"]
+
+
+def test_nothing_is_overwritten(files: WorkspaceFiles, workspace: Path) -> None:
+    (workspace / "a.txt").write_text("mine")
+    (workspace / "a 2.txt").symlink_to("/etc/passwd")
+    assert send(files, "a.txt", b"theirs").name == "a 3.txt"
+    assert (workspace / "a.txt").read_text() == "mine"
+
+
+def test_nothing_is_seen_until_it_is_whole_and_nothing_stays_of_what_is_not(
+    files: WorkspaceFiles, workspace: Path
+) -> None:
+    assert files.take("desk", put("big", 2_000, 0, bytes(1_000))).received == 1_000
+    assert [name for name in names(workspace) if not name.startswith(".")] == []
+    files.close()
+    assert names(workspace) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("../../etc/passwd", "passwd"),
+        ("/etc/cron.d/job", "job"),
+        ("..\\..\\windows\\system.ini", "system.ini"),
+        (".bashrc", "bashrc"),
+        ("..", "file"),
+        ("", "file"),
+        ("a\x00b\nc\x1b[2J.txt", "abc[2J.txt"),
+        ("re\u202etxt.exe", "retxt.exe"),
+        ("Straße ü 🎈.txt", "Straße ü 🎈.txt"),
+        ("u\u0308.txt", "ü.txt"),
+        ("x" * 400 + ".csv", "x" * 196 + ".csv"),
+        ("ü" * 400, "ü" * 100),
+        ("a." + "b" * 400, "a." + "b" * 198),
+    ],
+)
+def test_a_name_is_made_harmless(given: str, name: str) -> None:
+    assert plain_name(given) == name
+
+
+def test_what_is_too_large_or_out_of_order_is_refused_and_leaves_nothing(
+    files: WorkspaceFiles, workspace: Path
+) -> None:
+    wrong = (
+        put("a", 100_001, 0, b"x"),
+        put("a", 10, 5, b"x"),
+        put("a", 3, 0, b"four"),
+        put("a", 3, 0, b""),
+        FilePut("u", "a", 3, 0, "not base64"),
+    )
+    for piece in wrong:
+        assert files.take("desk", piece).problem
+    files.take("desk", put("a", 10, 0, b"12345"))
+    assert files.take("desk", put("a", 10, 4, b"12345")).problem
+    assert files.take("desk", put("a", 10, 5, b"67890")).problem, "that upload is over"
+    assert names(workspace) == []
+
+
+def test_only_so_many_are_sent_at_once(files: WorkspaceFiles) -> None:
+    for number in range(AT_ONCE):
+        assert not files.take("desk", put("a", 10, 0, b"x", str(number))).problem
+    assert files.take("desk", put("a", 10, 0, b"x", "more")).problem
+    files.close()
+
+
+def test_a_workspace_that_is_a_link_is_not_written_to(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link").symlink_to("elsewhere")
+    files = WorkspaceFiles(tmp_path / "link", 1_000)
+    assert files.take("desk", put("a", 1, 0, b"x")).problem
+    assert names(tmp_path / "elsewhere") == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../secret",
+        "folder/../../secret",
+        "/etc/passwd",
+        "link",
+        "linked folder/secret",
+        "folder",
+        "folder/",
+        "./folder/file",
+        "pipe",
+        "missing",
+        "",
+        "a\x00b",
+        "x" * 5_000,
+    ],
+)
+def test_nothing_outside_is_given_out(files: WorkspaceFiles, workspace: Path, path: str) -> None:
+    (workspace.parent / "secret").write_text("secret")
+    (workspace / "link").symlink_to("../secret")
+    (workspace / "linked folder").symlink_to("..")
+    (workspace / "folder").mkdir()
+    (workspace / "folder/file").write_text("fine")
+    os.mkfifo(workspace / "pipe")
+    assert files.read(path) is None
+    assert files.read("folder/file") == b"fine"
