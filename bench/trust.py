@@ -162,6 +162,9 @@ class _Host:
     def metrics(self) -> bytes:
         return b""
 
+    async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
+        return None
+
     def file(self, name: str) -> None:
         return None
 
