@@ -1,8 +1,25 @@
-"""The log of the server: times, levels and sentences, and never a secret."""
+"""The log of the server: times, levels and sentences, and never a secret.
 
+It goes to standard error for who is looking, and as lines of JSON into files that are bounded, for
+`sayso logs` and for whoever helps.
+"""
+
+import json
 import logging
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
 
+from sayso.protocol.home import Home
 from sayso.server.store.redaction import redacted
+
+FILE_BYTES = 1_000_000
+"""About ten thousand lines: some weeks of a household."""
+FILES_KEPT = 4
+"""Older ones, beside the one that is written."""
+NAME = "server.jsonl"
 
 
 class DiscreetFormatter(logging.Formatter):
@@ -12,9 +29,60 @@ class DiscreetFormatter(logging.Formatter):
         return redacted(super().format(record))
 
 
-def write_log(level: str) -> None:
-    """Log to standard error from here on."""
+class LineFormatter(DiscreetFormatter):
+    """One object a line: `time`, `level`, `room` and `text`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "room": record.name,
+            "text": super().format(record),
+        }
+        return json.dumps(line, ensure_ascii=False)
+
+
+class PrivateFile(RotatingFileHandler):
+    """What it writes is for its owner's eyes."""
+
+    def _open(self):  # type: ignore[no-untyped-def]  # noqa: ANN202 (as in the standard library)
+        os.close(os.open(self.baseFilename, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
+        return super()._open()
+
+
+def write_log(level: str, home: Home) -> None:
+    """Log to standard error, and to the home's files, from here on."""
     logging.getLogger("sayso.websockets").setLevel(logging.WARNING)
-    handler = logging.StreamHandler()
-    handler.setFormatter(DiscreetFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=level.upper(), handlers=[handler])
+    shown = logging.StreamHandler()
+    shown.setFormatter(DiscreetFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handlers: list[logging.Handler] = [shown]
+    try:
+        folder = log_folder(home)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        kept = PrivateFile(folder / NAME, maxBytes=FILE_BYTES, backupCount=FILES_KEPT)
+    except OSError as error:
+        problem = f"the log is kept in no file: {error.strerror}"
+    else:
+        kept.setFormatter(LineFormatter("%(message)s"))
+        handlers.append(kept)
+        problem = ""
+    logging.basicConfig(level=level.upper(), handlers=handlers)
+    if problem:
+        logging.getLogger(__name__).warning("%s", problem)
+
+
+def log_folder(home: Home) -> Path:
+    """Where the files are."""
+    return home.state / "logs"
+
+
+def kept_lines(home: Home) -> Iterator[str]:
+    """All lines that are kept, oldest first."""
+    folder = log_folder(home)
+    names = [f"{NAME}.{number}" for number in range(FILES_KEPT, 0, -1)] + [NAME]
+    for name in names:
+        try:
+            with (folder / name).open(encoding="utf-8", errors="replace") as file:
+                yield from (line.rstrip("\n") for line in file)
+        except FileNotFoundError:
+            continue

@@ -65,7 +65,7 @@ class Serve:
             settings = Settings.load(home, flags=flags)
         if arguments.only_ask:
             return 0
-        write_log(settings.log.level)
+        write_log(settings.log.level, home)
         return asyncio.run(_serve(home, settings))
 
 
