@@ -15,7 +15,7 @@ def event_of(ticket: Ticket, event: agent.AgentEvent, shelf: Shelf) -> turn.Even
         case agent.Said(text=text):
             return turn.ReplyGrew(ticket, text)
         case agent.WorkDone():
-            return turn.WorkEnded(ticket)
+            return turn.WorkEnded(ticket, _cost(event))
         case agent.WorkFailed(message=message):
             return turn.WorkFailed(ticket, message)
         case agent.ApprovalAsked():
@@ -58,6 +58,11 @@ def _ended(event: agent.RunEnded) -> m.CodeEnd:
 def _shown(paths: Iterable[str]) -> tuple[str, ...]:
     """Names of files may hold bytes that are no text."""
     return tuple(path.encode("utf-8", "replace").decode() for path in paths)
+
+
+def _cost(event: agent.WorkDone) -> dict[str, float]:
+    cost: dict[str, float] = {"tokens_in": event.tokens_in, "tokens_out": event.tokens_out}
+    return cost if event.usd is None else {**cost, "usd": event.usd}
 
 
 def _output(event: agent.RunOutput, shelf: Shelf) -> m.CodeOut:

@@ -109,8 +109,8 @@ class PlainScreen:
                 self.say(text)
             case TurnState(work="idle"):
                 self.end_reply()
-            case Metrics(marks=marks) if self._verbosity:
-                self.say(timing(marks))
+            case Metrics(marks=marks, cost=cost) if self._verbosity:
+                self.say(timing(marks, cost))
             case _:
                 self._code(message)
 
@@ -196,6 +196,9 @@ def question(request: ApprovalRequest) -> str:
     )
 
 
-def timing(marks: Mapping[str, float]) -> str:
-    """Names the moments of a turn, in milliseconds after the end of the person's audio."""
-    return " · ".join(f"{name.replace('_', ' ')} {at:.0f} ms" for name, at in marks.items())
+def timing(marks: Mapping[str, float], cost: Mapping[str, object]) -> str:
+    """Names the moments of a turn, in milliseconds after the end of the person's audio, and what
+    it took."""
+    told = [f"{name.replace('_', ' ')} {at:.0f} ms" for name, at in marks.items()]
+    told += [f"{name.replace('_', ' ')} {amount}" for name, amount in cost.items()]
+    return " · ".join(told)

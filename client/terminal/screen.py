@@ -168,8 +168,8 @@ class TerminalScreen:
                 self.put(scroll.note(text, "red"))
             case Announce(text=text):
                 self.put("", scroll.note(text, "bold"))
-            case Metrics(marks=marks) if self._verbosity and marks:
-                self.put(scroll.aside(timing(marks)))
+            case Metrics(marks=marks, cost=cost) if self._verbosity and marks:
+                self.put(scroll.aside(timing(marks, cost)))
             case CommandDone(ok=ok, text=text):
                 self.put(scroll.told(text) if ok else scroll.note(text))
             case _:

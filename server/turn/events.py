@@ -1,6 +1,7 @@
 """What can happen to a turn."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from sayso.protocol.messages import FromServer, Word
@@ -205,6 +206,8 @@ class WorkShowed:
 @dataclass(frozen=True, slots=True)
 class WorkEnded:
     ticket: Ticket
+    cost: Mapping[str, float] = field(default_factory=dict)
+    """What it took, as `metrics` tells it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ ones are a new request, and the old one stops. Other people's requests wait.
 """
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sayso.protocol.messages import ApprovalRequest, Error, Metrics, ReplyDelta
@@ -50,6 +51,7 @@ class Work:
         """By device: each person says one request at a time."""
         self._waiting: deque[Request] = deque()
         self._timeline = Timeline(0.0)
+        self._cost: Mapping[str, float] = {}
 
     @property
     def is_busy(self) -> bool:
@@ -140,6 +142,7 @@ class Work:
 
     def ended(self, event: events.WorkEnded) -> None:
         if event.ticket == self._floor.ticket:
+            self._cost = event.cost
             self._end()
 
     def failed(self, event: events.WorkFailed) -> None:
@@ -198,6 +201,7 @@ class Work:
         self.state = "thinking"
         self.owes_words = True
         self._acted = False
+        self._cost = {}
         self._timeline = Timeline(request.at)
         self._mark("final")
         self.open_mouth()
@@ -211,7 +215,8 @@ class Work:
     def _report(self) -> None:
         """Tell how long things took."""
         if self.request:
-            self._floor.tell(Metrics(self._timeline.marks), self.request.device)
+            metrics = Metrics(self._timeline.marks, self._cost)
+            self._floor.tell(metrics, self.request.device)
 
     def _retire(self) -> None:
         self.state = "idle"

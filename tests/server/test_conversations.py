@@ -242,3 +242,16 @@ async def test_a_conversation_is_exported_as_a_file(tmp_path: Path) -> None:
         assert "hello" in str(json.loads(item.data)["cells"])
         assert (await desk.command("export", "json")).file_name == "main.jsonl"
         assert not (await desk.command("export", "pdf")).ok
+
+
+async def test_what_a_request_took_is_told_with_its_times(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        await desk.ask("hello")
+        (metrics,) = desk.all(m.Metrics)
+        assert isinstance(metrics, m.Metrics)
+        assert metrics.cost == {"tokens_in": 2, "tokens_out": 1}
+        await desk.ask("what time is it")
+        (metrics,) = desk.all(m.Metrics)
+        assert isinstance(metrics, m.Metrics)
+        assert metrics.cost == {}
