@@ -5,10 +5,12 @@ import time
 from collections.abc import Iterator
 from contextlib import aclosing
 from threading import Event
+from urllib.parse import urlsplit
 
 from sayso.audio.cards import Device, SoundCards, portaudio
 from sayso.audio.errors import AudioError, NoPortAudio
 from sayso.audio.pcm import level
+from sayso.client.acquaintance import NotAcquainted, read
 from sayso.client.link_events import LinkChange, LinkState
 from sayso.client.options import default_server, make_link
 from sayso.protocol.errors import HomeError
@@ -97,15 +99,19 @@ def _mute(device: Device, fault: str, remedy: str) -> Finding:
 def _token() -> Finding:
     home = Home.find()
     try:
+        if known := read(home):
+            where = urlsplit(known.url).netloc
+            return Finding("token", "good", f"Paired with {where} as {known.device}.")
         token = read_token(home)
-    except HomeError as error:
+    except (HomeError, NotAcquainted) as error:
         return Finding("token", "bad", *_split(error))
     if token is None:
         return Finding(
             "token",
             "bad",
             f"There is none at {home.token_file}.",
-            "Start the server once as this user, with the same SAYSO_HOME: `sayso serve`.",
+            "Start the server once as this user, with the same SAYSO_HOME: `sayso serve`. If it "
+            "runs on another machine, pair this one with it: `sayso pair join`.",
         )
     return Finding("token", "good", f"{home.token_file} is there, and only you can read it.")
 

@@ -97,7 +97,7 @@ class Conversation:
 
     def away(self, device: str) -> None:
         """A device's connection broke; work goes on, and it is told of it when it is back."""
-        self.happened(events.Left(device))
+        self.happened(events.Left(device, may_return=True))
 
     def back(self, device: events.Joined) -> None:
         """A device that was away is here again."""

@@ -94,11 +94,11 @@ class Ears:
         if utterance := self._find(event.device, event.stream):
             self._drop(utterance)
 
-    def lose_link(self, device: str) -> None:
+    def lose_link(self, event: events.Left) -> None:
         """The device is gone; what it was saying waits a while for its return."""
         for utterance in self._utterances.values():
-            if utterance.device == device and utterance.state != "committed":
-                utterance.lose_link(self._floor.now)
+            if utterance.device == event.device and utterance.state != "committed":
+                utterance.lose_link(self._floor.now, may_return=event.may_return)
 
     def regain_link(self, device: str) -> None:
         """The device is back, and goes on with what it was saying."""

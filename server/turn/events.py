@@ -45,6 +45,8 @@ class Joined:
 @dataclass(frozen=True, slots=True)
 class Left:
     device: str
+    may_return: bool = False
+    """Its connection broke; it keeps what it says meanwhile, and sends it when it is back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,7 @@ class TurnMachine:
     def _(self, event: events.Left) -> None:
         self._unheard.leaving(event.device)
         self._floor.devices.pop(event.device, None)
-        self._ears.lose_link(event.device)
+        self._ears.lose_link(event)
         self._mouth.lose(event.device)
 
     @_on.register

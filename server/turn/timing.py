@@ -11,6 +11,10 @@ broken device."""
 LINK_GRACE_S = 5.0
 """A device that vanishes in mid-sentence may come back; after this, what it said counts as said."""
 
+RETURN_GRACE_S = 20.0
+"""The same for a device that keeps what is said meanwhile: a network that changes, a lift. Half a
+sentence is worse to act upon than a late one."""
+
 TAP_S = 0.15
 """A shorter press is a tap: it asks for silence, not for an answer."""
 

@@ -22,6 +22,7 @@ from sayso.server.turn.timing import (
     LARGEST_GAP_S,
     LINK_GRACE_S,
     REST_OF_AUDIO_S,
+    RETURN_GRACE_S,
     UTTERANCE_CAP_S,
 )
 
@@ -115,8 +116,11 @@ class Utterance:
         if self.state == "waiting_for_rest":
             self.deadline = max(self.deadline, now + REST_OF_AUDIO_S)
 
-    def lose_link(self, now: float) -> None:
+    def lose_link(self, now: float, *, may_return: bool) -> None:
         """The device is gone; it may come back."""
+        if may_return:
+            self.deadline = now + RETURN_GRACE_S
+            return
         latest = self._cap_at if self.state == "listening" else self.deadline
         self.deadline = min(latest, now + LINK_GRACE_S)
 

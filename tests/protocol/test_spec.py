@@ -199,6 +199,7 @@ def test_the_bounds_are_those_of_the_code() -> None:
         "bytes to be sent again": limits.replay_bytes,
         "sessions": limits.sessions,
         "goodbye": limits.goodbye_s,
+        "lost link of a client that resumes": timing.RETURN_GRACE_S,
         "lost link": timing.LINK_GRACE_S,
         "hole in the audio": timing.LARGEST_GAP_S,
         "held over a voice": timing.DUCK_S,

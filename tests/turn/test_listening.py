@@ -257,3 +257,38 @@ def test_a_microphone_that_gives_nothing_at_all_is_waited_for_two_seconds() -> N
     assert s.when(effects.Finish) == pytest.approx(3.0)
     s.understand("")
     assert not s.all(effects.Think)
+
+
+def test_a_device_that_keeps_what_is_said_is_waited_for_longer() -> None:
+    s = scene()
+    s.press()
+    samples = s.speak(1.0)
+    s.happens(events.Left("laptop", may_return=True))
+    s.wait(10.0)
+    s.join(returns=True)
+    end = s.speak(11.0, first=samples)
+    s.release(end)
+    assert heard_bytes(e for _, e in s.done) == 2 * end
+
+
+def test_what_was_released_before_the_cut_is_waited_for_too() -> None:
+    s = scene()
+    s.press()
+    samples = s.speak(1.0)
+    s.release(2 * samples)
+    s.happens(events.Left("laptop", may_return=True))
+    s.wait(5.0)
+    assert not s.all(effects.Finish)
+    s.join(returns=True)
+    s.speak(1.0, first=samples)
+    assert heard_bytes(e for _, e in s.done) == 2 * 2 * samples
+
+
+def test_a_device_that_does_not_return_has_said_what_it_said() -> None:
+    s = scene()
+    s.press()
+    s.speak(1.0)
+    left = s.now
+    s.happens(events.Left("laptop", may_return=True))
+    s.wait(60.0)
+    assert s.when(effects.Finish) == left + 20.0
