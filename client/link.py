@@ -119,6 +119,11 @@ class Link:
     def state(self) -> LinkState:
         return self._state
 
+    @property
+    def full(self) -> bool:
+        """The line is away, and as much waits for it as can be kept of what was said."""
+        return self._state is not LinkState.UP and self._outbox.full
+
     def send(self, message: FromClient) -> None:
         """Sends a message, now or when the line is back."""
         self._outbox.put(message)

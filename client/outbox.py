@@ -71,7 +71,7 @@ class Outbox:
         if isinstance(message, ListenStart):
             self._utterances[message.stream] = _Utterance(message)
             while len(self._utterances) > MOST_UTTERANCES:
-                del self._utterances[next(iter(self._utterances))]
+                del self._utterances[self._least_needed()]
         elif isinstance(message, ListenStop) and message.stream in self._utterances:
             self._utterances[message.stream].stop = message
         elif isinstance(message, ListenCancel):
@@ -108,6 +108,16 @@ class Outbox:
         return None
 
     @property
+    def full(self) -> bool:
+        """Another utterance would push one out that the server does not hold."""
+        kept = self._utterances.values()
+        return len(kept) >= MOST_UTTERANCES and not any(map(_is_safe, kept))
+
+    def _least_needed(self) -> int:
+        safe = (stream for stream, kept in self._utterances.items() if _is_safe(kept))
+        return next(safe, next(iter(self._utterances)))
+
+    @property
     def empty(self) -> bool:
         """Nothing is waiting to be sent."""
         return not (
@@ -141,7 +151,7 @@ class Outbox:
         It may be another device's words; then ours is safe all the same, unless the server dies.
         """
         for stream, utterance in self._utterances.items():
-            if utterance.stop and utterance.acknowledged >= utterance.samples:
+            if _is_safe(utterance):
                 del self._utterances[stream]
                 return
 
@@ -184,6 +194,11 @@ class Outbox:
                 del self._waiting[position]
                 return
         self._waiting.popleft()
+
+
+def _is_safe(utterance: _Utterance) -> bool:
+    """The server holds it whole."""
+    return utterance.stop is not None and utterance.acknowledged >= utterance.samples
 
 
 def _next_length(utterance: _Utterance) -> int:

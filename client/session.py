@@ -60,6 +60,8 @@ from sayso.protocol.messages import (
     SttFinal,
 )
 
+TOO_MUCH_WAITS = "Nothing more can be kept until the server is back; what you said before is."
+
 
 class Session:
     """`run()` is the task that receives and plays; the other methods are what a person does."""
@@ -114,6 +116,9 @@ class Session:
 
     def press(self) -> None:
         """The key goes down."""
+        if self._link.full:
+            self._screen.show(Notice(TOO_MUCH_WAITS))
+            return
         if not self._talker.listening:
             self._screen.show(MicPressed())
         self._perform(self._talker.press(_now()))

@@ -3,7 +3,7 @@
 import pytest
 
 from sayso.audio.pcm import FRAME_BYTES, FRAME_SAMPLES
-from sayso.client.outbox import MOST_WAITING, Outbox
+from sayso.client.outbox import MOST_UTTERANCES, MOST_WAITING, Outbox
 from sayso.protocol.codec import Envelope, decode
 from sayso.protocol.frames import AudioFrame, unpack
 from sayso.protocol.messages import (
@@ -167,3 +167,19 @@ def test_messages_that_wait_are_bounded_and_those_about_the_moment_give_way(
     assert len(taken) == MOST_WAITING
     assert taken[0] == Text("first")
     assert taken[-1] == PlayState(1, 3 * MOST_WAITING - 1)
+
+
+def test_what_the_server_does_not_hold_is_never_pushed_out_before_what_it_holds(
+    outbox: Outbox,
+) -> None:
+    for stream in range(1, MOST_UTTERANCES + 1):
+        say(outbox, ListenStart("ptt", stream))
+        outbox.put_audio(stream, bytes(FRAME_BYTES))
+        say(outbox, ListenStop(stream, FRAME_SAMPLES))
+    before = outbox.full
+    outbox.acknowledge(3, FRAME_SAMPLES)
+    assert (before, outbox.full) == (True, False)
+    say(outbox, ListenStart("ptt", 99))
+    outbox.begin_anew()
+    kept = [frame.stream for frame in frames(drain(outbox))]
+    assert kept == [1, 2, *range(4, MOST_UTTERANCES + 1)]

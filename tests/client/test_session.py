@@ -1,14 +1,20 @@
 """One conversation at this end: line, talker, player and screen together."""
 
 import asyncio
+from array import array
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from sayso.audio.errors import BadSound
+from sayso.audio.microphone import FileMicrophone
+from sayso.audio.pcm import RATE as SPEECH_RATE
 from sayso.audio.speaker import FileSpeaker, Speaker
+from sayso.audio.wav import write
 from sayso.client.link import Link
+from sayso.client.outbox import MOST_UTTERANCES
 from sayso.client.seen import AudioDone, FirstAudioPlayed, FirstAudioReceived, Notice, Seen
-from sayso.client.session import Session
+from sayso.client.session import TOO_MUCH_WAITS, Session
 from sayso.protocol.codec import Envelope
 from sayso.protocol.frames import AudioFrame
 from sayso.protocol.messages import (
@@ -196,3 +202,17 @@ async def test_after_a_long_absence_the_last_turn_and_open_questions_are_shown()
             ReplyDelta("Four.\n\n"),
             ApprovalRequest("a", "n", "python", "1", "/"),
         ]
+
+
+async def test_when_nothing_more_can_be_kept_the_person_is_told(tmp_path: Path) -> None:
+    question = tmp_path / "q.wav"
+    write(question, array("h", [500] * (SPEECH_RATE // 5)).tobytes(), SPEECH_RATE)
+    notes = Notes()
+    away = Link("ws://127.0.0.1:1/ws", Hello(SPOKEN, "test"), lambda: TOKEN)
+    session = Session(away, FileSpeaker(None), notes)
+    for _ in range(MOST_UTTERANCES):
+        await session.speak(FileMicrophone(question, pace="max"))
+    assert not any(isinstance(seen, Notice) for seen in notes.seen)
+    session.press()
+    assert [seen.text for seen in notes.seen if isinstance(seen, Notice)] == [TOO_MUCH_WAITS]
+    assert not session.talker.listening
