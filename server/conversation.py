@@ -22,10 +22,11 @@ from sayso.server.gateway.host import Outlet
 from sayso.server.instinct import Instinct
 from sayso.server.preferences import Preferences
 from sayso.server.recollection import Recollection
+from sayso.server.sayings import Sayings
 from sayso.server.shelf import Shelf
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.errors import SpeechError
-from sayso.server.speech.mouth import Chunk, Handed, Mouth, MouthFailed, Saying
+from sayso.server.speech.mouth import Mouth
 from sayso.server.turn import effects, events
 from sayso.server.turn.effects import Effect
 from sayso.server.turn.events import Event, Ticket
@@ -72,7 +73,7 @@ class Conversation:
         """Which rates each device's loudspeaker takes."""
         self._notices: list[str] = []
         self._hearings: dict[int, Attention] = {}
-        self._sayings: dict[Ticket, Saying] = {}
+        self._sayings = Sayings(mouth, self.happened)
         self._works: dict[Ticket, asyncio.Task[None]] = {}
         self._latest: asyncio.Task[None] | None = None
         self._happened: asyncio.Queue[Event] = asyncio.Queue()
@@ -186,8 +187,7 @@ class Conversation:
     async def _close(self) -> None:
         for hearing in self._hearings.values():
             hearing.drop()
-        for saying in self._sayings.values():
-            saying.stop()
+        self._sayings.hush_all()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -257,29 +257,17 @@ class Conversation:
 
     @_perform.register
     def _(self, effect: effects.Speak) -> None:
-        if effect.ticket not in self._sayings:
-            ticket = effect.ticket
-
-            def remark(message: str) -> None:
-                self.happened(events.MouthRemarked(ticket, message))
-
-            hear = partial(self._spoken, ticket)
-            rates = self._rates.get(effect.device, ())
-            manner = replace(self._preferences.manner(effect.device), rates=rates)
-            self._sayings[ticket] = self._mouth.speak(hear, manner, remark)
-        self._sayings[effect.ticket].say(effect.text)
+        rates = self._rates.get(effect.device, ())
+        manner = replace(self._preferences.manner(effect.device), rates=rates)
+        self._sayings.say(effect.ticket, effect.text, manner)
 
     @_perform.register
     def _(self, effect: effects.FinishSpeaking) -> None:
-        if saying := self._sayings.get(effect.ticket):
-            saying.finish()
-        else:
-            self.happened(events.MouthDone(effect.ticket))
+        self._sayings.finish(effect.ticket)
 
     @_perform.register
     def _(self, effect: effects.Hush) -> None:
-        if saying := self._sayings.pop(effect.ticket, None):
-            saying.stop()
+        self._sayings.hush(effect.ticket)
 
     @_perform.register
     def _(self, effect: effects.Prefer) -> None:
@@ -340,18 +328,6 @@ class Conversation:
         if isinstance(event, (events.WorkEnded, events.WorkFailed)):
             self._works.pop(ticket, None)
         self.happened(event)
-
-    def _spoken(self, ticket: Ticket, chunk: Handed) -> None:
-        match chunk:
-            case Chunk(text=text, sound=sound, begun_at=at):
-                spoken = events.ChunkSpoken(ticket, text, sound.rate, sound.pcm, sound.words, at)
-                self.happened(spoken)
-            case MouthFailed(message=message):
-                self._sayings.pop(ticket, None)
-                self.happened(events.MouthFailed(ticket, message))
-            case None:
-                self._sayings.pop(ticket, None)
-                self.happened(events.MouthDone(ticket))
 
     def _in_turn(self, work: Callable[[], Coroutine[None, None, None]]) -> asyncio.Task[None]:
         """Start work on the agent when all earlier work on it has ended, however it ended."""
