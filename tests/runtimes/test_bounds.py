@@ -38,13 +38,14 @@ async def test_memory_files_and_processes_are_bounded(small_workshop: Workshop) 
     assert "File too large" in run.ending.detail
     run = await told(small_workshop, "with open('big', 'wb') as f:\n    f.write(bytes(17 << 20))")
     assert "File too large" in run.ending.detail
+    # Landlock's limit is on all that the user runs, and other tests' kernels end meanwhile.
     bomb = """
 made = []
 try:
     for _ in range(500):
         made.append(subprocess.Popen(['sleep', '604']))
 except OSError as refused:
-    print('stopped', len(made) < 100)
+    print('stopped', len(made) < 400)
 """
     assert (await told(small_workshop, bomb)).stdout == "stopped True\n"
     assert (await told(small_workshop, "print(resource.getrlimit(4))")).stdout == "(0, 0)\n"
