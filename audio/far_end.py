@@ -11,7 +11,7 @@ grown for good, because the clocks differ.
 from collections import deque
 from dataclasses import dataclass
 
-from sayso.audio.pcm import FRAME_BYTES, FRAME_MS, RATE
+from sayso.audio.pcm import FRAME_BYTES, FRAME_MS, RATE, SAMPLE_BYTES
 from sayso.audio.resample import Resampler, resampler
 
 CUSHION_FRAMES = 1
@@ -46,7 +46,9 @@ class FarEnd:
         self._rate = RATE
         self._converter: Resampler = resampler(RATE, RATE)
         self._queue = bytearray(CUSHION_FRAMES * FRAME_BYTES)
-        self._quiet = QUIET_FRAMES
+        self._echoes = 0
+        """Frames until no echo can be left."""
+        self._skipping = False
         self._watched = 0
         self._least = TRIM_ABOVE_FRAMES * FRAME_BYTES
 
@@ -60,8 +62,8 @@ class FarEnd:
         frame = bytes(self._queue[:FRAME_BYTES]).ljust(FRAME_BYTES, b"\0")
         del self._queue[:FRAME_BYTES]
         self._trim()
-        self._quiet = 0 if frame.count(0) < FRAME_BYTES else min(self._quiet + 1, QUIET_FRAMES)
-        return frame if self._quiet < QUIET_FRAMES else None
+        self._echoes = max(0, self._echoes - 1)
+        return frame if self._echoes else None
 
     @property
     def waiting_ms(self) -> int:
@@ -71,9 +73,19 @@ class FarEnd:
     def _collect(self) -> None:
         while self._blocks:
             pcm, rate = self._blocks.popleft()
-            if rate != self._rate:
+            # Seen before the conversion, which adds a little noise to silence.
+            empty = pcm.count(0) == len(pcm)
+            silent = empty and not self._echoes
+            if rate != self._rate or (self._skipping and not silent):
                 self._rate, self._converter = rate, resampler(rate, RATE)
-            self._queue += self._converter.feed(pcm)
+            self._skipping = silent
+            if silent:
+                # The loudspeaker is open and plays nothing, as for most of a day: no conversion.
+                self._queue += bytes(len(pcm) * RATE // rate // SAMPLE_BYTES * SAMPLE_BYTES)
+            else:
+                self._queue += self._converter.feed(pcm)
+            if not empty:
+                self._echoes = len(self._queue) // FRAME_BYTES + QUIET_FRAMES
 
     def _trim(self) -> None:
         self._least = min(self._least, len(self._queue))

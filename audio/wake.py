@@ -124,9 +124,8 @@ class Spotter:
 
     def take(self, frame: bytes, *, voice: bool) -> Woken | None:
         """Takes the next frame; tells when the word has been said and what follows is clear."""
-        loudness = level(frame).rms
         if self._held is not None:
-            return self._settle(frame, loudness)
+            return self._settle(frame, level(frame).rms)
         self._tail.append(frame)
         if voice:
             self._begin_feeding()
@@ -134,6 +133,7 @@ class Spotter:
         if not self._linger:
             self._ring.append(frame)
             return None
+        loudness = level(frame).rms
         self._linger -= 1
         self._spoken += 1
         self._loudest_db = max(self._loudest_db, loudness)

@@ -112,13 +112,11 @@ class Ear:
         if self._ringing and self._deaf_over_answers:
             self._window.clear()
             return None
-        voiced = sum(self._window)
+        if sum(self._window) < (OVER_FRAMES if speaking else VOICE_FRAMES):
+            return None
         pre_roll = b"".join(self._before)
         if speaking:
-            enough = voiced >= OVER_FRAMES
-            return Opening("over the answer", pre_roll, speaks=True) if enough else None
-        if voiced < VOICE_FRAMES:
-            return None
+            return Opening("over the answer", pre_roll, speaks=True)
         if self._spotter is None:
             return Opening("voice", pre_roll, speaks=True)
         return Opening("follow-up", pre_roll, speaks=True) if self.inviting else None

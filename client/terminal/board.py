@@ -72,6 +72,12 @@ class Board:
     """The paragraph that is being written."""
     pending: Pending | None = None
 
+    @property
+    def moves(self) -> bool:
+        """Something is shown that goes on by itself: a clock, a meter."""
+        working = self.turn.work != "idle" or self.turn.ears != "idle"
+        return working or self.listening or self.pending is not None
+
     def picture(self, width: int, height: int, now: float) -> Picture:
         """Draws everything into at most `height` lines."""
         room = max(1, height - 6)

@@ -47,6 +47,8 @@ FRAME_SECONDS = 0.04
 """Between two drawings: faster than the eye follows."""
 BREATH_SECONDS = 0.5
 """How often the clocks in the moving part go on."""
+REST_SECONDS = 5.0
+"""The same while no clock is shown: a client that waits for a wake word costs nothing."""
 
 
 class TerminalScreen:
@@ -74,7 +76,7 @@ class TerminalScreen:
             self.draw()
             await asyncio.sleep(FRAME_SECONDS)
             with suppress(TimeoutError):
-                async with asyncio.timeout(BREATH_SECONDS):
+                async with asyncio.timeout(BREATH_SECONDS if self.board.moves else REST_SECONDS):
                     await self._dirty.wait()
 
     def draw(self) -> None:
