@@ -6,6 +6,7 @@ of a second: call it in a thread.
 
 import sys
 import threading
+from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -152,7 +153,7 @@ class PortAudio:
                 data: memoryview, _frames: int, _moment: _Moment, _status: _Status
             ) -> None:
                 pcm = bytes(data)
-                hear(pcm if channels == 1 else _left(pcm))
+                hear(pcm if channels == 1 else mixed(pcm))
 
             stream = _PortAudioStream(self)
             self._start(
@@ -307,9 +308,11 @@ class _Raw(Protocol):
     def close(self) -> None: ...
 
 
-def _left(pcm: bytes) -> bytes:
-    """Keeps the left of two channels: cheap, and a voice is on both."""
-    return from_samples(to_samples(pcm)[::2])
+def mixed(pcm: bytes) -> bytes:
+    """Makes one channel of two: some devices hear with one of them only, nobody knows which."""
+    samples = to_samples(pcm)
+    pairs = zip(samples[::2], samples[1::2], strict=False)
+    return from_samples(array("h", ((left + right) // 2 for left, right in pairs)))
 
 
 def _device(

@@ -16,6 +16,7 @@ from typing import Literal, TypeVar
 from sayso.audio.cards import Device, Direction, SoundCards, portaudio
 from sayso.audio.errors import AudioError
 from sayso.audio.microphone import DeviceChange
+from sayso.audio.offset import OffsetRemover
 from sayso.audio.pcm import FRAME_BYTES, RATE, samples_in
 from sayso.audio.playback import Playback, Tap
 from sayso.audio.resample import resampler
@@ -84,13 +85,14 @@ class Capture:
     async def frames(self) -> AsyncGenerator[bytes, None]:
         """Gives frames of 20 ms until the device is gone."""
         converter = resampler(self._stream.rate, RATE)
+        level_ground = OffsetRemover()
         pending = bytearray()
         while not self._ended:
             self._ready.clear()
             while self._blocks:
                 pending += converter.feed(self._blocks.popleft())
             while len(pending) >= FRAME_BYTES:
-                yield bytes(pending[:FRAME_BYTES])
+                yield level_ground.feed(bytes(pending[:FRAME_BYTES]))
                 del pending[:FRAME_BYTES]
             try:
                 async with asyncio.timeout(DEAD_SECONDS):

@@ -43,8 +43,12 @@ class Wav:
         return self.channels * int(self.kind[1])
 
 
+RAW = {".raw", ".pcm"}
+"""A file that is named so has no header: PCM16 mono 16 kHz, what Sayso itself speaks."""
+
+
 def read_speech(path: Path, rate: int = RATE) -> bytes:
-    """Reads a WAV file as PCM16 mono at `rate`."""
+    """Reads a WAV file, or a raw one, as PCM16 mono at `rate`."""
     wav = read(path)
     if wav.kind == "i2" and wav.channels == 1:
         return resample(wav.data, wav.rate, rate)
@@ -62,6 +66,8 @@ def read(path: Path) -> Wav:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise BadSound(f"{path} cannot be read: {reason}; check the path.") from error
+    if path.suffix.lower() in RAW and raw[:4] != b"RIFF":
+        return Wav(RATE, 1, "i2", raw[: len(raw) - len(raw) % SAMPLE_BYTES])
     try:
         return parse(raw)
     except BadSound as error:
