@@ -66,7 +66,7 @@ async def test_programs_of_this_machine_may_ask_as_they_like() -> None:
 
 
 async def test_a_flood_of_messages_is_read_slowly_and_others_are_served() -> None:
-    limits = Limits(messages_burst=10, messages_a_second=20)
+    limits = Limits(messages_burst=10, messages_a_second=5)
     async with open_house(limits) as house, house.client() as flood, house.client() as other:
 
         async def pour() -> None:
