@@ -14,6 +14,9 @@ from sayso.server.store.records import (
     Changes,
     Event,
     MadeAgain,
+    ModeChanged,
+    NetworkUsed,
+    ReachGranted,
     RunIntended,
     RunReported,
     TakenBack,
@@ -33,15 +36,17 @@ class Approval:
     decided_at: float = 0.0
     may_touch: tuple[str, ...] = ()
     """What the person was told that it could touch."""
+    warnings: tuple[str, ...] = ()
+    """What the person was warned of."""
     binding: str = ""
     """The hash that the approval was bound to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One piece of code, or one undo."""
+    """One piece of code, one undo, or one change of what runs unasked."""
 
-    kind: Literal["run", "undo", "redo"]
+    kind: Literal["run", "undo", "redo", "mode"]
     time: float
     """Unix seconds: when it was wanted."""
     conversation: str
@@ -49,7 +54,7 @@ class Entry:
     request: str = ""
     """What the person had asked for."""
     asked_by: str = ""
-    """The device on which it was asked, or undone."""
+    """The device on which it was asked, undone or changed."""
     language: str = ""
     code: str = ""
     """As it ran; as it was wanted, if it did not run."""
@@ -64,6 +69,12 @@ class Entry:
     seconds: float = 0.0
     detail: str = ""
     changes: Changes = NO_CHANGES
+    network: tuple[str, ...] = ()
+    """Each connection that was tried, and what came of it."""
+    granted: tuple[str, ...] = ()
+    """What more could be reached from then on."""
+    for_good: bool = False
+    """It was granted for good."""
     runs: tuple[str, ...] = ()
     """Of an undo or redo: the runs that it was about."""
     left: tuple[str, ...] = ()
@@ -109,6 +120,25 @@ class _Book:
                 )
             case TakenBack() | MadeAgain():
                 self._take_back(event, record)
+            case _:
+                self._take_reach(event)
+
+    def _take_reach(self, event: Event) -> None:
+        """What could be reached, what was, and what ran unasked."""
+        match record := event.record:
+            case NetworkUsed(run=run) if run in self.entries:
+                self._note(run, network=(*self.entries[run].network, _connection(record)))
+            case ReachGranted(run=run, what=what, lasting=lasting):
+                self._note(run, granted=what, for_good=lasting)
+            case ModeChanged(mode=mode, by=by):
+                self.entries[f"event {event.id}"] = Entry(
+                    "mode",
+                    event.time,
+                    event.conversation,
+                    asked_by=by,
+                    status="ok",
+                    detail=f"The mode is {mode}.",
+                )
             case _:
                 pass
 
@@ -159,7 +189,20 @@ class _Book:
 
 
 def _opened(event: Event, record: ApprovalOpened) -> Approval:
-    return Approval("open", asked_at=event.time, may_touch=record.may_touch, binding=record.binding)
+    return Approval(
+        "open",
+        asked_at=event.time,
+        may_touch=record.may_touch,
+        binding=record.binding,
+        warnings=record.warnings,
+    )
+
+
+def _connection(used: NetworkUsed) -> str:
+    told = f"{used.host}:{used.port} {used.verdict}"
+    if used.verdict != "passed":
+        return told
+    return f"{told}, {used.sent} bytes sent, {used.received} received"
 
 
 def as_json(entry: Entry) -> dict[str, Any]:

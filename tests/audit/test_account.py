@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from sayso.server.audit.ledger import as_json, ledger
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import (
     Answered,
@@ -21,6 +22,9 @@ from sayso.server.store.records import (
     Changes,
     ConversationBegan,
     Event,
+    ModeChanged,
+    NetworkUsed,
+    ReachGranted,
     Record,
     RunIntended,
     RunReported,
@@ -105,6 +109,29 @@ def test_an_audit_tells_who_approved_what_from_where_and_what_it_did(home: Path)
     assert unasked["approval"]["decision"] == "not asked"
     assert (unasked["status"], unasked["detail"]) == ("error", "exit 1")
     assert (undone["kind"], undone["runs"], undone["asked_by"]) == ("undo", ["r1"], "kitchen")
+
+
+def test_an_audit_tells_what_was_granted_and_where_code_went(tmp_path: Path) -> None:
+    grant = ReachGranted("a1", ("host pypi.org",), "phone", lasting=True)
+    happened: list[tuple[Source, Record]] = [
+        ("person", Asked("Get it.", "kitchen")),
+        ("model", Answered("", (Call("a1", "access", "host pypi.org"), Call("r1", "bash", "x")))),
+        ("person", grant),
+        ("server", RunIntended("r1", "bash", "x")),
+        ("runtime", RunReported("r1", "ok")),
+        ("runtime", NetworkUsed("r1", "pypi.org", 443, "passed", 812, 4_096)),
+        ("runtime", NetworkUsed("r1", "evil.org", 443, "refused")),
+        ("person", ModeChanged("workspace", "desk")),
+    ]
+    events = [Event("main", *each, time=float(at)) for at, each in enumerate(happened)]
+    wish, run, mode = ledger(events)
+    assert (wish.granted, wish.for_good) == (("host pypi.org",), True)
+    assert run.network == (
+        "pypi.org:443 passed, 812 bytes sent, 4096 received",
+        "evil.org:443 refused",
+    )
+    assert (mode.kind, mode.detail, mode.asked_by) == ("mode", "The mode is workspace.", "desk")
+    assert "approval" not in as_json(mode)
 
 
 def test_an_audit_may_be_of_one_conversation_by_its_name(home: Path) -> None:

@@ -24,6 +24,8 @@ CONNECT_S: Final = 10.0
 """To one address; then the next is tried."""
 IDLE_S: Final = 120.0
 """With no byte in either direction: a slow answer takes a minute, a forgotten tunnel for ever."""
+CLOSE_S: Final = 5.0
+"""For the last bytes; who does not take them in that time does not want them."""
 REMEMBERED: Final = 500
 """Passages kept until they are taken: more in one run are one program's loop."""
 _PIECE_BYTES: Final = 64 * 1024
@@ -99,8 +101,11 @@ class Proxy:
                 await self._lead(asked, reader, writer)
         except (OSError, EOFError, TimeoutError):
             pass  # the code hung up, or said nothing: there is nobody to tell
+        except asyncio.CancelledError:
+            writer.transport.abort()
+            raise
         finally:
-            writer.close()
+            await _closed(writer)
 
     async def _lead(
         self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -128,8 +133,8 @@ class Proxy:
         try:
             await _pump(reader, writer, *there, counts)
         finally:
-            there[1].close()
             self._passages.append(Passage(asked.host, asked.port, "passed", *counts))
+            await _closed(there[1])
 
     async def _turn_away(
         self,
@@ -140,6 +145,16 @@ class Proxy:
     ) -> None:
         self._passages.append(Passage(asked.host, asked.port, verdict))
         await _refuse(writer, 403 if verdict == "refused" else 502, why)
+
+
+async def _closed(writer: asyncio.StreamWriter) -> None:
+    """Close, and wait until what is written is sent, if it is taken soon."""
+    writer.close()
+    with contextlib.suppress(OSError, TimeoutError):
+        async with asyncio.timeout(CLOSE_S):
+            await writer.wait_closed()
+            return
+    writer.transport.abort()
 
 
 async def _refuse(writer: asyncio.StreamWriter, status: int, why: str) -> None:

@@ -1,0 +1,151 @@
+"""The network proxy by itself: its bounds, and what it says when it does not lead there."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from sayso.server.runtimes.network import proxy as proxies
+from sayso.server.runtimes.network.proxy import Passage, Proxy
+from sayso.server.runtimes.network.requests import HEAD_BYTES
+from sayso.server.runtimes.reach import Reach
+from tests.runtimes.web_double import Web, web
+
+ALL = Reach(network=True)
+
+
+@asynccontextmanager
+async def serving(reach: Reach, outside: Web) -> AsyncIterator[tuple[Proxy, int]]:
+    proxy = Proxy(reach, outside)
+    server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0, limit=HEAD_BYTES)
+    async with server:
+        yield proxy, server.sockets[0].getsockname()[1]
+        await proxy.close()
+
+
+async def said(port: int, request: bytes) -> bytes:
+    """All that the proxy answers."""
+    async with asyncio.timeout(20):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(request)
+        answer = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+        return answer
+
+
+def get(host: str, port: int, path: str = "/") -> bytes:
+    return f"GET http://{host}:{port}{path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+
+
+@pytest.fixture
+async def outside() -> AsyncIterator[Web]:
+    async with web() as made:
+        yield made
+
+
+async def test_a_request_is_led_there_and_counted(outside: Web) -> None:
+    async with serving(ALL, outside) as (proxy, port):
+        answer = await said(port, get("files.example.org", outside.port))
+        assert answer.endswith(b"hello from outside")
+        await said(port, get("unknown.example.org", 80))  # meanwhile the first has ended
+        passage, _ = proxy.take_passages()
+    assert (passage.host, passage.verdict) == ("files.example.org", "passed")
+    assert passage.sent > 0
+    assert passage.received == len(answer)
+
+
+async def test_a_tunnel_is_opened_and_its_bytes_are_left_alone(outside: Web) -> None:
+    async with serving(ALL, outside) as (_, port):
+        there = f"files.example.org:{outside.port}"
+        request = f"CONNECT {there} HTTP/1.1\r\nHost: {there}\r\n\r\n".encode()
+        answer = await said(port, request + b"GET / HTTP/1.1\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 200 OK")
+    assert answer.endswith(b"hello from outside")
+
+
+@pytest.mark.parametrize(
+    ("request_", "status", "why"),
+    [
+        (get("unknown.example.org", 80), b"403", b"is not known"),
+        (get("files.example.org", 25), b"403", b"port 25 is not for the web"),
+        (b"CONNECT files.example.org:22 HTTP/1.1\r\n\r\n", b"403", b"port 22"),
+        (b"nonsense\r\n\r\n", b"400", b"no HTTP request"),
+        (b"GET http://files.example.org/" + b"x" * HEAD_BYTES + b" HTTP/1.1\r\n\r\n", b"400", b""),
+    ],
+)
+async def test_what_is_not_led_anywhere_is_told_why(
+    outside: Web, request_: bytes, status: bytes, why: bytes
+) -> None:
+    async with serving(ALL, outside) as (_, port):
+        answer = await said(port, request_)
+    assert answer.split(b" ")[1] == status
+    assert why in answer
+    assert not outside.heads
+
+
+async def test_a_closed_host_stays_closed_whatever_is_granted(outside: Web) -> None:
+    reach = Reach(hosts=("files.example.org",), network=True, closed=("*.example.org",))
+    async with serving(reach, outside) as (proxy, port):
+        assert b"is not granted" in await said(port, get("files.example.org", outside.port))
+        assert proxy.take_passages() == (Passage("files.example.org", outside.port, "refused"),)
+    assert not outside.looked_up
+
+
+async def test_who_says_nothing_is_not_waited_for(
+    outside: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proxies, "HEAD_S", 0.1)
+    monkeypatch.setattr(proxies, "IDLE_S", 0.1)
+    async with serving(ALL, outside) as (_, port):
+        assert await said(port, b"GET http://files") == b""
+        there = f"files.example.org:{outside.port}"
+        tunnel = await said(port, f"CONNECT {there} HTTP/1.1\r\n\r\n".encode())
+    assert tunnel == b"HTTP/1.1 200 Connection established\r\n\r\n"
+
+
+async def test_there_are_only_so_many_connections_at_once(
+    outside: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proxies, "CONNECTIONS", 2)
+    async with serving(ALL, outside) as (_, port):
+        held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
+        for _, writer in held:
+            writer.write(b"GET ")
+            await writer.drain()
+        refused = False
+        async with asyncio.timeout(20):
+            while not refused:  # the two may not have been taken on yet
+                try:
+                    answer = await said(port, get("files.example.org", outside.port))
+                    refused = answer.startswith(b"HTTP/1.1 503 ")
+                except ConnectionError:  # it did not even wait for the request
+                    refused = True
+        for _, writer in held:
+            writer.close()
+            await writer.wait_closed()
+
+
+async def test_what_is_taken_back_is_cut(outside: Web) -> None:
+    async with serving(ALL, outside) as (proxy, port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        there = f"files.example.org:{outside.port}"
+        writer.write(f"CONNECT {there} HTTP/1.1\r\n\r\n".encode())
+        async with asyncio.timeout(20):
+            await reader.readuntil(b"\r\n\r\n")
+            proxy.narrow()
+            with contextlib.suppress(ConnectionError):
+                assert await reader.read() == b""
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+async def test_what_was_refused_is_remembered_once(outside: Web) -> None:
+    async with serving(Reach(), outside) as (proxy, port):
+        for number in range(5):
+            await said(port, get(f"host{number}.example.org", 80))
+        assert [passage.host for passage in proxy.take_passages()][-1] == "host4.example.org"
+        assert proxy.take_passages() == ()
