@@ -319,4 +319,4 @@ class Thoroughly(AnyOrder):
 Quickly.TestCase.settings = settings(max_examples=60, stateful_step_count=50, deadline=None)
 Thoroughly.TestCase.settings = settings(max_examples=600, stateful_step_count=100, deadline=None)
 TestAnyOrder = Quickly.TestCase
-TestAnyOrderThoroughly = pytest.mark.thorough(Thoroughly.TestCase)
+TestAnyOrderThoroughly = pytest.mark.timeout(600)(pytest.mark.thorough(Thoroughly.TestCase))
