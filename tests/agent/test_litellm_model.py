@@ -271,3 +271,18 @@ async def test_a_key_that_looks_like_nothing_is_not_told_either(server: Scripted
 
 def test_it_does_not_tell_its_key() -> None:
     assert KEY not in repr(LitellmModel("openai/x", api_key=KEY))
+
+
+@pytest.mark.slow
+@pytest.mark.thorough
+@pytest.mark.timeout(240)
+def test_what_the_first_answer_would_wait_for_is_there_once_it_is_warm() -> None:
+    code = (
+        "import asyncio, sys\n"
+        "from sayso.server.agent.litellm_model import LitellmModel\n"
+        "model = LitellmModel('openai/x', api_base='http://127.0.0.1:9/v1', api_key='key')\n"
+        "asyncio.run(model.warm())\n"
+        "print('litellm.litellm_core_utils.default_encoding' in sys.modules)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "True"
