@@ -13,6 +13,7 @@ from sayso.protocol.health import Finding
 from sayso.protocol.home import Home, make_token
 from sayso.server.agent.spending import DayBook
 from sayso.server.conversations import Conversations, NoSuchConversation
+from sayso.server.forgetting import forget_in_time, wipe
 from sayso.server.furnishing import Shared, day_bounds, furnish
 from sayso.server.gateway.host import Greeting
 from sayso.server.gateway.limits import Limits
@@ -135,13 +136,17 @@ class App:
             watch=self._telemetry.saw,
             think_with=self._builder.thinking_with,
         )
-        self._conversations = Conversations(event_log, partial(furnish, shared))
+        self._conversations = Conversations(
+            event_log, partial(furnish, shared), partial(wipe, self._home, self._settings)
+        )
         self._telemetry.count_devices(lambda: self._conversations.devices)
         self._stack.push_async_callback(self._conversations.close)
         latest = await self._conversations.enter(await self._conversations.latest())
         if mind.introduction:
             latest.conversation.notice(mind.introduction)
         lives = [self._conversations.run(), instinct.run(), prepare(shared.mouth)]
+        keep_days = self._settings.storage.keep_days
+        lives.append(forget_in_time(self._conversations, keep_days))
         if self._network:
             lives.append(self._network.run())
         for life in lives:

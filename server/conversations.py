@@ -51,6 +51,10 @@ class NoSuchConversation(Exception):
     """The text says so."""
 
 
+class StillUsed(Exception):
+    """The text says by whom."""
+
+
 class Conversations:
     """Its `run` is a task, until cancelled; `close` ends all that are open."""
 
@@ -58,12 +62,14 @@ class Conversations:
         self,
         event_log: EventLog,
         furnish: Furnish,
+        wipe: Callable[[Conversation], Awaitable[None]],
         *,
         idle_s: float = IDLE_S,
         open_at_most: int = OPEN_AT_MOST,
     ) -> None:
         self._log = event_log
         self._furnish = furnish
+        self._wipe = wipe
         self._idle_s = idle_s
         self._open_at_most = open_at_most
         self._open: dict[str, Furnished] = {}
@@ -158,6 +164,31 @@ class Conversations:
         await here.conversation.rest()
         await here.journal.note("person", ConversationReset())
         await here.renew()
+
+    async def forget(self, about: Conversation) -> None:
+        """Nothing of it stays: not in memory, not in the log, not on the disk. Raises StoreError,
+        and StillUsed while somebody takes part in it."""
+        async with self._one_at_a_time:
+            here = self._open.get(about.id)
+            if here and here.conversation.devices:
+                raise StillUsed("Another device takes part in it; it must leave first.")
+            if here:
+                await self._close(about.id)
+            self._owners.pop(about.id, None)
+            await self._log.forget(about.id)
+            await self._wipe(about)
+
+    async def forget_before(self, when: float) -> int:
+        """Forget those that nobody took up since then (Unix seconds); returns how many."""
+        old = [one for one in await self._log.conversations() if one.last < when]
+        forgotten = 0
+        for one in old:
+            try:
+                await self.forget(one)
+            except StillUsed:
+                continue
+            forgotten += 1
+        return forgotten
 
     def announce(self, text: str, device: str, conversation: str) -> None:
         """Say this where the device is, else where it was asked for, else when somebody comes: to

@@ -4,7 +4,8 @@ from sayso.server.slash.choosing import CHOOSING
 from sayso.server.slash.conversing import CONVERSING
 from sayso.server.slash.deciding import DECIDING
 from sayso.server.slash.exporting import EXPORTING
+from sayso.server.slash.forgetting import FORGETTING
 from sayso.server.slash.spending import SPENDING
 from sayso.server.slash.undoing import UNDOING
 
-SHIPPED = (*UNDOING, *CHOOSING, *DECIDING, *SPENDING, *EXPORTING, *CONVERSING)
+SHIPPED = (*UNDOING, *CHOOSING, *DECIDING, *SPENDING, *EXPORTING, *CONVERSING, *FORGETTING)

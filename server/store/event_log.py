@@ -28,7 +28,7 @@ from sayso.server.store.records import (
     Record,
     Source,
 )
-from sayso.server.store.schema import APPLICATION_ID, MIGRATIONS, VERSION
+from sayso.server.store.schema import APPLICATION_ID, EVENT_REMAINS, MIGRATIONS, VERSION
 
 _BUSY_S: Final = 5.0
 """How long a write waits for a reader's lock: longer than a backup tool holds one."""
@@ -97,6 +97,14 @@ class EventLog:
         """
         return await self._ask(lambda: self._read_types(types, since))
 
+    async def forget(self, conversation: str) -> None:
+        """Take a conversation out of the log, and its traces out of the file.
+
+        The one exception to "append-only", and the person's alone to ask for. Raises StoreError;
+        the log is then as it was before.
+        """
+        await asyncio.shield(self._ask(lambda: self._erase(conversation)))
+
     async def conversations(self) -> list[Conversation]:
         """All conversations, the latest first."""
         return await self._ask(self._list)
@@ -143,6 +151,21 @@ class EventLog:
             (json.dumps([kind_of(one) for one in types]), since),
         )
         return [_event(*row) for row in rows]
+
+    def _erase(self, conversation: str) -> None:
+        self._connection.execute("PRAGMA secure_delete = ON")
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._connection.execute("DROP TRIGGER event_remains")
+            self._connection.execute("DELETE FROM event WHERE conversation = ?", (conversation,))
+            self._connection.execute(EVENT_REMAINS)
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+        # What was written lately also stands in the journal beside the file.
+        self._connection.execute("PRAGMA wal_checkpoint (TRUNCATE)")
 
     def _list(self) -> list[Conversation]:
         rows = self._connection.execute(

@@ -5,6 +5,11 @@ from typing import Final
 APPLICATION_ID: Final = 0x5341_5953
 """Marks the file as Sayso's ("SAYS"): another program's database is not mistaken for a log."""
 
+EVENT_REMAINS: Final = """
+    CREATE TRIGGER event_remains BEFORE DELETE ON event
+    BEGIN SELECT RAISE (ABORT, 'the log is append-only'); END
+"""
+
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
         """
@@ -24,10 +29,7 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         CREATE TRIGGER event_stays BEFORE UPDATE ON event
         BEGIN SELECT RAISE (ABORT, 'the log is append-only'); END
         """,
-        """
-        CREATE TRIGGER event_remains BEFORE DELETE ON event
-        BEGIN SELECT RAISE (ABORT, 'the log is append-only'); END
-        """,
+        EVENT_REMAINS,
     ),
     ("CREATE INDEX event_by_kind ON event (kind, id)",),
 )

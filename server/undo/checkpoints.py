@@ -26,6 +26,12 @@ ALIVE_S: Final = 5.0
 Answer = TypeVar("Answer")
 
 
+def archive_of(folder: Path, conversation: str) -> Path:
+    """The file in which a conversation's checkpoints lie; others beside it begin with its name."""
+    name = hashlib.blake2b(conversation.encode(), digest_size=16).hexdigest()
+    return folder / f"{name}.sqlite"
+
+
 class Checkpoints:
     """Made and used on the event loop; `open` it, and `close` it once."""
 
@@ -39,8 +45,7 @@ class Checkpoints:
     ) -> None:
         """`folder`: where archives lie. `writable`: the folders and files that code may write to
         now."""
-        name = hashlib.blake2b(conversation.encode(), digest_size=16).hexdigest()
-        self._path = folder / f"{name}.sqlite"
+        self._path = archive_of(folder, conversation)
         self._workspace = workspace
         self._writable = writable
         self._roots: dict[Path, Root] = {}

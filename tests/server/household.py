@@ -15,6 +15,7 @@ from sayso.server.agent.model import ChatMessage, ChatModel, Delta, TextDelta, T
 from sayso.server.agent.profiles import profile
 from sayso.server.agent.spending import DayBook, DayBounds
 from sayso.server.conversations import Conversations
+from sayso.server.forgetting import wipe
 from sayso.server.furnishing import Shared, furnish
 from sayso.server.instinct import Instinct
 from sayso.server.parts import Mind
@@ -168,7 +169,11 @@ async def household(
         workshop=lambda place, reach: Workshop(place, None, no_sandbox, reach),
     )
     conversations = Conversations(
-        log, partial(furnish, shared), idle_s=idle_s, open_at_most=open_at_most
+        log,
+        partial(furnish, shared),
+        partial(wipe, home, shared.settings),
+        idle_s=idle_s,
+        open_at_most=open_at_most,
     )
     try:
         yield Household(conversations, Commands(SHIPPED), log)

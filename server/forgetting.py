@@ -1,0 +1,60 @@
+"""What goes from the disk when a conversation is forgotten, beside what the log held of it."""
+
+import asyncio
+import logging
+import shutil
+import time
+from pathlib import Path
+
+from sayso.protocol.home import Home
+from sayso.server.conversations import Conversations
+from sayso.server.furnishing import workspace
+from sayso.server.settings import Settings
+from sayso.server.store.errors import StoreError
+from sayso.server.store.records import Conversation
+from sayso.server.undo.checkpoints import archive_of
+
+log = logging.getLogger(__name__)
+
+
+LOOK_EVERY_S = 3_600.0
+"""A day is long; an hour more or less does not count."""
+DAY_S = 86_400.0
+
+
+async def forget_in_time(conversations: Conversations, keep_days: int) -> None:
+    """A task, until cancelled: forget what was not taken up for so many days; 0 forgets nothing."""
+    while keep_days:
+        try:
+            forgotten = await conversations.forget_before(time.time() - keep_days * DAY_S)
+        except StoreError as problem:
+            log.warning("old conversations could not be forgotten: %s", problem)
+        else:
+            if forgotten:
+                log.info("%d conversations were older than %d days", forgotten, keep_days)
+        await asyncio.sleep(LOOK_EVERY_S)
+
+
+async def wipe(home: Home, settings: Settings, about: Conversation) -> None:
+    """Its checkpoints, its long outputs, and its folder, unless that is one that the person chose:
+    what is there is theirs."""
+    await asyncio.to_thread(_wipe, home, settings, about)
+
+
+def _wipe(home: Home, settings: Settings, about: Conversation) -> None:
+    archive = archive_of(home.state / "undo", about.id)
+    for file in archive.parent.glob(f"{archive.stem}.*"):
+        file.unlink(missing_ok=True)
+    _remove(home.state / "outputs" / about.id)
+    folder = workspace(home, settings, about)
+    if folder.parent == home.data / "workspaces":
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        log.warning("%s could not be removed: %s", folder, error.strerror)

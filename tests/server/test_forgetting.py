@@ -1,0 +1,107 @@
+"""What is forgotten is gone: for the model, for the list, and from every file on the disk."""
+
+from pathlib import Path
+
+from tests.server.household import Household, household
+
+SECRET = "rutabaga marmalade"
+
+
+def found_in(folder: Path, text: str) -> list[Path]:
+    """Every file that holds the text."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return [path for path in files if text.encode() in path.read_bytes()]
+
+
+def leave_a_file(folder: Path, text: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "list.txt").write_text(text)
+
+
+async def talked_about(house: Household, text: str) -> None:
+    desk = await house.device()
+    await desk.command("new", "kitchen")
+    for number in range(20):
+        await desk.ask(f"{text} {number}")
+    leave_a_file(Path(house.conversations.open["kitchen"].workshop.where), text)
+    desk.leave()
+
+
+async def test_what_was_forgotten_is_gone_from_the_disk(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        await talked_about(house, SECRET)
+        assert found_in(tmp_path, SECRET)
+        desk = await house.device(wanted="kitchen")
+
+        done = await desk.command("forget", "yes")
+
+        assert done.ok
+        assert found_in(tmp_path, SECRET) == []
+        assert "kitchen" not in (await desk.command("conversations")).text
+    assert found_in(tmp_path, SECRET) == []
+    async with household(tmp_path) as house:
+        assert [one.id for one in await house.conversations.all()] == ["main"]
+
+
+async def test_it_is_asked_before_anything_is_forgotten(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        await talked_about(house, SECRET)
+        desk = await house.device(wanted="kitchen")
+
+        done = await desk.command("forget")
+
+        assert not done.ok
+        assert "/forget yes" in done.text
+        assert found_in(tmp_path, SECRET)
+
+
+async def test_other_conversations_stay_as_they_were(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        await desk.ask("keep this")
+        desk.leave()
+        await talked_about(house, SECRET)
+        desk = await house.device(wanted="kitchen")
+        await desk.command("forget", "yes")
+        assert found_in(tmp_path, "keep this")
+        assert await desk.ask("and now") == "3: and now"
+
+
+async def test_the_last_conversation_is_forgotten_too_and_another_begun(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        await desk.ask(SECRET)
+        assert (await desk.command("forget", "yes")).ok
+        assert found_in(tmp_path, SECRET) == []
+        assert await desk.ask("hello") == "1: hello"
+
+
+async def test_nothing_is_forgotten_under_somebody_elses_hands(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        await talked_about(house, SECRET)
+        desk = await house.device("desk", wanted="kitchen")
+        await house.device("phone", wanted="kitchen")
+
+        done = await desk.command("forget", "yes")
+
+        assert not done.ok
+        assert "Another device" in done.text
+        assert found_in(tmp_path, SECRET)
+
+
+async def test_a_device_that_may_not_approve_may_not_forget(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        await talked_about(house, SECRET)
+        guest = await house.device("guest", wanted="kitchen", may_approve=False)
+        assert not (await guest.command("forget", "yes")).ok
+        assert found_in(tmp_path, SECRET)
+
+
+async def test_old_conversations_are_forgotten_in_time_and_new_ones_kept(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        await talked_about(house, SECRET)
+        kitchen = next(one for one in await house.conversations.all() if one.id == "kitchen")
+        await house.conversations.forget_before(kitchen.began)
+        assert found_in(tmp_path, SECRET)
+        assert await house.conversations.forget_before(kitchen.last + 1) >= 1
+        assert found_in(tmp_path, SECRET) == []
