@@ -13,8 +13,8 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from bench import hands_free, monologue
 from bench.errors import circles, words, wrong
-from bench.hands import HandsFree, hands_free
 from bench.recordings import RATE, Recording, Samples, recordings
 from sayso.protocol.home import Home
 from sayso.server.models import Shelf
@@ -51,10 +51,14 @@ class Figures(TypedDict):
     loops: int
     invented_words: int
     invented: dict[str, list[str]]
-    false_starts: float | None
-    stops_heard: float | None
-    idle_core_percent: float | None
-    tv_core_percent: float | None
+    monologue_wer: float
+    """Of a minute that is heard piece by piece."""
+    monologue_wer_full: float
+    """Of the same minute, by plain Whisper."""
+    false_starts: float
+    stops_heard: float
+    idle_core_percent: float
+    tv_core_percent: float
 
 
 @dataclass
@@ -93,8 +97,8 @@ class Hearers:
             local_files_only=True,
         )
 
-    def short(self, samples: Samples) -> str:
-        return str(self.engine.transcribe(samples).text)
+    def short(self, samples: Samples, draft: bool = False, prompt: str = "") -> str:
+        return str(self.engine.transcribe(samples, draft=draft, prompt=prompt).text)
 
     def full(self, samples: Samples) -> str:
         segments, _ = self.plain.transcribe(samples, beam_size=1, language="en")
@@ -108,7 +112,8 @@ def measure(model: Path | None, most: int | None = None) -> Figures:
     heard = recordings()[:most]
     tallies = {noise: _tally(hearers, heard, decibels) for noise, decibels in NOISES.items()}
     invented = {name: list(_invented(hearers, make)) for name, make in NOBODY.items()}
-    hands: HandsFree = hands_free()
+    minute = monologue.measure(heard, hearers.short, hearers.full)
+    hands = hands_free.measure(model)
     return Figures(
         model=model.name if model else STARTER,
         recordings=len(heard),
@@ -123,10 +128,12 @@ def measure(model: Path | None, most: int | None = None) -> Figures:
         loops=sum(tally.loops for tally in tallies.values()),
         invented_words=sum(len(words(text)) for texts in invented.values() for text in texts),
         invented=invented,
-        false_starts=hands.false_starts,
-        stops_heard=hands.stops_heard,
-        idle_core_percent=hands.idle_core_percent,
-        tv_core_percent=hands.tv_core_percent,
+        monologue_wer=_percent(minute.rolled, minute.said),
+        monologue_wer_full=_percent(minute.full, minute.said),
+        false_starts=hands["false_starts"],
+        stops_heard=round(hands["stops_heard"], 1),
+        idle_core_percent=round(hands["idle_core_percent"], 2),
+        tv_core_percent=round(hands["tv_core_percent"], 2),
     )
 
 
@@ -137,16 +144,18 @@ def table(figures: Figures) -> str:
     for noise, short in figures["wer_short"].items():
         lines.append(f"{noise:14}{short:8.2f}{figures['wer_full'][noise]:8.2f}")
     lines += ["", f"{'time':24}{figures['time_short']:8.2f} x plain"]
-    counts: dict[str, float | None] = {
+    counts: dict[str, float] = {
         "loops": figures["loops"],
         "invented_words": figures["invented_words"],
+        "monologue_wer": figures["monologue_wer"],
+        "monologue_wer_full": figures["monologue_wer_full"],
         "false_starts": figures["false_starts"],
         "stops_heard": figures["stops_heard"],
         "idle_core_percent": figures["idle_core_percent"],
         "tv_core_percent": figures["tv_core_percent"],
     }
     for name, value in counts.items():
-        lines.append(f"{name:24}{'not measured' if value is None else value:>8}")
+        lines.append(f"{name:24}{value:8}")
     return "\n".join(lines)
 
 

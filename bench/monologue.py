@@ -1,0 +1,73 @@
+"""A minute of real recordings without letting go of the key: is it whole at the end?"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bench.errors import words, wrong
+from bench.recordings import RATE, Recording, Samples
+from sayso.server.speech.ears import Ears
+from sayso.server.speech.recognizer import Transcript
+
+SECONDS = 59.0
+BREATH_S = 0.35
+"""Between two recordings."""
+STEP_S = 0.1
+FASTER = 8.0
+"""Than speech: the ears count in samples, so the pace changes only who waits."""
+
+Hear = Callable[[Samples, bool, str], str]
+"""The short context's engine: samples, whether it is a draft, and what was said before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Monologue:
+    """Words that are wrong in a minute."""
+
+    said: int
+    rolled: int
+    """Heard while it was spoken, piece by piece."""
+    full: int
+    """By plain Whisper, afterwards."""
+
+
+class _Recognizer:
+    def __init__(self, hear: Hear) -> None:
+        self._hear = hear
+        self._one_at_a_time = asyncio.Lock()
+
+    async def transcribe(
+        self, pcm: bytes, *, draft: bool = False, prompt: str = "", language: str = ""
+    ) -> Transcript:
+        samples = np.frombuffer(pcm, "<i2").astype(np.float32) / np.float32(32_768)
+        async with self._one_at_a_time:
+            return Transcript(await asyncio.to_thread(self._hear, samples, draft, prompt))
+
+
+def measure(
+    recordings: Sequence[Recording], hear: Hear, full: Callable[[Samples], str]
+) -> Monologue:
+    """Join recordings to a minute, and hear it both ways."""
+    chosen: list[Recording] = []
+    breath = np.zeros(int(BREATH_S * RATE), dtype=np.float32)
+    seconds = 0.0
+    for recording in recordings:
+        if seconds + recording.seconds + BREATH_S <= SECONDS:
+            chosen.append(recording)
+            seconds += recording.seconds + BREATH_S
+    audio = np.concatenate([part for one in chosen for part in (one.samples, breath)])
+    said = words(" ".join(one.text for one in chosen))
+    rolled = words(asyncio.run(_roll(audio, hear)))
+    return Monologue(len(said), wrong(said, rolled), wrong(said, words(full(audio))))
+
+
+async def _roll(audio: Samples, hear: Hear) -> str:
+    hearing = Ears(_Recognizer(hear)).listen(lambda _: None)
+    pcm = (np.clip(audio, -1, 1) * 32_767).astype("<i2").tobytes()
+    step = int(STEP_S * RATE) * 2
+    for at in range(0, len(pcm), step):
+        hearing.feed(pcm[at : at + step])
+        await asyncio.sleep(STEP_S / FASTER)
+    return (await hearing.finish()).text
