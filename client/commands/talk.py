@@ -71,9 +71,16 @@ class Talk:
         )
         add_timeout(parser)
         add_hands_free(parser)
+        parser.add_argument(
+            "--background",
+            action="store_true",
+            help="with --hands-free: no terminal, but notifications (see `sayso service`)",
+        )
 
     def run(self, arguments: argparse.Namespace) -> int:
         prepare_logging()
+        if arguments.background:
+            return asyncio.run(_in_background(arguments))
         if arguments.once:
             return asyncio.run(_once(arguments))
         if not sys.stdin.isatty() or arguments.json:
@@ -149,6 +156,18 @@ async def _on_screen(arguments: argparse.Namespace) -> int:
     keeper = keep_files(screen, arguments.server)
     session, sound, hands_free = await _session(arguments, keeper)
     return await Talking(screen, session, hands_free).run(sound.microphone)
+
+
+async def _in_background(arguments: argparse.Namespace) -> int:
+    """A person at a desktop, with other things in front of them."""
+    from sayso.client.companion import NO_MICROPHONE, Companion
+
+    arguments.hands_free = True
+    companion = Companion()
+    session, sound, hands_free = await _session(arguments, companion)
+    if sound.microphone is None or hands_free is None:
+        raise NO_MICROPHONE
+    return await companion.run(session, hands_free, sound.microphone)
 
 
 async def _session(

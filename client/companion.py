@@ -1,0 +1,126 @@
+"""Sayso in the background of a desktop: it listens without a key, and tells by notifications what a
+person must see. What is said and answered is written nowhere.
+"""
+
+import asyncio
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+
+from sayso.audio.errors import DeviceUnavailable
+from sayso.audio.microphone import DeviceChange, Microphone
+from sayso.client.hands_free import HandsFree
+from sayso.client.link_events import LinkChange, LinkState
+from sayso.client.seen import Notice, Seen
+from sayso.client.session import Session
+from sayso.protocol.codec import Envelope
+from sayso.protocol.messages import Announce, ApprovalRequest, Error
+
+NOTIFY_SECONDS = 5.0
+"""For the desktop's own program; it takes hundredths."""
+MOST_AT_ONCE = 8
+"""Notifications on their way; a server that sends a thousand is not passed on."""
+LONGEST = 200
+"""Characters of a notification: desktops cut longer ones."""
+
+Notify = Callable[[str, str], list[str] | None]
+"""Gives the command that shows a title and a text. None: this desktop has none."""
+
+
+def notification(title: str, text: str) -> list[str] | None:
+    """The desktop's own way."""
+    text = " ".join(text.split())[:LONGEST]
+    if sys.platform == "darwin":
+        script = "on run {title, body}\ndisplay notification body with title title\nend run"
+        return ["osascript", "-e", script, title, text]
+    found = shutil.which("notify-send")
+    return [found, "--app-name=Sayso", "--", title, text] if found else None
+
+
+class Companion:
+    """A screen without a screen."""
+
+    def __init__(self, notify: Notify = notification) -> None:
+        self._notify = notify
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._trouble = ""
+
+    def show(self, seen: Seen) -> None:
+        match seen:
+            case Envelope(message=ApprovalRequest() as request):
+                touch = "; ".join(request.may_touch) or "nothing outside its sandbox"
+                asks = f"May I run this {request.language}?"
+                title = asks if request.kind == "run" else "Sayso asks for more than it may"
+                self._tell(title, f"It may touch: {touch}.")
+            case Envelope(message=Announce(text=text)):
+                self._tell("Sayso", text)
+            case Envelope(message=Error(message=text)) | Notice(text=text):
+                self._tell("Sayso", text)
+            case DeviceChange(detail=text):
+                self._tell("Sayso", text)
+            case LinkChange(state=LinkState.REFUSED, reason=reason):
+                self._tell("Sayso", reason)
+            case LinkChange(state=LinkState.WAITING, reason=reason) if reason != self._trouble:
+                self._trouble = reason
+                self._tell("Sayso", reason)
+            case LinkChange(state=LinkState.UP):
+                self._trouble = ""
+            case _:
+                pass
+
+    async def run(self, session: Session, hands_free: HandsFree, microphone: Microphone) -> int:
+        """Goes on until it is ended, or the server refuses us."""
+        loop = asyncio.get_running_loop()
+        ended = asyncio.Event()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(name, ended.set)
+        conversing = asyncio.create_task(session.run())
+        listening = asyncio.create_task(hands_free.listen(microphone))
+        waiting = asyncio.create_task(ended.wait())
+        tasks = {conversing, listening, waiting}
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+            if waiting not in done:
+                # The server refuses us, or the microphone has ended: both have been told, and
+                # trying again would not help.
+                return 0
+            await session.leave()
+            await conversing
+            return 0
+        finally:
+            for task in (*tasks, *self._tasks):
+                task.cancel()
+            await asyncio.gather(*tasks, *self._tasks, return_exceptions=True)
+
+    def _tell(self, title: str, text: str) -> None:
+        command = self._notify(title, text)
+        if command is None or len(self._tasks) >= MOST_AT_ONCE:
+            return
+        task = asyncio.create_task(_run(command))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+async def _run(command: list[str]) -> None:
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+    except OSError:
+        return  # A desktop without notifications is still talked to.
+    try:
+        async with asyncio.timeout(NOTIFY_SECONDS):
+            await process.wait()
+    except (TimeoutError, asyncio.CancelledError):
+        process.kill()
+        await process.wait()
+        raise
+
+
+NO_MICROPHONE = DeviceUnavailable("There is no microphone to listen with: plug one in.")
