@@ -27,6 +27,7 @@ from sayso.server.runtimes.environment import present
 from sayso.server.runtimes.sandbox.selftest import find_sandbox
 from sayso.server.selection import for_speech, for_talking
 from sayso.server.settings import Settings, SettingsError
+from sayso.server.standing import policy_of
 
 REACH_SECONDS = 4.0
 """For a handshake with a server far away; a person waits for the doctor."""
@@ -46,6 +47,7 @@ def examine() -> Iterator[Finding]:
     settings = Settings()
     try:
         settings = Settings.load(home)
+        policy_of(settings)
     except SettingsError as error:
         yield Finding("settings", "bad", *_split(str(error)))
     else:

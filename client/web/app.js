@@ -327,8 +327,9 @@ async function fetchFile(id) {
   return answer.blob();
 }
 
-function approve({ id, nonce }, decision, code) {
+function approve({ id, nonce }, decision, code, lasting) {
   const message = { t: "approve", id, nonce, decision };
+  if (lasting) message.lasting = true;
   if (decision === "edit") message.code = code;
   link.send(message);
 }

@@ -20,7 +20,7 @@ export class View {
   #fetchFile;
   #approve;
 
-  /** `fetchFile(id)` gives a Blob; `approve(request, decision, code)` answers a request. */
+  /** `fetchFile(id)` gives a Blob; `approve(request, decision, code, lasting)` answers a request. */
   constructor(log, fetchFile, approve) {
     this.#log = log;
     this.#fetchFile = fetchFile;
@@ -151,7 +151,8 @@ export class View {
     card.setAttribute("aria-labelledby", title.id);
     card.append(title, make("p", `In ${request.where}`, "note"));
     if (request.code) card.append(code(request.code, request.language));
-    card.append(list("It may touch:", request.may_touch ?? []));
+    if (isAccess && request.why) card.append(make("p", `Because, it says: ${request.why}`));
+    card.append(list(isAccess ? "Then it may touch:" : "It may touch:", request.may_touch ?? []));
     if (request.warnings?.length) {
       const warned = list("Mind:", request.warnings.map((w) => (typeof w === "string" ? w : w.text ?? w.what ?? "")));
       warned.className = "warnings";
@@ -161,6 +162,7 @@ export class View {
     const yes = button("Approve", () => this.#approve(request, "yes"), "yes");
     const no = button("Deny", () => this.#approve(request, "no"));
     actions.append(yes, no);
+    if (isAccess) actions.append(button("Approve for good", () => this.#approve(request, "yes", undefined, true)));
     if (!isAccess && request.code) actions.append(button("Edit", () => this.#edit(request, card, actions)));
     card.append(actions, this.#countdown(request, card));
     turn.block.append(card);

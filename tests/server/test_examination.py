@@ -67,6 +67,16 @@ def test_settings_that_cannot_be_used_are_told_and_the_rest_is_looked_at() -> No
     assert len(found) == 9
 
 
+def test_a_rule_that_does_not_mean_what_it_says_is_named() -> None:
+    rule = "deny command git push\\nmatches: git pull\\nspares: ls"
+    user_file(Home.find()).write_text(f'[approvals]\nrules = ["{rule}"]\n')
+
+    found = finding("settings")
+    assert found.state == "bad"
+    assert '"deny command git push" does not match its example "git pull"' in found.detail
+    assert "correct the rule" in found.remedy.lower()
+
+
 def test_a_slip_in_the_settings_comes_with_what_was_meant() -> None:
     user_file(Home.find()).write_text("[voice]\nsped = 1\n")
 
