@@ -5,13 +5,15 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 
 import pytest
 
 from sayso.server import ChatFailed, Sayso
 from sayso.server.agent.events import ApprovalAsked, RunEnded, RunOutput, Said, WorkDone
+from sayso.server.runtimes.language import Place
+from sayso.server.runtimes.runtime import Ending, Output, Runtime
 from tests.kernels import lend_kernels
 from tests.scripted_model import Reply, ScriptedModel, fails, runs, says
 
@@ -182,6 +184,53 @@ def test_a_function_runs_outside_the_sandbox_so_only_the_mode_full_runs_it_unask
     with sayso(model, tools=[note], mode=mode) as one:
         assert one.chat("note it") == "Well."
     assert called == ["milk"] * runs_it
+
+
+def test_what_is_kept_goes_on_in_the_next_instance(model: ScriptedModel, tmp_path: Path) -> None:
+    model.add(says("Tom it is."), says("Tom."))
+    with sayso(model, keep=tmp_path / "kept") as one:
+        one.chat("my cat is called Tom")
+    with sayso(model, keep=tmp_path / "kept") as two:
+        assert two.chat("what is my cat called") == "Tom."
+    assert "my cat is called Tom" in str(model.requests[-1].messages)
+
+
+class Shouting:
+    """A runtime that says what it is given, louder."""
+
+    language = "shout"
+    used = False
+
+    async def run(self, code: str) -> AsyncGenerator[Output | Ending]:
+        yield Output("stdout", code.upper())
+        yield Ending("ok", 0.0)
+
+    def prepare(self) -> None:
+        pass
+
+    async def interrupt(self) -> None:
+        pass
+
+    async def close(self) -> None:
+        pass
+
+
+class Shout:
+    """A language of the program's own."""
+
+    name = "shout"
+    aliases = ("loud",)
+
+    def runtime(self, place: Place) -> Runtime:
+        return Shouting()
+
+
+def test_a_language_of_the_programs_own_is_offered_and_runs(model: ScriptedModel) -> None:
+    model.add(runs("hello", language="shout"), says("Loud."))
+    with sayso(model, languages=[Shout()], approve=lambda _: True) as one:
+        assert one.chat("greet") == "Loud."
+        assert [m.text for m in one.messages if m.role == "output"] == ["HELLO"]
+    assert "shout" in str(model.requests[0].body["tools"])
 
 
 def test_importing_it_is_light() -> None:
