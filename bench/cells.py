@@ -22,6 +22,9 @@ from sayso.server.runtimes.workshop import Workshop
 WARM_S = 3.0
 """As long as a person at least takes to say something after a conversation was opened."""
 
+REST_S = 0.02
+"""A kernel tidies up when it has answered, which is not to be on the next one's account."""
+
 AT_ONCE = 16
 
 ANSWER_S = 30.0
@@ -80,8 +83,11 @@ async def measure(
             await _cell(workshop, CELL)
         for _ in range(cells):
             times.bare.append(await _bare_cell(client))
+            await asyncio.sleep(REST_S)
             times.plain.append(await _cell(plain, CELL))
+            await asyncio.sleep(REST_S)
             times.confined.append(await _cell(confined, CELL))
+            await asyncio.sleep(REST_S)
         for number in range(max(20, cells // 4)):
             times.interrupt.append(await _interrupted(confined, HUNG[number % len(HUNG)]))
         for _ in range(5):
