@@ -59,13 +59,15 @@ class Reach:
         if self.look_only:
             return ()
         granted = (each.path for each in self.folders if each.access == "write")
-        return tuple(dict.fromkeys((workspace, *granted)))
+        return _outermost((workspace, *granted))
 
     def readable(self, workspace: Path) -> tuple[Path, ...]:
         """Where it may read and no more."""
         writable = self.writable(workspace)
-        everywhere = (workspace, *(each.path for each in self.folders))
-        return tuple(path for path in dict.fromkeys(everywhere) if path not in writable)
+        everywhere = _outermost((workspace, *(each.path for each in self.folders)))
+        return tuple(
+            path for path in everywhere if not any(path.is_relative_to(place) for place in writable)
+        )
 
     def with_folder(self, folder: Folder) -> "Reach":
         """This, and a folder more; a write grant takes in the read grant of the same place."""
@@ -124,6 +126,18 @@ class Reach:
         return f"reach {', '.join(self.hosts)} on the network"
 
 
+def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Without those that lie in others: they are in reach anyway, and code that may write around
+    them could put a link to somewhere else in their place, for the next kernel to be given.
+    """
+    known = tuple(dict.fromkeys(paths))
+    return tuple(
+        path
+        for path in known
+        if not any(path != other and path.is_relative_to(other) for other in known)
+    )
+
+
 def _matches(host: str, name: str) -> bool:
     if name.startswith("*."):
         return host.endswith(name[1:]) or host == name[2:]
@@ -155,11 +169,11 @@ def folder(path: str | Path, access: Access) -> Folder:
     if place == Path(place.anchor) or any(_overlap(place, each) for each in _NEVER):
         raise GrantError(f"{place} belongs to the machine itself and is never granted.")
     home = Home.find()
-    for own in (home.config.resolve(), home.state.resolve(), home.token_file.resolve()):
+    for own in (home.config.resolve(), home.state.resolve(), home.data.resolve()):
         if _overlap(place, own) and not _inside_data(place, home):
             raise GrantError(
-                f"{place} is never granted, because Sayso keeps its own secrets there;"
-                " name a folder beside or below it."
+                f"{place} is never granted, because Sayso keeps its own secrets and programs"
+                " there; name a folder beside it."
             )
     return Folder(place, access)
 

@@ -1,39 +1,11 @@
-"""Harm that code could do without leaving its folders: to git, to the disk, to memory."""
+"""Harm that code could do without leaving its folders: to the disk, to memory."""
 
 from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.environment import KernelEnvironment
-from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.workshop import Workshop
 from tests.runtimes.attempts import all_of, assert_nothing_done
-from tests.runtimes.rooms import workshop_in
-
-
-async def test_what_git_runs_for_a_person_stays_as_it_is(
-    sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
-) -> None:
-    if sandbox.kind != "bubblewrap":
-        pytest.skip("Landlock cannot close what lies in an open folder; docs/security.md says so")
-    hooks = workspace / ".git" / "hooks"
-    hooks.mkdir(parents=True)
-    (workspace / ".git" / "config").write_text("[core]")
-    made = workshop_in(workspace, environment, sandbox)
-    code = """
-attempt('hook', lambda: open('.git/hooks/pre-commit', 'w'))
-attempt('settings', lambda: open('.git/config', 'a'))
-attempt('away', lambda: os.rename('.git/hooks', '.git/old'))
-attempt('over', lambda: os.replace('note', '.git/config'))
-open('.git/index', 'w').write('x')
-"""
-    try:
-        (workspace / "note").write_text("evil")
-        await assert_nothing_done(made, code)
-    finally:
-        await made.close()
-    assert not list(hooks.iterdir())
-    assert (workspace / ".git" / "config").read_text() == "[core]"
 
 
 @pytest.mark.thorough

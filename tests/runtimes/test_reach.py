@@ -120,6 +120,27 @@ def test_a_write_grant_takes_in_the_read_grant_and_not_the_other_way_round(tmp_p
     assert Reach((below,)).with_folder(read).folders == (read,)
 
 
+async def test_a_grant_within_what_code_may_write_is_no_way_out(
+    workshop: Workshop, downloads: Path, workspace: Path
+) -> None:
+    inside = workspace / "inside"
+    inside.mkdir()
+    await workshop.set_reach(Reach((Folder(inside),)))
+    swap = f"import os; os.rmdir('inside'); os.symlink({str(downloads)!r}, 'inside')"
+    assert (await told(workshop, swap)).ending.status == "ok"
+    await told(workshop, "import os; os._exit(0)")
+    assert (await told(workshop, looked(workspace, "inside/bill.txt"))).stdout == "refused\n"
+
+
+def test_what_lies_in_another_grant_is_not_given_by_itself(tmp_path: Path) -> None:
+    above, below, beside = tmp_path / "a", tmp_path / "a" / "b", tmp_path / "ab"
+    reach = Reach((Folder(above, "write"), Folder(beside)))
+    assert reach.writable(below) == (above,)
+    assert reach.readable(below) == (beside,)
+    assert Reach((Folder(above), Folder(below, "write"))).readable(beside) == (above,)
+    assert set(Reach((Folder(above), Folder(below, "write"))).writable(beside)) == {beside, below}
+
+
 def test_a_link_is_granted_as_what_it_leads_to(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")

@@ -126,7 +126,6 @@ class Bubblewrap:
             **dict.fromkeys((*SYSTEM, *SETTINGS_OF_SYSTEM, PROCESSOR), "--ro-bind"),
             **dict.fromkeys((*confines.readable, *self._own()), "--ro-bind"),
             **dict.fromkeys((*confines.writable, private), "--bind"),
-            **dict.fromkeys(_run_by_git(confines.writable), "--ro-bind"),
         }
         folders = {path: way for path, way in folders.items() if path.exists()}
         for parent in sorted({parent for path in folders for parent in path.parents}):
@@ -175,11 +174,6 @@ def _namespaces(user: int | None) -> Iterator[str]:
         # inside needs these three to become the other user, and keeps none.
         for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"):
             yield from ("--cap-add", capability)
-
-
-def _run_by_git(folders: Sequence[Path]) -> list[Path]:
-    """What git would run, or be told to run, for a person who uses it in these folders."""
-    return [folder / ".git" / name for folder in folders for name in ("hooks", "config")]
 
 
 def _names(user: int) -> bytes:
