@@ -165,7 +165,7 @@ async def _bare(environment: KernelEnvironment, folder: Path) -> AsyncIterator[A
     )
     client = AsyncKernelClient(connection_file=str(file))
     client.load_connection_file()
-    client.start_channels()
+    client.start_channels(hb=False)  # on a busy machine it takes a slow kernel for a dead one
     try:
         await client.wait_for_ready(timeout=ANSWER_S)
         await _bare_cell(client)
