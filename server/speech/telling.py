@@ -142,6 +142,8 @@ class Telling:
         """Find out what language is expected, and whether the wished voice is there."""
         self._begun = True
         theirs = await self._voices.language_of(self._wish) if self._wish else None
+        if self._language and await self._voices.pick(self._wish, self._language) is None:
+            self._language = ""  # nobody speaks it: only what is clearly in it is not spoken
         self._language = self._language or theirs or self._voices.language
         if self._wish and theirs is None:
             self._remark_once(

@@ -134,6 +134,13 @@ async def test_without_a_voice_for_the_language_a_screen_is_told_once() -> None:
     assert "sayso models get" in remark
 
 
+async def test_a_device_of_a_language_without_a_voice_is_still_spoken_to() -> None:
+    h = await house()
+    await h.say(["Okay. "], Manner(language="de-DE"))
+    assert h.asked("joe") == ["Okay."]
+    assert h.remarks == []
+
+
 async def test_what_is_sayso_s_own_is_said_in_the_reply_s_language() -> None:
     h = await house(THORSTEN)
     await h.say([GERMAN, "\n```python\n1 + 1\n```\n"])
