@@ -41,6 +41,8 @@ function connect() {
   link.addEventListener("sound", ({ detail }) => perform(talker.hearSound(detail)));
   link.addEventListener("lost", ({ detail }) =>
     detail.forEach(({ text }) => view.note(`Not known whether this was answered: ${text}`, true)));
+  link.addEventListener("unkept", () =>
+    view.note("The server has been away for long: the first of what you said could not be kept. Say it again later.", true));
   link.addEventListener("refused", ({ detail }) => refused(detail));
   link.open();
 }

@@ -2,7 +2,8 @@
  * The line to the server: one WebSocket, kept up, with everything that must survive a cut.
  *
  * Events: "state" ({state, reason, retryMs}), "welcome" (message, with `was`: first, resumed,
- * snapshot, anew), "message", "sound", "lost" (texts that were sent and not answered), "refused".
+ * snapshot, anew), "message", "sound", "lost" (texts that were sent and not answered), "unkept" (too
+ * much was said while the server was away), "refused".
  */
 import { Outbox } from "./outbox.js";
 import { read, unpack } from "./wire.js";
@@ -68,7 +69,7 @@ export class Link extends EventTarget {
   }
 
   send(message) {
-    this.#outbox.put(message);
+    if (this.#outbox.put(message)) this.#tell("unkept", null);
     this.#flush();
   }
 

@@ -22,13 +22,16 @@ export class Outbox {
   #utterances = new Map();
   #seq = 0;
 
+  /** Returns how many utterances had to give way: a person must be told. */
   put(message) {
+    let lost = 0;
     if (message.t === "listen.start") {
       this.#utterances.set(message.stream, {
         start: message, pieces: [], samples: 0, sent: 0, acknowledged: 0, stop: null,
       });
       while (this.#utterances.size > MOST_UTTERANCES) {
         this.#utterances.delete(this.#utterances.keys().next().value);
+        lost += 1;
       }
     } else if (message.t === "listen.stop") {
       const utterance = this.#utterances.get(message.stream);
@@ -38,6 +41,7 @@ export class Outbox {
     }
     if (this.#waiting.length >= MOST_WAITING) this.#waiting.shift();
     this.#waiting.push(message);
+    return lost;
   }
 
   /** Adds sound, in frames of 320 samples, to an utterance that goes on. */

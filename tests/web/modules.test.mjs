@@ -117,6 +117,13 @@ test("a server that knows nothing hears the utterance from its beginning, and no
   assert.deepEqual(drain(outbox).map((m) => m.t ?? m.first), ["listen.start", 0]);
 });
 
+test("what can't be kept any longer is told", () => {
+  const outbox = new Outbox();
+  const lost = [];
+  for (let n = 1; n <= 9; n += 1) lost.push(outbox.put({ t: "listen.start", mode: "ptt", stream: n }));
+  assert.deepEqual(lost, [0, 0, 0, 0, 0, 0, 0, 0, 1]);
+});
+
 test("an utterance is forgotten when it was understood, and not before", () => {
   const outbox = new Outbox();
   outbox.put({ t: "listen.start", mode: "ptt", stream: 1 });
