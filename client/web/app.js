@@ -1,5 +1,6 @@
 /** The page: holds line, talker, sound and view together. What happens goes to the talker; its effects are done here. */
 import { VoiceGate } from "./hands_free.js";
+import { showLatency, showLevel, showPartial } from "./glance.js";
 import { Link } from "./link.js";
 import { codeFromAddress, deviceName, forget, pair, token } from "./pairing.js";
 import { Sound, SoundRefused, whyNoSound } from "./sound.js";
@@ -78,17 +79,17 @@ function hear(message) {
       showState();
       break;
     case "stt.partial":
-      partial(message);
+      showPartial(message);
       break;
     case "stt.final":
-      $("hearing").replaceChildren();
+      showPartial({});
       view.show(message);
       break;
     case "listen.end":
       listeningEnded();
       break;
     case "metrics":
-      latency(message.marks ?? {}, message.cost ?? {});
+      showLatency(message);
       break;
     default:
       view.show(message);
@@ -128,7 +129,7 @@ sound.onPlayed = ({ stream, played, done }) => {
 };
 
 sound.onFrame = (frame) => {
-  level(frame);
+  if (talker.listening) showLevel(frame);
   if (isHandsFree && !talker.listening && gate.hears(frame)) {
     const before = gate.take();
     perform(talker.press(now(), "hands_free", before.length * frame.length));
@@ -297,30 +298,7 @@ function showState() {
   $("talk-label").textContent = talker.listening ? (isLatched ? "Tap to send" : "Let go to send") : "Hold to talk";
   $("stop").disabled = !(talker.listening || spoken || work !== "idle");
   $("mute").disabled = !sound.isOn;
-  if (!talker.listening) $("level").style.width = "0";
-}
-
-function partial({ stable, tail }) {
-  const rest = document.createElement("span");
-  rest.className = "tail";
-  rest.textContent = tail;
-  $("hearing").replaceChildren(stable, rest);
-}
-
-function level(frame) {
-  if (!talker.listening) return;
-  let peak = 0;
-  for (const sample of frame) peak = Math.max(peak, Math.abs(sample));
-  $("level").style.width = `${Math.min(100, Math.round((100 * peak) / 20_000))}%`;
-}
-
-function latency(marks, cost) {
-  const seconds = (ms) => `${(ms / 1_000).toFixed(1)} s`;
-  const parts = [];
-  if (marks.final !== undefined) parts.push(`understood in ${seconds(marks.final)}`);
-  if (marks.first_audio_played !== undefined) parts.push(`first word after ${seconds(marks.first_audio_played)}`);
-  if (cost.usd) parts.push(`$${cost.usd.toFixed(4)}`);
-  $("latency").textContent = parts.join(" · ");
+  if (!talker.listening) showLevel(null);
 }
 
 async function fetchFile(id) {

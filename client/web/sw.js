@@ -2,7 +2,7 @@
 
 const SHELL = "sayso-shell-1";
 const FILES = [
-  "/", "app.js", "capture.worklet.js", "hands_free.js", "highlight.js", "icon.svg", "icon-192.png", "icon-512.png", "link.js", "manifest.webmanifest",
+  "/", "app.js", "capture.worklet.js", "glance.js", "hands_free.js", "highlight.js", "icon.svg", "icon-192.png", "icon-512.png", "link.js", "manifest.webmanifest",
   "markdown.js", "outbox.js", "pairing.js", "playback.worklet.js", "resample.js", "sound.js", "style.css", "talker.js",
   "view.js", "wire.js",
 ];
