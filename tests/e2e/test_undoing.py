@@ -99,9 +99,13 @@ def test_what_a_killed_servers_code_did_is_taken_back_after_it_starts_again(
         assert "put back two files" in reply
         assert files(workspace).items() >= before.items()
         assert "c.txt" not in files(workspace)
+        # A server that is stopped while it still loads its language model takes long over it.
+        model.add(says("I am."))
+        assert "I am" in server.ask("Are you there?").reply
 
 
 @pytest.mark.thorough
+@pytest.mark.timeout(300)
 def test_undo_that_is_understood_when_it_is_spoken(
     server: Server, model: ScriptedModel, voice: Voice
 ) -> None:
