@@ -114,7 +114,7 @@ def test_undo_that_is_understood_when_it_is_spoken(
     model.add(runs(HAVOC), says("Done."))
     server.ask("tidy up my files", "--approve", "yes")
     question, answer = server.home / "question.wav", server.home / "answer.wav"
-    voice.speak("Undo that.", question)
+    voice.speak("Please undo that.", question)
 
     client = server.talk(question, answer)
 

@@ -89,6 +89,7 @@ LOOK_ALIKES = (
     "Cancel the meeting with Anna.",
     "Delete all my files.",
     "Undo the last commit.",
+    "And do that again tomorrow.",
     "Undo the changes in main.py.",
     "Take that to the kitchen.",
     "Put it back on the shelf.",

@@ -148,7 +148,14 @@ PLAIN: dict[Reflex, tuple[str, ...]] = {
         "Tell me today's date, please.",
         "What year is it?",
     ),
-    Undo(): ("undo", "Undo that.", "Please undo that.", "Take that back.", "Undo the last change."),
+    Undo(): (
+        "undo",
+        "And do that.",
+        "Undo that.",
+        "Please undo that.",
+        "Take that back.",
+        "Undo the last change.",
+    ),
 }
 
 
