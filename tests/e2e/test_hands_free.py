@@ -57,3 +57,31 @@ async def test_the_wake_word_a_question_and_a_stop_over_the_answer(
     heard = (await asyncio.to_thread(voice.listen, answer)).lower()
     assert "seven" in heard
     assert "water has come back" not in heard
+
+
+def test_a_recording_is_listened_to_without_a_key(
+    server: Server, model: ScriptedModel, voice: Voice, tmp_path: Path
+) -> None:
+    question, answer = tmp_path / "question.wav", tmp_path / "answer.wav"
+    voice.speak("Hey Jarvis, when does the tide come in today?", question)
+    model.add(says("The tide comes in at seven in the evening."))
+    client = server.talk(question, answer, "--hands-free", "--wake", "hey jarvis")
+    assert client.code == 0, client.stderr
+    assert client.first("listen.start")["mode"] == "hands_free"
+    assert client.first("listen.start")["pre_roll"] <= 16_000
+    assert client.first("listen.end")["reason"] == "ended"
+    assert "come in today" in client.first("stt.final")["text"]
+    states = [event["state"] for event in client.all("hands_free")]
+    assert states[:2] == ["waiting", "listening"]
+    assert voice.understands(answer, "The tide comes in at seven in the evening.")
+
+
+def test_a_recording_without_the_wake_word_stays_here(
+    server: Server, voice: Voice, tmp_path: Path
+) -> None:
+    question = tmp_path / "question.wav"
+    voice.speak("When does the tide come in today?", question)
+    client = server.talk(question, None, "--hands-free")
+    assert client.code == 1
+    assert "The wake word was not heard" in client.stderr
+    assert not client.all("listen.start")
