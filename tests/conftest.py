@@ -87,8 +87,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _a_place_of_its_own() -> Iterator[None]:
+def _a_place_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A fresh home, a look at which processes are left, and at who wanted to go outside."""
+    # What all tests share is made now, and not in the first one's own TMPDIR.
+    tmp_path_factory.getbasetemp()
     # Short, because UNIX sockets lie in it, whose paths may have a hundred characters at most.
     home = tempfile.mkdtemp(prefix="sayso-", dir="/tmp")
     before, misses = leaks.running(), GUARD.count_misses()
