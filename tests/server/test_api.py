@@ -243,6 +243,7 @@ def test_importing_it_is_light() -> None:
     assert run.stdout == "[]\n"
 
 
+@pytest.mark.timeout(180)
 def test_the_example_of_the_docs_works(model: ScriptedModel) -> None:
     page = (Path(__file__).parents[2] / "docs" / "python.md").read_text()
     (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
@@ -260,7 +261,7 @@ def test_the_example_of_the_docs_works(model: ScriptedModel) -> None:
         text=True,
         env=os.environ | variables,
         check=False,
-        timeout=50,
+        timeout=150,
     )
     assert run.stderr == ""
     assert "May I run this python?" in run.stdout
