@@ -150,7 +150,7 @@ PLAIN: dict[Reflex, tuple[str, ...]] = {
     ),
     Undo(): (
         "undo",
-        "And do that.",
+        "Un do that.",
         "Undo that.",
         "Please undo that.",
         "Take that back.",
