@@ -7,7 +7,7 @@
 WebRTC's canceller leaves nothing of the loudspeaker, but mangles or swallows a voice over it. The
 filter leaves a little (-10 to -50 dB) and keeps the voice whole: good to understand. To decide by,
 its sound is used where it is clearly louder than what the echo can be, and WebRTC's elsewhere: so
-the device neither starts by itself nor misses a "stop". `scripts/bench ears` prints the evidence.
+the device neither starts by itself nor misses a "stop". `python -m bench.echo` prints why.
 
 The filter is the frequency-domain Kalman filter of Enzner and Vary (Signal Processing 86, 2006): it
 adapts slowly where the near end is loud, so double talk does not upset it.
