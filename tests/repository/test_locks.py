@@ -8,7 +8,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.repository.tree import LOCKS, ROOT
+from tests.repository.tree import LOCKS, ROOT, files
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
@@ -66,3 +66,15 @@ def test_nothing_is_locked_that_would_be_compiled_and_not_used() -> None:
 def test_the_client_locks_no_package_of_the_server() -> None:
     of_the_server = {canonicalize_name(Requirement(line).name) for line in EXTRAS["server"]}
     assert of_the_server.isdisjoint(locked(ROOT / "scripts/locks/client.lock"))
+
+
+def test_no_file_names_a_registry() -> None:
+    """Any index serves; which one is this machine's own matter."""
+    registries = [".".join(parts) for parts in (("pypi", "org"), ("registry", "npmjs"))]
+    registries.append("python" + "hosted")
+    named = [
+        str(path)
+        for path in files()
+        if any(host in path.read_bytes().decode(errors="replace").lower() for host in registries)
+    ]
+    assert not named
