@@ -1,7 +1,7 @@
 """What the model writes to be given more reach, read. It is one more language: `access`.
 
     read ~/Downloads
-    host api.example.org
+    host api.a.org
     because the bill lies there
 
 Lines that are no wish are its reason, which the person is shown as the model's words. Pure.

@@ -90,7 +90,7 @@ class ReachGranted:
     run: str
     """The call that asked for it."""
     what: tuple[str, ...]
-    """`read /home/ada/Downloads`, `host api.example.org` …"""
+    """`read /home/ada/Downloads`, `host api.a.org` …"""
     by: str = ""
     """The device that granted it; empty if the settings did."""
     lasting: bool = False

@@ -277,7 +277,7 @@ async def test_what_code_tries_on_the_network_is_in_the_log(house: House) -> Non
     [
         ("read ~/Downloads", Wish((Place("~/Downloads", "read"),))),
         ("- Write: '~/My M' because I must", Wish((Place("~/My M", "write"),), why="I must")),
-        ("host https://API.example.org/simple, *.a.org", Wish(hosts=("api.example.org", "*.a.org"))),
+        ("host https://Api.a.org/simple, *.a.org", Wish(hosts=("api.a.org", "*.a.org"))),
         ("network\nReason: all of it", Wish(network=True, why="all of it")),
     ],
 )

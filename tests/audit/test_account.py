@@ -112,22 +112,22 @@ def test_an_audit_tells_who_approved_what_from_where_and_what_it_did(home: Path)
 
 
 def test_an_audit_tells_what_was_granted_and_where_code_went(tmp_path: Path) -> None:
-    grant = ReachGranted("a1", ("host api.example.org",), "phone", lasting=True)
+    grant = ReachGranted("a1", ("host api.a.org",), "phone", lasting=True)
     happened: list[tuple[Source, Record]] = [
         ("person", Asked("Get it.", "kitchen")),
-        ("model", Answered("", (Call("a1", "access", "host api.example.org"), Call("r1", "bash", "x")))),
+        ("model", Answered("", (Call("a1", "access", "host api.a.org"), Call("r1", "bash", "x")))),
         ("person", grant),
         ("server", RunIntended("r1", "bash", "x")),
         ("runtime", RunReported("r1", "ok")),
-        ("runtime", NetworkUsed("r1", "api.example.org", 443, "passed", 812, 4_096)),
+        ("runtime", NetworkUsed("r1", "api.a.org", 443, "passed", 812, 4_096)),
         ("runtime", NetworkUsed("r1", "evil.org", 443, "refused")),
         ("person", ModeChanged("workspace", "desk")),
     ]
     events = [Event("main", *each, time=float(at)) for at, each in enumerate(happened)]
     wish, run, mode = ledger(events)
-    assert (wish.granted, wish.for_good) == (("host api.example.org",), True)
+    assert (wish.granted, wish.for_good) == (("host api.a.org",), True)
     assert run.network == (
-        "api.example.org:443 passed, 812 bytes sent, 4096 received",
+        "api.a.org:443 passed, 812 bytes sent, 4096 received",
         "evil.org:443 refused",
     )
     assert (mode.kind, mode.detail, mode.asked_by) == ("mode", "The mode is workspace.", "desk")

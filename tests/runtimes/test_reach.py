@@ -103,12 +103,12 @@ async def test_a_wider_reach_says_whether_variables_were_lost(
 async def test_what_code_can_reach_is_said(
     any_workshop: Workshop, downloads: Path, workspace: Path, environment: KernelEnvironment
 ) -> None:
-    await any_workshop.set_reach(Reach((Folder(downloads),), ("api.example.org",)))
+    await any_workshop.set_reach(Reach((Folder(downloads),), ("api.a.org",)))
     assert any_workshop.may_touch("python") == (
         f"read and write {workspace}",
         f"read {downloads}",
         "read the system's programs",
-        "reach api.example.org on the network",
+        "reach api.a.org on the network",
     )
 
 
