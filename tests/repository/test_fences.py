@@ -98,6 +98,7 @@ async def test_bad_loses_an_exception():
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_each_trespass_fails_its_test_and_nothing_else_does(tmp_path: Path) -> None:
     (tmp_path / "test_trespassers.py").write_text(TRESPASSERS)
     before = leaks.running()
