@@ -15,7 +15,12 @@ from tests.rig import Server
 from tests.scripted_model import Reply, ScriptedModel, runs, says
 from tests.web.browser import page, pairing
 
-pytestmark = [pytest.mark.slow, pytest.mark.thorough, pytest.mark.timeout(240)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.thorough,
+    pytest.mark.browser,
+    pytest.mark.timeout(240),
+]
 
 RECORD = """async () => {
   const { sound } = await import('/app.js');
