@@ -24,8 +24,7 @@ START_S = 60.0
 """Longest time for a server to be ready on a busy machine."""
 TURN_S = 90.0
 """Longest time for a turn, code included, on a busy machine."""
-STOP_S = 60.0
-"""Longest time for a server to end on a busy machine, which may still be loading litellm."""
+STOP_S = 15.0
 
 SAYSO = str(Path(sys.executable).with_name("sayso"))
 """The command as it is installed beside the interpreter that runs the tests."""

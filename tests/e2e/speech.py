@@ -76,14 +76,18 @@ class Voice:
 
         return asyncio.run(transcribe())
 
+    def words(self, path: Path) -> list[str]:
+        """What was said in a file, word by word, numbers spelled out."""
+        return words_of(self.listen(path))
+
     def understands(self, path: Path, text: str) -> bool:
         """Whether this is what is said in a file, but for a word misheard here and there."""
-        said = _words(self.listen(path))
-        expected = _words(text)
+        said = self.words(path)
+        expected = words_of(text)
         return sum(word in said for word in expected) >= UNDERSTOOD * len(expected)
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
     """Words as they sound: numbers may be written either way."""
     spelled = re.sub(r"\d[\d,]*", lambda number: num2words(number[0].replace(",", "")), text)
     return re.findall(r"[a-z']+", spelled.lower())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.speech import Voice
+from tests.e2e.speech import Voice, words_of
 from tests.rig import Server
 from tests.scripted_model import Reply, ScriptedModel, runs, says
 
@@ -24,14 +24,12 @@ def test_a_spoken_question_is_computed_and_the_answer_is_heard(
     client = server.talk(question, answer, "--approve", "yes")
 
     assert client.code == 0, client.stderr
-    heard = model.requests[0].last
-    assert "times" in heard
-    assert "25" in heard or "twenty" in heard.lower()
+    asked = words_of(client.first("stt.final")["text"])
+    assert {"twenty", "five", "times", "forty"} <= set(asked)
     assert "1000" in client.output
     assert client.first("code.end")["status"] == "ok"
     assert "1000" in model.requests[1].last
-    assert voice.understands(answer, "The answer is 1000. It is one thousand.")
-    assert not voice.understands(answer, "The answer is 1500. It is fifteen hundred.")
+    assert "one thousand" in " ".join(voice.words(answer))
 
 
 def test_what_is_shown_and_what_is_spoken_come_while_the_answer_is_still_written(

