@@ -13,6 +13,7 @@ from sayso.protocol.codec import Envelope
 from sayso.protocol.messages import (
     ApprovalRequest,
     Approve,
+    Command,
     CommandDone,
     Conversation,
     Error,
@@ -175,6 +176,15 @@ async def run_turns(
         await running
     if trouble is not None:
         raise trouble
+
+
+def put(session: Session, line: str, files: tuple[str, ...] = ()) -> None:
+    """Asks what a typed line asks: `/name …` is a command, `/etc/hosts …` begins a question."""
+    name, _, rest = line.removeprefix("/").partition(" ")
+    if line.startswith("/") and name.isalpha():
+        session.send(Command(name, rest.strip()))
+    else:
+        session.say(line, files)
 
 
 async def once(ask: Ask) -> AsyncGenerator[Ask, None]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sayso.audio.speaker import silent_speaker
 from sayso.client.jsonlines import JsonScreen
-from sayso.client.once import Decide, TurnWatch, always, once, run_turns
+from sayso.client.once import Decide, TurnWatch, always, once, put, run_turns
 from sayso.client.options import (
     WITHOUT_SPEECH,
     add_conversation,
@@ -35,7 +35,9 @@ class Ask:
     summary = "ask one question in writing"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("question", nargs="+", help="what you want to know or have done")
+        parser.add_argument(
+            "question", nargs="+", help="what you want to know or have done, or a /command"
+        )
         add_server(parser)
         add_conversation(parser)
         parser.add_argument(
@@ -69,7 +71,7 @@ async def _ask(arguments: argparse.Namespace) -> None:
 
     async def ask() -> None:
         names = [await sender.put(path, link.send) for path in arguments.file]
-        session.say(" ".join(arguments.question), tuple(names))
+        put(session, " ".join(arguments.question), tuple(names))
 
     try:
         decide = _decide(arguments, plain)

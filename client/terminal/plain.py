@@ -106,7 +106,9 @@ class PlainScreen:
             case Error(message=text) | Announce(text=text):
                 self.say(text)
             case CommandDone(text=text):
-                self.say(text)
+                self.end_reply()
+                self._out.write(clean.code(text) + "\n")
+                self._out.flush()
             case TurnState(work="idle"):
                 self.end_reply()
             case Metrics(marks=marks, cost=cost) if self._verbosity:

@@ -14,7 +14,7 @@ from sayso.audio.errors import AudioError
 from sayso.audio.microphone import FileMicrophone, Microphone
 from sayso.client.hands_free import HandsFree
 from sayso.client.link_events import LinkChange
-from sayso.client.once import Ask
+from sayso.client.once import Ask, put
 from sayso.client.seen import Seen
 from sayso.client.session import Session
 from sayso.client.terminal import slash
@@ -176,10 +176,6 @@ async def piped(session: Session) -> AsyncGenerator[Ask, None]:
             if line.strip():
 
                 async def ask(text: str = line.strip()[:LONGEST_TEXT]) -> None:
-                    if text.startswith("/"):
-                        name, _, rest = text[1:].partition(" ")
-                        session.send(Command(name, rest.strip()))
-                    else:
-                        session.say(text)
+                    put(session, text)
 
                 yield ask

@@ -2,6 +2,7 @@
 
 import asyncio
 import fcntl
+import json
 import os
 import pty
 import re
@@ -184,3 +185,11 @@ async def window(
         opened.close()
         os.close(theirs)
         os.close(ours)
+
+
+def events(out: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def named(told: list[dict[str, object]], name: str) -> list[dict[str, object]]:
+    return [event for event in told if event["event"] == name]

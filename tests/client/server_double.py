@@ -337,3 +337,10 @@ async def _main() -> None:
 
 if __name__ == "__main__":
     asyncio.run(_main())
+
+
+async def hears(wire: Wire, kind: type[Message]) -> Message:
+    """Waits for a message of this kind."""
+    while not isinstance(message := await wire.hear(), kind):
+        pass
+    return message

@@ -24,7 +24,7 @@ from sayso.protocol.messages import (
     SttFinal,
     TurnState,
 )
-from tests.client.programs import SOON, command, give_token, sayso
+from tests.client.programs import SOON, command, events, give_token, named, sayso
 from tests.client.server_double import (
     RATE as SPEECH_RATE,
 )
@@ -33,6 +33,7 @@ from tests.client.server_double import (
     Conversation,
     ServerDouble,
     Wire,
+    hears,
     stay,
 )
 
@@ -54,20 +55,6 @@ def question(tmp_path: Path) -> Path:
 @pytest.fixture
 def no_token(token: Path) -> None:
     token.unlink()
-
-
-def events(out: str) -> list[dict[str, object]]:
-    return [json.loads(line) for line in out.splitlines()]
-
-
-def named(told: list[dict[str, object]], name: str) -> list[dict[str, object]]:
-    return [event for event in told if event["event"] == name]
-
-
-async def hears(wire: Wire, kind: type[object]) -> None:
-    """Waits for a message of this kind."""
-    while not isinstance(await wire.hear(), kind):
-        pass
 
 
 async def talk(url: str, question: Path, *more: str) -> tuple[int, list[dict[str, object]], str]:
@@ -212,49 +199,6 @@ class TestTalkOnFiles:
             )
         assert ended.code == 1
         assert "too short to hold a word" in ended.told
-
-
-class TestAsk:
-    async def test_the_answer_alone_goes_to_standard_output(self) -> None:
-        async with ServerDouble(Conversation(Answer(code="1 + 1"))) as server:
-            ended = await sayso("ask", "--server", server.url, "--approve", "yes", "two", "and two")
-        assert (ended.code, ended.out.strip()) == (0, "Two and two is four.")
-        assert "1 + 1" in ended.told
-        assert server.hellos[0].wants
-
-    async def test_pictures_are_kept_in_files_and_their_paths_shown(self) -> None:
-        answer = Answer(code="draw()", pictures=("p1", "gone", "p2"))
-        async with ServerDouble(Conversation(answer)) as server:
-            server.files = {"p1": b"\x89PNG one", "p2": b"\x89PNG two"}
-            ended = await sayso("ask", "--server", server.url, "--approve", "yes", "draw")
-        assert ended.code == 0
-        paths = [Path(line[7:]) for line in ended.told.splitlines() if line.startswith("Saved: ")]
-        assert {path.read_bytes() for path in paths} == {b"\x89PNG one", b"\x89PNG two"}
-        assert all(path.suffix == ".png" for path in paths)
-        assert "could not be fetched" in ended.told
-
-    async def test_without_a_terminal_code_is_denied_and_that_is_told(self) -> None:
-        async with ServerDouble(Conversation(Answer(code="1 + 1"))) as server:
-            ended = await sayso("ask", "--server", server.url, "two and two")
-        assert ended.code == 0
-        assert "there is no terminal to ask at" in ended.told
-        assert "Running" not in ended.told
-
-    async def test_json_is_the_same_as_talks(self) -> None:
-        async with ServerDouble() as server:
-            ended = await sayso("ask", "--json", "--server", server.url, "two and two")
-        told = events(ended.out)
-        assert named(told, "text")[0]["text"] == "two and two"
-        assert "".join(str(delta["text"]) for delta in named(told, "reply.delta"))
-
-    async def test_lines_of_a_pipe_are_asked_one_after_the_other(self) -> None:
-        conversation = Conversation()
-        async with ServerDouble(conversation) as server:
-            ended = await sayso("talk", "--server", server.url, given="one\n\ntwo\nthree")
-        assert ended.code == 0
-        assert ended.out.count("Two and two is four.") == 3
-        asked = [getattr(message, "text", None) for message in conversation.heard]
-        assert [text for text in asked if text] == ["one", "two", "three"]
 
 
 class TestTrouble:
