@@ -96,16 +96,51 @@ async def test_a_failure_is_told_and_the_variables_stay(any_workshop: Workshop) 
         ("setTimeout(() => { throw new Error('in a timer') }, 5)", "Error: in a timer"),
         ("await new Promise(() => {})", "It awaits something that never comes."),
         (
-            "import fs from 'fs'",
+            "import { nothing } from 'node:fs'",
+            "SyntaxError: The requested module 'node:fs' does not provide an export named 'nothing'",
+        ),
+        (
+            "import fs from 'fs' if",
             "SyntaxError: Cannot use import statement outside a module; use require() instead",
         ),
     ):
         run = await told(any_workshop, code, "js")
         assert run.ending.status == "error"
         assert run.ending.detail == detail
-    run = await told(any_workshop, "await import('fs')", "js")
-    assert run.ending.status == "ok" or "use require() instead" in run.ending.detail
     assert (await js(any_workshop, "kept")).result == "7"
+
+
+async def test_modules_come_by_import_and_by_require(any_workshop: Workshop) -> None:
+    files = {
+        "sum.mjs": "export const sum = (a, b) => a + b; export default 'of sums'",
+        "old.js": "module.exports = { plain: 5 }",
+        "data.json": '{"seven": 7}',
+        "node_modules/pack/package.json": '{"exports": {"import": "./pack.mjs"}}',
+        "node_modules/pack/pack.mjs": "export const packed = true",
+    }
+    code = f"const fs = require('fs')\nfs.mkdirSync('node_modules/pack', {{ recursive: true }})\n"
+    code += "".join(f"fs.writeFileSync({name!r}, {text!r});\n" for name, text in files.items())
+    await js(any_workshop, code)
+    code = """import about, { sum as add } from './sum.mjs'
+import * as everything from './sum.mjs'; import {
+  packed,
+} from "pack"
+import 'node:path'
+import old from './old.js'
+const said = `import nothing from 'nowhere'` // import('nowhere')
+console.log(about, add(1, 2), Object.keys(everything), packed, old.plain, said)"""
+    run = await js(any_workshop, code)
+    assert run.stdout == "of sums 3 [ 'default', 'sum' ] true 5 import nothing from 'nowhere'\n"
+    assert (await js(any_workshop, "import 'node:fs'")).result == ""
+    assert (
+        await js(any_workshop, "import data from './data.json' with { type: 'json' }; data.seven")
+    ).result == "7"
+    assert (await js(any_workshop, "(await import('./sum.mjs')).sum(add(1, 1), 40)")).result == "42"
+    assert (await js(any_workshop, "const later = () => import('os'); (await later()).EOL")).result
+    assert (await js(any_workshop, "require('./old.js').plain")).result == "5"
+    assert (await js(any_workshop, "import.meta.url.startsWith('file:')")).result == "true"
+    run = await told(any_workshop, "import x from 'node:fs'\n\nnull.part", "js")
+    assert "<anonymous>:3:" in run.error
 
 
 async def test_an_exit_is_told_with_its_status_and_a_new_one_is_there(

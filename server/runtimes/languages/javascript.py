@@ -8,10 +8,12 @@ from sayso.server.runtimes.languages.driving import driven
 from sayso.server.runtimes.lasting import LastingRuntime
 
 _LOOP = Path(__file__).with_name("node_loop.js").resolve()
+_IMPORTS = _LOOP.with_name("node_imports.js")
 
 _PLAN = Plan(
-    # An interrupt may cut off code in a timer; node's own check would take that for a fault.
-    argv=["node", "--no-force-async-hooks-checks", str(_LOOP), "{file}"],
+    # An interrupt may cut off code in a timer; node's own check would take that for a fault. Node's
+    # internals hold the parser that its console uses.
+    argv=["node", "--no-force-async-hooks-checks", "--expose-internals", str(_LOOP), "{file}"],
     order="run\n",
     stop="interrupt\n",
     suffix=".js",
@@ -25,4 +27,4 @@ class JavaScript:
     aliases = ("js", "node", "nodejs")
 
     def runtime(self, place: Place) -> LastingRuntime:
-        return driven(self.name, _PLAN, place, _LOOP)
+        return driven(self.name, _PLAN, place, _LOOP, _IMPORTS)

@@ -2,8 +2,9 @@
 // driver gives it orders and hears its reports (driver.py tells how).
 //
 // V8 itself evaluates in the manner of a console: `const` and `let` last and may be declared again,
-// `await` stands anywhere. Nothing is added to the code. A block is over when its value is there
-// and nothing is left to happen: timers, requests and promises that it started come to their end.
+// `await` stands anywhere. Nothing is added to the code; only imports are said in another way
+// (node_imports.js). A block is over when its value is there and nothing is left to happen: timers,
+// requests and promises that it started come to their end.
 // Whoever gives orders lives in a second thread, so that code which never pauses can be stopped.
 "use strict";
 
@@ -14,6 +15,7 @@ const inspector = require("node:inspector");
 const net = require("node:net");
 const util = require("node:util");
 const { Writable } = require("node:stream");
+const imports = require("./node_imports.js");
 
 const STOPPED = 130; // as a shell says that an interrupt ended something
 
@@ -45,6 +47,7 @@ function main(file) {
   const orders = new Worker(__filename, { workerData: { heard } });
   const session = new inspector.Session();
   session.connect();
+  imports.prepare(process.cwd());
   const show = Symbol("sayso");
   Object.defineProperty(globalThis, show, { value: words, enumerable: false });
   for (const [name, value] of Object.entries({
@@ -87,7 +90,7 @@ function main(file) {
     run = mine;
     let code;
     try {
-      code = fs.readFileSync(file, "utf8");
+      code = imports.translated(fs.readFileSync(file, "utf8"));
     } catch (error) {
       fail(mine, String(error));
       return over(mine);
@@ -173,12 +176,12 @@ function described(details) {
   return `Uncaught ${value ?? details.text}`;
 }
 
-// A console cannot import: V8 asks who imports, and nobody can be named to it.
+// Code that is made as it goes, by eval, cannot import: V8 asks who imports, and nobody can be named to it.
 const IMPORTS = /Cannot use import statement|dynamic import callback|Invalid host defined options/;
 
 // An error without the places in node's own and in this file, which nobody asked for.
 function tidy(stack) {
-  const own = (line) => /^\s+at .*(\(|at )(node:|[^(]*node_loop\.js)/.test(line);
+  const own = (line) => /^\s+at .*(\(|at )(node:|[^(]*node_(loop|imports)\.js)/.test(line);
   const [first, ...rest] = String(stack).split("\n").filter((line) => !own(line));
   return [IMPORTS.test(first) ? `${first}; use require() instead` : first, ...rest].join("\n");
 }
