@@ -272,7 +272,10 @@ export class View {
 
   #ended({ id, status, seconds = 0, detail = "", changes = null }) {
     const run = this.#runs.get(id);
-    if (!run) return;
+    if (!run) {
+      if (status === "refused" && detail) this.note(`Not run: ${detail}`); // it never started
+      return;
+    }
     const time = seconds >= 0.1 ? ` in ${seconds.toFixed(1)} s` : "";
     run.summary.textContent = `${run.language}: ${STATUS[status] ?? status}${time}`;
     if (detail) run.results.append(make("p", detail, "note"));
