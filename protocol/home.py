@@ -14,6 +14,8 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8765
 DEFAULT_NETWORK_PORT = 8766
 """For devices that come in over TLS."""
+DEFAULT_TRUST_PORT = 8767
+"""For browsers that do not trust the server yet, while pairing is open."""
 WEBSOCKET_PATH = "/ws"
 
 TOKEN_BYTES = 32

@@ -12,6 +12,7 @@ from typing import Any, Self
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home, make_token
 from sayso.server.agent.spending import DayBook
+from sayso.server.choosing import Choices
 from sayso.server.conversations import Conversations, NoSuchConversation
 from sayso.server.forgetting import forget_in_time, wipe
 from sayso.server.furnishing import Shared, day_bounds, furnish
@@ -82,6 +83,7 @@ class App:
         self._ready = asyncio.Event()
         self._commands = Commands(SHIPPED)
         self._conversations: Conversations
+        self._choices: Choices
         self.address = ""
         """Host and port that it listens on."""
         self._network: Network | None = None
@@ -139,6 +141,7 @@ class App:
         self._conversations = Conversations(
             event_log, partial(furnish, shared), partial(wipe, self._home, self._settings)
         )
+        self._choices = Choices(self._home, self._conversations)
         self._telemetry.count_devices(lambda: self._conversations.devices)
         self._stack.push_async_callback(self._conversations.close)
         latest = await self._conversations.enter(await self._conversations.latest())
@@ -194,6 +197,10 @@ class App:
     def file(self, name: str) -> tuple[str, bytes] | None:
         item = self._shelf.get(name)
         return (item.mime, item.data) if item else None
+
+    async def look(self, path: str, person: str) -> Mapping[str, Any] | None:
+        await self._ready.wait()
+        return await self._choices.look(path, person)
 
     async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
         await self._ready.wait()

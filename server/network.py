@@ -1,10 +1,11 @@
-"""The way in for other devices: opened with a certificate that is kept current."""
+"""The way in for other devices: opened with a certificate that is kept current, and announced."""
 
 import asyncio
 import logging
 from typing import Final
 
 from sayso.protocol.home import Home
+from sayso.server.announcing import Announcer
 from sayso.server.gateway.listener import Listener
 from sayso.server.settings.sections import Listen
 from sayso.server.trust.certificates import (
@@ -31,6 +32,7 @@ class Network:
         self._listen = listen
         self._listener = listener
         self._identity: Identity
+        self._announcer: Announcer | None = None
         self.address = ""
         """Name and port for other devices."""
 
@@ -40,18 +42,28 @@ class Network:
         self._identity = await asyncio.to_thread(identity, self._folder, names)
         listen = self._listen
         port = await self._listener.open_network(
-            listen.network, listen.network_port, self._identity
+            listen.network,
+            listen.network_port,
+            self._identity,
+            trust_port=listen.trust_port if listen.trust_page else None,
         )
+        self._announcer = Announcer(listen.network, port) if listen.announce else None
         self.address = f"{best_name(self._identity.names, listen.network)}:{port}"
 
     async def run(self) -> None:
-        """Keep what is shown of the machine current."""
-        while True:
-            await asyncio.sleep(LOOK_EVERY_S)
-            try:
-                await self.renew()
-            except CertificateError as problem:
-                log.warning("%s", problem)
+        """Tell who is here, and keep what is shown of the machine current."""
+        try:
+            while True:
+                if self._announcer:
+                    await self._announcer.tell(self._identity.names)
+                await asyncio.sleep(LOOK_EVERY_S)
+                try:
+                    await self.renew()
+                except CertificateError as problem:
+                    log.warning("%s", problem)
+        finally:
+            if self._announcer:
+                await self._announcer.close()
 
     async def renew(self) -> None:
         """Look now. Raises CertificateError."""

@@ -120,6 +120,11 @@ def _show(opened: PairingOpened) -> None:
         return
     import segno  # costs 20 ms, and only this verb needs it
 
+    if opened.trust:
+        print(
+            f"A phone or a browser that is new here must trust the server first. Open there:\n\n"
+            f"  {opened.trust}\n\nand do as it says. Then:\n"
+        )
     segno.make(opened.url, error="l").terminal(compact=True)
     address = opened.url.removeprefix("https://").partition("/")[0]
     print(

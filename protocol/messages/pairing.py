@@ -52,6 +52,9 @@ class PairingOpened:
     """The fingerprint, to be compared before the digits are typed; empty where only this machine's
     own browser can come in, and the URL has no fingerprint either."""
     expires_s: float
+    trust: str = ""
+    """Where a browser that does not trust the server yet gets its authority, over plain HTTP.
+    Empty: nowhere."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope
 from sayso.protocol.errors import Invalid, Refused
 from sayso.protocol.fingerprint import browser_url, fingerprint, pairing_url, words
+from sayso.server.gateway.introduction import Introduction
 from sayso.server.gateway.session import Session
 from sayso.server.trust.devices import Devices, DevicesError, plain_name
 from sayso.server.trust.pairing import OPEN_S, Pairing, Window
@@ -25,6 +26,8 @@ class Reachable:
     """Name or address, and port."""
     authority: bytes
     """The certificate (DER) by which they know it."""
+    names: tuple[str, ...] = ()
+    """All names and addresses of the server's."""
 
 
 class Administration:
@@ -40,6 +43,8 @@ class Administration:
         """Host and port for this machine's own browser."""
         self.reachable: Reachable | None = None
         """None: other devices can't reach the server."""
+        self.introduction: Introduction | None = None
+        """Where browsers get the authority; none if they don't."""
 
     def take(self, session: Session, message: m.FromClient) -> None:
         """A client wants to let somebody in, or to turn somebody out. Raises Refused."""
@@ -81,9 +86,11 @@ class Administration:
         self._end(m.PairingDone("paired", device.name))
         return m.Paired(token, device.name, device.person, device.scopes)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """The house closes."""
         self._end(None)
+        if self.introduction:
+            await self.introduction.closed()
 
     # --- windows ---
 
@@ -105,12 +112,21 @@ class Administration:
             url = browser_url(self.near, window.code)
             return m.PairingOpened(url, window.digits, "", OPEN_S)
         url = pairing_url(there.address, window.code, fingerprint(there.authority))
-        return m.PairingOpened(url, window.digits, words(there.authority), OPEN_S)
+        trust = self._introduce(there, self.introduction) if self.introduction else ""
+        return m.PairingOpened(url, window.digits, words(there.authority), OPEN_S, trust)
+
+    def _introduce(self, there: Reachable, introduction: Introduction) -> str:
+        """For as long as the window is open, browsers get the authority."""
+        best = there.address.rpartition(":")[0]
+        home = f"https://{there.address}/"
+        return introduction.open(there.names, best, home, there.authority)
 
     def _end(self, outcome: m.PairingDone | None) -> None:
         if self._expiry:
             self._expiry.cancel()
         opened, self._opened, self._expiry = self._opened, None, None
+        if self.introduction:
+            self.introduction.close()
         if opened:
             window, session = opened
             self._pairing.shut(window)

@@ -38,6 +38,15 @@ class Entrance:
         before = {f"https://{name}" for name in self.proxied}
         return frozenset(own | before | {f"https://{_unported(name)}" for name in self.proxied})
 
+    def refusal(self, headers: Headers) -> str | None:
+        """Why a request is not answered: it was made by a foreign page, or led here by its name."""
+        hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
+        if len(hosts) != 1 or hosts[0].lower() not in self.hosts:
+            return "This server answers only to its own names; `listen.names` adds others."
+        if any(origin.lower() not in self.origins for origin in origins):
+            return "This server talks only to its own page."
+        return None
+
     def is_near(self, headers: Headers | None) -> bool:
         """Whether a request comes from this machine. What a proxy hands on comes from anywhere."""
         name = headers.get("Host", "").lower() if headers else ""

@@ -87,6 +87,13 @@ class Host(Protocol):
         """The type and content of what was announced under this id, while it is kept."""
         ...
 
+    async def look(self, path: str, person: str) -> Mapping[str, Any] | None:
+        """What a person may choose from: `/conversations`, one of these with its past, `/choices`.
+
+        None if there is nothing under this path.
+        """
+        ...
+
     async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
         """The content of a file in the workspace of a conversation that this person may see."""
         ...

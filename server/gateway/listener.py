@@ -20,10 +20,11 @@ from sayso.server.gateway.door import Door, is_loopback
 from sayso.server.gateway.fitting import with_snapshot
 from sayso.server.gateway.guard import Entrance, Guard, Strangers, guests_of, known
 from sayso.server.gateway.host import Host
+from sayso.server.gateway.introduction import Introduction
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.session import Session
 from sayso.server.gateway.sessions import Sessions
-from sayso.server.trust.certificates import Identity, best_name
+from sayso.server.trust.certificates import Identity, best_name, bracketed
 from sayso.server.trust.devices import Devices
 from sayso.server.trust.who import Who
 
@@ -85,15 +86,22 @@ class Listener:
             self._administration.near = f"{address}:{bound}"
         return bound
 
-    async def open_network(self, address: str, port: int, identity: Identity) -> int:
-        """Let paired devices in, over TLS; returns the port."""
+    async def open_network(
+        self, address: str, port: int, identity: Identity, *, trust_port: int | None = None
+    ) -> int:
+        """Let paired devices in, over TLS; returns the port.
+
+        `trust_port`: where browsers get the authority while pairing is open; none: nowhere.
+        """
+        if self._administration and trust_port is not None:
+            introduction = Introduction(address, trust_port, self._limits)
+            self._administration.introduction = introduction
 
         self._identity = identity
 
         def entrance(bound: int) -> Entrance:
             known = self._identity or identity
-            shown = {f"[{name}]" if ":" in name else name for name in known.names}
-            names = frozenset(f"{name}:{bound}" for name in shown)
+            names = frozenset(f"{bracketed(name)}:{bound}" for name in known.names)
             return Entrance("https", names, known.authority, self._also)
 
         bound = await self._open(
@@ -109,7 +117,7 @@ class Listener:
         if self._administration and self._network:
             address, bound = self._network
             there = f"{best_name(identity.names, address)}:{bound}"
-            self._administration.reachable = Reachable(there, identity.authority)
+            self._administration.reachable = Reachable(there, identity.authority, identity.names)
 
     async def _open(
         self,
@@ -163,7 +171,7 @@ class Listener:
         await asyncio.gather(*(server.wait_closed() for server in self._servers))
         self._sessions.end_all()
         if self._administration:
-            self._administration.close()
+            await self._administration.close()
 
     async def _welcome(self, socket: ServerConnection, entrance: Entrance) -> None:
         self._connections += 1

@@ -6,7 +6,12 @@ The docstrings below each field are what `docs/settings.md` and `sayso settings 
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from sayso.protocol.home import DEFAULT_HOST, DEFAULT_NETWORK_PORT, DEFAULT_PORT
+from sayso.protocol.home import (
+    DEFAULT_HOST,
+    DEFAULT_NETWORK_PORT,
+    DEFAULT_PORT,
+    DEFAULT_TRUST_PORT,
+)
 from sayso.server.settings.keys import Between, ByProject
 
 Port = Annotated[int, Between(0, 65_535)]
@@ -30,6 +35,14 @@ class Listen:
     names: tuple[str, ...] = ()
     """Further names by which this server is called, as in a router or by Tailscale; its certificate
     names them too. With a port (`sayso.example:443`) it is the name that a proxy before it has."""
+    trust_page: bool = True
+    """Whether a page shows the server's authority over plain HTTP while pairing is open, so that
+    browsers can trust it. It holds no secret; switch it off where another certificate is used."""
+    trust_port: Port = DEFAULT_TRUST_PORT
+    """TCP port for that page; 0 takes any free one."""
+    announce: bool = True
+    """Whether the server is told by multicast as `sayso.local` to the network on which your other
+    devices reach it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,14 +111,15 @@ def best_name(names: Iterable[str], listening: str) -> str:
     """By which of them another device most probably finds this machine."""
     known = list(names)
     if listening in known:
-        return _bracketed(listening)
+        return bracketed(listening)
     addresses = [name for name in known if _is_address(name) and not ip_address(name).is_loopback]
     near = [name for name in addresses if not ip_address(name).is_link_local]
     plain = sorted(near, key=lambda name: (":" in name, name))
-    return _bracketed(plain[0]) if plain else "localhost"
+    return bracketed(plain[0]) if plain else "localhost"
 
 
-def _bracketed(name: str) -> str:
+def bracketed(name: str) -> str:
+    """A name or address as a URL has it."""
     return f"[{name}]" if ":" in name else name
 
 

@@ -57,6 +57,9 @@ class House:
     def file(self, name: str) -> tuple[str, bytes] | None:
         return ("image/png", b"picture") if name == "abc" else None
 
+    async def look(self, path: str, person: str) -> Mapping[str, Any] | None:
+        return {"seen": path, "by": person} if path != "/conversations/none" else None
+
     async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
         return b"kept" if (conversation, path) == ("main", "a b/c.txt") else None
 
@@ -200,7 +203,7 @@ class NetworkHouse(House):
 
 @asynccontextmanager
 async def open_network_house(
-    folder: Path, limits: Limits | None = None
+    folder: Path, limits: Limits | None = None, *, trust_port: int = 0
 ) -> AsyncIterator[NetworkHouse]:
     """A house that listens at both entrances; the network is loopback, all else is real."""
     house = NetworkHouse()
@@ -209,7 +212,9 @@ async def open_network_house(
     house.port = await listener.open("127.0.0.1", 0)
     house.listener = listener
     house.identity = identity(folder / "certificates", ())
-    house.network_port = await listener.open_network("127.0.0.1", 0, house.identity)
+    house.network_port = await listener.open_network(
+        "127.0.0.1", 0, house.identity, trust_port=trust_port
+    )
     try:
         yield house
     finally:

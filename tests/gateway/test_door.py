@@ -46,6 +46,16 @@ async def test_files_are_fetched_with_the_token_alone() -> None:
         assert (await house.get("/files/other/a%20b/c.txt", **right))[0] == 404
 
 
+async def test_what_there_is_to_choose_from_is_shown_to_those_who_belong_here() -> None:
+    async with open_house() as house:
+        right = {"Authorization": f"Bearer {TOKEN}"}
+        for path in ("/conversations", "/conversations/main", "/choices"):
+            assert (await house.get(path))[0] == 401
+            assert body_of(await house.get(path, **right)) == {"seen": path, "by": ""}
+        assert (await house.get("/conversations/none", **right))[0] == 404
+        assert (await house.get("/conversations", Origin="https://evil.example", **right))[0] == 403
+
+
 async def test_nothing_else_is_there_and_nothing_can_be_changed_by_a_request() -> None:
     async with open_house() as house:
         assert (await house.get("/secret"))[0] == 404
