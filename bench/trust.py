@@ -162,6 +162,9 @@ class _Host:
     def metrics(self) -> bytes:
         return b""
 
+    async def look(self, path: str, person: str) -> None:
+        return None
+
     async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
         return None
 
