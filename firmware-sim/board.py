@@ -1,31 +1,30 @@
 """The hardware around the program: sample clock, button, flash, radio, watchdog, and a hand.
 
-It runs in real time: a loop of 20 ms, as the sound bus would give it.
+The sound bus wakes the loop every 20 ms while there is sound; else the chip sleeps lightly until
+the radio or a slow timer wakes it.
 """
 
 import asyncio
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
 from sayso.firmware_sim.capture import FRAME_SAMPLES
 from sayso.firmware_sim.device import Device
 from sayso.firmware_sim.faults import Fault
-from sayso.firmware_sim.line import Line
+from sayso.firmware_sim.greeting import hello
+from sayso.firmware_sim.hand import Hand
+from sayso.firmware_sim.line import Ear, Line
 from sayso.firmware_sim.memory import MemoryExceeded
 from sayso.firmware_sim.nvs import Nvs, Stored
+from sayso.firmware_sim.quartz import LOOP_S, Quartz
+from sayso.firmware_sim.scene import Report, Scene
 from sayso.firmware_sim.watchdog import Watchdog
-from sayso.protocol.frames import PCM16_BYTES
 
-LOOP_S = 0.02
-
-FRAME_BYTES = FRAME_SAMPLES * PCM16_BYTES
-
-BOUNCES = (True, False, True, False, True)
-"""How the contacts chatter when the button is pressed or let go, one level each 2 ms."""
-BOUNCE_STEP_S = 0.002
+REST_S = 0.1
+"""The slow timer: often enough for what the loop looks after while there is no sound."""
 
 
 class Speaker(Protocol):
@@ -34,36 +33,16 @@ class Speaker(Protocol):
     def append(self, pcm: bytes, rate: int) -> None: ...
 
 
-@dataclass(slots=True)
-class Report:
-    """How a run went."""
+class Radio(Protocol):
+    """What the board can do with the air; what happens there is told to its ear."""
 
-    heard: list[str] = field(default_factory=list)
-    connected: bool = False
-    answers: int = 0
-    reboots: int = 0
-    watchdog_bites: int = 0
-    cuts: int = 0
-    overflows: int = 0
-    gaps: int = 0
-    """How often the loudspeaker ran dry in the middle of an answer."""
-    captured_samples: int = 0
-    acknowledged_samples: int = 0
-    most_capture_bytes: int = 0
-    most_play_bytes: int = 0
-    latencies: list[float] = field(default_factory=list)
-    failure: str = ""
-    """Why the run counts as failed: the device's memory did not hold what came."""
+    def call(self) -> None: ...
 
+    def cut(self) -> None: ...
 
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """What the hand does: press, speak, let go, listen."""
+    def send(self, data: str | bytes) -> None: ...
 
-    say: bytes = b""
-    """PCM16 at 16 kHz, said while the button is held."""
-    start_at: float = 0.0
-    """Seconds after the first connection."""
+    async def close(self) -> None: ...
 
 
 class Board:
@@ -78,53 +57,46 @@ class Board:
         speaker: Speaker | None = None,
         watch: Callable[[float, Device], None] | None = None,
         nvs: Nvs | None = None,
+        radio: Callable[[Ear], Radio] | None = None,
         seed: int = 0,
+        ppm: float = 0.0,
         ask_every_s: float | None = None,
         power_on_at: float = 0.0,
     ) -> None:
+        """`ppm`: how much its quartz runs fast; `seed` decides how its waits are spread."""
         self._stored = stored
-        self._scene = scene
+        self._hand = Hand(scene)
         self._faults = list(faults)
         self._speaker = speaker
         self._watch = watch
         self._nvs = nvs
+        self._radio = (radio or self._line)(self)
+        self._ppm = ppm
         self._ask_every_s = ask_every_s
         self._power_on_at = power_on_at
         self._asked_at = 0.0
         self._chance = random.Random(seed)  # noqa: S311 (no secret depends on it)
-        self._said = 0
-        self._down_since: float | None = None
-        self._up_since: float | None = None
         self._dry = False
-        self._let_go_at: float | None = None
         self._stalled = False
         self._over = False
+        self._woken = asyncio.Event()
         self.report = Report()
 
     async def run(self, limit_s: float) -> Report:
         """Live until the scene is over or the time is up."""
         await asyncio.sleep(self._power_on_at)
         started = self._now
-        line = Line(self._stored.server, self._stored.authority, self)
-        self._line = line
+        quartz = Quartz(started, self._ppm)
         self._boot()
         try:
             while not self._is_over and self._now - started < limit_s:
-                woke = self._now
-                self._break(woke - started)
-                if not self._stalled:
-                    await self._loop(woke)
-                elif self._watchdog.bites(woke):
-                    self.report.watchdog_bites += 1
-                    self._reboot()
-                if self._watch:
-                    self._watch(woke - started, self._device)
-                await asyncio.sleep(max(0.0, woke + LOOP_S - self._now))
+                self._live(self._now, started)
+                await self._wait(quartz)
         except MemoryExceeded as error:
             self.report.failure = f"The device's memory does not hold this: {error}."
         finally:
             self._remember()
-            await line.close()
+            await self._radio.close()
         return self.report
 
     def switch_off(self) -> None:
@@ -133,55 +105,54 @@ class Board:
 
     # --- the main loop ---
 
-    async def _loop(self, now: float) -> None:
+    def _live(self, now: float, started: float) -> None:
+        self._break(now - started)
+        if not self._stalled:
+            self._loop(now)
+        elif self._watchdog.bites(now):
+            self.report.watchdog_bites += 1
+            self._reboot()
+        if self._watch:
+            self._watch(now - started, self._device)
+
+    def _loop(self, now: float) -> None:
         self._watchdog.feed(now)
         device = self._device
-        await self._move_hand(now)
+        self.report.connected |= device.is_up
+        self._hand.move(device, now)
+        sound = self._hand.speak(device)
         if device.records:
-            piece = self._scene.say[self._said : self._said + FRAME_BYTES]
-            self._said += len(piece)
-            piece += bytes(FRAME_BYTES - len(piece))
             self.report.captured_samples += FRAME_SAMPLES
-            device.captured(piece, now)
+            device.captured(sound, now)
         elif device.plays:
-            rate = device.play_rate
-            sound = device.render(round(rate * LOOP_S))
-            self.report.gaps += device.is_dry and not self._dry
-            self._dry = device.is_dry
-            if self._speaker:
-                self._speaker.append(sound, rate)
+            self._play(device)
         if self._ask_every_s and device.is_up and now - self._asked_at >= self._ask_every_s:
             self._asked_at = now
             device.ask(now)
         device.tick(now)
 
-    async def _move_hand(self, now: float) -> None:
-        device = self._device
-        if device.is_up and self._up_since is None:
-            self._up_since = now
-            self.report.connected = True
-        if self._up_since is None or not self._scene.say:
+    def _play(self, device: Device) -> None:
+        rate = device.play_rate
+        sound = device.render(round(rate * LOOP_S))
+        self.report.gaps += device.is_dry and not self._dry
+        self._dry = device.is_dry
+        if self._speaker:
+            self._speaker.append(sound, rate)
+
+    async def _wait(self, quartz: Quartz) -> None:
+        """Until there is sound to move, or something else to look after."""
+        if self._device.records or self._device.plays or self._hand.waits:
+            await asyncio.sleep(max(0.0, quartz.next(self._now) - self._now))
             return
-        if self._down_since is None and now - self._up_since >= self._scene.start_at:
-            self._down_since = now
-            await self._chatter(level=True)
-        device.level(self._is_held, now)
-        if not self._is_held and self._let_go_at is None:
-            self._let_go_at = now
-            await self._chatter(level=False)
-
-    @property
-    def _is_held(self) -> bool:
-        return self._down_since is not None and self._said < len(self._scene.say)
-
-    async def _chatter(self, *, level: bool) -> None:
-        for bounce in BOUNCES:
-            self._device.level(bounce == level, self._now)
-            await asyncio.sleep(BOUNCE_STEP_S)
+        self._woken.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(REST_S):
+                await self._woken.wait()
+        quartz.rested(self._now)
 
     @property
     def _is_over(self) -> bool:
-        said = self._scene.say and self._let_go_at is not None and self._device.diary.answers
+        said = self._hand.let_go and self._device.diary.answers
         return self._over or bool(said and self._device.state in {"ready", "trouble"})
 
     # --- what goes wrong ---
@@ -191,28 +162,30 @@ class Board:
             match self._faults.pop(0).kind:
                 case "drop":
                     self.report.cuts += 1
-                    self._line.cut()
+                    self._radio.cut()
                     self._device.line_down(self._now)
                 case "stall":
                     self._stalled = True
                 case "reboot":
                     self._reboot()
+                case "hold":
+                    self._hand.lean(self._now)
 
     def _reboot(self) -> None:
         self.report.reboots += 1
-        self._line.cut()
+        self._radio.cut()
         self._remember()
         self._boot()
-        # A person whose device has started anew says it once more.
-        self._said = 0
-        self._up_since = self._down_since = self._let_go_at = None
+        self._hand.begin_anew()
 
     def _boot(self) -> None:
         now = self._now
         self._stalled = False
         self._watchdog = Watchdog(now)
         spread = self._chance.uniform(-1, 1)
-        self._device = Device(self._stored.name, self._stored.token, self, now, spread)
+        stored = self._stored
+        greeting = hello(stored.name, stored.token, stored.conversation)
+        self._device = Device(greeting, self, now, spread)
 
     def _remember(self) -> None:
         """What the report keeps of a program that is about to end."""
@@ -226,6 +199,9 @@ class Board:
         report.most_capture_bytes = max(report.most_capture_bytes, device.most_capture_bytes)
         report.most_play_bytes = max(report.most_play_bytes, device.most_play_bytes)
 
+    def _line(self, ear: Ear) -> Radio:
+        return Line(self._stored.server, self._stored.authority, ear)
+
     @property
     def _now(self) -> float:
         return asyncio.get_running_loop().time()
@@ -233,19 +209,19 @@ class Board:
     # --- Wire: what the program does to the outside ---
 
     def call(self) -> None:
-        self._line.call()
+        self._radio.call()
 
     def hang_up(self) -> None:
-        self._line.cut()
+        self._radio.cut()
 
     def send_text(self, text: str) -> None:
-        self._line.send(text)
+        self._radio.send(text)
 
     def send_sound(self, frame: bytes) -> None:
-        self._line.send(frame)
+        self._radio.send(frame)
 
     def erase_and_restart(self) -> None:
-        self._over = True
+        self._over = self.report.erased = True
         if self._nvs:
             self._nvs.erase()
 
@@ -254,12 +230,13 @@ class Board:
     def line_up(self) -> None:
         self._device.line_up(self._now)
 
-    def line_down(self) -> None:
-        self._device.line_down(self._now)
+    def line_down(self, why: str = "") -> None:
+        self._device.line_down(self._now, why=why)
 
     def received(self, data: str | bytes) -> None:
         if self._stalled:
             return
+        self._woken.set()
         try:
             if isinstance(data, str):
                 self._device.received_text(data, self._now)

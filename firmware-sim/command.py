@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -9,13 +10,14 @@ from pathlib import Path
 
 from sayso.audio.errors import AudioError
 from sayso.audio.wav import Writer
-from sayso.firmware_sim.board import Board, Report, Scene, read_question
+from sayso.firmware_sim.board import Board, read_question
 from sayso.firmware_sim.device import Device
 from sayso.firmware_sim.faults import WrongFault, parse
 from sayso.firmware_sim.fleet import Fleet, run_fleet
-from sayso.firmware_sim.led import LIGHTS
+from sayso.firmware_sim.led import LIGHTS, Light
 from sayso.firmware_sim.nvs import Nvs, Stored
 from sayso.firmware_sim.portal import Portal
+from sayso.firmware_sim.scene import Report, Scene
 from sayso.firmware_sim.setup import Setup
 from sayso.protocol.errors import HomeError
 from sayso.protocol.home import DEFAULT_HOST, DEFAULT_PORT, WEBSOCKET_PATH, Home, read_token
@@ -23,7 +25,9 @@ from sayso.protocol.home import DEFAULT_HOST, DEFAULT_PORT, WEBSOCKET_PATH, Home
 HERE = f"ws://{DEFAULT_HOST}:{DEFAULT_PORT}{WEBSOCKET_PATH}"
 PORTAL_PORT = 8780
 MOST_DEVICES = 1_000
-"""In one process; a thousand loops of 20 ms are all that one core does."""
+"""In one process; what a server takes at most."""
+BRIGHTER = 3
+"""A light that is bright enough in a room is dark on a screen."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,7 +56,9 @@ async def _run(options: argparse.Namespace) -> int:
     say = read_question(options.say) if options.say else b""
     faults = parse(options.fault)
     if options.fleet > 1:
-        fleet = Fleet(min(options.fleet, MOST_DEVICES), options.talking, say, options.limit)
+        devices = min(options.fleet, MOST_DEVICES)
+        talking = min(options.talking, devices) if say else 0
+        fleet = Fleet(devices, talking, say, options.limit, tuple(options.conversation))
         result = await run_fleet(stored, fleet)
         _say(result.summary)
         return 0 if result.is_good else 1
@@ -63,6 +69,9 @@ async def _run(options: argparse.Namespace) -> int:
         board = Board(stored, Scene(say), faults=faults, speaker=speaker, watch=watch, nvs=nvs)
         report = await board.run(options.limit)
     _say(_summary(report))
+    if report.erased:
+        _say("The device is factory-fresh again: start it once more to set it up.")
+        return 0
     answered = report.answers > 0 or not say
     return 0 if answered and not report.failure else 1
 
@@ -96,17 +105,26 @@ def _network(text: str) -> tuple[str, str]:
 
 
 class Screen:
-    """One line for each change of the device's state."""
+    """One line for each change of the device's state, with its light in its colour."""
 
     def __init__(self) -> None:
         self._shown = ""
+        self._colours = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
     def show(self, elapsed: float, device: Device) -> None:
         light = LIGHTS[device.state]
         line = f"{device.state:12} light {light.name} {light.way}  {device.trouble}".rstrip()
         if line != self._shown:
             self._shown = line
-            _say(f"{elapsed:7.2f} s  {line}")
+            _say(f"{elapsed:7.2f} s  {self._lamp(light)}{line}")
+
+    def _lamp(self, light: Light) -> str:
+        if not self._colours:
+            return ""
+        red, green, blue = (
+            min(255, BRIGHTER * part) for part in (light.red, light.green, light.blue)
+        )
+        return f"\033[38;2;{red};{green};{blue}m●\033[0m "
 
 
 def _summary(report: Report) -> str:
@@ -137,6 +155,13 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--fault", default="", help="for example drop@2.5s,stall@4s,reboot@6s")
     run.add_argument("--fleet", type=int, default=1, metavar="N", help="as many devices at once")
     run.add_argument("--talking", type=int, default=1, metavar="N", help="how many of them talk")
+    run.add_argument(
+        "--conversation",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="where it talks (default: the latest); several are shared out among a fleet",
+    )
     run.add_argument("--limit", type=float, default=60.0, help="seconds, then it ends")
     setup = verbs.add_parser("setup", help="open the captive portal and wait to be set up")
     setup.add_argument("--reset", action="store_true", help="factory-fresh first")

@@ -10,26 +10,28 @@ argument. `Wire` is what it can do to the outside.
 """
 
 from dataclasses import replace
-from typing import Protocol
 
 from sayso.firmware_sim.backoff import Backoff
 from sayso.firmware_sim.button import Button
 from sayso.firmware_sim.capture import RATE, Capture
 from sayso.firmware_sim.diary import Diary
-from sayso.firmware_sim.greeting import hello
 from sayso.firmware_sim.led import LIGHTS, Light, State
 from sayso.firmware_sim.memory import FRAME_BYTES, JSON_BYTES, MemoryExceeded
 from sayso.firmware_sim.playback import Playback
+from sayso.firmware_sim.pulse import Pulse
+from sayso.firmware_sim.wire import Wire
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, decode, encode
 from sayso.protocol.errors import Oversized, ProtocolError
 from sayso.protocol.frames import unpack
+from sayso.protocol.version import SPOKEN
 
 WELCOME_S = 5.0
-QUIET_S = 3.0
-"""After so long without a word from the server it asks."""
-DEAD_S = 7.0
-"""After so long the line counts as cut, before the watchdog would have to act."""
+
+REFUSALS = ("unauthorized", "forbidden", "version_mismatch")
+"""What the server says when a person must do something first."""
+REFUSED_S = 60.0
+"""Then it calls again: somebody may have done it."""
 
 FRAMES_A_LOOP = 8
 """What a socket's buffer on the chip takes at once; a backlog leaves at eight times real time."""
@@ -40,31 +42,13 @@ TAP_SAMPLES = RATE * 150 // 1_000
 """What is shorter is no utterance."""
 
 
-class Wire(Protocol):
-    """What the program can do to the outside."""
-
-    def call(self) -> None:
-        """Open the line; `line_up` or `line_down` follows."""
-        ...
-
-    def hang_up(self) -> None: ...
-
-    def send_text(self, text: str) -> None: ...
-
-    def send_sound(self, frame: bytes) -> None: ...
-
-    def erase_and_restart(self) -> None:
-        """Forget everything that was set up."""
-        ...
-
-
 class Device:
     """From power on to power off."""
 
-    def __init__(self, name: str, token: str, wire: Wire, now: float, spread: float = 0.0) -> None:
+    def __init__(self, hello: m.Hello, wire: Wire, now: float, spread: float = 0.0) -> None:
         """`spread` from -1 to 1 keeps a household's devices from calling at the same moment."""
         self._wire = wire
-        self._hello = hello(name, token)
+        self._hello = hello
         self._button = Button()
         self._capture = Capture()
         self._playback = Playback()
@@ -72,9 +56,7 @@ class Device:
         self._line: str = "down"
         self._call_at: float | None = now
         self._since = now
-        self._heard_at = now
-        self._asked_at = now
-        self._pings = 0
+        self._pulse = Pulse(now)
         self._session: str | None = None
         self._received_seq = 0
         self._sent_seq = 0
@@ -82,6 +64,7 @@ class Device:
         self._newest = (0, 0)
         self._work = "idle"
         self._trouble = ""
+        self._refused = False
         self._overflowed = False
         self.diary = Diary()
 
@@ -94,7 +77,7 @@ class Device:
         if self.records:
             return "listening"
         if self._line != "up":
-            return "connecting"
+            return "trouble" if self._refused else "connecting"
         if self._trouble:
             return "trouble"
         if self._playback.is_on:
@@ -173,13 +156,15 @@ class Device:
 
     def line_up(self, now: float) -> None:
         """The socket is open."""
-        self._line, self._since, self._heard_at = "greeting", now, now
+        self._line, self._since = "greeting", now
+        self._pulse.heard(now)
         last = self._received_seq if self._session else None
         self._send(replace(self._hello, session=self._session, last_seq=last))
 
-    def line_down(self, now: float, retry_s: float | None = None) -> None:
+    def line_down(self, now: float, retry_s: float | None = None, why: str = "") -> None:
         """The socket is closed, or could not be opened."""
         self._line = "down"
+        self._trouble = why or self._trouble
         self._playback.silence()
         self._work = "idle"
         if self._call_at is None:
@@ -187,7 +172,7 @@ class Device:
 
     def received_text(self, text: str | bytes, now: float) -> None:
         """A message."""
-        self._heard_at = now
+        self._pulse.heard(now)
         try:
             envelope = decode(text, max_bytes=JSON_BYTES)
         except Oversized as error:
@@ -203,7 +188,7 @@ class Device:
 
     def received_sound(self, data: bytes, now: float) -> None:
         """A frame of speech."""
-        self._heard_at = now
+        self._pulse.heard(now)
         try:
             frame = unpack(data, max_bytes=FRAME_BYTES)
         except Oversized as error:
@@ -254,17 +239,17 @@ class Device:
     # --- the line ---
 
     def _look_after_line(self, now: float) -> None:
-        quiet = now - self._heard_at
-        if quiet > DEAD_S:
-            self._lose(now)
-        elif quiet > QUIET_S and now - self._asked_at > QUIET_S:
-            self.ask(now)
+        match self._pulse.look(now):
+            case "dead":
+                self._lose(now)
+            case "quiet":
+                self.ask(now)
+            case "fine":
+                pass
 
     def ask(self, now: float) -> None:
         """Find out whether the server is there, and how long it takes to say so."""
-        self._pings += 1
-        self._asked_at = now
-        self._send(m.Ping(self._pings))
+        self._send(self._pulse.ask(now))
 
     def _lose(self, now: float) -> None:
         self._wire.hang_up()
@@ -272,16 +257,30 @@ class Device:
 
     def _greeted(self, envelope: Envelope, now: float) -> None:
         match envelope.message:
+            case m.Welcome(protocol=spoken) if not SPOKEN.min <= spoken <= SPOKEN.max:
+                other = f"The server speaks version {spoken} of the protocol, this device"
+                self._give_up(f"{other} {SPOKEN.max}: update the older one.", now)
             case m.Welcome() as welcome:
-                self._line, self._trouble = "up", ""
+                self._line, self._trouble, self._refused = "up", "", False
                 self._backoff.reset()
                 self._resume(welcome)
-            case m.Error(message=message, retry_ms=retry_ms):
-                self._trouble = message
-                self._wire.hang_up()
-                self.line_down(now, retry_ms / 1000 if retry_ms else None)
+            case m.Error() as error:
+                self._part(error, now)
             case _:
                 self._lose(now)
+
+    def _part(self, error: m.Error, now: float) -> None:
+        if error.code in REFUSALS:
+            self._give_up(error.message, now)
+            return
+        self._wire.hang_up()
+        self.line_down(now, error.retry_ms / 1000 if error.retry_ms else None, error.message)
+
+    def _give_up(self, why: str, now: float) -> None:
+        """Until a person has done something."""
+        self._refused = True
+        self._wire.hang_up()
+        self.line_down(now, REFUSED_S, why)
 
     def _resume(self, welcome: m.Welcome) -> None:
         known = self._session == welcome.session and welcome.resume != "new"
@@ -346,7 +345,7 @@ class Device:
             case m.Ping(id=number):
                 self._send(m.Pong(number))
             case m.Pong():
-                self.diary.latencies.append(now - self._asked_at)
+                self.diary.latencies.append(self._pulse.answered(now))
             case m.Bye():
                 self._lose(now)
             case _:
@@ -362,8 +361,7 @@ class Device:
         self._trouble = error.message
         self._is_done_with()
         if error.fatal:
-            self._wire.hang_up()
-            self.line_down(now, error.retry_ms / 1000 if error.retry_ms else None)
+            self._part(error, now)
 
     # --- out ---
 

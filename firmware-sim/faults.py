@@ -1,17 +1,18 @@
-"""What goes wrong on purpose: `drop@2.5s,stall@4s,reboot@6s`.
+"""What happens to a device on purpose: `drop@2.5s,stall@4s,reboot@6s`.
 
 drop      the radio loses the line, without a goodbye
 stall     the main loop hangs; the watchdog must notice
 reboot    the power fails for a moment: memory is lost, flash is not
+hold      somebody leans on the button until the device is factory-fresh
 """
 
 import re
 from dataclasses import dataclass
 from typing import Literal, cast
 
-Kind = Literal["drop", "stall", "reboot"]
+Kind = Literal["drop", "stall", "reboot", "hold"]
 
-_FAULT = re.compile(r"(drop|stall|reboot)@(\d+(?:\.\d+)?)s")
+_FAULT = re.compile(r"(drop|stall|reboot|hold)@(\d+(?:\.\d+)?)s")
 
 MOST_FAULTS = 1_000
 """In one run; more is a typing error."""
@@ -34,7 +35,9 @@ def parse(text: str) -> tuple[Fault, ...]:
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         match = _FAULT.fullmatch(part)
         if match is None:
-            raise WrongFault(f"{part!r} is no fault; write drop@2.5s, stall@4s or reboot@6s.")
+            raise WrongFault(
+                f"{part!r} is no fault; write drop@2.5s, stall@4s, reboot@6s or hold@2s."
+            )
         faults.append(Fault(cast(Kind, match[1]), float(match[2])))
     if len(faults) > MOST_FAULTS:
         raise WrongFault(f"More than {MOST_FAULTS} faults; leave some out.")

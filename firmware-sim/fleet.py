@@ -1,11 +1,14 @@
 """Many devices in one process, for load: all connected, some of them talking."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from statistics import quantiles
 
-from sayso.firmware_sim.board import Board, Report, Scene
+from sayso.firmware_sim.board import Board, Radio
+from sayso.firmware_sim.line import Ear
 from sayso.firmware_sim.nvs import Stored
+from sayso.firmware_sim.scene import Report, Scene
 
 ASK_EVERY_S = 1.0
 """Each device measures so often how long the server takes to answer."""
@@ -20,6 +23,9 @@ class Fleet:
     talking: int
     say: bytes
     seconds: float
+    """Then it ends, whatever is still to come."""
+    conversations: tuple[str, ...] = ()
+    """In which those talk that talk, in turn; none: all in their person's latest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +54,22 @@ class FleetReport:
         return "\n".join([f"{came}, {heard}", f"{lost}; {asked}", *self.failures])
 
 
-async def run_fleet(stored: Stored, fleet: Fleet) -> FleetReport:
+async def run_fleet(
+    stored: Stored, fleet: Fleet, radio: Callable[[Ear], Radio] | None = None
+) -> FleetReport:
     """Run all until the talking ones have their answers, or the time is up."""
+    places = fleet.conversations or (stored.conversation,)
     talkers = [
         Board(
-            replace(stored, name=f"{stored.name} {number}"),
+            replace(
+                stored,
+                name=f"{stored.name} {number}",
+                conversation=places[number % len(places)],
+            ),
             Scene(fleet.say, start_at=JOIN_SPREAD_S),
             seed=number,
             ask_every_s=ASK_EVERY_S,
+            radio=radio,
         )
         for number in range(fleet.talking)
     ]
@@ -65,6 +79,7 @@ async def run_fleet(stored: Stored, fleet: Fleet) -> FleetReport:
             Scene(),
             seed=number,
             ask_every_s=ASK_EVERY_S,
+            radio=radio,
             power_on_at=JOIN_SPREAD_S * number / fleet.devices,
         )
         for number in range(fleet.talking, fleet.devices)

@@ -23,7 +23,7 @@ WANTS = (
 """A device without a screen has no use for text."""
 
 
-def hello(name: str, token: str) -> m.Hello:
+def hello(name: str, token: str, conversation: str = "") -> m.Hello:
     """All of its buffers are declared, so that the server can keep to them."""
     return m.Hello(
         protocol=SPOKEN,
@@ -34,4 +34,5 @@ def hello(name: str, token: str) -> m.Hello:
         limits=m.Limits(JSON_BYTES, FRAME_BYTES, PLAY_BUFFER_MS),
         wants=WANTS,
         token=token,
+        conversation=conversation,
     )

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import WebSocketException
+from websockets.exceptions import InvalidHandshake, WebSocketException
 
 from sayso.firmware_sim.memory import JSON_BYTES
 
@@ -23,7 +23,9 @@ class Ear(Protocol):
 
     def line_up(self) -> None: ...
 
-    def line_down(self) -> None: ...
+    def line_down(self, why: str = "") -> None:
+        """`why`: words for a person, where there is something to do about it."""
+        ...
 
     def received(self, data: str | bytes) -> None: ...
 
@@ -36,11 +38,11 @@ class Line:
         self._authority = authority
         self._ear = ear
         self._task: asyncio.Task[None] | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+        """Calls that were cut and have not come to their end."""
         self._socket: ClientConnection | None = None
         self._waiting: deque[str | bytes] = deque()
         self._wake = asyncio.Event()
-        self.complaint = ""
-        """Why the line could not be opened last."""
 
     def call(self) -> None:
         self.cut()
@@ -54,6 +56,8 @@ class Line:
             self._socket = None
         if self._task:
             self._task.cancel()
+            self._ending.add(self._task)
+            self._task.add_done_callback(self._ending.discard)
             self._task = None
 
     async def close(self) -> None:
@@ -64,7 +68,8 @@ class Line:
                     await self._socket.close()
         if task:
             task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            self._ending.add(task)
+        await asyncio.gather(*self._ending, return_exceptions=True)
 
     def send(self, data: str | bytes) -> None:
         if len(self._waiting) >= MOST_WAITING:
@@ -75,6 +80,7 @@ class Line:
         self._wake.set()
 
     async def _keep(self) -> None:
+        why = ""
         try:
             async with connect(
                 self._server,
@@ -90,10 +96,24 @@ class Line:
                 self._ear.line_up()
                 await self._talk(socket)
         except (OSError, TimeoutError, EOFError, WebSocketException) as error:
-            self.complaint = str(error)
+            why = self._explain(error)
         self._socket = None
         self._task = None
-        self._ear.line_down()
+        self._ear.line_down(why)
+
+    def _explain(self, error: Exception) -> str:
+        match error:
+            case ssl.SSLError():
+                return (
+                    f"What answers at {self._server} is not the server that this device was set "
+                    "up for: if that was set up anew, hold the button and set up the device, too."
+                )
+            case InvalidHandshake() | EOFError():
+                return f"What answers at {self._server} does not let this device in as it must."
+            case OSError() | TimeoutError() if self._socket is None:
+                return f"Nobody answers at {self._server}: is the server on?"
+            case _:
+                return ""
 
     async def _talk(self, socket: ClientConnection) -> None:
         writing = asyncio.create_task(self._write(socket))

@@ -21,6 +21,8 @@ class Stored:
     authority: str = ""
     """The one certificate that may vouch for the server: DER in base64; only with `wss://`."""
     token: str = ""
+    conversation: str = ""
+    """In which conversation it talks; empty: in its person's latest."""
 
     @property
     def is_set_up(self) -> bool:

@@ -15,6 +15,9 @@ PLAY_BUFFER_MS = 1_000 * PLAY_BYTES // (PCM16_BYTES * HIGHEST_RATE)
 REPORT_S = 0.08
 """Between two `play.state`; the protocol asks for one every 100 ms."""
 
+GIVES_UP_S = 0.5
+"""An answer that has ended, and of which nothing came for so long, is over: something was lost."""
+
 
 @dataclass(slots=True)
 class _Stream:
@@ -24,6 +27,8 @@ class _Stream:
     played: int = 0
     length: int | None = None
     """Known when it has ended."""
+    silent: int = 0
+    """Samples of silence since the last sound."""
 
 
 class Playback:
@@ -87,6 +92,7 @@ class Playback:
             return bytes(wanted)
         sound = self._ring.take(wanted)
         stream.played += len(sound) // PCM16_BYTES
+        stream.silent = 0 if sound else stream.silent + samples
         return sound + bytes(wanted - len(sound))
 
     @property
@@ -110,4 +116,6 @@ class Playback:
         return None
 
     def _is_whole(self, stream: _Stream) -> bool:
-        return stream.length is not None and stream.played >= stream.length
+        if stream.length is None:
+            return False
+        return stream.played >= stream.length or stream.silent >= GIVES_UP_S * stream.rate

@@ -228,6 +228,7 @@ def _limits(settings: Settings) -> Limits:
     gateway = settings.gateway
     return Limits(
         connections=gateway.connections,
+        sessions=2 * gateway.connections,
         device_connections=gateway.device_connections,
         strangers=gateway.strangers,
         requests_a_minute=gateway.requests_a_minute,

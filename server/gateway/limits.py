@@ -23,8 +23,9 @@ class Limits:
     """Wrong messages that a connection is told of before it is closed: more is not a slip."""
     ping_s: float = 20.0
     """Seconds between signs of life, so that half-open connections are noticed."""
-    connections: int = 64
-    """Connections at once, of all clients together."""
+    connections: int = 256
+    """Connections at once, of all clients together: 200 small devices, and people's own. One that
+    only listens costs some 50 KB."""
     sound_pace: float = 1.5
     """How much faster than it was spoken sound is read, in the long run: a client catches up after
     a cut, and nobody keeps the ears busy for the others."""
@@ -50,5 +51,6 @@ class Limits:
     """Messages kept to be sent again: a long answer with code is a tenth of it."""
     replay_bytes: int = 1_048_576
     """And how many characters: a hundred long outputs. Beyond, a snapshot costs less."""
-    sessions: int = 128
-    """Sessions kept, of clients that are here or away; the one that is longest away gives way."""
+    sessions: int = 512
+    """Sessions kept, of clients that are here and as many that may come back; the one that is
+    longest away gives way."""

@@ -221,9 +221,9 @@ class Undo:
 class Gateway:
     """What one server takes upon itself."""
 
-    connections: Annotated[int, Between(1, 1_000)] = 64
-    """Devices connected at once: those of a household several times over, so that one that connects
-    again and again cannot fill the machine."""
+    connections: Annotated[int, Between(1, 1_000)] = 256
+    """Devices connected at once: a house full of small ones, and yet one that connects again and
+    again cannot fill the machine."""
     device_connections: Annotated[int, Between(1, 64)] = 2
     """Connections at once of one paired device: its app, and a page of it."""
     strangers: Annotated[int, Between(1, 1_000)] = 8

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from sayso.firmware_sim.device import Device
+from sayso.firmware_sim.greeting import hello
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, decode, encode
 from sayso.protocol.frames import AudioFrame, unpack
@@ -24,7 +25,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.level = False
-        self.device = Device("lamp", "t" * 43, self, self.now)
+        self.device = Device(hello("lamp", "t" * 43), self, self.now)
 
     @property
     def state(self) -> str:

@@ -1,0 +1,21 @@
+"""The seam between the program and what carries it out."""
+
+from typing import Protocol
+
+
+class Wire(Protocol):
+    """What the program can do to the outside."""
+
+    def call(self) -> None:
+        """Open the line; `line_up` or `line_down` follows."""
+        ...
+
+    def hang_up(self) -> None: ...
+
+    def send_text(self, text: str) -> None: ...
+
+    def send_sound(self, frame: bytes) -> None: ...
+
+    def erase_and_restart(self) -> None:
+        """Forget everything that was set up."""
+        ...

@@ -1,0 +1,133 @@
+"""A house in a process of its own whose ears, mind and voice are scripts: for figures that hang on
+the line, the clients and the conversation alone, and on no model's speed.
+
+    python -m tests.scripted_house FOLDER        is that process; `scripted_house` starts it
+"""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sayso.protocol.home import Home, make_token
+from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool, Usage
+from sayso.server.gateway.host import Greeting
+from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.listener import Listener
+from sayso.server.seat import Seat
+from sayso.server.speech.doubles import ScriptedRecognizer, ToneSynthesizer
+from tests.server.household import Household, household
+
+FEATURES = ("ptt", "resume", "commands", "down_rates", "partials")
+TALKS = tuple(f"talk {number}" for number in range(10))
+"""Its conversations, for as many who talk at the same time."""
+SENTENCE = "This is what was asked for, said at some length so that there is something to hear. "
+
+
+class Scripted:
+    """A language model that always says the same."""
+
+    name = "scripted"
+    calls_tools = False
+    sees = False
+
+    def __init__(self, sentences: int) -> None:
+        self._sentences = sentences
+
+    def price(self, tokens_in: int, tokens_out: int) -> float | None:
+        return None
+
+    async def reply(
+        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
+    ) -> AsyncIterator[Delta]:
+        for _ in range(self._sentences):
+            yield TextDelta(SENTENCE)
+        yield Usage(len(messages), 1, None)
+
+
+class Host:
+    """The door's host, with a household's real conversations behind it."""
+
+    def __init__(self, house: Household) -> None:
+        self._house = house
+
+    async def conversation(self, wanted: str = "", person: str = "") -> Seat:
+        return await Seat.take(self._house.conversations, self._house.commands, wanted, person)
+
+    def greeting(self) -> Greeting:
+        return Greeting("scripted house", {}, FEATURES)
+
+    def health(self) -> Mapping[str, object]:
+        return {"ready": True}
+
+    def metrics(self) -> bytes:
+        return b""
+
+    async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
+        return None
+
+    def file(self, name: str) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A house at work."""
+
+    port: int
+    token: str
+    process: int
+    """Its process id."""
+
+    @property
+    def url(self) -> str:
+        return f"ws://127.0.0.1:{self.port}/ws"
+
+
+@contextmanager
+def scripted_house(folder: Path, *, sentences: int = 1) -> Iterator[Running]:
+    """A running house of this home, until the block ends."""
+    command = [sys.executable, "-m", "tests.scripted_house", str(folder), str(sentences)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ
+    )
+    assert process.stdin
+    assert process.stdout
+    try:
+        port, token = process.stdout.readline().split()
+        yield Running(int(port), token, process.pid)
+    finally:
+        process.stdin.close()
+        process.wait()
+        process.stdout.close()
+
+
+async def _live(folder: Path, sentences: int) -> None:
+    home = Home(folder, folder, folder)
+    token = make_token(home)
+    ears = ScriptedRecognizer(["What was asked."])
+    async with household(
+        folder,
+        open_at_most=2 * len(TALKS),
+        model=Scripted(sentences),
+        ears=ears,
+        voice=ToneSynthesizer(),
+    ) as house:
+        listener = Listener(Host(house), token, Limits())
+        for name in TALKS:
+            await house.conversations.begin(name)
+        port = await listener.open("127.0.0.1", 0)
+        sys.stdout.write(f"{port} {token}\n")
+        sys.stdout.flush()
+        try:
+            await asyncio.to_thread(sys.stdin.read)
+        finally:
+            await listener.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(_live(Path(sys.argv[1]), int(sys.argv[2])))
