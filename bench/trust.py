@@ -11,7 +11,7 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypedDict
@@ -23,14 +23,13 @@ from bench.figures import resident_kb, spread
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, decode, encode
 from sayso.protocol.version import SPOKEN
-from sayso.server.gateway.host import Greeting
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
-from sayso.server.seat import Seat
 from tests.gateway.hardship import Toll, endure
 from tests.gateway.hostile import ABSURD, HOSTILE, SLOW
 from tests.gateway.house import TOKEN, House, open_house
-from tests.server.household import Household, household
+from tests.scripted_house import Host
+from tests.server.household import household
 
 REQUESTS = 500
 """Of one caller over one bad line; then comes another seed."""
@@ -144,39 +143,11 @@ async def _crowd(url: str, count: int) -> AsyncIterator[None]:
         await process.wait()
 
 
-class _Host:
-    """The door's host, with the household's real conversations behind it."""
-
-    def __init__(self, house: Household) -> None:
-        self._house = house
-
-    async def conversation(self, wanted: str = "", person: str = "") -> Seat:
-        return await Seat.take(self._house.conversations, self._house.commands, wanted, person)
-
-    def greeting(self) -> Greeting:
-        return Greeting("sayso bench", {}, ("resume", "commands"))
-
-    def health(self) -> Mapping[str, object]:
-        return {"ready": True}
-
-    def metrics(self) -> bytes:
-        return b""
-
-    async def look(self, path: str, person: str) -> None:
-        return None
-
-    async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
-        return None
-
-    def file(self, name: str) -> None:
-        return None
-
-
 async def _turns(idle: int) -> float:
     """How much longer a typed turn takes with sixteen at once and a crowd, than alone."""
     with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
         async with household(Path(folder), open_at_most=ACTIVE + 2) as real:
-            listener = Listener(_Host(real), TOKEN, ROOMY)
+            listener = Listener(Host(real), TOKEN, ROOMY)
             url = f"ws://127.0.0.1:{await listener.open('127.0.0.1', 0)}/ws"
             names = [
                 (await real.conversations.begin(f"talk {number}")).id for number in range(ACTIVE)

@@ -67,6 +67,9 @@ class Host:
     def metrics(self) -> bytes:
         return b""
 
+    async def look(self, path: str, person: str) -> None:
+        return None
+
     async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
         return None
 
