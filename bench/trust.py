@@ -6,7 +6,6 @@ model's speed.
 """
 
 import asyncio
-import contextlib
 import random
 import subprocess
 import sys
@@ -17,29 +16,24 @@ from pathlib import Path
 from typing import TypedDict
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed
 
+from bench import cuts as breaking
+from bench import harm
 from bench.figures import resident_kb, spread
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, decode, encode
 from sayso.protocol.version import SPOKEN
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
-from tests.gateway.hardship import Toll, endure
-from tests.gateway.hostile import ABSURD, HOSTILE, SLOW
-from tests.gateway.house import TOKEN, House, open_house
+from tests.gateway.house import TOKEN, open_house
 from tests.scripted_house import Host
 from tests.server.household import household
 
-REQUESTS = 500
-"""Of one caller over one bad line; then comes another seed."""
 ACTIVE = 16
 TURNS = 30
 """Of each who is active."""
 PAUSES_S = (0.3, 1.0)
 """Between two turns, by chance: several times as busy as people are."""
-PATIENCE_S = 5.0
-"""Within which a hostile client must be gone."""
 WANTS = ("reply.delta", "turn.state")
 ROOMY = Limits(connections=4_096, near_strangers=4_096, sessions=4_096)
 
@@ -78,40 +72,27 @@ class Figures(TypedDict):
 
 def measure(cuts: int, idle: int) -> Figures:
     """Everything, one after the other."""
-    toll = asyncio.run(_cut(cuts))
+    toll, resume_p95_s = breaking.measure(cuts)
     kib = asyncio.run(_idle(idle))
     ratio = asyncio.run(_turns(idle))
-    cases, survived = asyncio.run(_hostile())
+    survived = harm.measure()
     return Figures(
         cuts=toll.cuts,
         lost=toll.lost,
         doubled=toll.doubled,
         rerun=toll.rerun,
-        resume_p95_s=spread(toll.resumed_s, 3)["p95"],
+        resume_p95_s=resume_p95_s,
         idle_connections=idle,
         idle_connection_kib=round(kib, 1),
         turn_p95_ratio_16=round(ratio, 2),
-        hostile_cases=cases,
-        hostile_survived=survived,
+        hostile_cases=len(survived),
+        hostile_survived=sum(survived.values()),
     )
 
 
 def table(figures: Figures) -> str:
     """For people."""
     return "\n".join(f"{name:22} {value}" for name, value in figures.items())
-
-
-async def _cut(cuts: int) -> Toll:
-    total, seed = Toll(), 0
-    while total.cuts < cuts:
-        seed += 1
-        toll = await endure(seed, REQUESTS)
-        total.cuts += toll.cuts
-        total.lost += toll.lost
-        total.doubled += toll.doubled
-        total.rerun += toll.rerun
-        total.resumed_s += toll.resumed_s
-    return total
 
 
 # ── Many ─────────────────────────────────────────────────────────────────────────────────────────
@@ -188,46 +169,3 @@ async def _client(url: str, conversation: str) -> AsyncIterator[ClientConnection
         await socket.send(encode(Envelope(hello)))
         assert isinstance(decode(await socket.recv()).message, m.Welcome)
         yield socket
-
-
-# ── Those who mean harm ──────────────────────────────────────────────────────────────────────────
-
-
-async def _hostile() -> tuple[int, int]:
-    """How many kinds were tried, and after how many the server was well and rid of them."""
-    survived = 0
-    requests = [*SLOW.values(), *ABSURD.values()]
-    async with open_house(Limits(handshake_s=2.0)) as house:
-        for sent, code in HOSTILE.values():
-            async with house.client() as socket:
-                socket.transport.write(sent)
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(PATIENCE_S):
-                        await socket.wait_closed()
-                survived += socket.close_code == code and await _is_well(house)
-        for sent in requests:
-            survived += await _is_cut_off(house, sent) and await _is_well(house)
-    return len(HOSTILE) + len(requests), survived
-
-
-async def _is_cut_off(house: House, sent: bytes) -> bool:
-    reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
-    try:
-        writer.write(sent)
-        await writer.drain()
-        async with asyncio.timeout(PATIENCE_S):
-            await reader.read()
-    except ConnectionError:
-        pass
-    except TimeoutError:
-        return False
-    finally:
-        writer.transport.abort()
-    return True
-
-
-async def _is_well(house: House) -> bool:
-    try:
-        return (await house.get("/ping"))[1] == "pong"
-    except (OSError, TimeoutError, ConnectionClosed):
-        return False

@@ -6,6 +6,7 @@ from ssl import SSLError
 from websockets.exceptions import (
     ConnectionClosed,
     InvalidHandshake,
+    InvalidMessage,
     InvalidStatus,
     InvalidURI,
     WebSocketException,
@@ -82,7 +83,7 @@ def judge(error: Exception, url: str) -> Parting:
             return _told(error, url)
         case InvalidStatus():
             return _status(error.response.status_code, url)
-        case ConnectionClosed():
+        case ConnectionClosed() | InvalidMessage(__cause__=EOFError()):
             return _closed(error)
         case ProtocolError():
             return Parting(f"The server said what cannot be understood: {error.message}", GARBAGE)
@@ -151,7 +152,9 @@ def _status(status: int, url: str) -> Parting:
     return Parting(f"What answers at {url} is not a Sayso server (HTTP {status}).", GARBAGE)
 
 
-def _closed(error: ConnectionClosed) -> Parting:
+def _closed(error: ConnectionClosed | InvalidMessage) -> Parting:
+    if isinstance(error, InvalidMessage):
+        return Parting("The connection was cut before the server had answered.", CUT)
     if error.sent is not None and error.sent.code in _OUR_COMPLAINTS and not error.rcvd_then_sent:
         return Parting("The server said what cannot be understood.", GARBAGE)
     code = error.rcvd.code if error.rcvd else None

@@ -13,6 +13,7 @@ from sayso.protocol.codec import Envelope, Unknown, decode, encode
 from sayso.protocol.errors import OutOfOrder, ProtocolError, Refused
 from sayso.protocol.frames import unpack
 from sayso.server.gateway.administration import Administration
+from sayso.server.gateway.guard import age_of
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.outbox import ClientIsSlowError
 from sayso.server.gateway.rates import TooFast
@@ -184,7 +185,7 @@ class LeavingError(ProtocolError):
 async def greet(socket: ServerConnection, limits: Limits) -> m.Hello | m.Pair:
     """Wait for the first message, or raise a ProtocolError."""
     try:
-        async with asyncio.timeout(limits.handshake_s):
+        async with asyncio.timeout(limits.handshake_s - age_of(socket)):
             data = await socket.recv()
     except TimeoutError:
         _no_hello()

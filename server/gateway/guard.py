@@ -115,9 +115,11 @@ def guests_of(strangers: Strangers) -> type[ServerConnection]:
         """A connection, from its first byte."""
 
         _counted = ""
+        came_at = 0.0
 
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
             super().connection_made(transport)
+            self.came_at = _now()
             self._counted = address_of(self)
             if not strangers.enter(self._counted):
                 self.transport.abort()
@@ -140,6 +142,12 @@ def known(socket: ServerConnection) -> None:
     forget = getattr(socket, "is_known", None)
     if forget:
         forget()
+
+
+def age_of(socket: ServerConnection) -> float:
+    """Seconds since its first byte could come."""
+    came_at: float = getattr(socket, "came_at", _now())
+    return _now() - came_at
 
 
 def address_of(socket: ServerConnection) -> str:

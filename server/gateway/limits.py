@@ -35,6 +35,9 @@ class Limits:
     """Messages that are read in the long run; a client that plays sends ten or twenty."""
     messages_burst: int = 1_000
     """Messages that are read at once: all that a client keeps during a cut, many times over."""
+    flood_s: float = 2.0
+    """Seconds of messages without a pause, after that burst, that end a connection: two hundred
+    more, when no client has anything left to say."""
     requests_a_minute: int = 30
     """Requests of a paired device: nobody asks more. Programs of this machine are their owner's
     own, and not counted."""

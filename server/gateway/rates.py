@@ -2,7 +2,8 @@
 
 What comes too fast is not dropped but read more slowly, so that the sender's socket fills and it
 waits: after a cut a client sends a minute of sound at once, and nobody can keep the server busy for
-ever. Only requests beyond what a person asks are refused, and told so.
+ever. Only requests beyond what a person asks are refused, and told so; and who goes on sending
+messages without a pause is no client, and sent away.
 """
 
 import asyncio
@@ -18,6 +19,13 @@ MINUTE_S = 60.0
 
 REQUESTS = (m.Text, m.ListenStart, m.Command)
 """What keeps the ears or the model busy."""
+
+
+class Flood(Refused):
+    """Messages without a pause."""
+
+    def __init__(self) -> None:
+        super().__init__("Messages came without a pause.", code="too_fast", fatal=True)
 
 
 class TooFast(Refused):
@@ -44,6 +52,11 @@ class Bucket:
         self._level -= amount
         return max(0.0, -self._level / self._a_second)
 
+    @property
+    def is_drained(self) -> bool:
+        """Nobody let it fill: less is in it than half of what it holds, or gets in a second."""
+        return self._level < min(self._holds, self._a_second) / 2
+
     def take(self, amount: float, now: float) -> bool:
         """Take this much if it is there."""
         self._fill(now)
@@ -69,13 +82,22 @@ class Rates:
         counted = who is not THIS_MACHINE
         self._requests = Bucket(limits.requests_a_minute, a_second) if counted else None
         self._between_s = 1 / a_second
+        self._flood_s = limits.flood_s
+        self._unpaused_since: float | None = None
 
     def wait_for(self, data: str | bytes) -> float:
-        """For how many seconds the next frame is not to be read."""
+        """For how many seconds the next frame is not to be read. Raises Flood."""
         now = asyncio.get_running_loop().time()
         if isinstance(data, bytes):
             return self._sound.wait_for(len(data), now)
-        return self._messages.wait_for(1, now)
+        wait = self._messages.wait_for(1, now)
+        if not self._messages.is_drained:
+            self._unpaused_since = None
+        elif self._unpaused_since is None:
+            self._unpaused_since = now
+        elif now - self._unpaused_since > self._flood_s:
+            raise Flood
+        return wait
 
     def check(self, message: m.FromClient) -> None:
         """Raise TooFast if this is a request too many."""

@@ -122,6 +122,24 @@ async def test_something_that_is_no_websocket_is_no_sayso_server() -> None:
             assert "is not a Sayso server (HTTP 404)" in waiting.reason
 
 
+@pytest.mark.parametrize("said", [b"", b"HT", b"HTTP/1.1 101 Switching Protocols\r\nUpgr"])
+async def test_a_line_that_breaks_in_the_greeting_is_only_cut(said: bytes) -> None:
+    async def half_of_it(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(said)
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+
+    async with await asyncio.start_server(half_of_it, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with living(f"ws://127.0.0.1:{port}/ws") as life:
+            waiting = await life.state(LinkState.WAITING)
+            assert "cut" in waiting.reason
+            assert waiting.retry_s is not None
+            assert waiting.retry_s < 1.0
+
+
 async def test_an_address_that_is_none_is_told() -> None:
     async with living("http://127.0.0.1:1/ws") as life:
         refused = await life.state(LinkState.REFUSED)

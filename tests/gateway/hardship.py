@@ -9,7 +9,8 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Self
 
 from sayso.audio.pcm import FRAME_SAMPLES
 from sayso.client.link import Link
@@ -94,6 +95,11 @@ class Toll:
     """Sessions that were not taken up."""
     resumed_s: list[float] = field(default_factory=list)
     """From each cut to the moment when the line was up again."""
+
+    def __iadd__(self, other: "Toll") -> Self:
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+        return self
 
 
 async def endure(seed: int, requests: int, limits: Limits | None = None) -> Toll:

@@ -13,6 +13,7 @@ def frame(opcode: int, payload: bytes, *, length: int | None = None, flags: int 
 HOSTILE = {
     "200 MB announced": (frame(1, b"x", length=200 * 2**20), 1009),
     "a length beyond all": (frame(2, b"x", length=2**63 - 1), 1009),
+    "another mask than it says": (struct.pack("!BBI", 0x81, 0x82, 0x5A5A5A5A) + b"{}", 1007),
     "no mask": (struct.pack("!BB", 0x81, 2) + b"hi", 1002),
     "reserved bits": (frame(1, b"hi", flags=0xF0), 1002),
     "compressed": (frame(1, zlib.compress(b" " * 50_000_000), flags=0xC0), 1002),

@@ -4,13 +4,15 @@ import asyncio
 import gc
 import tracemalloc
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
 from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
 
 from sayso.protocol import messages as m
+from sayso.protocol.codec import decode
 from sayso.protocol.frames import AudioFrame
 from sayso.server.gateway.limits import Limits
 from sayso.server.turn import events
@@ -81,6 +83,42 @@ async def test_a_flood_of_messages_is_read_slowly_and_others_are_served() -> Non
         pouring.cancel()
         await asyncio.gather(pouring, return_exceptions=True)
         flood.transport.abort()
+
+
+async def test_a_flood_without_a_pause_is_sent_away() -> None:
+    limits = Limits(messages_burst=10, messages_a_second=100, flood_s=0.2)
+    async with open_house(limits) as house, house.client() as flood:
+
+        async def pour() -> None:
+            for number in range(100_000):
+                await say(flood, m.Ping(number))
+
+        pouring = asyncio.create_task(pour())
+        told = [decode(data).message async for data in ended(flood)]
+        assert isinstance(told[-1], m.Error)
+        assert (told[-1].code, told[-1].fatal, flood.close_code) == ("too_fast", True, 4429)
+        assert len(told) < 1_000
+        await asyncio.gather(pouring, return_exceptions=True)
+        assert (await house.get("/ping"))[1] == "pong"
+
+
+async def ended(socket: ClientConnection) -> AsyncIterator[str]:
+    """Text until the server closes the socket."""
+    with suppress(ConnectionClosed):
+        while True:
+            async with asyncio.timeout(WAIT_S):
+                yield str(await socket.recv())
+
+
+async def test_who_pauses_now_and_then_may_send_for_long() -> None:
+    limits = Limits(messages_burst=10, messages_a_second=100, flood_s=0.05)
+    async with open_house(limits) as house, house.client() as client:
+        for _ in range(5):
+            for number in range(14):
+                await say(client, m.Ping(number))
+            for number in range(14):
+                assert await hear(client) == m.Pong(number)
+            await asyncio.sleep(0.1)
 
 
 # ── Handshakes ───────────────────────────────────────────────────────────────────────────────────

@@ -220,11 +220,3 @@ async def test_over_a_line_that_keeps_breaking_nothing_is_lost_and_nothing_doubl
     toll = await endure(seed, requests=60)
     assert toll.cuts > 3
     assert (toll.lost, toll.doubled, toll.rerun, toll.misplaced, toll.anew) == (0, 0, 0, 0, 0)
-
-
-@pytest.mark.thorough
-@pytest.mark.timeout(300)
-async def test_over_hundreds_of_cuts_nothing_is_lost_and_nothing_doubled() -> None:
-    toll = await endure(seed=7, requests=1_000)
-    assert toll.cuts > 100
-    assert (toll.lost, toll.doubled, toll.rerun, toll.misplaced, toll.anew) == (0, 0, 0, 0, 0)

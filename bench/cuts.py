@@ -1,0 +1,35 @@
+"""Lines that break ten thousand times: what is lost, doubled, done twice, and how soon one is back.
+
+Half an hour of a bad day in a minute or two: several callers at once, each over a line of its own
+that is cut at random bytes in either direction, in the middle of a frame as well.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from itertools import count
+
+from bench.figures import spread
+from tests.gateway.hardship import Toll, endure
+
+AT_ONCE = 8
+"""Callers: one alone waits most of the time, more of them would wait for the processor."""
+REQUESTS = 250
+"""Of one caller over one bad line; then comes another seed."""
+SEED = 1
+
+
+def measure(cuts: int) -> tuple[Toll, float]:
+    """What it took to be cut so often, and the 95th percentile of the time until one is back."""
+    toll = asyncio.run(_endure(cuts))
+    return toll, spread(toll.resumed_s, 3)["p95"]
+
+
+async def _endure(cuts: int) -> Toll:
+    total, seeds = Toll(), count(SEED)
+    await asyncio.gather(*(_call(total, seeds, cuts) for _ in range(AT_ONCE)))
+    return total
+
+
+async def _call(total: Toll, seeds: Iterator[int], cuts: int) -> None:
+    while total.cuts < cuts:
+        total += await endure(next(seeds), REQUESTS)

@@ -1,0 +1,120 @@
+"""What is fuzzed: each target takes any bytes, and raises if a promise is broken.
+
+Pure, so that a finding is one line of bytes that fails again whenever it is tried. What takes too
+long is a finding as well: whoever runs a target bounds its time.
+"""
+
+import contextlib
+from collections.abc import Callable, Mapping
+
+from sayso.client.terminal import slash
+from sayso.protocol.codec import Unknown, decode, encode
+from sayso.protocol.errors import ProtocolError
+from sayso.protocol.frames import unpack
+from sayso.server.agent.languages import Languages
+from sayso.server.agent.reading import Code, Reader
+from sayso.server.policy.judging import Policy
+from sayso.server.policy.reading import read
+from sayso.server.speech import worker_wire
+from sayso.server.speech.clauses import ClauseSplitter
+from sayso.server.speech.prose import Prose
+from sayso.server.speech.speakable import spoken_pieces
+from sayso.server.turn.events import ListenStarted
+from sayso.server.turn.utterance import CAP_SAMPLES, Utterance
+from tests.fuzz.resuming import play
+
+LANGUAGES = Languages(("python", "bash", "javascript"))
+READ = ("bash", "python", "sql")
+"""One read with a grammar of each kind, and one without."""
+COMMANDS = {"conversations": "", "continue": "", "undo": "", "forget": "", "say": ""}
+POLICY = Policy(home="/home/ada")
+
+
+def codec(data: bytes) -> None:
+    """A text frame is one message, or one typed error; what was read says the same again."""
+    try:
+        envelope = decode(data)
+    except ProtocolError:
+        return
+    if not isinstance(envelope.message, Unknown):
+        assert decode(encode(envelope), max_bytes=1 << 20) == envelope
+
+
+def framing(data: bytes) -> None:
+    """Binary frames, in whatever order they come, make sound that is never longer than allowed; and
+    what a speech worker might send is a note, or known to be none."""
+    utterance = Utterance(1, ListenStarted("desk", 1, "ptt", 0, 0), 0.0)
+    heard = 0
+    for piece in data.split(b"\xa5\xa5"):
+        try:
+            frame = unpack(piece)
+        except ProtocolError:
+            continue
+        assert frame.pack()[2:] == piece[2:]  # flags may say more than we know
+        heard += len(utterance.take(frame.first_sample, frame.payload, 0.0))
+        utterance.acknowledgement()
+        if frame.last:
+            utterance.release(frame.seq, 0.0)
+    assert heard == 2 * utterance.samples <= 2 * CAP_SAMPLES
+    with contextlib.suppress(worker_wire.WireBroken):
+        if len(data) >= worker_wire.PREFIX.size:
+            head, load = worker_wire.lengths(data[: worker_wire.PREFIX.size])
+            rest = data[worker_wire.PREFIX.size :]
+            note = worker_wire.unpack(rest[:head], rest[head : head + load])
+            assert worker_wire.unpack(*_halves(worker_wire.pack(note))) == note
+
+
+def _halves(packed: bytes) -> tuple[bytes, bytes]:
+    rest = packed[worker_wire.PREFIX.size :]
+    head, _ = worker_wire.lengths(packed[: worker_wire.PREFIX.size])
+    return rest[:head], rest[head:]
+
+
+def resume(data: bytes) -> None:
+    """Whatever is sent, cut and taken up again: everything arrives, once, in order."""
+    play(data)
+
+
+def commands(data: bytes) -> None:
+    """What a person types with a slash, and what a model wants run, is read without a crash."""
+    text = data.decode("utf-8", "surrogateescape")
+    line = f"/{text}"
+    slash.parse(line)
+    slash.for_server(line, COMMANDS)
+    assert slash.complete(line, COMMANDS).startswith("/")
+    assert slash.hint(line, COMMANDS)
+    assert slash.unknown(line)
+    valid = data.decode("utf-8", "replace")
+    for language in READ:
+        read(language, valid)
+        POLICY.judge(language, valid)
+
+
+def answers(data: bytes) -> None:
+    """However a model's answer is cut, the same is said and the same is run."""
+    text = data.decode("utf-8", "replace")
+    whole, pieces = Reader(LANGUAGES), Reader(LANGUAGES)
+    at_once = [*whole.feed(text), *whole.finish()]
+    bit_by_bit = [one for letter in text for one in pieces.feed(letter)] + pieces.finish()
+    code = [piece for piece in at_once if isinstance(piece, Code)]
+    assert code == [piece for piece in bit_by_bit if isinstance(piece, Code)]
+    assert len(code) <= 1
+
+
+def speakable(data: bytes) -> None:
+    """However a reply streams in, the same is spoken, in bounded clauses that hold all of it."""
+    text = data.decode("utf-8", "replace")
+    whole, pieces, clauses = Prose(), Prose(), ClauseSplitter()
+    prose = whole.feed(text) + whole.finish()
+    assert "".join(map(pieces.feed, text)) + pieces.finish() == prose
+    said = [*clauses.feed(prose), *clauses.finish()]
+    assert "".join("".join(said).split()) == "".join(prose.split())
+    for language in ("en", "de"):
+        for clause in said:
+            written = "".join(piece.written for piece in spoken_pieces(clause, language))
+            assert "".join(written.split()) == "".join(clause.split())
+
+
+TARGETS: Mapping[str, Callable[[bytes], None]] = {
+    one.__name__: one for one in (codec, framing, resume, commands, answers, speakable)
+}
