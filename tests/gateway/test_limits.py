@@ -15,6 +15,8 @@ from sayso.protocol import messages as m
 from sayso.protocol.codec import decode
 from sayso.protocol.frames import AudioFrame
 from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.rates import Rates
+from sayso.server.trust.who import THIS_MACHINE
 from sayso.server.turn import events
 from sayso.server.turn.events import Ticket
 from tests.gateway.hostile import ABSURD, HOSTILE, SLOW, frame
@@ -110,15 +112,13 @@ async def ended(socket: ClientConnection) -> AsyncIterator[str]:
                 yield str(await socket.recv())
 
 
+@pytest.mark.virtual_time
 async def test_who_pauses_now_and_then_may_send_for_long() -> None:
-    limits = Limits(messages_burst=10, messages_a_second=100, flood_s=0.05)
-    async with open_house(limits) as house, house.client() as client:
-        for _ in range(5):
-            for number in range(14):
-                await say(client, m.Ping(number))
-            for number in range(14):
-                assert await hear(client) == m.Pong(number)
-            await asyncio.sleep(0.1)
+    rates = Rates(Limits(messages_burst=10, messages_a_second=100, flood_s=0.05), THIS_MACHINE)
+    for _ in range(1_000):
+        for _ in range(14):
+            await asyncio.sleep(rates.wait_for("{}"))
+        await asyncio.sleep(0.1)
 
 
 # ── Handshakes ───────────────────────────────────────────────────────────────────────────────────
