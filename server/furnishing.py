@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sayso.protocol.home import Home
@@ -57,6 +57,14 @@ class Shared:
     think_with: Callable[[str], Awaitable[Mind]] | None = None
     """Gives another language model, by name."""
 
+    async def mind_called(self, name: str) -> Mind:
+        """A language model by its name; without one, that of the settings."""
+        if not name:
+            return self.mind
+        if self.think_with is None:
+            return replace(self.mind, missing="There is no other language model here.")
+        return await self.think_with(name)
+
 
 class Furnished:
     """Made by `furnish`; closed once."""
@@ -103,10 +111,10 @@ class Furnished:
         return await self._shared.log.conversation(self.about.id)
 
     async def think_with(self, name: str) -> Mind:
-        """Let another language model answer from the next request on, if it can be had."""
-        if self._shared.think_with is None:
-            return Mind(self._shared.mind.model, self._shared.mind.manner, missing="There is none.")
-        mind = await self._shared.think_with(name)
+        """Let another language model answer from the next request on, if it can be had; without a
+        name, the one of the settings.
+        """
+        mind = await self._shared.mind_called(name)
         if not mind.missing:
             self.agent.use_model(mind.model, mind.manner)
         return mind
@@ -149,14 +157,19 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
         return shared.workshop(folder, say_so.reach)
 
     say_so = SaySo(shared.policy, shared.settings.approvals.mode, shared.standing)
+    lost = say_so.restore(journal.terms)
+    mind = await shared.mind_called(journal.terms.model)
+    if mind.missing:
+        lost.append(f"{mind.missing} {shared.mind.model.name} answers instead.")
+        mind = shared.mind
     workshop = make_workshop()
     memory = Memory(shared.home, shared.settings.undo, journal, workshop)
     agent = Agent(
-        shared.mind.model,
+        mind.model,
         workshop,
         desk,
         journal,
-        profile=shared.mind.manner,
+        profile=mind.manner,
         checkpointer=memory.checkpointer,
         bounds=bounds(shared.settings),
         outputs=Outputs(shared.home.state / "outputs" / about.id),
@@ -176,6 +189,8 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
         shared.watch,
         "on" if shared.settings.voice.fillers else "off",
     )
+    for sentence in lost:
+        conversation.notice(sentence)
     workshop.prepare()
     return Furnished(
         shared,

@@ -17,6 +17,7 @@ from sayso.server.agent.loop import Agent
 from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.say_so import Mode, SaySo
 from sayso.server.agent.spending import DayBook
+from sayso.server.agent.terms import Terms
 from sayso.server.furnishing import bounds, day_bounds
 from sayso.server.memory import Memory
 from sayso.server.parts import Builder, Ground
@@ -85,6 +86,7 @@ class OneHouse:
 
         day = await DayBook.open(log, day_bounds(settings))
         journal = await Journal.open(log, NAME, day.saw)
+        say_so.restore(replace(journal.terms, mode=""))
         workshop = make_workshop()
         memory = Memory(Home(own, own, own), settings.undo, journal, workshop)
         desk = ApprovalDesk(journal, settings.approvals.expire_s)
@@ -120,7 +122,7 @@ class OneHouse:
         """Begin anew, in new interpreters."""
         await self._journal.note("person", ConversationReset())
         await self._memory.workshop.close()
-        self.agent.say_so.take_back()
+        self.agent.say_so.restore(Terms())
         self._memory.workshop = self._make_workshop()
         self.agent.use_workshop(Toolbox(self._memory.workshop, self._functions))
 

@@ -11,7 +11,8 @@ from sayso.server.policy.rules import RuleError
 from sayso.server.runtimes.reach import Access, GrantError, Reach, folder, hosts_of
 from sayso.server.settings import Settings, SettingsError
 from sayso.server.settings.errors import WrongValue
-from sayso.server.settings.loading import user_file
+from sayso.server.settings.keys import Value
+from sayso.server.settings.loading import read, user_file
 from sayso.server.settings.writing import set_in_file
 
 log = logging.getLogger(__name__)
@@ -46,18 +47,50 @@ class StandingGrants:
             self._reach = self._reach.joined(granted)
         return ""
 
+    async def drop(self, part: Reach) -> str:
+        """Take a grant out of the settings; return what went wrong, in a sentence, or nothing."""
+        async with self._one_at_a_time:
+            try:
+                elsewhere = await asyncio.to_thread(self._cross_out, part)
+            except SettingsError as problem:
+                return f"It could not be taken back: {problem}"
+            self._reach = self._reach.without(part)
+        if elsewhere:
+            return (
+                "It is taken back until Sayso ends; after that it is there again, because not your"
+                f" settings file decides: `sayso settings {elsewhere}` shows what does."
+            )
+        return ""
+
+    def _cross_out(self, part: Reach) -> str:
+        """Returns the key that another source sets against the person's file, if one does."""
+        places = [each.path for each in part.folders]
+        changed: dict[str, Value] = {}
+        if part.places("read"):
+            self._read = changed["code.read_folders"] = _without(self._read, places)
+        if part.places("write"):
+            self._write = changed["code.write_folders"] = _without(self._write, places)
+        if part.hosts:
+            gone = set(part.hosts)
+            self._hosts = tuple(name for name in self._hosts if not gone & {*hosts_of([name])})
+            changed["code.hosts"] = self._hosts
+        if part.network:
+            changed["code.network"] = False
+        for dotted, value in changed.items():
+            set_in_file(user_file(self._home), dotted, value)
+        now = read(self._home).values
+        return next((key for key, value in changed.items() if now[key] != value), "")
+
     def _write_down(self, granted: Reach) -> None:
         file = user_file(self._home)
-        read = [str(each.path) for each in granted.folders if each.access == "read"]
-        write = [str(each.path) for each in granted.folders if each.access == "write"]
-        if read:
+        if read := granted.places("read"):
             self._read = _added(self._read, read)
             set_in_file(file, "code.read_folders", self._read)
-        if write:
+        if write := granted.places("write"):
             self._write = _added(self._write, write)
             set_in_file(file, "code.write_folders", self._write)
         if granted.hosts:
-            self._hosts = _added(self._hosts, list(granted.hosts))
+            self._hosts = _added(self._hosts, granted.hosts)
             set_in_file(file, "code.hosts", self._hosts)
         if granted.network:
             set_in_file(file, "code.network", True)
@@ -70,7 +103,11 @@ class StandingGrants:
             return replace(self._reach)
 
 
-def _added(before: tuple[str, ...], new: list[str]) -> tuple[str, ...]:
+def _without(before: tuple[str, ...], places: list[Path]) -> tuple[str, ...]:
+    return tuple(path for path in before if Path(path).expanduser().resolve() not in places)
+
+
+def _added(before: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*before, *new)))
 
 

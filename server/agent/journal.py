@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Self
 
 from sayso.server.agent.history import History
+from sayso.server.agent.terms import Terms
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import (
     ApprovalClosed,
@@ -36,6 +37,8 @@ class Journal:
         self.conversation = conversation
         self._watch = watch
         self.history = history
+        self.terms = Terms()
+        """On which terms the conversation was left when it was last closed."""
         self._log = log
         self._tip = tip
         self._in_order = asyncio.Lock()
@@ -56,6 +59,7 @@ class Journal:
         events = await log.conversation(conversation)
         history = History(event.record for event in events)
         journal = cls(log, conversation, history, events[-1].id if events else None, watch)
+        journal.terms = Terms.of(event.record for event in events)
         asked = {
             event.record.id: event.record.run
             for event in events

@@ -19,11 +19,11 @@ from sayso.server.agent.say_so import Reachable, SaySo
 from sayso.server.policy.judging import Judgement
 from sayso.server.runtimes.network.proxy import Passage
 from sayso.server.runtimes.runtime import Ending, Output
+from sayso.server.store.decisions import NetworkUsed
 from sayso.server.store.records import (
     Call,
     Changes,
     InterpretersEnded,
-    NetworkUsed,
     RunIntended,
     RunReported,
 )

@@ -10,8 +10,13 @@ from sayso.server.agent.emitting import Emit
 from sayso.server.agent.events import ApprovalSettled
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.say_so import Grant, Reachable, SaySo
+from sayso.server.agent.terms import granted
 from sayso.server.runtimes.reach import GrantError
-from sayso.server.store.records import Call, InterpretersEnded, ReachGranted, RunReported
+from sayso.server.store.records import (
+    Call,
+    InterpretersEnded,
+    RunReported,
+)
 
 _NO: Final = "The person said no: nothing more was opened. Go on without, or ask what they want."
 _SILENCE: Final = "The person did not answer, which means no: nothing more was opened."
@@ -57,8 +62,9 @@ class Access:
             await self._report(call, "refused", _NO if ruling.decision == "no" else _SILENCE)
             return
         trouble = await self._say_so.grant(grant, lasting=ruling.lasting)
-        granted = ReachGranted(call.id, grant.lines, ruling.by, ruling.lasting and not trouble)
-        await self._journal.note("person", granted)
+        lasting = ruling.lasting and not trouble
+        record = granted(call.id, grant.added, ruling.by, lasting=lasting)
+        await self._journal.note("person", record)
         lost = await self._say_so.settle(self._workshop)
         if lost:
             await self._journal.note("server", InterpretersEnded())

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, Literal, Protocol, get_args
 
 from sayso.server.agent.access import Wish
+from sayso.server.agent.terms import Terms
 from sayso.server.policy.judging import Judgement, Policy
 from sayso.server.runtimes.reach import Folder, GrantError, Reach, folder, personal
 
@@ -57,6 +58,10 @@ class Standing(Protocol):
         """Keep this for good; return what went wrong, in a sentence, or nothing."""
         ...
 
+    async def drop(self, part: Reach) -> str:
+        """Keep this no more; return what went wrong, in a sentence, or nothing."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Grant:
@@ -71,9 +76,21 @@ class Grant:
     @property
     def lines(self) -> tuple[str, ...]:
         """What is new, a line each."""
-        hosts = tuple(f"host {host}" for host in self.added.hosts)
-        network = ("any public host on the network",) if self.added.network else ()
-        return (*map(str, self.added.folders), *hosts, *network)
+        return self.added.lines
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One thing that is granted."""
+
+    part: Reach
+    until: Literal["conversation", "good", "rule"]
+    """It lasts as long as this conversation; for good; as long as the person's rule."""
+
+    @property
+    def line(self) -> str:
+        """In words."""
+        return self.part.lines[0]
 
 
 class SaySo:
@@ -128,14 +145,52 @@ class SaySo:
         self._mode = name
         return self._mode
 
-    def take_back(self) -> None:
-        """What was granted for this conversation is granted no more, from the next run on."""
-        self._own = Reach()
+    @property
+    def held(self) -> tuple[Held, ...]:
+        """All that is granted, one by one."""
+        standing = self._standing.reach if self._standing else Reach()
+        ruled = Reach(hosts=self._policy.allowed_hosts).without(standing)
+        return (
+            *(Held(part, "conversation") for part in self._own.parts),
+            *(Held(part, "good") for part in standing.parts),
+            *(Held(part, "rule") for part in ruled.parts),
+        )
+
+    async def take_back(self, held: Held) -> str:
+        """From the next run on it is granted no more; return what went wrong, in a sentence, or
+        nothing.
+        """
+        if held.until == "rule":
+            return f"A rule of yours allows {held.line}: `sayso settings approvals.rules`."
+        if held.until == "good":
+            return await self._standing.drop(held.part) if self._standing else ""
+        self._own = self._own.without(held.part)
+        return ""
 
     def forget(self) -> None:
         """Begin anew, as the settings have it."""
-        self.take_back()
+        self._own = Reach()
         self._mode = self._first_mode
+
+    def restore(self, terms: Terms) -> list[str]:
+        """Let what was decided before the conversation was closed hold again; return what does not,
+        in sentences.
+
+        The mode full does not: nobody is to find the sandbox gone who did not just ask for it.
+        """
+        lost = []
+        if terms.mode == "full" and self._first_mode != "full":
+            lost.append(f"The mode full ended with the server; it is {self._mode} again.")
+        elif terms.mode in MODES:
+            self._mode = next(mode for mode in MODES if mode == terms.mode)
+        own = replace(terms.granted, folders=())
+        for each in terms.granted.folders:
+            if _is_still_there(each):
+                own = own.with_folder(each)
+            else:
+                lost.append(f"{each.path} is not what it was when you opened it: it is closed.")
+        self._own = own
+        return lost
 
     async def settle(self, workshop: Reachable) -> bool:
         """See to it that code has this reach; return whether variables were lost over it."""
@@ -186,6 +241,8 @@ class SaySo:
         trouble = ""
         if lasting and self._standing:
             trouble = await self._standing.keep(grant.added)
+            if not trouble:
+                return ""
         self._own = self._own.joined(grant.added)
         return trouble
 
@@ -205,3 +262,11 @@ class SaySo:
         if added.network:
             found.append("Code could send what it reads to anyone.")
         return tuple(found)
+
+
+def _is_still_there(granted: Folder) -> bool:
+    """Whether the path leads where it led when it was granted: code may have put a link there."""
+    try:
+        return folder(granted.path, granted.access) == granted
+    except GrantError:
+        return False

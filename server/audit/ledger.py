@@ -5,6 +5,14 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from sayso.server.store.decisions import (
+    ModeChanged,
+    ModelChosen,
+    NetworkUsed,
+    ReachGranted,
+    ReachTakenBack,
+    WorkspaceChosen,
+)
 from sayso.server.store.records import (
     NO_CHANGES,
     Answered,
@@ -14,14 +22,16 @@ from sayso.server.store.records import (
     Changes,
     Event,
     MadeAgain,
-    ModeChanged,
-    NetworkUsed,
-    ReachGranted,
     RunIntended,
     RunReported,
     TakenBack,
 )
 from sayso.server.store.redaction import redacted
+
+Decided = Literal["grant", "mode", "model", "folder"]
+"""By a person, apart from any run."""
+
+Kind = Literal["run", "undo", "redo"] | Decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +56,7 @@ class Approval:
 class Entry:
     """One piece of code, one undo, or one change of what runs unasked."""
 
-    kind: Literal["run", "undo", "redo", "mode"]
+    kind: Kind
     time: float
     """Unix seconds: when it was wanted."""
     conversation: str
@@ -130,17 +140,22 @@ class _Book:
                 self._note(run, network=(*self.entries[run].network, _connection(record)))
             case ReachGranted(run=run, what=what, lasting=lasting):
                 self._note(run, granted=what, for_good=lasting)
+            case ReachTakenBack(what=what, by=by):
+                self._decide(event, "grant", by, f"Taken back: {', '.join(what)}.")
             case ModeChanged(mode=mode, by=by):
-                self.entries[f"event {event.id}"] = Entry(
-                    "mode",
-                    event.time,
-                    event.conversation,
-                    asked_by=by,
-                    status="ok",
-                    detail=f"The mode is {mode}.",
-                )
+                self._decide(event, "mode", by, f"The mode is {mode}.")
+            case ModelChosen(name=name, by=by):
+                self._decide(event, "model", by, f"{name or 'The usual model'} answers.")
+            case WorkspaceChosen(path=path, by=by):
+                self._decide(event, "folder", by, f"Code runs in {path or 'its own folder'}.")
             case _:
                 pass
+
+    def _decide(self, event: Event, kind: Decided, by: str, detail: str) -> None:
+        """Something was decided apart from any run."""
+        self.entries[f"event {event.id}"] = Entry(
+            kind, event.time, event.conversation, asked_by=by, status="ok", detail=detail
+        )
 
     def _want(self, event: Event, run: str, language: str, code: str) -> None:
         asked = self._asked.get(event.conversation, Asked(""))

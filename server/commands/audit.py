@@ -43,12 +43,12 @@ class Audit:
 
 def _line(entry: Entry) -> str:
     when = datetime.fromtimestamp(entry.time).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-    if entry.kind == "mode":
-        said = f"{entry.detail} By {entry.asked_by or 'somebody'}."
-        return f"{when}  {entry.conversation:12}  {said}"
-    if entry.kind != "run":
+    if entry.kind in ("undo", "redo"):
         said = f"{entry.kind} by {entry.asked_by or 'somebody'}: {len(entry.runs)} runs"
         return f"{when}  {entry.conversation:12}  {said}{_changed(entry)}"
+    if entry.kind != "run":
+        said = f"{entry.detail} By {entry.asked_by or 'somebody'}."
+        return f"{when}  {entry.conversation:12}  {said}"
     approval = entry.approval
     consent = approval.decision + (f" by {approval.by}" if approval.by else "")
     first = redacted(entry.code.strip().partition("\n")[0])[:_CODE_CHARS]

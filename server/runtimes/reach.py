@@ -89,6 +89,33 @@ class Reach:
             both = both.with_host(host)
         return replace(both, network=self.network or other.network)
 
+    def without(self, other: "Reach") -> "Reach":
+        """This, and nothing of what is granted there in the same words."""
+        return replace(
+            self,
+            folders=tuple(each for each in self.folders if each not in other.folders),
+            hosts=tuple(host for host in self.hosts if host not in other.hosts),
+            network=self.network and not other.network,
+        )
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What is granted, a line each."""
+        hosts = tuple(f"host {host}" for host in self.hosts)
+        network = ("any public host on the network",) if self.network else ()
+        return (*map(str, self.folders), *hosts, *network)
+
+    @property
+    def parts(self) -> tuple["Reach", ...]:
+        """What is granted, one by one, in the order of `lines`."""
+        folders = (Reach(folders=(each,)) for each in self.folders)
+        hosts = (Reach(hosts=(host,)) for host in self.hosts)
+        return (*folders, *hosts, *((Reach(network=True),) if self.network else ()))
+
+    def places(self, access: Access) -> tuple[str, ...]:
+        """The paths that are granted for this and no more."""
+        return tuple(str(each.path) for each in self.folders if each.access == access)
+
     def lets_pass(self, host: str) -> bool:
         """Whether the network proxy may lead to this host, if it is a public one."""
         if self.look_only or any(_matches(host, name) for name in self.closed):

@@ -1,6 +1,12 @@
 """Commands that choose for this conversation: which model answers."""
 
+from typing import Final
+
 from sayso.server.slash.command import Command, Outcome, Situation
+from sayso.server.store.decisions import ModelChosen
+
+USUAL: Final = "default"
+"""The model of the settings."""
 
 
 async def _model(situation: Situation) -> Outcome:
@@ -8,14 +14,18 @@ async def _model(situation: Situation) -> Outcome:
     if not name:
         return Outcome(
             f"Answers come from {situation.here.agent.model_name}. "
-            "`/model NAME` takes another one for this conversation."
+            "`/model NAME` takes another one for this conversation, "
+            f"`/model {USUAL}` the usual one again."
         )
     if refusal := not_here(situation):
         return refusal
-    mind = await situation.here.think_with(name)
+    usual = name.lower() == USUAL
+    mind = await situation.here.think_with("" if usual else name)
     if mind.missing:
         return Outcome(mind.missing, ok=False)
-    return Outcome(f"{mind.sentence} That holds for this conversation, until Sayso ends.")
+    chosen = ModelChosen("" if usual else name, situation.device)
+    await situation.here.journal.note("person", chosen)
+    return Outcome(mind.sentence if usual else f"{mind.sentence} That holds for this conversation.")
 
 
 def not_here(situation: Situation) -> Outcome | None:

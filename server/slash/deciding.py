@@ -1,9 +1,20 @@
 """Commands about the say-so: what runs unasked, and what was granted."""
 
-from sayso.server.agent.say_so import MEANINGS, ModeError
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from sayso.server.agent.say_so import MEANINGS, Held, ModeError
+from sayso.server.agent.terms import taken_back
 from sayso.server.slash.choosing import not_here
 from sayso.server.slash.command import Command, Outcome, Situation
-from sayso.server.store.records import ModeChanged
+from sayso.server.store.decisions import ModeChanged
+
+_UNTIL: Final = {
+    "conversation": "for this conversation",
+    "good": "for good",
+    "rule": "by your rule",
+}
 
 
 async def _mode(situation: Situation) -> Outcome:
@@ -22,25 +33,65 @@ async def _mode(situation: Situation) -> Outcome:
     except ModeError as problem:
         return Outcome(str(problem), ok=False)
     await situation.here.journal.note("person", ModeChanged(mode, situation.device))
-    return Outcome(f"The mode is {mode} from the next run on: {MEANINGS[mode]}.")
+    held = "; it ends with the server" if mode == "full" else ""
+    return Outcome(f"The mode is {mode} from the next run on: {MEANINGS[mode]}{held}.")
 
 
 async def _grants(situation: Situation) -> Outcome:
-    say_so = situation.here.agent.say_so
-    if situation.text.strip() in ("forget", "clear"):
-        say_so.take_back()
-        return Outcome(
-            "What was granted for this conversation is taken back from the next run on."
-            " What was granted for good stands in the settings: `sayso settings code`."
-        )
-    granted = say_so.granted
-    lines = [str(each) for each in granted.folders]
-    lines += [f"host {host}" for host in granted.hosts]
-    lines += ["any public host on the network"] if granted.network else []
-    return Outcome("\n".join(lines) or "Nothing beyond the workspace is granted.")
+    held = situation.here.agent.say_so.held
+    match situation.text.split():
+        case []:
+            return Outcome(_listed(held) or "Nothing beyond the workspace is granted.")
+        case ["forget" | "clear"]:
+            wanted = [each for each in held if each.until == "conversation"]
+        case ["forget" | "clear", *words]:
+            wanted = _meant(" ".join(words), held)
+        case _:
+            return Outcome("`/grants` lists them, `/grants forget 1` takes one back.", ok=False)
+    if not wanted:
+        return Outcome("There is no such grant; `/grants` lists those that there are.", ok=False)
+    if refusal := not_here(situation):
+        return refusal
+    return await _take_back(situation, wanted)
+
+
+async def _take_back(situation: Situation, wanted: Sequence[Held]) -> Outcome:
+    """From the next run on, and written down."""
+    here, told = situation.here, []
+    for each in wanted:
+        if trouble := await here.agent.say_so.take_back(each):
+            told.append(trouble)
+        if each.until != "rule":
+            lasting = each.until == "good"
+            await here.journal.note(
+                "person", taken_back(each.part, situation.device, lasting=lasting)
+            )
+            told.append(f"Taken back from the next run on: {each.line}.")
+    return Outcome("\n".join(told))
+
+
+def _listed(held: Sequence[Held]) -> str:
+    width = max((len(each.line) for each in held), default=0)
+    lines = [
+        f"{number:>3}  {each.line:<{width}}  {_UNTIL[each.until]}"
+        for number, each in enumerate(held, 1)
+    ]
+    return "\n".join([*lines, "`/grants forget 1` takes one back."]) if lines else ""
+
+
+def _meant(text: str, held: Sequence[Held]) -> list[Held]:
+    """By its number, its line, or the place or host in it."""
+    if text.isdecimal():
+        return list(held[int(text) - 1 : int(text)]) if int(text) else []
+    names = (text, str(Path(text).expanduser()))
+    return [
+        each
+        for each in held
+        if each.line in names or each.line.endswith(tuple(f" {name}" for name in names))
+    ]
 
 
 DECIDING = (
     Command("mode", "what runs unasked: read-only, ask, workspace or full", _mode),
-    Command("grants", "what code may reach besides; `/grants forget` takes it back", _grants),
+    Command("grants", "what code may reach besides; `/grants forget 1` takes it back", _grants),
 )

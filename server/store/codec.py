@@ -7,6 +7,14 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final, Literal, Union, cast, get_args, get_origin, get_type_hints
 
+from sayso.server.store.decisions import (
+    ModeChanged,
+    ModelChosen,
+    NetworkUsed,
+    ReachGranted,
+    ReachTakenBack,
+    WorkspaceChosen,
+)
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import (
     Answered,
@@ -23,9 +31,6 @@ from sayso.server.store.records import (
     InterpretersEnded,
     Interrupted,
     MadeAgain,
-    ModeChanged,
-    NetworkUsed,
-    ReachGranted,
     Record,
     ReminderCancelled,
     ReminderSet,
@@ -43,7 +48,10 @@ _KINDS: Final[Mapping[str, type]] = {
     "approval.opened": ApprovalOpened,
     "approval.closed": ApprovalClosed,
     "reach.granted": ReachGranted,
+    "reach.taken_back": ReachTakenBack,
     "mode.changed": ModeChanged,
+    "model.chosen": ModelChosen,
+    "workspace.chosen": WorkspaceChosen,
     "network.used": NetworkUsed,
     "run.intended": RunIntended,
     "run.reported": RunReported,

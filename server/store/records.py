@@ -7,6 +7,15 @@ reads a kind that it does not know as `Unread`, so that a log outlives the versi
 from dataclasses import dataclass
 from typing import Literal
 
+from sayso.server.store.decisions import (
+    ModeChanged,
+    ModelChosen,
+    NetworkUsed,
+    ReachGranted,
+    ReachTakenBack,
+    WorkspaceChosen,
+)
+
 Source = Literal["person", "model", "runtime", "server"]
 
 
@@ -81,40 +90,6 @@ class ApprovalClosed:
     """Hash of what was approved; empty unless something was."""
     lasting: bool = False
     """More reach was granted for good."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReachGranted:
-    """Code can reach more from here on."""
-
-    run: str
-    """The call that asked for it."""
-    what: tuple[str, ...]
-    """`read /home/ada/Downloads`, `host api.a.org` …"""
-    by: str = ""
-    """The device that granted it; empty if the settings did."""
-    lasting: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ModeChanged:
-    """The person changed what runs unasked."""
-
-    mode: str
-    by: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class NetworkUsed:
-    """A run went to a host, or was not let through."""
-
-    run: str
-    host: str
-    port: int
-    verdict: Literal["passed", "refused", "failed"]
-    sent: int = 0
-    """Bytes that code sent there."""
-    received: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +287,10 @@ Record = (
     | ApprovalOpened
     | ApprovalClosed
     | ReachGranted
+    | ReachTakenBack
     | ModeChanged
+    | ModelChosen
+    | WorkspaceChosen
     | NetworkUsed
     | RunIntended
     | RunReported

@@ -12,10 +12,9 @@ from sayso.server.policy.judging import Policy
 from sayso.server.runtimes.reach import Folder, Reach
 from sayso.server.settings import Settings
 from sayso.server.standing import StandingGrants
+from sayso.server.store.decisions import NetworkUsed, ReachGranted
 from sayso.server.store.records import (
     ApprovalOpened,
-    NetworkUsed,
-    ReachGranted,
     RunIntended,
     RunReported,
 )
@@ -151,7 +150,8 @@ async def test_a_folder_is_asked_for_granted_and_then_read(house: House, downloa
     assert "variables are lost" in house.sent(2)[-1]["content"]
     assert house.output == "42 euros\n"
     (granted,) = await house.records(ReachGranted)
-    assert granted == ReachGranted(granted.run, (f"read {downloads}",), "kitchen", lasting=False)
+    what, read = (f"read {downloads}",), (str(downloads),)
+    assert granted == ReachGranted(granted.run, what, "kitchen", lasting=False, read=read)
 
 
 @pytest.mark.parametrize(

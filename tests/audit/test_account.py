@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from sayso.server.audit.ledger import as_json, ledger
+from sayso.server.store.decisions import ModeChanged, NetworkUsed, ReachGranted
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import (
     Answered,
@@ -22,9 +23,6 @@ from sayso.server.store.records import (
     Changes,
     ConversationBegan,
     Event,
-    ModeChanged,
-    NetworkUsed,
-    ReachGranted,
     Record,
     RunIntended,
     RunReported,

@@ -1,0 +1,65 @@
+"""On which terms a conversation goes on after it was closed: the fold of what the person decided.
+
+Pure. What was granted for good is not in here: the settings keep that.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Self
+
+from sayso.server.runtimes.reach import Folder, Reach
+from sayso.server.store.decisions import ModeChanged, ModelChosen, ReachGranted, ReachTakenBack
+from sayso.server.store.records import ConversationReset, Record
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What holds for one conversation."""
+
+    granted: Reach = field(default_factory=Reach)
+    mode: str = ""
+    """What runs unasked; empty: as the settings have it."""
+    model: str = ""
+    """Which language model answers; empty: the one of the settings."""
+
+    @classmethod
+    def of(cls, records: Iterable[Record]) -> Self:
+        """As the log tells it. A reset takes back grants and mode, and leaves the model."""
+        terms = cls()
+        for record in records:
+            match record:
+                case ReachGranted(lasting=False):
+                    terms = replace(terms, granted=terms.granted.joined(reach_of(record)))
+                case ReachTakenBack(lasting=False):
+                    terms = replace(terms, granted=terms.granted.without(reach_of(record)))
+                case ModeChanged(mode=mode):
+                    terms = replace(terms, mode=mode)
+                case ModelChosen(name=name):
+                    terms = replace(terms, model=name)
+                case ConversationReset():
+                    terms = cls(model=terms.model)
+                case _:
+                    pass
+        return terms
+
+
+def reach_of(record: ReachGranted | ReachTakenBack) -> Reach:
+    """What a record is about."""
+    read = (Folder(Path(path), "read") for path in record.read)
+    write = (Folder(Path(path), "write") for path in record.write)
+    return Reach((*read, *write), record.hosts, network=record.network)
+
+
+def granted(run: str, added: Reach, by: str, *, lasting: bool) -> ReachGranted:
+    """The record of a grant."""
+    read, write = added.places("read"), added.places("write")
+    return ReachGranted(
+        run, added.lines, by, lasting, read, write, added.hosts, network=added.network
+    )
+
+
+def taken_back(part: Reach, by: str, *, lasting: bool) -> ReachTakenBack:
+    """The record of a grant that is no more."""
+    read, write = part.places("read"), part.places("write")
+    return ReachTakenBack(part.lines, by, lasting, read, write, part.hosts, network=part.network)

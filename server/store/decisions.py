@@ -1,0 +1,80 @@
+"""Records of what the person decided about a conversation (its reach, mode, model and folder), and
+of what its code then did with the network.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class ReachGranted:
+    """Code can reach more from here on."""
+
+    run: str
+    """The call that asked for it."""
+    what: tuple[str, ...]
+    """`read /home/ada/Downloads`, `host api.a.org` …"""
+    by: str = ""
+    """The device that granted it; empty if the settings did."""
+    lasting: bool = False
+    """For good, which the settings keep; else for as long as the conversation."""
+    read: tuple[str, ...] = ()
+    """Folders and files, whole paths."""
+    write: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    network: bool = False
+    """Every public host."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReachTakenBack:
+    """What was granted is granted no more."""
+
+    what: tuple[str, ...]
+    """In the words of the grant."""
+    by: str = ""
+    lasting: bool = False
+    """It had been granted for good."""
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    network: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ModeChanged:
+    """The person changed what runs unasked."""
+
+    mode: str
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChosen:
+    """The person chose which language model answers here."""
+
+    name: str
+    """As the settings would name it; empty: the one of the settings."""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceChosen:
+    """The person chose the folder in which code runs here."""
+
+    path: str
+    """Absolute; empty: the conversation's own."""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkUsed:
+    """A run went to a host, or was not let through."""
+
+    run: str
+    host: str
+    port: int
+    verdict: Literal["passed", "refused", "failed"]
+    sent: int = 0
+    """Bytes that code sent there."""
+    received: int = 0
