@@ -83,6 +83,16 @@ def add_conversation(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--folder",
+        metavar="PATH",
+        default="",
+        help="work in this folder of the server's machine: in the conversation that does, or a new "
+        "one; with --conversation, let that one move there",
+    )
+
+
 def make_link(
     server: str,
     kind: str,

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from sayso.protocol.home import Home
 from sayso.server.conversations import Conversations
-from sayso.server.furnishing import workspace
-from sayso.server.settings import Settings
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import Conversation
 from sayso.server.undo.checkpoints import archive_of
@@ -35,20 +33,17 @@ async def forget_in_time(conversations: Conversations, keep_days: int) -> None:
         await asyncio.sleep(LOOK_EVERY_S)
 
 
-async def wipe(home: Home, settings: Settings, about: Conversation) -> None:
-    """Its checkpoints, its long outputs, and its folder, unless that is one that the person chose:
-    what is there is theirs."""
-    await asyncio.to_thread(_wipe, home, settings, about)
+async def wipe(home: Home, about: Conversation) -> None:
+    """Its checkpoints, its long outputs, and its own folder; one that was chosen is the person's."""
+    await asyncio.to_thread(_wipe, home, about)
 
 
-def _wipe(home: Home, settings: Settings, about: Conversation) -> None:
+def _wipe(home: Home, about: Conversation) -> None:
     archive = archive_of(home.state / "undo", about.id)
     for file in archive.parent.glob(f"{archive.stem}.*"):
         file.unlink(missing_ok=True)
     _remove(home.state / "outputs" / about.id)
-    folder = workspace(home, settings, about)
-    if folder.parent == home.data / "workspaces":
-        _remove(folder)
+    _remove(home.data / "workspaces" / about.id)
 
 
 def _remove(folder: Path) -> None:

@@ -29,6 +29,7 @@ from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
 from sayso.server.standing import StandingGrants
 from sayso.server.store import records
+from sayso.server.store.decisions import WorkspaceChosen
 from sayso.server.store.event_log import EventLog
 from sayso.server.turn.effects import Effect
 from sayso.server.workspace_files import WorkspaceFiles
@@ -77,7 +78,7 @@ class Furnished:
         agent: Agent,
         journal: Journal,
         workshop: Workshop,
-        make_workshop: Callable[[], Workshop],
+        make_workshop: Callable[[Path], Workshop],
         memory: Memory,
         of_undoing: UndoAnswers,
     ) -> None:
@@ -93,8 +94,7 @@ class Furnished:
         self.of_undoing = of_undoing
         """What is said when something was taken back."""
         self._memory = memory
-        most = shared.settings.code.upload_mb * MB
-        self._files = WorkspaceFiles(Path(workshop.where), most)
+        self._files = self._files_of(workshop)
         self._one_file_at_a_time = asyncio.Lock()
         self._make_workshop = make_workshop
         self._life = asyncio.create_task(conversation.run(), name=f"conversation {about.id}")
@@ -130,12 +130,32 @@ class Furnished:
 
     async def renew(self) -> None:
         """New interpreters: nothing that code left in them remains."""
-        await self.workshop.close()
         self.agent.say_so.forget()
-        self.workshop = self._make_workshop()
-        self._memory.workshop = self.workshop
+        await self._set_up(Path(self.workshop.where))
+
+    async def work_in(self, folder: Path | None, by: str) -> None:
+        """Let code run in another folder; without one, in the conversation's own. What runs is
+        stopped, and variables are gone. Raises StoreError.
+        """
+        await self.conversation.rest()
+        chosen = WorkspaceChosen(str(folder) if folder else "", by)
+        await self.journal.note("person", chosen)
+        self.about = replace(self.about, workspace=chosen.path)
+        await self._set_up(workspace(self._shared.home, self._shared.settings, self.about))
+        await self.journal.note("server", records.InterpretersEnded())
+
+    async def _set_up(self, folder: Path) -> None:
+        await self.workshop.close()
+        self.workshop = self._make_workshop(folder)
+        await self._memory.move(self.workshop)
         self.agent.use_workshop(self.workshop)
+        async with self._one_file_at_a_time:
+            await asyncio.to_thread(self._files.close)
+            self._files = self._files_of(self.workshop)
         self.workshop.prepare()
+
+    def _files_of(self, workshop: Workshop) -> WorkspaceFiles:
+        return WorkspaceFiles(Path(workshop.where), self._shared.settings.code.upload_mb * MB)
 
     async def close(self) -> None:
         """Stop what it does and end its interpreters."""
@@ -151,9 +171,8 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
     """Open a conversation. Raises StoreError."""
     journal = await Journal.open(shared.log, about.id, shared.day.saw)
     desk = ApprovalDesk(journal, shared.settings.approvals.expire_s)
-    folder = workspace(shared.home, shared.settings, about)
 
-    def make_workshop() -> Workshop:
+    def make_workshop(folder: Path) -> Workshop:
         return shared.workshop(folder, say_so.reach)
 
     say_so = SaySo(shared.policy, shared.settings.approvals.mode, shared.standing)
@@ -162,7 +181,7 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
     if mind.missing:
         lost.append(f"{mind.missing} {shared.mind.model.name} answers instead.")
         mind = shared.mind
-    workshop = make_workshop()
+    workshop = make_workshop(workspace(shared.home, shared.settings, about))
     memory = Memory(shared.home, shared.settings.undo, journal, workshop)
     agent = Agent(
         mind.model,
@@ -170,7 +189,7 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
         desk,
         journal,
         profile=mind.manner,
-        checkpointer=memory.checkpointer,
+        checkpointer=memory,
         bounds=bounds(shared.settings),
         outputs=Outputs(shared.home.state / "outputs" / about.id),
         day=shared.day,

@@ -96,7 +96,7 @@ class OneHouse:
             desk,
             journal,
             profile=mind.manner,
-            checkpointer=memory.checkpointer,
+            checkpointer=memory,
             bounds=bounds(settings),
             say_so=say_so,
             outputs=Outputs(own / "outputs"),
@@ -123,7 +123,7 @@ class OneHouse:
         await self._journal.note("person", ConversationReset())
         await self._memory.workshop.close()
         self.agent.say_so.restore(Terms())
-        self._memory.workshop = self._make_workshop()
+        await self._memory.move(self._make_workshop())
         self.agent.use_workshop(Toolbox(self._memory.workshop, self._functions))
 
     def messages(self) -> Iterator[tuple[Role, str, str, str]]:

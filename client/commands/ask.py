@@ -15,12 +15,14 @@ from sayso.client.once import Decide, TurnWatch, always, once, put, run_turns
 from sayso.client.options import (
     WITHOUT_SPEECH,
     add_conversation,
+    add_folder,
     add_server,
     add_timeout,
     keep_files,
     make_link,
     prepare_logging,
 )
+from sayso.client.placing import Placement
 from sayso.client.seen import Screen
 from sayso.client.sending import FileSender
 from sayso.client.session import Session
@@ -40,6 +42,7 @@ class Ask:
         )
         add_server(parser)
         add_conversation(parser)
+        add_folder(parser)
         parser.add_argument(
             "--file",
             metavar="PATH",
@@ -65,9 +68,11 @@ async def _ask(arguments: argparse.Namespace) -> None:
     screen: Screen = JsonScreen(sys.stdout) if arguments.json else plain
     keeper = keep_files(screen, arguments.server)
     sender = FileSender(keeper)
-    watch = TurnWatch(sender)
+    placement = Placement(sender, arguments.folder, arguments.conversation)
+    watch = TurnWatch(placement)
     link = make_link(arguments.server, "ask", WITHOUT_SPEECH, arguments.conversation)
     session = Session(link, silent_speaker(), watch)
+    placement.through(session.send)
 
     async def ask() -> None:
         names = [await sender.put(path, link.send) for path in arguments.file]
@@ -75,7 +80,8 @@ async def _ask(arguments: argparse.Namespace) -> None:
 
     try:
         decide = _decide(arguments, plain)
-        await run_turns(session, watch, once(ask), decide, arguments.timeout)
+        asks = placement.first(once(ask))
+        await run_turns(session, watch, asks, decide, arguments.timeout)
         await keeper.close()
     finally:
         plain.end_reply()

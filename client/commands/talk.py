@@ -27,12 +27,14 @@ from sayso.client.once import TurnWatch, always, once, run_turns
 from sayso.client.options import (
     WITHOUT_SPEECH,
     add_conversation,
+    add_folder,
     add_server,
     add_timeout,
     keep_files,
     make_link,
     prepare_logging,
 )
+from sayso.client.placing import Placement
 from sayso.client.seen import Notice, Screen
 from sayso.client.session import Session
 from sayso.client.sound import Sound, file_sound, find_sound
@@ -50,6 +52,7 @@ class Talk:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_server(parser)
         add_conversation(parser)
+        add_folder(parser)
         parser.add_argument("--mic", metavar="NAME", default="", help=DEVICE)
         parser.add_argument("--speaker", metavar="NAME", default="", help=DEVICE)
         parser.add_argument(
@@ -97,10 +100,12 @@ async def _once(arguments: argparse.Namespace) -> int:
     if microphone is None:
         sys.stderr.write("`--once` needs something to say: give it with --mic file:PATH.\n")
         return MISUSED
-    watch = TurnWatch(_written(arguments))
+    placement = _placement(arguments, _written(arguments))
+    watch = TurnWatch(placement)
     echo = echo_kind(arguments.echo, sound)
     link = make_link(arguments.server, "talk", (), arguments.conversation, echo)
     session = Session(link, sound.speaker, watch)
+    placement.through(session.send)
     hands_free = None
     if arguments.hands_free:
         hands_free = await make_hands_free(session, arguments.wake, echo, FarEnd())
@@ -112,7 +117,8 @@ async def _once(arguments: argparse.Namespace) -> int:
             await session.speak(microphone)
 
     decide = always(arguments.approve or "no")
-    await run_turns(session, watch, once(ask), decide, arguments.timeout)
+    asks = placement.first(once(ask))
+    await run_turns(session, watch, asks, decide, arguments.timeout)
     return 0
 
 
@@ -122,13 +128,16 @@ async def _piped(arguments: argparse.Namespace) -> int:
 
     sound = file_sound(arguments.mic, arguments.speaker, arguments.pace)
     keeper = keep_files(_written(arguments), arguments.server)
-    watch = TurnWatch(keeper)
+    placement = _placement(arguments, keeper)
+    watch = TurnWatch(placement)
     wants = () if arguments.speaker else WITHOUT_SPEECH
     session = Session(
         make_link(arguments.server, "talk", wants, arguments.conversation), sound.speaker, watch
     )
+    placement.through(session.send)
     decide = always(arguments.approve or "no")
-    await run_turns(session, watch, piped(session), decide, arguments.timeout)
+    asks = placement.first(piped(session))
+    await run_turns(session, watch, asks, decide, arguments.timeout)
     await keeper.close()
     return 0
 
@@ -187,12 +196,18 @@ async def _session(
     wants = () if sound.audible else WITHOUT_SPEECH
     echo = echo_kind(arguments.echo, sound)
     link = make_link(arguments.server, "talk", wants, arguments.conversation, echo)
-    session = Session(link, sound.speaker, screen, earcons="on")
+    placement = _placement(arguments, screen)
+    session = Session(link, sound.speaker, placement, earcons="on")
+    placement.through(session.send)
     if far_end is None:
         return session, sound, None
     if echo == "half_duplex" and arguments.echo == "auto":
         screen.show(Notice(NO_CANCELLER))
     return session, sound, await make_hands_free(session, arguments.wake, echo, far_end)
+
+
+def _placement(arguments: argparse.Namespace, screen: Screen) -> Placement:
+    return Placement(screen, arguments.folder, arguments.conversation)
 
 
 def _written(arguments: argparse.Namespace) -> Screen:

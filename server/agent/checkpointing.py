@@ -1,8 +1,10 @@
 """The seam to what keeps the state before a run, so that the run can be undone."""
 
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from sayso.server.store.records import NO_CHANGES, Changes
+from sayso.server.undo.results import Undone
 
 
 class Checkpointer(Protocol):
@@ -25,3 +27,15 @@ class NoCheckpoints:
 
     async def after(self, run: str) -> Changes:
         return NO_CHANGES
+
+    async def undo(self, groups: Iterable[Sequence[str]]) -> Undone:
+        return Undone("off")
+
+    async def redo(self) -> Undone:
+        return Undone("off")
+
+    async def diff(self, groups: Iterable[Sequence[str]]) -> str:
+        return ""
+
+    async def close(self) -> None:
+        pass

@@ -10,6 +10,7 @@ at the server's own console alone: in its settings, or with a client that showed
 token.
 """
 
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, Protocol, get_args
@@ -246,19 +247,25 @@ class SaySo:
         self._own = self._own.joined(grant.added)
         return trouble
 
+    def warnings_about(self, place: Path) -> tuple[str, ...]:
+        """What a person should know who opens a place to code. Raises GrantError where a rule of
+        theirs forbids it.
+        """
+        if rule := self._policy.forbids_path(str(place)):
+            raise GrantError(f'{place} is not granted: the rule "{rule}" forbids it.')
+        judged = self._policy.judge("shell", f"cat {shlex.quote(str(place))}")
+        found = [f"{place}: {warning}" for warning in judged.warnings]
+        if Path.home().is_relative_to(place):
+            found.append("Your whole home folder is in it, with keys and passwords.")
+        return tuple(found)
+
     def _weighed(self, path: str, access: Literal["read", "write"]) -> Folder:
         place = folder(personal(path), access)
-        if rule := self._policy.forbids_path(str(place.path)):
-            raise GrantError(f'{place.path} is not granted: the rule "{rule}" forbids it.')
+        self.warnings_about(place.path)
         return place
 
     def _warnings(self, added: Reach) -> tuple[str, ...]:
-        found = []
-        for each in added.folders:
-            judged = self._policy.judge("shell", f"cat '{each.path}'")
-            found += [f"{each.path}: {warning}" for warning in judged.warnings]
-            if each.path == Path.home():
-                found.append("This is your whole home folder, with keys and passwords in it.")
+        found = [text for each in added.folders for text in self.warnings_about(each.path)]
         if added.network:
             found.append("Code could send what it reads to anyone.")
         return tuple(found)

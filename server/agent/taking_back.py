@@ -31,8 +31,7 @@ class Checkpoints(Protocol):
 class TakingBack:
     """For one conversation."""
 
-    def __init__(self, journal: Journal, checkpoints: Checkpoints | None) -> None:
-        """Without checkpoints, everything is answered by "off"."""
+    def __init__(self, journal: Journal, checkpoints: Checkpoints) -> None:
         self._journal = journal
         self._checkpoints = checkpoints
         self._one_at_a_time = asyncio.Lock()
@@ -48,20 +47,15 @@ class TakingBack:
         The model is no longer told of that request. While code runs, nothing is done. Once begun
         it is done to the end, even if whoever wished it is cancelled.
         """
-        checkpoints = self._checkpoints
-        if checkpoints is None:
-            return Undone("off")
-        return await self._to_the_end(lambda: checkpoints.undo(self._requests), TakenBack, by)
+        return await self._to_the_end(lambda: self._checkpoints.undo(self._requests), TakenBack, by)
 
     async def redo(self, by: str = "") -> Undone:
         """Do again what was taken back last; no code runs."""
-        if self._checkpoints is None:
-            return Undone("off")
         return await self._to_the_end(self._checkpoints.redo, MadeAgain, by)
 
     async def diff(self) -> str:
         """What `undo` would take back, for a screen; empty if nothing."""
-        return await self._checkpoints.diff(self._requests) if self._checkpoints else ""
+        return await self._checkpoints.diff(self._requests)
 
     @property
     def _requests(self) -> list[Sequence[str]]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Final, Self, TypeVar, cast
 
 from sayso.server.store.codec import decode, encode, kind_of
+from sayso.server.store.decisions import WorkspaceChosen
 from sayso.server.store.errors import StoreClosed, StoreError, StoreFull
 from sayso.server.store.records import (
     Asked,
@@ -179,7 +180,10 @@ class EventLog:
                    AND setup.kind = 'conversation.began' ORDER BY setup.id LIMIT 1),
                 (SELECT named.payload FROM event AS named
                  WHERE named.conversation = event.conversation
-                   AND named.kind = 'conversation.named' ORDER BY named.id DESC LIMIT 1)
+                   AND named.kind = 'conversation.named' ORDER BY named.id DESC LIMIT 1),
+                (SELECT chosen.payload FROM event AS chosen
+                 WHERE chosen.conversation = event.conversation
+                   AND chosen.kind = 'workspace.chosen' ORDER BY chosen.id DESC LIMIT 1)
             FROM event GROUP BY conversation ORDER BY MAX (id) DESC
             """
         )
@@ -210,6 +214,7 @@ def _summary(
     asked: str | None,
     setup: str | None,
     named: str | None,
+    chosen: str | None,
 ) -> Conversation:
     first = decode("asked", asked) if asked else None
     title = first.text[:_TITLE_CHARS] if isinstance(first, Asked) else ""
@@ -217,7 +222,9 @@ def _summary(
     made = record if isinstance(record, ConversationBegan) else ConversationBegan()
     later = decode("conversation.named", named) if named else None
     called = later.name if isinstance(later, ConversationNamed) else made.name
-    return Conversation(name, began, last, count, title, called, made.owner, made.workspace)
+    place = decode("workspace.chosen", chosen) if chosen else None
+    workspace = place.path if isinstance(place, WorkspaceChosen) else made.workspace
+    return Conversation(name, began, last, count, title, called, made.owner, workspace)
 
 
 def _open_locked(path: Path) -> tuple[IO[str], sqlite3.Connection]:

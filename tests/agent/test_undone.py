@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from sayso.server.agent.checkpointing import NoCheckpoints
 from sayso.server.agent.history import History
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.taking_back import TakingBack
@@ -108,5 +109,5 @@ async def test_the_latest_request_is_offered_first_and_the_log_says_what_came_of
 async def test_what_came_to_nothing_is_not_noted(house: House) -> None:
     for outcome in (Undone("nothing"), Undone("blocked"), Undone("running"), Undone("failed")):
         await TakingBack(house.journal, Checkpoints(outcome)).undo("kitchen")
-    assert (await TakingBack(house.journal, None).undo("kitchen")).outcome == "off"
+    assert (await TakingBack(house.journal, NoCheckpoints()).undo("kitchen")).outcome == "off"
     assert await house.records(TakenBack) == []

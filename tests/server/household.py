@@ -171,7 +171,7 @@ async def household(
     conversations = Conversations(
         log,
         partial(furnish, shared),
-        partial(wipe, home, shared.settings),
+        partial(wipe, home),
         idle_s=idle_s,
         open_at_most=open_at_most,
     )

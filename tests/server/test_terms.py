@@ -13,7 +13,7 @@ from sayso.server.runtimes.reach import Folder, Reach
 from sayso.server.settings import Settings
 from sayso.server.standing import StandingGrants
 from sayso.server.store.decisions import ModeChanged, ModelChosen
-from sayso.server.store.records import ConversationReset
+from sayso.server.store.records import ConversationReset, Record
 from tests.server.household import Device, Household, household
 
 
@@ -103,7 +103,7 @@ async def test_what_is_no_more_as_it_was_is_closed_and_told(
 
 def test_a_reset_takes_back_grants_and_mode_and_leaves_the_model() -> None:
     reach = Reach(hosts=("a.org",), network=True)
-    records = [
+    records: list[Record] = [
         granted("r1", reach, "desk", lasting=False),
         granted("r2", Reach(hosts=("b.org",)), "desk", lasting=True),
         ModeChanged("workspace"),
