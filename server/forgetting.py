@@ -34,7 +34,7 @@ async def forget_in_time(conversations: Conversations, keep_days: int) -> None:
 
 
 async def wipe(home: Home, about: Conversation) -> None:
-    """Its checkpoints, its long outputs, and its own folder; one that was chosen is the person's."""
+    """Its checkpoints, its long outputs, and its own folder; a chosen one is the person's."""
     await asyncio.to_thread(_wipe, home, about)
 
 
