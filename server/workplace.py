@@ -6,10 +6,8 @@ from tempfile import gettempdir
 from typing import Final
 
 from sayso.server.agent.say_so import SaySo
-from sayso.server.runtimes.reach import GrantError, folder, personal
+from sayso.server.runtimes.reach import GrantError, folder, of_the_system, personal
 
-_SYSTEM: Final = tuple(map(Path, ("/bin", "/etc", "/lib", "/lib64", "/sbin", "/usr", "/var/lib")))
-"""Where code of ours would break other people's programs, if the server may write there."""
 _SHARED: Final = tuple(map(Path, ("/home", "/media", "/mnt", "/opt", "/srv", "/var", gettempdir())))
 """What lies in these may be a person's; they themselves are everybody's."""
 
@@ -22,12 +20,8 @@ def chosen_folder(text: str, say_so: SaySo) -> tuple[Path, tuple[str, ...]]:
     place = folder(personal(text), "write").path
     if not place.is_dir():
         raise GrantError(f"{place} is a file; code runs in a folder.")
-    if place in _SHARED or any(_lies_in(place, each) for each in _SYSTEM):
+    if place in _SHARED or of_the_system(place):
         raise GrantError(f"{place} belongs to the whole machine; choose a folder of your own.")
     if not os.access(place, os.R_OK | os.W_OK | os.X_OK):
         raise GrantError(f"Sayso may not write in {place}; choose another folder.")
     return place, say_so.warnings_about(place)
-
-
-def _lies_in(place: Path, system: Path) -> bool:
-    return place.is_relative_to(system) and not place.is_relative_to("/usr/local")

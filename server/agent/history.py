@@ -53,6 +53,8 @@ class Exchange:
 
     asked: str
     steps: list[Step] = field(default_factory=list)
+    places: tuple[str, ...] = ()
+    """What the person named of their own, as whole paths."""
     cut: bool = False
     """The person did not hear all of the answer."""
     interrupted: bool = False
@@ -88,8 +90,8 @@ class History:
     def apply(self, record: Record) -> None:
         """Something happened."""
         match record:
-            case Asked(text=text):
-                self._ask(text)
+            case Asked():
+                self._ask(record)
             case Answered() if self.exchanges:
                 acts = [Act(call) for call in record.calls]
                 self._acts.update((act.call.id, act) for act in acts)
@@ -122,9 +124,10 @@ class History:
             self._ran = True
             self.runs[-1].append(record.run)
 
-    def _ask(self, text: str) -> None:
-        news = tuple(self._news.values())
-        self.exchanges.append(Exchange(text, state_lost=self._state_lost, news=news))
+    def _ask(self, asked: Asked) -> None:
+        news, lost = tuple(self._news.values()), self._state_lost
+        exchange = Exchange(asked.text, places=asked.places, state_lost=lost, news=news)
+        self.exchanges.append(exchange)
         self.runs.append([])
         self._news.clear()
         self._state_lost = self._ran = False

@@ -16,6 +16,7 @@ from sayso.server.agent.functions import Function
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.model import ChatModel, ModelError
+from sayso.server.agent.naming import named_places
 from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.pages import read_page
 from sayso.server.agent.paging import PAGE
@@ -195,7 +196,8 @@ class _Work:
                     "The person wanted something else: it did not run."
                 )
                 await self._journal.withdraw_questions()
-            await self._journal.note("person", Asked(text, by))
+            places = await asyncio.to_thread(named_places, text)
+            await self._journal.note("person", Asked(text, by, places))
             if self._reckoning.day_is_over and says_yes(text):
                 await self._journal.note("person", DayExtended(by))
             self._reckoning.check_day()

@@ -13,6 +13,7 @@ from sayso.server.agent.emitting import Emit
 from sayso.server.agent.events import ApprovalSettled, RunEnded, RunOutput, RunStarted
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.leaving import closing
+from sayso.server.agent.naming import needed
 from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.reaching import Access
 from sayso.server.agent.say_so import Reachable, SaySo
@@ -89,6 +90,9 @@ class Performer:
         self._bounds = bounds
         self._reckoning = reckoning
         self._emit = emit
+        self._access = Access(workshop, say_so, desk, journal, reckoning, emit)
+        self._not_opened: set[str] = set()
+        """What the person named in this request and did not open: they are not asked again."""
 
     async def perform(self, call: Call) -> None:
         """Run it, if it can be and may be. Raises LimitReached and StoreError."""
@@ -99,9 +103,10 @@ class Performer:
         if refusal:
             return
         if call.language == LANGUAGE:
-            await Access(
-                self._workshop, self._say_so, self._desk, self._journal, self._reckoning, self._emit
-            ).perform(call)
+            await self._access.perform(call)
+            return
+        if closed := await self._open_what_was_named(call):
+            await self._refuse(call, closed)
             return
         if await self._say_so.settle(self._workshop):
             await self._journal.note("server", InterpretersEnded())
@@ -123,6 +128,16 @@ class Performer:
             await self._run(call, request)
         finally:
             await self._note_passages(call)
+
+    async def _open_what_was_named(self, call: Call) -> str:
+        """Why it must not run: it needs what the person named, and they did not open it."""
+        exchange, where = self._journal.history.exchanges[-1], self._workshop.where
+        named = [place for place in exchange.places if place not in self._not_opened]
+        places = needed(named, exchange.asked, call.language, call.code, where)
+        closed = await self._access.offer(call, places) if places else ""
+        if closed:
+            self._not_opened.update(place.path for place in places)
+        return closed
 
     async def _allowed(self, call: Call) -> Request | str:
         """What may run, as the person wants it; or why nothing may."""

@@ -73,6 +73,12 @@ class ModelProfile:
     """A run that was refused, interrupted or lost."""
     edited: str = "The person changed the code; this ran:\n{code}\n"
     """Goes before what came of code that the person edited."""
+    places_note: str = (
+        "(Here I name {places}. Use it by this whole path; I am asked to open it when your code"
+        " does.)\n"
+    )
+    """Goes before a request that names folders or files of the person's own. `{places}`: where they
+    are."""
     cut_note: str = "(I did not hear your last answer to the end.)\n"
     """Goes before the next request if the last answer was interrupted."""
     interrupted_note: str = "(I stopped you there.)\n"

@@ -194,6 +194,8 @@ class Prompt:
         if exchange.state_lost:
             note += self._profile.state_lost_note
         note += "".join(self._about_undo(news) for news in exchange.news)
+        if exchange.places and self._runs:
+            note += self._profile.places_note.replace("{places}", ", ".join(exchange.places))
         return note + self._profile.request.replace("{text}", exchange.asked)
 
     def _about_undo(self, news: TakenBack | MadeAgain) -> str:

@@ -1,10 +1,13 @@
-"""Acting on a call for more reach: weighed by the server, granted by a person on a screen."""
+"""More reach, as a call or the person's own words ask for it: weighed by the server, granted by a
+person on a screen.
+"""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from sayso.server.agent.access import AccessError, read_wish
-from sayso.server.agent.approvals import ApprovalDesk, Request
+from sayso.server.agent.access import LANGUAGE, AccessError, Place, Wish, read_wish
+from sayso.server.agent.approvals import ApprovalDesk, Request, Ruling
 from sayso.server.agent.bounds import Reckoning
 from sayso.server.agent.emitting import Emit
 from sayso.server.agent.events import ApprovalSettled
@@ -20,12 +23,16 @@ from sayso.server.store.records import (
 
 _NO: Final = "The person said no: nothing more was opened. Go on without, or ask what they want."
 _SILENCE: Final = "The person did not answer, which means no: nothing more was opened."
+_CLOSED: Final = (
+    "The person was asked for {what}, which they had named, and did not open it: this did not run."
+    " Go on without, or ask what they want."
+)
 _THERE: Final = "That is in reach already."
 _LOST: Final = "The interpreters start anew for it: variables are lost."
 
 
 class Access:
-    """Performs such calls."""
+    """Asks the person for it."""
 
     def __init__(
         self,
@@ -54,13 +61,44 @@ class Access:
         if self._say_so.mode == "full" or not grant.lines:
             await self._report(call, "ok", _THERE)
             return
-        request = self._request(call, grant, wish.why)
-        with self._reckoning.paused():
-            ruling = await self._desk.ask(request, self._emit)
-        await self._emit(ApprovalSettled(ruling.id, ruling.decision, ruling.by))
+        ruling = await self._ask(call, grant, wish.why)
         if not ruling.allows:
             await self._report(call, "refused", _NO if ruling.decision == "no" else _SILENCE)
             return
+        trouble, lost = await self._open(call, grant, ruling)
+        told = (f"Granted: {', '.join(grant.lines)}.", trouble, _LOST if lost else "")
+        await self._report(call, "ok", " ".join(filter(None, told)))
+
+    async def offer(self, call: Call, places: tuple[Place, ...]) -> str:
+        """Ask for what the person named and this code needs; return why it must not run, if they
+        did not open it. Raises StoreError.
+        """
+        if self._say_so.mode == "full":
+            return ""
+        if self._say_so.mode == "read-only":
+            places = tuple(replace(place, access="read") for place in places)
+        try:
+            grant = self._say_so.weigh(Wish(places))
+        except GrantError:
+            return ""  # then the code finds it closed, and the model is told so
+        if not grant.lines:
+            return ""
+        ruling = await self._ask(call, grant, "")
+        if not ruling.allows:
+            return _CLOSED.format(what=", ".join(grant.lines))
+        await self._open(call, grant, ruling)
+        return ""
+
+    async def _ask(self, call: Call, grant: Grant, why: str) -> Ruling:
+        with self._reckoning.paused():
+            ruling = await self._desk.ask(self._request(call, grant, why), self._emit)
+        await self._emit(ApprovalSettled(ruling.id, ruling.decision, ruling.by))
+        return ruling
+
+    async def _open(self, call: Call, grant: Grant, ruling: Ruling) -> tuple[str, bool]:
+        """As the person allowed it; what went wrong with keeping it, and whether variables were
+        lost.
+        """
         trouble = await self._say_so.grant(grant, lasting=ruling.lasting)
         lasting = ruling.lasting and not trouble
         record = granted(call.id, grant.added, ruling.by, lasting=lasting)
@@ -68,15 +106,14 @@ class Access:
         lost = await self._say_so.settle(self._workshop)
         if lost:
             await self._journal.note("server", InterpretersEnded())
-        told = (f"Granted: {', '.join(grant.lines)}.", trouble, _LOST if lost else "")
-        await self._report(call, "ok", " ".join(filter(None, told)))
+        return trouble, lost
 
     def _request(self, call: Call, grant: Grant, why: str) -> Request:
         after = self._say_so.reach.joined(grant.added)
         warnings = (*grant.warnings, *((_LOST,) if grant.needs_new_kernel else ()))
         return Request(
             run=call.id,
-            language=call.language,
+            language=LANGUAGE,
             code="\n".join(grant.lines),
             where=self._workshop.where,
             may_touch=after.words(Path(self._workshop.where)),

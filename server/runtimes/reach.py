@@ -19,6 +19,9 @@ Access = Literal["read", "write"]
 _NEVER = tuple(map(Path, ("/proc", "/sys", "/dev", "/run", "/var/run", "/boot")))
 """Where the machine itself is, and other programs' sockets: no grant opens these."""
 
+_SYSTEM = tuple(map(Path, ("/bin", "/etc", "/lib", "/lib64", "/sbin", "/usr", "/var/lib")))
+"""The system's own: what code changes there breaks other people's programs."""
+
 
 class GrantError(Exception):
     """This cannot be granted; the message is one sentence that says why."""
@@ -203,6 +206,12 @@ def folder(path: str | Path, access: Access) -> Folder:
                 " there; name a folder beside it."
             )
     return Folder(place, access)
+
+
+def of_the_system(place: Path) -> bool:
+    """Whether a place is no person's."""
+    inside = any(place.is_relative_to(each) for each in _SYSTEM)
+    return inside and not place.is_relative_to("/usr/local")
 
 
 _PERSONAL = {

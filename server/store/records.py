@@ -40,6 +40,8 @@ class Asked:
     text: str
     by: str = ""
     """The device it was asked from."""
+    places: tuple[str, ...] = ()
+    """Folders and files of the person's own that are named in it, as whole paths."""
 
 
 @dataclass(frozen=True, slots=True)
