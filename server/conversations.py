@@ -154,7 +154,7 @@ class Conversations:
                 here = self._open[conversation.id] = await self._furnish(conversation)
                 self._owners[conversation.id] = conversation.owner
                 for text in self._untold.pop(conversation.owner, ()):
-                    here.conversation.notice(text)
+                    here.conversation.happened(Announced(text, device=""))
                 await self._close_beyond(self._open_at_most)
             return here
 
@@ -204,7 +204,7 @@ class Conversations:
         for place in [place for place in there if place.id == conversation] or there:
             place.happened(Announced(text, device))
         if not there and places:
-            places[0].notice(text)
+            places[0].happened(Announced(text, device))
         elif not places:
             untold = self._untold.setdefault(owner, [])
             untold.append(text)

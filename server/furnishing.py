@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from textwrap import shorten
+from typing import Final
 
 from sayso.protocol.home import Home
 from sayso.protocol.messages import FileGot, FilePut
@@ -32,7 +34,15 @@ from sayso.server.store import records
 from sayso.server.store.decisions import WorkspaceChosen
 from sayso.server.store.event_log import EventLog
 from sayso.server.turn.effects import Effect
+from sayso.server.turn.events import Announced
 from sayso.server.workspace_files import WorkspaceFiles
+
+CUT_OFF: Final = (
+    "Sayso ended in the middle of “{asked}”, and is back. Say “go on” to have it finished;"
+    " nothing that ran is run again."
+)
+ASKED_CHARS: Final = 80
+"""Of the request, in that sentence: it is spoken, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +220,9 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
     )
     for sentence in lost:
         conversation.notice(sentence)
+    if journal.cut_off:
+        asked = shorten(journal.cut_off, ASKED_CHARS, placeholder="…")
+        conversation.happened(Announced(CUT_OFF.format(asked=asked), device=""))
     workshop.prepare()
     return Furnished(
         shared,

@@ -13,6 +13,8 @@ from sayso.server.store.records import (
     Asked,
     Call,
     ConversationReset,
+    CutOff,
+    Failed,
     Heard,
     InterpretersEnded,
     Interrupted,
@@ -21,6 +23,7 @@ from sayso.server.store.records import (
     RunIntended,
     RunReported,
     TakenBack,
+    Uttered,
     Withdrawn,
 )
 
@@ -59,6 +62,8 @@ class Exchange:
     """The person did not hear all of the answer."""
     interrupted: bool = False
     """The person stopped the work."""
+    cut_off: bool = False
+    """The server ended in the middle of it."""
     state_lost: bool = False
     """Since the request before it, the interpreters have ended, and variables are gone."""
     taken_back: bool = False
@@ -80,6 +85,10 @@ class History:
         self._ran = False
         """Code has run in the interpreters that there are."""
         self._state_lost = False
+        self.unfinished = False
+        """Whether the last request is still being worked on, as far as the log tells."""
+        self._draft = ""
+        """What was said of a reply that has not ended."""
         self._news: dict[tuple[str, ...], TakenBack | MadeAgain] = {}
         """By the runs that it is about."""
         self.runs: list[list[str]] = []
@@ -89,6 +98,7 @@ class History:
 
     def apply(self, record: Record) -> None:
         """Something happened."""
+        self._follow(record)
         match record:
             case Asked():
                 self._ask(record)
@@ -113,6 +123,31 @@ class History:
                 self._acts.clear()
                 self._news.clear()
                 self._state_lost = self._ran = False
+            case _:
+                pass
+
+    def _follow(self, record: Record) -> None:
+        """How far the last request is."""
+        match record:
+            case Asked():
+                self.unfinished, self._draft = True, ""
+            case (
+                Answered(calls=(), whole="whole")
+                | Failed()
+                | Interrupted()
+                | Withdrawn()
+                | ConversationReset()
+            ):
+                self.unfinished, self._draft = False, ""
+            case Answered():
+                self._draft = ""
+            case Uttered(text=text):
+                self._draft += text
+            case CutOff() if self.exchanges:
+                self.exchanges[-1].cut_off = True
+                if self._draft:
+                    self.exchanges[-1].steps.append(Step(self._draft, []))
+                self.unfinished, self._draft = False, ""
             case _:
                 pass
 

@@ -11,6 +11,7 @@ from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import (
     ApprovalClosed,
     ApprovalOpened,
+    CutOff,
     Event,
     InterpretersEnded,
     Record,
@@ -54,7 +55,8 @@ class Journal:
 
         What had started and not reported when the server ended is noted as "outcome unknown" and
         never run again. Where a question was open, what had not started still waits for its
-        answer (`waits`); anything else that had not started is noted as not run.
+        answer (`waits`); anything else that had not started is noted as not run, and the request as
+        cut off (`cut_off`).
         """
         events = await log.conversation(conversation)
         history = History(event.record for event in events)
@@ -79,6 +81,8 @@ class Journal:
             await journal.note("server", report)
         if not journal.waits:
             await journal.withdraw_questions()
+            if history.unfinished:
+                await journal.note("server", CutOff())
         if history.state_may_be_lost:
             await journal.note("server", InterpretersEnded())
         return journal
@@ -87,6 +91,14 @@ class Journal:
     def waits(self) -> bool:
         """Whether something that was asked before the server ended can still be answered."""
         return bool(self._questions and self.history.open_acts)
+
+    @property
+    def cut_off(self) -> str:
+        """What the person had asked for when the server ended in the middle of it, and has not come
+        back to since; empty otherwise.
+        """
+        exchanges = self.history.exchanges
+        return exchanges[-1].asked if exchanges and exchanges[-1].cut_off else ""
 
     async def withdraw_questions(self) -> None:
         """Those from before the server ended are put no more: asked anew, or out of date."""

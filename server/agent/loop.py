@@ -10,6 +10,7 @@ from sayso.server.agent.answers import checked, plain_answer
 from sayso.server.agent.approvals import ApprovalDesk
 from sayso.server.agent.bounds import Bounds, LimitReached, Reckoning
 from sayso.server.agent.checkpointing import Checkpointer, NoCheckpoints
+from sayso.server.agent.draft import Draft
 from sayso.server.agent.emitting import Emit, emitting
 from sayso.server.agent.events import AgentEvent, Said, WorkDone, WorkFailed
 from sayso.server.agent.functions import Function
@@ -184,6 +185,7 @@ class _Work:
         self._emit = emit
         self._answers = answers
         self._outputs = outputs
+        self._draft = Draft(journal)
         self._pause = ""
         """What parts the next words from those of an earlier step."""
 
@@ -270,6 +272,7 @@ class _Work:
 
     async def _keep(self, answer: Answered) -> None:
         await self._journal.note("model" if answer.model else "server", answer)
+        self._draft.ended()
         self._reckoning.after_reply(answer)
         self._pause = "\n\n" if answer.text else self._pause
 
@@ -277,6 +280,7 @@ class _Work:
         if text:
             await self._emit(Said(self._pause + text))
             self._pause = ""
+            await self._draft.grew(text)
 
     async def _ask_back(self, question: str) -> None:
         """A limit is no dead end: the person may say "go on"."""

@@ -83,6 +83,10 @@ class ModelProfile:
     """Goes before the next request if the last answer was interrupted."""
     interrupted_note: str = "(I stopped you there.)\n"
     """Goes before the next request if the work was interrupted."""
+    cut_off_note: str = (
+        "(Your program ended in the middle of that, and is back. Nothing was run a second time.)\n"
+    )
+    """Goes before the next request if the server ended in the middle of the last."""
     state_lost_note: str = "(The interpreters are new: variables of earlier code are gone.)\n"
     """Goes before the next request if the interpreters ended since the last."""
     taken_back_note: str = (

@@ -187,7 +187,9 @@ class Prompt:
 
     def _request(self, exchange: Exchange, before: Exchange | None) -> str:
         note = ""
-        if before is not None and before.interrupted:
+        if before is not None and before.cut_off:
+            note = self._profile.cut_off_note
+        elif before is not None and before.interrupted:
             note = self._profile.interrupted_note
         elif before is not None and before.cut:
             note = self._profile.cut_note

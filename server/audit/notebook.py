@@ -8,6 +8,7 @@ from sayso.server.audit.ledger import Entry, as_json, ledger
 from sayso.server.store.records import (
     Answered,
     Asked,
+    CutOff,
     Event,
     Failed,
     MadeAgain,
@@ -72,16 +73,20 @@ def _cells(events: list[Event]) -> Iterator[Cell]:
                         yield _code(name, entry, report.output if report else "", counted)
                     else:
                         yield _not_run(name, entry)
+            case CutOff():
+                yield _markdown(f"cut-{event.id}", "*Sayso ended in the middle of this.*")
             case Failed(message=message):
                 yield _markdown(f"failed-{event.id}", f"*{message}*")
-            case TakenBack(restored=restored, removed=removed):
-                paths = ", ".join(f"`{path}`" for path in (*restored, *removed))
-                yield _markdown(f"undone-{event.id}", f"*Undone: {paths or 'nothing'}.*")
-            case MadeAgain(restored=restored, removed=removed):
-                paths = ", ".join(f"`{path}`" for path in (*restored, *removed))
-                yield _markdown(f"redone-{event.id}", f"*Done again: {paths or 'nothing'}.*")
+            case TakenBack() as back:
+                yield _markdown(f"undone-{event.id}", f"*Undone: {_paths(back)}.*")
+            case MadeAgain() as again:
+                yield _markdown(f"redone-{event.id}", f"*Done again: {_paths(again)}.*")
             case _:
                 pass
+
+
+def _paths(record: TakenBack | MadeAgain) -> str:
+    return ", ".join(f"`{path}`" for path in (*record.restored, *record.removed)) or "nothing"
 
 
 def _markdown(name: str, text: str) -> Cell:

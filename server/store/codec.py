@@ -24,6 +24,7 @@ from sayso.server.store.records import (
     ConversationBegan,
     ConversationNamed,
     ConversationReset,
+    CutOff,
     DayExtended,
     DevicePreferred,
     Failed,
@@ -39,6 +40,7 @@ from sayso.server.store.records import (
     RunReported,
     TakenBack,
     Unread,
+    Uttered,
     Withdrawn,
 )
 
@@ -57,6 +59,8 @@ _KINDS: Final[Mapping[str, type]] = {
     "run.reported": RunReported,
     "taken.back": TakenBack,
     "made.again": MadeAgain,
+    "uttered": Uttered,
+    "cut.off": CutOff,
     "heard": Heard,
     "interrupted": Interrupted,
     "withdrawn": Withdrawn,

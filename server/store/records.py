@@ -174,6 +174,19 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
+class Uttered:
+    """A further piece of a reply that has not ended. What was answered takes the place of all."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """The server had ended in the middle of the last request, and is back. Nothing of it is done
+    again by itself."""
+
+
+@dataclass(frozen=True, slots=True)
 class Interrupted:
     """The person stopped the work."""
 
@@ -298,6 +311,8 @@ Record = (
     | RunReported
     | TakenBack
     | MadeAgain
+    | Uttered
+    | CutOff
     | Heard
     | Interrupted
     | Withdrawn

@@ -1,0 +1,105 @@
+"""The server ends in the middle of an answer: what was said is kept, and it can go on from there."""
+
+import asyncio
+from contextlib import aclosing
+
+import pytest
+
+from sayso.server.agent.draft import EVERY_S, Draft
+from sayso.server.agent.history import History
+from sayso.server.agent.journal import Journal
+from sayso.server.agent.loop import Agent
+from sayso.server.agent.profiles import profile
+from sayso.server.store.records import (
+    Answered,
+    Asked,
+    Call,
+    CutOff,
+    Failed,
+    Interrupted,
+    Record,
+    RunReported,
+    Uttered,
+)
+from tests.agent.conftest import House
+from tests.scripted_model import Reply, says
+
+CALL = Call("a", "python", "1")
+
+
+@pytest.mark.parametrize(
+    ("records", "unfinished"),
+    [
+        ([], False),
+        ([Asked("go")], True),
+        ([Asked("go"), Answered("Done.")], False),
+        ([Asked("go"), Answered("Wait.", (CALL,))], True),
+        ([Asked("go"), Answered("Wait.", (CALL,)), RunReported("a", "ok"), Answered("So.")], False),
+        ([Asked("go"), Answered("Do", whole="cut")], True),
+        ([Asked("go"), Answered("Do", whole="cut"), Failed("Gone.")], False),
+        ([Asked("go"), Interrupted()], False),
+        ([Asked("go"), CutOff()], False),
+    ],
+)
+def test_the_log_tells_whether_a_request_is_still_worked_on(
+    records: list[Record], unfinished: bool
+) -> None:
+    assert History(records).unfinished == unfinished
+
+
+def test_what_was_said_of_it_is_kept_once_and_the_whole_takes_its_place() -> None:
+    begun = [Asked("tell"), Uttered("Once upon "), Uttered("a time ")]
+    (exchange,) = History([*begun, CutOff()]).exchanges
+    assert ([step.text for step in exchange.steps], exchange.cut_off) == (
+        ["Once upon a time "],
+        True,
+    )
+    (exchange,) = History([*begun, Answered("Once upon a time there was.")]).exchanges
+    assert [step.text for step in exchange.steps] == ["Once upon a time there was."]
+
+
+@pytest.mark.virtual_time
+async def test_a_growing_reply_is_kept_each_second_and_a_short_one_not_at_all(house: House) -> None:
+    draft = Draft(house.journal)
+    await draft.grew("Short.")
+    draft.ended()
+    for _ in range(6):
+        await draft.grew("word ")
+        await asyncio.sleep(EVERY_S / 2)
+    kept = [record.text for record in await house.records(Uttered)]
+    assert kept == ["word word word ", "word word "]
+
+
+async def test_after_the_end_the_model_is_told_how_far_it_came_and_goes_on(house: House) -> None:
+    for record in (Asked("tell me of Tom"), Uttered("Tom is a ")):
+        await house.journal.note("model", record)
+    journal = await Journal.open(house.log, house.journal.conversation)
+    assert journal.cut_off == "tell me of Tom"
+    again = await Journal.open(house.log, house.journal.conversation)
+    assert again.cut_off == "tell me of Tom"  # until the person comes back to it
+    house.model.add(says("cat."))
+    agent = Agent(
+        house.litellm("no"),
+        await house.workshop(),
+        house.desk,
+        again,
+        profile=profile("default"),
+    )
+    async with aclosing(agent.work("go on")) as events:
+        async for _ in events:
+            pass
+    asked, told, last = house.sent()
+    assert (asked["content"], told["content"]) == ("tell me of Tom", "Tom is a ")
+    assert last["content"].startswith("(Your program ended in the middle of that")
+    assert again.cut_off == ""
+    assert len(await house.records(CutOff)) == 1
+
+
+async def test_an_open_question_is_put_again_and_not_called_cut_off(house: House) -> None:
+    agent = await house.agent(Reply("I do it.\n```python\nprint(1)\n```\n"), calls_tools="no")
+    async with aclosing(agent.work("go")) as events:
+        async for _ in events:
+            if house.desk.open:
+                break
+        again = await Journal.open(house.log, house.journal.conversation)
+    assert (again.waits, again.cut_off) == (True, "")
