@@ -77,16 +77,16 @@ def _cells(events: list[Event]) -> Iterator[Cell]:
                 yield _markdown(f"cut-{event.id}", "*Sayso ended in the middle of this.*")
             case Failed(message=message):
                 yield _markdown(f"failed-{event.id}", f"*{message}*")
-            case TakenBack() as back:
-                yield _markdown(f"undone-{event.id}", f"*Undone: {_paths(back)}.*")
-            case MadeAgain() as again:
-                yield _markdown(f"redone-{event.id}", f"*Done again: {_paths(again)}.*")
+            case TakenBack() | MadeAgain() as record:
+                yield _put_back(event.id, record)
             case _:
                 pass
 
 
-def _paths(record: TakenBack | MadeAgain) -> str:
-    return ", ".join(f"`{path}`" for path in (*record.restored, *record.removed)) or "nothing"
+def _put_back(number: int, record: TakenBack | MadeAgain) -> Cell:
+    what = "Undone" if isinstance(record, TakenBack) else "Done again"
+    paths = ", ".join(f"`{path}`" for path in (*record.restored, *record.removed))
+    return _markdown(f"put-back-{number}", f"*{what}: {paths or 'nothing'}.*")
 
 
 def _markdown(name: str, text: str) -> Cell:
