@@ -32,6 +32,7 @@ from sayso.server.slash.shipped import SHIPPED
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
 from sayso.server.standing import StandingGrants, policy_of
+from sayso.server.steady import end, keep_for_good
 from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
 from sayso.server.telemetry import Telemetry
@@ -153,7 +154,8 @@ class App:
         if self._network:
             lives.append(self._network.run())
         for life in lives:
-            self._stack.push_async_callback(_end, asyncio.create_task(life))
+            self._stack.push_async_callback(end, asyncio.create_task(life))
+        keep_for_good()
         self._ready.set()
 
     def _remind(self, text: str, device: str, conversation: str) -> None:
@@ -236,8 +238,3 @@ def _limits(settings: Settings) -> Limits:
         handshake_s=gateway.handshake_s,
         resume_s=gateway.resume_s,
     )
-
-
-async def _end(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)

@@ -1,6 +1,7 @@
 """What is understood and answered without a language model, whatever model there is."""
 
 import asyncio
+from functools import lru_cache
 from typing import Protocol, Self
 
 from sayso.server.agent.taking_back import TakingBack
@@ -15,6 +16,10 @@ from sayso.server.turn.events import Meaning
 
 LANGUAGE = "en"
 """What is shipped with every phrase; speech in other languages goes to the model."""
+
+REMEMBERED = 64
+"""Texts whose meaning is known already: a turn asks for it two or three times, and more than a few
+turns at once there are not."""
 
 
 class OnDue(Protocol):
@@ -31,7 +36,7 @@ class Instinct:
     ) -> None:
         self.of_undoing = answers.undoing
         """What is said when changes were taken back."""
-        self._reflexes = reflexes
+        self._match = lru_cache(REMEMBERED)(reflexes.match)
         self._clerk = clerk
         self._reminders = reminders
 
@@ -53,7 +58,7 @@ class Instinct:
 
     def meaning(self, text: str) -> Meaning:
         """What these words mean for the turn."""
-        match self._reflexes.match(text):
+        match self._match(text):
             case Yes():
                 return "yes"
             case No():
@@ -67,7 +72,7 @@ class Instinct:
         self, text: str, device: str, conversation: str, taking_back: TakingBack
     ) -> str | None:
         """Answer what needs no language model; None for what does."""
-        match self._reflexes.match(text):
+        match self._match(text):
             case None:
                 return None
             case Undo():

@@ -43,6 +43,7 @@ from sayso.server.speech.voices import OneVoice, Voices
 from sayso.server.speech.whisper import WhisperRecognizer
 from sayso.server.speech.whisper_options import WhisperOptions
 from sayso.server.stand_ins import Deaf, Mindless, Mute
+from sayso.server.steady import end, keep_for_good
 from sayso.server.telemetry import Part
 
 log = logging.getLogger(__name__)
@@ -244,9 +245,10 @@ class Builder:
                 await model.warm()
             except ModelError as error:
                 log.warning("%s", error)
+            keep_for_good()
 
         warming = asyncio.create_task(warm(), name="warming the language model")
-        self._stack.push_async_callback(asyncio.wait, {warming})
+        self._stack.push_async_callback(end, warming)
 
     def _speech(self, part: str, detail: str, complaint: str) -> None:
         state: Literal["good", "poor"] = "poor" if complaint else "good"

@@ -27,6 +27,7 @@ from sayso.server.agent.model import (
     Usage,
 )
 from sayso.server.agent.model_errors import explain, explain_break
+from sayso.server.steady import in_background
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +43,8 @@ _ENVIRONMENT: Final[Mapping[str, str]] = {
     "REPEATED_STREAMING_CHUNK_LIMIT": "100000",
 }
 
+
+LOADING: Final = "loading the language model's library"
 
 _Begun = tuple[Any, Any]
 """litellm's stream, and its first chunk or None."""
@@ -132,8 +135,8 @@ class LitellmModel:
         That call is made in this event loop, as those that follow are: litellm shares its clients
         between calls, and one that another loop closed would fail them all.
         """
-        await asyncio.to_thread(self._load)
-        await asyncio.to_thread(self._rehearse)
+        await in_background(self._load, LOADING)
+        await in_background(self._rehearse, LOADING)
         with closing_now(socket.socket()) as nobody, suppress(Exception):
             nobody.bind(("127.0.0.1", 0))  # taken, and not listening: every call is refused
             port = nobody.getsockname()[1]
@@ -144,7 +147,7 @@ class LitellmModel:
     ) -> AsyncGenerator[Delta, None]:
         """Answer. Raises ModelError."""
         if self._litellm is None:
-            await asyncio.to_thread(self._load)
+            await in_background(self._load, LOADING)
         stream, chunk = await self._begin(messages, tools)
         async with closing(stream):
             while chunk is not None:

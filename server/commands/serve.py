@@ -12,6 +12,7 @@ from sayso.protocol.home import Home
 from sayso.server.commands.needs import need_the_server
 from sayso.server.discreet import write_log
 from sayso.server.settings import Settings, set_in_file, user_file
+from sayso.server.steady import leave
 
 need_the_server()
 
@@ -66,7 +67,7 @@ class Serve:
         if arguments.only_ask:
             return 0
         write_log(settings.log.level, home)
-        return asyncio.run(_serve(home, settings))
+        return leave(asyncio.run(_serve(home, settings)))
 
 
 def _flags(arguments: argparse.Namespace) -> Mapping[str, object]:

@@ -2,24 +2,26 @@
 
 All work on the database happens in one thread of the log's own, in the order in which it was asked
 for, so the event loop never waits for a disk and there is never more than one writer. `append`
-returns when the event is safe: an intention that was appended is known after a crash.
+returns when the event is safe: an intention that was appended is known after a crash. Events that
+wait while the disk is busy are made safe together, so that many who talk at once wait for one
+flush and not for one each.
 """
 
 import asyncio
-import errno
-import fcntl
 import json
-import os
 import sqlite3
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, Self, TypeVar, cast
 
 from sayso.server.store.codec import decode, encode, kind_of
 from sayso.server.store.decisions import WorkspaceChosen
-from sayso.server.store.errors import StoreClosed, StoreError, StoreFull
+from sayso.server.store.errors import StoreClosed
+from sayso.server.store.opening import open_locked
 from sayso.server.store.records import (
     Asked,
     Conversation,
@@ -29,27 +31,22 @@ from sayso.server.store.records import (
     Record,
     Source,
 )
-from sayso.server.store.schema import APPLICATION_ID, EVENT_REMAINS, MIGRATIONS, VERSION
-
-_BUSY_S: Final = 5.0
-"""How long a write waits for a reader's lock: longer than a backup tool holds one."""
+from sayso.server.store.schema import EVENT_REMAINS
+from sayso.server.store.trouble import explained
 
 _TITLE_CHARS: Final = 80
 """One line of a list of conversations."""
 
-_UNWRITABLE: Final = (
-    "SQLITE_READONLY",
-    "SQLITE_CANTOPEN",
-    "SQLITE_PERM",
-    "EACCES",
-    "EPERM",
-    "EROFS",
-)
-_FULL: Final = ("SQLITE_FULL", "ENOSPC", "EDQUOT")
-_DAMAGED: Final = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
-_LOCKED: Final = ("SQLITE_BUSY", "SQLITE_LOCKED")
-
 Answer = TypeVar("Answer")
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    """An event that is to be kept."""
+
+    event: Event
+    id: int = 0
+    """Zero until it is safe."""
 
 
 class EventLog:
@@ -63,6 +60,8 @@ class EventLog:
         self._thread = thread
         self._connection = connection
         self._closed = False
+        self._waiting: deque[_Waiting] = deque()
+        """As many as turns are being talked: who notes something waits until it is safe."""
 
     @classmethod
     async def open(cls, path: Path) -> Self:
@@ -71,7 +70,7 @@ class EventLog:
         Raises StoreError if it cannot be written, is no log, is a newer Sayso's, or is in use.
         """
         thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sayso-log")
-        opening = _translated(path, lambda: _open_locked(path))
+        opening = explained(path, lambda: open_locked(path))
         try:
             lock, connection = await asyncio.get_running_loop().run_in_executor(thread, opening)
         except BaseException:
@@ -85,7 +84,9 @@ class EventLog:
         Once asked for it happens, even if the one who asked is cancelled meanwhile. Raises
         StoreError if it could not be kept; the log is then as it was before.
         """
-        return await asyncio.shield(self._ask(lambda: self._write(event)))
+        waiting = _Waiting(event)
+        self._waiting.append(waiting)
+        return await asyncio.shield(self._ask(lambda: self._keep(waiting)))
 
     async def conversation(self, conversation: str) -> list[Event]:
         """Everything that happened in one conversation, in order."""
@@ -125,9 +126,37 @@ class EventLog:
         if self._closed:
             raise StoreClosed("The log is closed; start Sayso again.")
         loop = asyncio.get_running_loop()
-        return loop.run_in_executor(self._thread, _translated(self.path, work))
+        return loop.run_in_executor(self._thread, explained(self.path, work))
 
-    def _write(self, event: Event) -> int:
+    def _keep(self, wanted: _Waiting) -> int:
+        """Make an event safe, and with it all that wait by now."""
+        if wanted.id:
+            return wanted.id  # together with an earlier one
+        together = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        try:
+            self._write(together)
+        except BaseException:
+            # Each is asked for by itself, and fails by itself.
+            together.remove(wanted)
+            self._waiting.extendleft(reversed(together))
+            if not together:
+                raise
+            self._write([wanted])
+        return wanted.id
+
+    def _write(self, together: Sequence[_Waiting]) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            ids = [self._insert(waiting.event) for waiting in together]
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+        for waiting, number in zip(together, ids, strict=True):
+            waiting.id = number
+
+    def _insert(self, event: Event) -> int:
         kind, payload = encode(event.record)
         when = event.time or time.time()
         cursor = self._connection.execute(
@@ -225,104 +254,3 @@ def _summary(
     place = decode("workspace.chosen", chosen) if chosen else None
     workspace = place.path if isinstance(place, WorkspaceChosen) else made.workspace
     return Conversation(name, began, last, count, title, called, made.owner, workspace)
-
-
-def _open_locked(path: Path) -> tuple[IO[str], sqlite3.Connection]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = _lock(path)
-    try:
-        # What is said at home is the household's: the log, and SQLite's files beside it, which
-        # take over its mode, are for its owner's eyes.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        return lock, _connect(path)
-    except BaseException:
-        lock.close()
-        raise
-
-
-def _lock(path: Path) -> IO[str]:
-    """One writer: a second server would take the first one's running code for lost."""
-    lock = path.with_name(path.name + ".lock").open("w")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        lock.close()
-        raise StoreError(
-            f"Another Sayso server is using {path}; stop it, or give this one another home."
-        ) from None
-    return lock
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
-    )
-    try:
-        version = _examine(path, connection)
-        connection.execute("PRAGMA journal_mode = WAL")
-        # FULL: in WAL mode anything less may forget the last commits in a power cut, and among
-        # them may be the intention to run code that has run since. It costs one flush per event,
-        # of which a turn has a few, off the event loop.
-        connection.execute("PRAGMA synchronous = FULL")
-        for number in range(version, VERSION):
-            _migrate(connection, number)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _examine(path: Path, connection: sqlite3.Connection) -> int:
-    """The log's version; zero for a new file."""
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (tables,) = connection.execute("SELECT COUNT (*) FROM sqlite_master").fetchone()
-    if application != APPLICATION_ID and tables:
-        raise StoreError(f"{path} is another program's database; move it away and start again.")
-    if version > VERSION:
-        raise StoreError(
-            f"{path} was written by a newer Sayso; update Sayso, or move the file away."
-        )
-    return cast(int, version)
-
-
-def _migrate(connection: sqlite3.Connection, number: int) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        for statement in MIGRATIONS[number]:
-            connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {number + 1}")
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
-def _translated(path: Path, work: Callable[[], Answer]) -> Callable[[], Answer]:
-    """The same work, with the database's and the system's errors in words for the person."""
-
-    def translated() -> Answer:
-        try:
-            return work()
-        except (sqlite3.Error, OSError) as problem:
-            raise _explain(path, problem) from problem
-
-    return translated
-
-
-def _explain(path: Path, problem: sqlite3.Error | OSError) -> StoreError:
-    if isinstance(problem, OSError):
-        name = errno.errorcode.get(problem.errno or 0, "")
-    else:
-        name = getattr(problem, "sqlite_errorname", "")
-    if name.startswith(_FULL):
-        return StoreFull(f"The disk with {path.parent} is full; free some space and ask again.")
-    if name.startswith(_UNWRITABLE):
-        return StoreError(f"Sayso may not write {path}; make it writable or choose another home.")
-    if name.startswith(_DAMAGED):
-        return StoreError(f"{path} is damaged or no Sayso log; move it away and start again.")
-    if name.startswith(_LOCKED):
-        return StoreError(f"Another program keeps {path} locked; close it and ask again.")
-    return StoreError(f"The log {path} could not be used ({problem}); check the disk, ask again.")
