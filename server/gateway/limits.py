@@ -15,7 +15,7 @@ class Limits:
     """Longest audio frame from a client: 20 ms are 652 bytes."""
     outgoing_bytes: int = 4_194_304
     """What may wait for a client that reads slowly; more is a client that has stopped reading."""
-    send_s: float = 5.0
+    send_s: float = 4.0
     """Seconds for which one frame may be stuck in a client's socket."""
     goodbye_s: float = 1.0
     """Seconds for the last words and the closing handshake; who does not answer is gone."""
