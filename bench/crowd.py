@@ -17,9 +17,7 @@ from tests.gateway.house import TOKEN, open_house
 
 ACTIVE = 16
 TURNS = 30
-"""Of each who is active."""
-ALONE = 60
-"""Of one who is alone: enough for a 95th percentile that does not hang on a single one."""
+"""Of each who is active; the one who is alone has twice as many."""
 PAUSES_S = (0.3, 1.0)
 """Between two turns, by chance: several times as busy as people are."""
 QUIET = "quiet"
@@ -56,8 +54,8 @@ class Figures(TypedDict):
 
 def measure(idle: int) -> Figures:
     """One after the other."""
-    kib = asyncio.run(_idle(idle))
-    ratio = asyncio.run(_turns(idle))
+    kib = asyncio.run(idle_kib(idle))
+    ratio = asyncio.run(turn_ratio(idle))
     cost: Cost = asyncio.run(never_reads())
     return Figures(
         idle_connections=idle,
@@ -69,7 +67,7 @@ def measure(idle: int) -> Figures:
     )
 
 
-async def _idle(count: int) -> float:
+async def idle_kib(count: int) -> float:
     """KiB of the server for each client that is there and says nothing."""
     async with open_house(ROOMY) as house:
         before = resident_kb()
@@ -77,15 +75,15 @@ async def _idle(count: int) -> float:
             return (resident_kb() - before) / count
 
 
-async def _turns(idle: int) -> float:
+async def turn_ratio(idle: int, turns: int = TURNS) -> float:
     """How much longer a typed turn takes with sixteen at once and a crowd, than alone."""
     async with open_hall(ACTIVE) as hall:
         await hall.host.house.conversations.begin(QUIET)
         first, *_ = hall.conversations
-        alone = await talk(hall.url, first, PAUSES_S, lambda took: len(took) < ALONE)
+        alone = await talk(hall.url, first, PAUSES_S, lambda took: len(took) < 2 * turns)
         async with _crowd(hall.url, idle):
             talking = (
-                talk(hall.url, name, PAUSES_S, lambda took: len(took) < TURNS)
+                talk(hall.url, name, PAUSES_S, lambda took: len(took) < turns)
                 for name in hall.conversations
             )
             together = [second for took in await asyncio.gather(*talking) for second in took]

@@ -39,7 +39,7 @@ class Cost:
     """How much longer the others' turns take meanwhile."""
 
 
-async def never_reads() -> Cost:
+async def never_reads(rounds: int = ROUNDS) -> Cost:
     """Let one come, again and again, while others talk."""
     cost = Cost()
     without: list[float] = []
@@ -47,7 +47,7 @@ async def never_reads() -> Cost:
     async with open_hall(TALKERS) as hall:
         house = House()
         hall.host.besides[DEAF] = house
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             without += await _talk(hall, asyncio.create_task(asyncio.sleep(WINDOW_S)))
             meeting = asyncio.create_task(_meet(hall, house, cost))
             beside += await _talk(hall, meeting)

@@ -7,9 +7,9 @@ model's speed.
 import asyncio
 import random
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -17,12 +17,12 @@ from websockets.asyncio.client import ClientConnection, connect
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, decode, encode
 from sayso.protocol.version import SPOKEN
-from sayso.server.gateway.host import Conversation, Greeting
+from sayso.server.gateway.host import Conversation
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
-from sayso.server.seat import Seat
 from sayso.server.steady import keep_for_good
 from tests.gateway.house import TOKEN
+from tests.scripted_house import Host
 from tests.server.household import Household, household
 
 WANTS = ("reply.delta", "turn.state")
@@ -30,43 +30,23 @@ ROOMY = Limits(connections=4_096, near_strangers=4_096, sessions=4_096)
 """Nobody is turned away: it is measured how many there can be."""
 
 
-@dataclass
-class Host:
-    """The door's host, with a household's real conversations behind it."""
+class Hosts(Host):
+    """A household's conversations, and others under names of their own."""
 
-    house: Household
-    besides: dict[str, Conversation] = field(default_factory=dict)
-    """What is found under a name in place of a conversation of the household's."""
+    def __init__(self, house: Household) -> None:
+        super().__init__(house)
+        self.house = house
+        self.besides: dict[str, Conversation] = {}
 
     async def conversation(self, wanted: str = "", person: str = "") -> Conversation:
-        if wanted in self.besides:
-            return self.besides[wanted]
-        return await Seat.take(self.house.conversations, self.house.commands, wanted, person)
-
-    def greeting(self) -> Greeting:
-        return Greeting("sayso bench", {}, ("resume", "commands"))
-
-    def health(self) -> Mapping[str, object]:
-        return {"ready": True}
-
-    def metrics(self) -> bytes:
-        return b""
-
-    async def look(self, path: str, person: str) -> None:
-        return None
-
-    async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
-        return None
-
-    def file(self, name: str) -> None:
-        return None
+        return self.besides.get(wanted) or await super().conversation(wanted, person)
 
 
 @dataclass
 class Hall:
     """A household that listens, and so many conversations in it."""
 
-    host: Host
+    host: Hosts
     url: str
     conversations: list[str]
 
@@ -76,7 +56,7 @@ async def open_hall(conversations: int) -> AsyncIterator[Hall]:
     """Until the block ends."""
     with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
         async with household(Path(folder), open_at_most=conversations + 2) as house:
-            host = Host(house)
+            host = Hosts(house)
             listener = Listener(host, TOKEN, ROOMY)
             url = f"ws://127.0.0.1:{await listener.open('127.0.0.1', 0)}/ws"
             begun = [

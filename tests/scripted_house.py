@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sayso.protocol.home import Home, make_token
 from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool, Usage
-from sayso.server.gateway.host import Greeting
+from sayso.server.gateway.host import Conversation, Greeting
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
 from sayso.server.seat import Seat
@@ -55,7 +55,7 @@ class Host:
     def __init__(self, house: Household) -> None:
         self._house = house
 
-    async def conversation(self, wanted: str = "", person: str = "") -> Seat:
+    async def conversation(self, wanted: str = "", person: str = "") -> Conversation:
         return await Seat.take(self._house.conversations, self._house.commands, wanted, person)
 
     def greeting(self) -> Greeting:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench import cuts, harm
+from bench import crowd, cuts, harm, slow_reader
 
 pytestmark = [pytest.mark.thorough, pytest.mark.timeout(300)]
 
@@ -17,3 +17,15 @@ def test_whoever_means_harm_is_sent_away_from_a_server_that_is_well() -> None:
     survived = harm.measure(messages=100_000)
     assert len(survived) > 30
     assert [name for name, well in survived.items() if not well] == []
+
+
+async def test_a_crowd_costs_little_and_keeps_nobody_waiting() -> None:
+    # Generous: the machine that tests may do other things at the same time.
+    assert await crowd.idle_kib(100) < 60
+    assert await crowd.turn_ratio(100, turns=6) < 8
+
+
+async def test_a_client_that_never_reads_is_let_go_and_costs_little() -> None:
+    cost = await slow_reader.never_reads(rounds=1)
+    assert cost.dropped_s < 15
+    assert cost.megabytes < 16

@@ -26,7 +26,7 @@ async def test_many_at_once_are_kept_in_the_order_in_which_they_came(tmp_path: P
 
 async def test_one_that_cannot_be_kept_takes_no_other_along(tmp_path: Path) -> None:
     log = await EventLog.open(tmp_path / "log.db")
-    records = [Asked("before"), Unread("dreamt"), Asked("after")]
+    records: list[Record] = [Asked("before"), Unread("dreamt"), Asked("after")]
     first, bad, last = await asyncio.gather(
         *(log.append(said(record)) for record in records), return_exceptions=True
     )
