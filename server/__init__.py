@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sayso.server.api import ChatFailed, Message, Sayso
+    from sayso.server.api import Message, Sayso
+    from sayso.server.chat import ChatFailed
 
 __all__ = ["ChatFailed", "Message", "Sayso"]
 

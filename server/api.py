@@ -10,43 +10,29 @@ them in one process. Nothing runs unasked: without `approve`, every question is 
 """
 
 import asyncio
-import inspect
 import threading
 from collections.abc import (
-    AsyncIterator,
-    Awaitable,
     Callable,
     Coroutine,
-    Iterator,
     Mapping,
     Sequence,
 )
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
-from sayso.server.agent.events import AgentEvent, ApprovalAsked, Said, WorkFailed
+from sayso.server.chat import BY, CLOSE_S, Approve, Chat, ChatFailed
 
 if TYPE_CHECKING:
     from sayso.server.agent.say_so import Mode
     from sayso.server.one_house import OneHouse
     from sayso.server.runtimes.language import Language
-
-Answer = bool | str
-"""Of `approve`: whether the code may run; a text is code to run instead."""
-
-Approve = Callable[[ApprovalAsked], Answer | Awaitable[Answer]]
+    from sayso.server.undo.results import Undone
 
 Kind = TypeVar("Kind")
-
-CLOSE_S = 20.0
-"""For interpreters and the log to end; they take a second."""
-
-
-class ChatFailed(Exception):
-    """The request could not be answered. The text is one sentence that says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,19 +150,43 @@ class Sayso:
 
         Both ask `approve` before anything runs.
         """
-        chat = Chat(self, text, self._approve)
-        if stream:
-            return chat
-        said = ""
-        for event in chat:
-            match event:
-                case Said(text=piece):
-                    said += piece
-                case WorkFailed(message=message):
-                    raise ChatFailed(message)
-                case _:
-                    pass
-        return said.strip()
+        chat = Chat(self.loop, partial(self.house.work, text), self.house.settle, self._approve)
+        return chat if stream else chat.answer()
+
+    @property
+    def waits(self) -> bool:
+        """Whether a question was open when the program before this one ended: see `go_on`."""
+        return self.house.agent.waits
+
+    @overload
+    def go_on(self) -> str: ...
+
+    @overload
+    def go_on(self, *, stream: Literal[False]) -> str: ...
+
+    @overload
+    def go_on(self, *, stream: Literal[True]) -> "Chat": ...
+
+    def go_on(self, *, stream: bool = False) -> "Chat | str":
+        """Put the question again that was open when the program before this one ended, and go on
+        from there, as `chat` does. Raises ChatFailed where none `waits`.
+        """
+        if not self.waits:
+            raise ChatFailed("No question was open; ask for something with chat().")
+        chat = Chat(self.loop, self.house.agent.take_up, self.house.settle, self._approve)
+        return chat if stream else chat.answer()
+
+    def undo(self) -> "Undone":
+        """Put files back as they were before the last request that changed any."""
+        return self._do(self.house.taking_back.undo(BY))
+
+    def redo(self) -> "Undone":
+        """Do again what was undone last; no code runs."""
+        return self._do(self.house.taking_back.redo(BY))
+
+    def diff(self) -> str:
+        """What `undo` would put back, for a screen; empty if nothing."""
+        return self._do(self.house.taking_back.diff())
 
     @property
     def mode(self) -> "Mode":
@@ -234,65 +244,3 @@ class Sayso:
             languages=self._languages,
             tools=self._tools,
         )
-
-
-class Chat:
-    """The events of one request. Leaving the iteration stops the work."""
-
-    def __init__(self, sayso: Sayso, text: str, approve: Approve | None) -> None:
-        self._sayso = sayso
-        self._text = text
-        self._approve = approve
-
-    def __iter__(self) -> Iterator[AgentEvent]:
-        events = self._sayso.house.work(self._text)
-        loop = self._sayso.loop
-        try:
-            while True:
-                step = asyncio.run_coroutine_threadsafe(_next(events), loop)
-                event = step.result()
-                if event is None:
-                    return
-                if isinstance(event, ApprovalAsked):
-                    self._settle(event, self._ask_here(event))
-                yield event
-        finally:
-            asyncio.run_coroutine_threadsafe(_close(events), loop).result(CLOSE_S)
-
-    async def __aiter__(self) -> AsyncIterator[AgentEvent]:
-        events = self._sayso.house.work(self._text)
-        loop = self._sayso.loop
-        try:
-            while True:
-                step = asyncio.run_coroutine_threadsafe(_next(events), loop)
-                event = await asyncio.wrap_future(step)
-                if event is None:
-                    return
-                if isinstance(event, ApprovalAsked):
-                    answer = self._approve(event) if self._approve else False
-                    self._settle(event, await answer if inspect.isawaitable(answer) else answer)
-                yield event
-        finally:
-            closing = asyncio.run_coroutine_threadsafe(_close(events), loop)
-            await asyncio.wrap_future(closing)
-
-    def _ask_here(self, asked: ApprovalAsked) -> Answer:
-        answer = self._approve(asked) if self._approve else False
-        return asyncio.run(_awaited(answer)) if inspect.isawaitable(answer) else answer
-
-    def _settle(self, asked: ApprovalAsked, answer: Answer) -> None:
-        self._sayso.loop.call_soon_threadsafe(self._sayso.house.settle, asked, answer)
-
-
-async def _next(events: AsyncIterator[AgentEvent]) -> AgentEvent | None:
-    return await anext(events, None)
-
-
-async def _close(events: AsyncIterator[AgentEvent]) -> None:
-    close = getattr(events, "aclose", None)
-    if close is not None:
-        await close()
-
-
-async def _awaited(answer: Awaitable[Answer]) -> Answer:
-    return await answer

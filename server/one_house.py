@@ -18,6 +18,7 @@ from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.say_so import Mode, SaySo
 from sayso.server.agent.spending import DayBook
 from sayso.server.agent.terms import Terms
+from sayso.server.chat import BY, Answer
 from sayso.server.furnishing import bounds, day_bounds
 from sayso.server.memory import Memory
 from sayso.server.parts import Builder, Ground
@@ -29,9 +30,6 @@ from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import ConversationReset
 
 NAME: Final = "chat"
-BY: Final = "program"
-"""Who answers, in the log."""
-
 Role = Literal["person", "sayso", "code", "output"]
 
 
@@ -53,6 +51,7 @@ class OneHouse:
         self._make_workshop = make_workshop
         self._functions = functions
         self._memory = memory
+        self.taking_back = memory.taking_back
 
     @classmethod
     async def open(
@@ -111,7 +110,7 @@ class OneHouse:
         """Do what the program asks."""
         return self.agent.work(text, BY)
 
-    def settle(self, asked: ApprovalAsked, answer: bool | str) -> None:
+    def settle(self, asked: ApprovalAsked, answer: Answer) -> None:
         """Answer a question: whether it may run, or what is to run instead."""
         if isinstance(answer, str):
             self._desk.answer(asked.id, asked.nonce, "edit", answer, BY)

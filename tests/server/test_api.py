@@ -3,9 +3,10 @@
 import asyncio
 import os
 import re
+import shutil
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -29,14 +30,19 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedM
         yield model
 
 
-def sayso(model: ScriptedModel, calls_tools: str = "yes", **more: object) -> Sayso:
-    settings = {
+def sayso(
+    model: ScriptedModel,
+    calls_tools: str = "yes",
+    settings: Mapping[str, object] | None = None,
+    **more: object,
+) -> Sayso:
+    own = {
         "language_model.model": "scripted",
         "language_model.api_base": model.url,
         "language_model.api_key_variable": "SCRIPTED_KEY",
         "language_model.calls_tools": calls_tools,
     }
-    return Sayso(settings=settings, **more)  # type: ignore[arg-type]
+    return Sayso(settings={**own, **(settings or {})}, **more)  # type: ignore[arg-type]
 
 
 def test_a_chat_streams_events_and_asks_before_it_runs(model: ScriptedModel) -> None:
@@ -231,6 +237,97 @@ def test_a_language_of_the_programs_own_is_offered_and_runs(model: ScriptedModel
         assert one.chat("greet") == "Loud."
         assert [m.text for m in one.messages if m.role == "output"] == ["HELLO"]
     assert "shout" in str(model.requests[0].body["tools"])
+
+
+def test_what_code_did_to_files_is_shown_taken_back_and_done_again(
+    model: ScriptedModel, tmp_path: Path
+) -> None:
+    model.add(runs("open('plan', 'w').write('roses\\n')"), says("Done."))
+    with sayso(model, workspace=tmp_path / "w", mode="workspace") as one:
+        assert one.undo().outcome == "nothing"
+        one.chat("write a plan")
+        plan = tmp_path / "w" / "plan"
+        assert "+roses" in one.diff()
+        assert one.undo().removed == ("plan",)
+        assert not plan.exists()
+        assert one.redo().restored == ("plan",)
+        assert plan.read_text() == "roses\n"
+
+
+@pytest.mark.thorough
+async def test_in_an_event_loop_what_is_no_stream_is_done_in_a_thread(
+    model: ScriptedModel, tmp_path: Path
+) -> None:
+    model.add(runs("open('plan', 'w').close()"), says("Done."))
+    async with sayso(model, workspace=tmp_path / "w", mode="workspace") as one:
+        assert await asyncio.to_thread(one.chat, "write a plan") == "Done."
+        assert (await asyncio.to_thread(one.undo)).removed == ("plan",)
+        await asyncio.to_thread(one.reset)
+        assert await asyncio.to_thread(lambda: one.messages) == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_question_that_was_open_at_the_end_is_put_again_and_its_code_runs_once(
+    model: ScriptedModel, tmp_path: Path, stream: bool
+) -> None:
+    tally = tmp_path / "w" / "tally"
+    model.add(runs("open('tally', 'a').write('x')"), says("Counted."), says("Counted."))
+
+    def crash(_: ApprovalAsked) -> bool:
+        shutil.copytree(tmp_path / "kept", tmp_path / "found")  # as a crash would leave it
+        return False
+
+    with sayso(model, keep=tmp_path / "kept", workspace=tmp_path / "w", approve=crash) as one:
+        assert not one.waits
+        with pytest.raises(ChatFailed, match="No question was open"):
+            one.go_on()
+        one.chat("count")
+    again = sayso(model, keep=tmp_path / "found", workspace=tmp_path / "w", approve=lambda _: True)
+    with again as two:
+        waited = two.waits
+        if stream:
+            events = list(two.go_on(stream=True))
+            assert [event.status for event in events if isinstance(event, RunEnded)] == ["ok"]
+        else:
+            assert two.go_on() == "Counted."
+        assert (waited, two.waits) == (True, False)
+    assert tally.read_text() == "x"
+
+
+@pytest.mark.thorough
+def test_what_was_opened_to_a_kept_conversation_stays_open(
+    model: ScriptedModel, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    bills = tmp_path_factory.mktemp("bills")
+    bills.chmod(0o755)
+    (bills / "may").write_text("42 euros")
+    code = f"print(open({str(bills / 'may')!r}).read())"
+    model.add(runs(f"read {bills}", language="access"), runs(code), says("42."))
+    model.add(runs(code), says("Still 42."))
+    with sayso(model, keep=tmp_path / "kept", approve=lambda _: True) as one:
+        assert one.chat("what do I owe") == "42."
+    with sayso(model, keep=tmp_path / "kept", mode="workspace") as two:
+        assert two.chat("and now") == "Still 42."
+        assert two.messages[-2].text == "42 euros\n"
+
+
+@pytest.mark.thorough
+def test_without_keep_nothing_stays_on_the_disk(model: ScriptedModel, tmp_path: Path) -> None:
+    model.add(runs("import os; print(os.getcwd())"), says("Done."))
+    with sayso(model, mode="workspace") as one:
+        one.chat("where")
+        folder = Path(one.messages[-2].text.strip())
+        assert folder.is_dir()
+    assert not folder.parent.exists()
+
+
+@pytest.mark.thorough
+def test_settings_that_are_given_win(model: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SAYSO_AGENT_STEPS", "7")
+    model.add(runs("print(1)"), runs("print(2)"))
+    with sayso(model, settings={"agent.steps": 1}, mode="workspace") as one:
+        assert one.chat("go").endswith("I have run code 1 times and am not done. Shall I go on?")
 
 
 def test_importing_it_is_light() -> None:
