@@ -199,7 +199,7 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
         desk,
         journal,
         profile=mind.manner,
-        checkpointer=memory,
+        checkpointer=memory.checkpointer,
         bounds=bounds(shared.settings),
         outputs=Outputs(shared.home.state / "outputs" / about.id),
         day=shared.day,

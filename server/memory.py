@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Final
 
 from sayso.protocol.home import Home
-from sayso.server.agent.checkpointing import NoCheckpoints
+from sayso.server.agent.checkpointing import Checkpointer, NoCheckpoints
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.taking_back import TakingBack
 from sayso.server.runtimes.workshop import Workshop
 from sayso.server.settings import Undo
 from sayso.server.store.records import Changes
 from sayso.server.undo.checkpoints import Checkpoints
+from sayso.server.undo.disarming import Disarming
 from sayso.server.undo.keeping import Room
 from sayso.server.undo.results import Undone
 
@@ -30,6 +31,7 @@ class Memory:
         self._room = Room(settings.total_mb * MB, settings.file_mb * MB, settings.files)
         self._checkpoints = self._begun()
         self.taking_back = TakingBack(journal, self)
+        self.checkpointer: Checkpointer = Disarming(self, self._confined)
 
     async def move(self, workshop: Workshop) -> None:
         """Code runs there from now on; what was done elsewhere can still be taken back."""
@@ -54,6 +56,9 @@ class Memory:
 
     def _writable(self) -> Sequence[Path]:
         return self.workshop.reach.writable(Path(self.workshop.where))
+
+    def _confined(self) -> Sequence[Path]:
+        return () if self.workshop.reach.everything else self._writable()
 
     # --- as checkpoints ---
 

@@ -95,7 +95,7 @@ class OneHouse:
             desk,
             journal,
             profile=mind.manner,
-            checkpointer=memory,
+            checkpointer=memory.checkpointer,
             bounds=bounds(settings),
             say_so=say_so,
             outputs=Outputs(own / "outputs"),

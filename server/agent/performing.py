@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from typing import Final, Protocol
 
 from sayso.server.agent.access import LANGUAGE
@@ -232,16 +233,21 @@ class Performer:
         except asyncio.CancelledError:
             detail = _OUT_OF_TIME if self._reckoning.out_of_time else _STOPPED
             ending = Ending("interrupted", clock() - started, detail)
-            changes = await self._checkpointer.after(call.id)
+            ending, changes = await self._settled(call, ending)
             await recording.finish()
             await self._report(call, ending, digest.text, changes, recording.pictures)
             raise
-        changes = await self._checkpointer.after(call.id)
+        ending, changes = await self._settled(call, ending)
         await recording.finish()
         await self._report(call, ending, digest.text, changes, recording.pictures)
         await self._emit(RunEnded(call.id, ending.status, ending.seconds, ending.detail, changes))
         failure = "" if ending.status == "ok" else last_line(digest.text) or ending.detail
         self._reckoning.after_run(call, failure, digest.text)
+
+    async def _settled(self, call: Call, ending: Ending) -> tuple[Ending, Changes]:
+        """What the run changed, and its ending with what the server made of that."""
+        changes = await self._checkpointer.after(call.id)
+        return replace(ending, detail=f"{ending.detail} {changes.note}".strip()), changes
 
     async def _report(
         self,

@@ -116,6 +116,8 @@ class Changes:
     deleted: tuple[str, ...] = ()
     more: int = 0
     """How many further paths it changed that are not listed here."""
+    note: str = ""
+    """What the server itself changed of it at once, in a sentence."""
 
     def __bool__(self) -> bool:
         return bool(self.added or self.changed or self.deleted or self.more)

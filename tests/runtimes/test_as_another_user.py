@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 SAME = (
     "test_escapes.py",
     "test_bounds.py",
-    "test_bounds.py",
+    "test_snares.py",
     "test_selftest.py",
     "test_trouble.py::test_nothing_outlives_a_server_that_is_killed",
     "test_trouble.py::test_closing_ends_everything_that_was_started",

@@ -33,6 +33,7 @@ from sayso.server.runtimes.sandbox.sandbox import (
     tasks_of,
     user_for,
 )
+from sayso.server.runtimes.sandbox.snares import Snare, find_to_hold
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _SCRATCH = Path("/tmp")  # noqa: S108 - the sandbox's own
@@ -63,6 +64,7 @@ class Bubblewrap:
         door: int = NO_DOOR,
     ) -> Confined:
         user = user_for(confines)
+        snares = find_to_hold(confines.writable)
         enter = Steps(
             role="enter",
             argv=list(argv),
@@ -71,6 +73,7 @@ class Bubblewrap:
             home=str(_HOME),
             skeleton=str(confines.skeleton or ""),
             folder=str(confines.folder),
+            held=[snare.held for snare in snares],
             door=door,
             proxy_port=PORT,
         )
@@ -85,7 +88,7 @@ class Bubblewrap:
             names_at = passed(_names(os.getuid() if user is None else user))
             options = (
                 *_namespaces(user),
-                *self._file_system(confines, private, names_at),
+                *self._file_system(confines, private, names_at, snares),
                 *("--seccomp", str(filter_at)),
             )
             options_at = passed(b"".join(os.fsencode(option) + b"\0" for option in options))
@@ -114,7 +117,9 @@ class Bubblewrap:
             "open_files": self._limits.open_files,
         }
 
-    def _file_system(self, confines: Confines, private: Path, names_at: int) -> Iterator[str]:
+    def _file_system(
+        self, confines: Confines, private: Path, names_at: int, snares: Sequence[Snare]
+    ) -> Iterator[str]:
         """Lay out what there is inside; what lies deeper comes later, on top."""
         yield from ("--proc", "/proc", "--dev", "/dev")
         for scratch in (_SCRATCH, Path("/dev/shm")):  # noqa: S108 - the sandbox's own
@@ -138,6 +143,11 @@ class Bubblewrap:
                 yield from ("--perms", "0644", "--ro-bind-data", str(names_at), str(path))
             else:
                 yield from (way, str(path), str(path))
+        for snare in snares:
+            # What something is mounted on cannot be renamed or removed either. That these are the
+            # places that were found, the launcher makes sure of before any code runs.
+            way = "--bind" if snare.kind == "kept" else "--ro-bind"
+            yield from (way, str(snare.path), str(snare.path))
         yield from ("--remount-ro", "/dev", "--remount-ro", "/")
 
     @functools.cached_property

@@ -6,6 +6,11 @@ there the seccomp filter refuses to make other sockets than streams, UNIX or TCP
 decide who may connect or listen: a UNIX socket may listen, as a kernel's do, a TCP socket may be
 connected to the network proxy and to nothing else. The guard is a process outside the sandbox; it
 also ends whatever the code leaves behind.
+
+Landlock cannot except a part of what it allows. Snares (snares.py) in folders that code may write
+are closed by mounts in a view of the file system of the code's own, which needs root or what most
+kernels allow to everyone: a user namespace. Where that is not allowed either, what code did to them
+is undone after its run (undo/disarming.py).
 """
 
 import ctypes
@@ -34,6 +39,7 @@ from sayso.server.runtimes.sandbox.sandbox import (
     tasks_of,
     user_for,
 )
+from sayso.server.runtimes.sandbox.snares import find_to_hold
 
 NEEDED_VERSION = 6
 """The first that keeps signals and abstract sockets in; it came with Linux 6.12."""
@@ -115,6 +121,7 @@ class Landlock:
             asked={str(call): name for call, name in asked.items()},
             writable=[str(path) for path in (private, *confines.writable)],
             folder=str(confines.folder),
+            held=[snare.held for snare in find_to_hold(confines.writable)],
             door=door,
             proxy_port=PORT,
         )

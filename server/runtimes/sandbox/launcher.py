@@ -72,6 +72,9 @@ class Steps:
     """Where the guard may do what they ask for."""
     folder: str = ""
     """Where the command starts."""
+    held: list[tuple[str, int, int, bool]] = field(default_factory=list)
+    """Places in writable folders that must stay what they are, by device and inode; those that are
+    marked cannot be changed, nor what is in them."""
     door: int = -1
     """A descriptor over which sockets are handed out to the network proxy; -1 is none."""
     proxy_port: int = 0
@@ -114,11 +117,17 @@ def enter(steps: Steps, outside: socket.socket | None = None) -> None:
         os.setsid()  # interrupts reach the command with its children, and no terminal reaches it
     for name, most in steps.limits.items():
         lower(_LIMITS[name], most)
+    if steps.role == "guard":
+        hold(steps)
     rules = landlock_rules(steps) if steps.handled else -1
     if LINUX:
         give_up()
     if steps.user >= 0:
         become(steps.user)
+    if steps.role == "enter":
+        for held in steps.held:
+            with contextlib.suppress(PermissionError):  # what is closed to its user is closed
+                os.close(found_again(held))
     if steps.home:
         shutil.copytree(steps.skeleton, steps.home) if steps.skeleton else Path(steps.home).mkdir()
     if steps.folder:
@@ -166,6 +175,49 @@ def lock_in(steps: Steps, rules: int, outside: socket.socket | None) -> None:
         listener = filter_calls(bytes.fromhex(steps.filter), steps.seccomp)
         socket.send_fds(outside, [b"."], [listener])
         os.close(listener)
+
+
+def hold(steps: Steps) -> None:
+    """Close what must stay as it is, in this process's view of the file system alone."""
+    if not steps.held or not LINUX:
+        return
+    try:
+        own_view(steps.user)
+    except OSError:
+        return  # the machine allows nobody to; what is done to them is undone after the run
+    for held in steps.held:
+        place = found_again(held)
+        # open_tree with OPEN_TREE_CLONE, mount_setattr with MOUNT_ATTR_RDONLY, and move_mount.
+        tree = syscall(428, place, b"", 0x1 | 0x80000 | 0x1000 | 0x8000)
+        if held[3]:
+            attributes = struct.pack("=QQQQ", 0x1, 0, 0, 0)
+            syscall(442, tree, b"", 0x1000 | 0x8000, attributes, len(attributes))
+        syscall(429, tree, b"", place, b"", 0x4 | 0x40)
+        os.close(tree)
+        os.close(place)
+
+
+def own_view(user: int) -> None:
+    """Get a view of the file system of our own, as root or as the root of a user namespace."""
+    if user < 0 and os.geteuid():
+        uid, gid = os.getuid(), os.getgid()
+        call("unshare", 0x10000000 | 0x20000)  # CLONE_NEWUSER | CLONE_NEWNS
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+    else:
+        call("unshare", 0x20000)
+    call("mount", None, b"/", None, 0x44000, None)  # MS_REC | MS_PRIVATE: nothing of it gets out
+
+
+def found_again(held: tuple[str, int, int, bool]) -> int:
+    """Return a handle of a place, if it is still the one that was found."""
+    path, device, inode, _ = held
+    handle = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    status = os.fstat(handle)
+    if (status.st_dev, status.st_ino) != (device, inode):
+        raise OSError(0, "A folder changed just now; try again", path)
+    return handle
 
 
 def landlock_rules(steps: Steps) -> int:

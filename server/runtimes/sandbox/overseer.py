@@ -304,7 +304,9 @@ def _open(pid: int, folder: int, path: str, flag: int) -> int:
     base = f"/proc/{pid}/cwd" if folder == _AT_CWD else f"/proc/{pid}/fd/{folder}"
     if not path and not flag & _AT_EMPTY_PATH:
         raise FileNotFoundError(errno.ENOENT, "an empty path")
-    meant = path if path.startswith("/") else f"{base}/{path}" if path else base
+    # Its own view of the file system may close to it what is open to us.
+    root = f"/proc/{pid}/root"
+    meant = f"{root}{path}" if path.startswith("/") else f"{base}/{path}" if path else base
     handle = os.O_PATH | os.O_CLOEXEC | (os.O_NOFOLLOW if flag & _AT_NOFOLLOW else 0)
     return os.open(meant, handle)
 

@@ -144,6 +144,7 @@ def clean_environment(home: Path, scratch: Path, also: Mapping[str, str]) -> dic
         "SHELL": shell,
         "LANG": os.environ.get("LANG", "en_US.UTF-8" if sys.platform == "darwin" else "C.UTF-8"),
         "PYTHONNOUSERSITE": "1",
+        "GIT_CONFIG_NOSYSTEM": "1",  # it cannot be read, which git would take for a fault
         **kept,
         **also,
     }

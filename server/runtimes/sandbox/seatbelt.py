@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Literal
 
 from sayso.server.runtimes.sandbox.launcher import Steps
 from sayso.server.runtimes.sandbox.sandbox import (
@@ -18,6 +19,7 @@ from sayso.server.runtimes.sandbox.sandbox import (
     Limits,
     clean_environment,
 )
+from sayso.server.runtimes.sandbox.snares import find_to_hold
 
 PROGRAM = Path("/usr/bin/sandbox-exec")
 
@@ -82,6 +84,9 @@ def profile(confines: Confines, private: Path, python: Path) -> str:
     readable = [*map(Path, _SYSTEM), python.parent.parent, *confines.readable]
     writable = [*confines.writable, private]
     passed = sorted({parent for path in (*readable, *writable) for parent in path.parents})
+    snares = find_to_hold(confines.writable)
+    closed = [snare.path for snare in snares if snare.kind != "kept"]
+    kept = [snare.path for snare in snares]
     rules = (
         "(version 1)",
         "(deny default)",
@@ -91,16 +96,25 @@ def profile(confines: Confines, private: Path, python: Path) -> str:
         _rule("file-read-metadata", "literal", passed),
         _rule("file-read*", "subpath", readable),
         _rule("file-read* file-write*", "subpath", writable),
+        _rule("file-write*", "subpath", closed, "deny"),
+        _rule("file-write-unlink file-write-create", "literal", kept, "deny"),
         _rule("file-read* file-write-data file-ioctl", "literal", map(Path, _DEVICES)),
         f"(allow mach-lookup {' '.join(f'(global-name {_quoted(name)})' for name in _SERVICES)})",
         # A kernel's own sockets lie there. There is no other network, not even loopback.
         _rule("network-bind network-inbound", "subpath", [private]),
     )
-    return "\n".join(rules)
+    return "\n".join(rule for rule in rules if rule)
 
 
-def _rule(operations: str, way: str, paths: Iterator[Path] | Sequence[Path]) -> str:
-    return f"(allow {operations} {' '.join(f'({way} {_quoted(str(path))})' for path in paths)})"
+def _rule(
+    operations: str,
+    way: str,
+    paths: Iterator[Path] | Sequence[Path],
+    verdict: Literal["allow", "deny"] = "allow",
+) -> str:
+    """A rule for some paths; the last one that matches counts."""
+    named = " ".join(f"({way} {_quoted(str(path))})" for path in paths)
+    return f"({verdict} {operations} {named})" if named else ""
 
 
 def _quoted(text: str) -> str:
