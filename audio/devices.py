@@ -45,9 +45,13 @@ Opened = TypeVar("Opened", "Capture", Playback)
 class DeviceMicrophone:
     """The default microphone, or the one whose name contains the words of `wanted`."""
 
-    def __init__(self, wanted: str = "", cards: Cards = portaudio) -> None:
+    def __init__(
+        self, wanted: str = "", cards: Cards = portaudio, *, patient: bool = False
+    ) -> None:
+        """`patient`: where there is none at first, one is waited for."""
         self._wanted = wanted
         self._cards = cards
+        self._patient = patient
         self.name = wanted or "default"
 
     async def frames(self) -> AsyncGenerator[bytes | DeviceChange, None]:
@@ -56,7 +60,14 @@ class DeviceMicrophone:
         def open_it(device: Device) -> Capture:
             return Capture(self._cards(), device, loop)
 
-        capture = await _open(lambda: open_it(self._cards().find("input", self._wanted)))
+        try:
+            capture = await _open(lambda: open_it(self._cards().find("input", self._wanted)))
+        except AudioError as error:
+            if not self._patient:
+                raise
+            yield DeviceChange("microphone", "lost", self.name, str(error))
+            capture = await _open_again(self._cards, "input", self._wanted, open_it)
+            yield _found("microphone", capture.device, self._wanted)
         try:
             while True:
                 self.name = capture.device.name

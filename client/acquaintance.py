@@ -113,18 +113,28 @@ def read(home: Home) -> Acquaintance | None:
         raise NotAcquainted(f"{path} can't be read: {error.strerror}.") from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise NotAcquainted(f"Others can reach the token in {path}: run `chmod 600 '{path}'`.")
-    try:
-        known = Acquaintance(**json.loads(content))
-    except (ValueError, TypeError):
-        known = None
-    if known is None or not all(isinstance(value, str) for value in asdict(known).values()):
+    known = parse(content)
+    if known is None:
         raise NotAcquainted(f"{path} is damaged: delete it and pair this device again.")
     return known
 
 
+def parse(content: bytes) -> Acquaintance | None:
+    """What such a file holds. None: it is damaged."""
+    try:
+        known = Acquaintance(**json.loads(content))
+    except (ValueError, TypeError):
+        return None
+    return known if all(isinstance(value, str) for value in asdict(known).values()) else None
+
+
 def write(home: Home, known: Acquaintance) -> None:
     """Keep it, in place of the one before. Raises NotAcquainted."""
-    path = file_of(home)
+    write_to(file_of(home), known)
+
+
+def write_to(path: Path, known: Acquaintance) -> None:
+    """Write it into a file that only its owner can read, where the file system knows owners."""
     draft = path.with_name(f".server-{secrets.token_hex(8)}")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -154,7 +154,7 @@ class HandsFree:
         )
         if words:
             session.pass_on(words)
-        elif opening is not None:
+        elif opening is not None and (opening.why == "wake word" or not session.announcing):
             self._open(opening.pre_roll, speaks=opening.speaks)
         self._tell(self._now())
 

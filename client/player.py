@@ -125,6 +125,7 @@ class Player:
     def open(self, stream: int, rate: int) -> None:
         """A stream begins, behind what still plays. Opening it again changes nothing."""
         if all(known.number != stream for known in self._streams):
+            self.end_chime()
             self._streams.append(_Stream(stream, rate, self._clock()))
             self._work.set()
 
@@ -182,6 +183,16 @@ class Player:
         pcm = make(self._rate)
         self._speaker.write(pcm)
         self._written += len(pcm) // SAMPLE_BYTES
+
+    def end_chime(self) -> None:
+        """Somebody speaks: what the device itself had to say is over."""
+        if self.chiming:
+            self._written = self._speaker.flush()
+
+    @property
+    def chiming(self) -> bool:
+        """An earcon, or a sentence of the device itself, is being played."""
+        return not self._streams and bool(self._rate) and self._written > self._speaker.played()
 
     async def run(self) -> None:
         """Follows the loudspeaker while there is something to play."""

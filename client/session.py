@@ -5,7 +5,7 @@ Each thing that happens goes to the talker, which answers with effects; this per
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import aclosing, suppress
 from functools import partial
 from typing import Literal
@@ -120,6 +120,7 @@ class Session:
             self._screen.show(Notice(TOO_MUCH_WAITS))
             return
         if not self._talker.listening:
+            self._player.end_chime()
             self._screen.show(MicPressed())
         self._perform(self._talker.press(_now()))
 
@@ -185,6 +186,19 @@ class Session:
         """Says something without words."""
         if self._earcons == "on":
             self._player.chime(partial(earcon, name))
+
+    def announce(self, make: Callable[[int], bytes]) -> None:
+        """Says something of this device's own; `make` gives it at a rate."""
+        self._player.chime(make)
+
+    @property
+    def announcing(self) -> bool:
+        """The device itself says something."""
+        return self._player.chiming
+
+    def let_go(self) -> None:
+        """What is being played does not go on: the line is away, and sends it again when back."""
+        self._perform(self._talker.resumed())
 
     async def speak(self, microphone: Microphone) -> None:
         """Holds the key down for as long as the microphone gives something: for files."""

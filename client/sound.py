@@ -67,6 +67,22 @@ async def find_sound(
     return Sound(found, silent_speaker(), audible=False, notes=tuple(notes))
 
 
+def patient_sound(
+    microphone: str,
+    speaker: str,
+    changed: Callable[[DeviceChange], None],
+    tap: Tap | None,
+    chosen: Chosen,
+) -> Sound:
+    """Devices (or files) of these names that are waited for if they are not there yet."""
+    files = file_sound(microphone, speaker, "real")
+    heard = files.microphone or DeviceMicrophone(microphone or chosen.microphone, patient=True)
+    if speaker.startswith(FILE):
+        return Sound(heard, files.speaker, audible=True)
+    loud = DeviceSpeaker(speaker or chosen.loudspeaker, changed, tap=tap)
+    return Sound(heard, loud, audible=True)
+
+
 async def _or_default(
     cards: Callable[[], SoundCards], direction: Direction, wanted: str, notes: list[str]
 ) -> str:

@@ -81,6 +81,11 @@ class SoundCard:
     def __enter__(self) -> Self:
         (self._folder / "asound.conf").write_text(_ALSA)
         (self._folder / "client.conf").write_text("autospawn = no\n")
+        self.plug_in()
+        return self
+
+    def plug_in(self) -> None:
+        """The card is there from now on; also after `unplug`."""
         # Null sinks render two seconds ahead when they may take it back; a sound card does not.
         prompt = "norewinds=yes"
         modules = [
@@ -106,7 +111,25 @@ class SoundCard:
         except BaseException:
             self.close()
             raise
-        return self
+
+    def unplug(self) -> None:
+        """The card is gone, as if it had been pulled out."""
+        if self._daemon:
+            _end(self._daemon)
+            self._socket.unlink(missing_ok=True)
+
+    def listened_to(self) -> int:
+        """How many programs have the microphone open: what a desktop's own sign shows."""
+        listed = subprocess.run(
+            ["pactl", "list", "short", "source-outputs"],
+            env=self._variables,
+            capture_output=True,
+            check=True,
+            text=True,
+            timeout=START_S,
+        ).stdout
+        # The remapped microphone itself is one reader of the air.
+        return sum("module-remap-source" not in line for line in listed.splitlines())
 
     def __exit__(
         self,

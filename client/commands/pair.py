@@ -1,6 +1,7 @@
 """`sayso pair`: lets a device in, and turns it out again.
 
 sayso pair [--name kitchen]     on the server's machine: shows a code for two minutes
+sayso pair --file PATH          pairs a device without a screen by a file, which is written there
 sayso pair join URL             on the device: what the code says
 sayso pair join ADDRESS         on a device without a camera: compare words, type digits
 sayso pair list                 which devices are paired
@@ -12,11 +13,13 @@ import asyncio
 import platform
 import sys
 import time
+from pathlib import Path
 from typing import Literal, cast
 
-from sayso.client.acquaintance import write
+from sayso.client.acquaintance import write, write_to
 from sayso.client.administering import Administrator, administering
 from sayso.client.errors import ClientError
+from sayso.client.headless.arrival import NAME
 from sayso.client.joining import JoiningFailed, Met, join, meet
 from sayso.client.options import THIS_MACHINE, add_server
 from sayso.client.terminal.clean import words
@@ -52,6 +55,13 @@ class Pair:
         )
         parser.add_argument("what", nargs="?", default="", help="URL, address or name")
         parser.add_argument("--name", default="", help="what the device is called")
+        parser.add_argument(
+            "--file",
+            metavar="PATH",
+            default="",
+            help="pair at once, and write what the device needs into this file; a Raspberry Pi "
+            f"takes it, once, from its boot partition, as {NAME}",
+        )
         parser.add_argument("--person", default="", help="whose it is (default: yours)")
         parser.add_argument(
             "--may",
@@ -79,16 +89,23 @@ class Pair:
                 return asyncio.run(_open(arguments))
 
 
+def _wanted(arguments: argparse.Namespace) -> PairingOpen:
+    scopes = tuple(scope.strip() for scope in arguments.may.split(",") if scope.strip())
+    if unknown := set(scopes) - {"talk", "approve", "admin"}:
+        raise NotPaired(f"--may takes talk, approve and admin, not {', '.join(sorted(unknown))}.")
+    return PairingOpen(arguments.name, arguments.person, cast("tuple[Scope, ...]", scopes))
+
+
 # ── On the server's machine ──────────────────────────────────────────────────────────────────────
 
 
 async def _open(arguments: argparse.Namespace) -> int:
-    scopes = tuple(scope.strip() for scope in arguments.may.split(",") if scope.strip())
-    if unknown := set(scopes) - {"talk", "approve", "admin"}:
-        raise NotPaired(f"--may takes talk, approve and admin, not {', '.join(sorted(unknown))}.")
-    wanted = PairingOpen(arguments.name, arguments.person, cast("tuple[Scope, ...]", scopes))
+    wanted = _wanted(arguments)
     async with administering(arguments.server) as server:
         opened = cast(PairingOpened, await server.ask(wanted))
+        if arguments.file:
+            await _into_file(opened, wanted.name, Path(arguments.file))
+            return 0
         _show(opened)
         done = await _until_done(server)
     match done.outcome:
@@ -99,6 +116,25 @@ async def _open(arguments: argparse.Namespace) -> int:
             raise NotPaired("The code was wrong too often: run `sayso pair` to try again.")
         case _:
             raise NotPaired("Two minutes have passed, and no device came: run `sayso pair` again.")
+
+
+async def _into_file(opened: PairingOpened, name: str, path: Path) -> None:
+    """Joins in the device's stead: it has nobody who could type within two minutes."""
+    found = read_pairing_url(opened.url)
+    if not found or opened.url.startswith("http://"):
+        raise NotPaired(
+            "No other device can reach this server yet: start it with `sayso serve --network`."
+        )
+    address, code, expected = found
+    met = await asyncio.to_thread(meet, address)
+    met.check(expected)
+    known = await join(met, code, name or "device")
+    write_to(path, known)
+    print(
+        f"{words(known.device)} is paired, by {path}. Put that file on the device's boot partition "
+        f"as {NAME}; the device reads it once and removes it. It lets whoever has it in: if it "
+        f"gets lost, run `sayso pair revoke {words(known.device)}`."
+    )
 
 
 async def _until_done(server: Administrator) -> PairingDone:

@@ -1,152 +1,139 @@
-"""`sayso service`: Sayso listens in the background of this desktop, from login on.
+"""`sayso service`: Sayso listens in the background of this desktop, or on a screenless device.
 
     sayso service install --wake "okay nabu"   begins now, and at every login
+    sayso service install --headless --button gpio:17 --led gpio:18
+                                               begins now, and whenever the device has power
     sayso service status
     sayso service uninstall
 
-On Linux it is a unit of the person's own systemd, on macOS an agent of launchd. What must be seen
-(a question for approval, a reminder) comes as a notification of the desktop.
+On Linux it is a unit of systemd (the person's own; with --headless the machine's), on macOS an
+agent of launchd. What must be seen on a desktop (a question for approval, a reminder) comes as a
+notification.
 """
 
 import argparse
 import os
-import shutil
-import subprocess
 import sys
-from pathlib import Path
 
 from sayso.audio.errors import AudioError
-from sayso.client.background import UNIT, launchd_list, service_file, systemd_unit
-from sayso.client.errors import ClientError
+from sayso.client.background import headless_unit, launchd_list, systemd_unit
 from sayso.client.hands_free import NO_WORD
 from sayso.client.hands_free_options import add_hands_free
-from sayso.client.options import add_server
-
-CONTROL_SECONDS = 20.0
-"""For systemctl or launchctl to answer; a start takes them a second."""
-
-
-class NoService(ClientError):
-    """The service can't be installed, asked or removed. The sentence says what to do."""
+from sayso.client.headless.pins import ONE_COLOUR, THREE_COLOURS, pins
+from sayso.client.headless.starting import add_headless, check
+from sayso.client.options import add_server, default_server
+from sayso.client.services import MachineSystemd, Manager, NoService, own
 
 
 class Service:
     """See the module."""
 
-    summary = "let Sayso listen in the background of this desktop"
+    summary = "let Sayso listen in the background of this desktop, or on a device without a screen"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("verb", choices=("install", "status", "uninstall"))
         add_server(parser)
+        parser.add_argument("--mic", metavar="NAME", default="", help="as of `sayso talk`")
+        parser.add_argument("--speaker", metavar="NAME", default="", help="as of `sayso talk`")
         add_hands_free(parser)
+        add_headless(parser)
 
     def run(self, arguments: argparse.Namespace) -> int:
-        path = service_file(Path.home(), _config())
         match arguments.verb:
             case "install":
-                return _install(path, arguments)
+                return _install(arguments)
             case "uninstall":
-                return _uninstall(path)
+                return _uninstall()
             case _:
-                return _status(path)
+                return _status()
 
 
-def _install(path: Path, arguments: argparse.Namespace) -> int:
-    if arguments.wake != NO_WORD:
-        from sayso.audio.wake import find_wake_word
-
-        try:
-            find_wake_word(arguments.wake)
-        except AudioError as error:
-            raise NoService(str(error)) from error
-    talk = ["talk", "--hands-free", "--background", "--server", arguments.server]
-    choices = ["--wake", arguments.wake, "--echo", arguments.echo]
-    command = [sys.executable, "-m", "sayso.client.command", *talk, *choices]
+def _install(arguments: argparse.Namespace) -> int:
+    if arguments.headless:
+        return _install_headless(arguments)
+    _find_wake_word(arguments)
+    command = _talk("--hands-free", "--background", "--server", arguments.server)
+    command += _given(arguments, "wake", "echo", "mic", "speaker")
     make = launchd_list if sys.platform == "darwin" else systemd_unit
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(make(command, os.environ), encoding="utf-8")
-    except OSError as error:
-        raise NoService(f"{path} cannot be written: {error.strerror}.") from error
-    if sys.platform == "darwin":
-        _control("launchctl", "bootout", _domain(), str(path), must=False)
-        _control("launchctl", "bootstrap", _domain(), str(path))
-    else:
-        _control("systemctl", "--user", "daemon-reload")
-        _control("systemctl", "--user", "enable", UNIT)
-        _control("systemctl", "--user", "restart", UNIT)
-    print(f"Sayso listens in the background now, and after each login ({path}).")
+    manager = own()
+    manager.install(make(command, os.environ))
+    print(f"Sayso listens in the background now, and after each login ({manager.path}).")
     return 0
 
 
-def _status(path: Path) -> int:
-    if not path.exists():
+def _install_headless(arguments: argparse.Namespace) -> int:
+    check(arguments)
+    if sys.platform != "linux":
+        raise NoService("A device without a screen needs Linux with systemd.")
+    if arguments.button:
+        pins(arguments.button, (ONE_COLOUR,))
+    if arguments.led:
+        pins(arguments.led, (ONE_COLOUR, THREE_COLOURS))
+    command = _talk("--headless")
+    command += _given(arguments, "button", "led", "announce", "mic", "speaker")
+    if arguments.hands_free:
+        _find_wake_word(arguments)
+        command += ["--hands-free", *_given(arguments, "wake", "echo")]
+    if arguments.server != default_server():
+        command += ["--server", arguments.server]
+    manager = MachineSystemd()
+    manager.install(headless_unit(command, os.environ, manager.user))
+    print(
+        f"Sayso runs now, and whenever this device has power ({manager.path}). "
+        f"What troubles it: {manager.log}"
+    )
+    return 0
+
+
+def _talk(*flags: str) -> list[str]:
+    return [sys.executable, "-m", "sayso.client.command", "talk", *flags]
+
+
+def _given(arguments: argparse.Namespace, *names: str) -> list[str]:
+    """Options that are not empty, as they are written."""
+    return [
+        word
+        for name in names
+        if (value := getattr(arguments, name))
+        for word in (f"--{name}", str(value))
+    ]
+
+
+def _find_wake_word(arguments: argparse.Namespace) -> None:
+    if arguments.wake == NO_WORD:
+        return
+    from sayso.audio.wake import find_wake_word  # numpy
+
+    try:
+        find_wake_word(arguments.wake)
+    except AudioError as error:
+        raise NoService(str(error)) from error
+
+
+def _installed() -> list[Manager]:
+    return [manager for manager in (own(), MachineSystemd()) if manager.path.exists()]
+
+
+def _status() -> int:
+    installed = _installed()
+    if not installed:
         print("Sayso does not listen in the background: `sayso service install` changes that.")
         return 1
-    if sys.platform == "darwin":
-        runs = _control("launchctl", "print", f"{_domain()}/{path.stem}", must=False)
-    else:
-        runs = _control("systemctl", "--user", "is-active", "--quiet", UNIT, must=False)
-    if runs:
+    down = [manager for manager in installed if not manager.runs()]
+    for manager in down:
+        why = f": `{manager.log}` tells why" if manager.log else ""
+        print(f"The service is installed ({manager.path}), but does not run{why}.")
+    if not down:
         print("Sayso listens in the background.")
-        return 0
-    log = "" if sys.platform == "darwin" else f": `journalctl --user -u {UNIT}` tells why"
-    print(f"The service is installed, but does not run{log}.")
-    return 1
+    return 1 if down else 0
 
 
-def _uninstall(path: Path) -> int:
-    if not path.exists():
-        print("There is no service to remove.")
-        return 0
-    if sys.platform == "darwin":
-        _control("launchctl", "bootout", _domain(), str(path), must=False)
-    else:
-        _control("systemctl", "--user", "disable", "--now", UNIT, must=False)
-    try:
-        path.unlink()
-    except OSError as error:
-        raise NoService(f"{path} cannot be removed: {error.strerror}.") from error
-    if sys.platform != "darwin":
-        _control("systemctl", "--user", "daemon-reload", must=False)
-    print("Sayso listens in the background no more.")
+def _uninstall() -> int:
+    installed = _installed()
+    for manager in installed:
+        manager.remove()
+    print("Sayso listens in the background no more." if installed else "There is no service here.")
     return 0
-
-
-def _control(*command: str, must: bool = True) -> bool:
-    """Asks the system's manager of services. False: it said no."""
-    program = shutil.which(command[0])
-    if program is None:
-        if not must:
-            return False
-        raise NoService(
-            f"There is no {command[0]} here to run a service with: "
-            "start `sayso talk --hands-free --background` with your desktop's own autostart."
-        )
-    try:
-        done = subprocess.run(
-            [program, *command[1:]],
-            capture_output=True,
-            text=True,
-            timeout=CONTROL_SECONDS,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise NoService(f"{command[0]} does not answer: try again.") from error
-    if done.returncode and must:
-        said = (done.stderr or done.stdout).strip().splitlines() or ["it said no"]
-        raise NoService(f"{' '.join(command[:3])} failed: {said[-1].rstrip('.')}.")
-    return done.returncode == 0
-
-
-def _config() -> Path:
-    given = Path(os.environ.get("XDG_CONFIG_HOME", ""))
-    return given if given.is_absolute() else Path.home() / ".config"
-
-
-def _domain() -> str:
-    return f"gui/{os.getuid()}"
 
 
 command = Service()

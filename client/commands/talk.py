@@ -2,6 +2,7 @@
 
     sayso talk                                      in a terminal
     sayso talk --plain                              for screen readers, and without colour
+    sayso talk --headless --button gpio:17          a Raspberry Pi without a screen
     sayso talk --mic file:q.wav --speaker file:a.wav --once --json
                                                     the same client on files, for scripts
 
@@ -22,6 +23,7 @@ from sayso.client.hands_free_options import (
     echo_kind,
     make_hands_free,
 )
+from sayso.client.headless.starting import add_headless, run_headless
 from sayso.client.jsonlines import JsonScreen
 from sayso.client.once import TurnWatch, always, once, run_turns
 from sayso.client.options import (
@@ -74,6 +76,7 @@ class Talk:
         )
         add_timeout(parser)
         add_hands_free(parser)
+        add_headless(parser)
         parser.add_argument(
             "--background",
             action="store_true",
@@ -82,6 +85,8 @@ class Talk:
 
     def run(self, arguments: argparse.Namespace) -> int:
         prepare_logging()
+        if arguments.headless:
+            return asyncio.run(run_headless(arguments))
         if arguments.background:
             return asyncio.run(_in_background(arguments))
         if arguments.once:

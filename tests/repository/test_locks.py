@@ -41,6 +41,7 @@ def test_a_lock_names_no_address_and_a_hash_for_every_package(lock: Path) -> Non
     ("name", "wanted"),
     [
         ("client", PROJECT["dependencies"]),
+        ("pi", PROJECT["dependencies"] + EXTRAS["hands-free"]),
         ("server", PROJECT["dependencies"] + EXTRAS["server"] + EXTRAS["pocket"]),
     ],
 )
@@ -55,8 +56,10 @@ def test_a_lock_has_what_the_project_asks_for(name: str, wanted: list[str]) -> N
 
 
 def test_the_client_has_the_same_versions_as_the_server() -> None:
-    client, server = (locked(ROOT / f"scripts/locks/{name}.lock") for name in ("client", "server"))
+    names = ("client", "pi", "server")
+    client, pi, server = (locked(ROOT / f"scripts/locks/{name}.lock") for name in names)
     assert client.items() <= server.items()
+    assert client.items() <= pi.items()
 
 
 def test_nothing_is_locked_that_would_be_compiled_and_not_used() -> None:
@@ -65,7 +68,9 @@ def test_nothing_is_locked_that_would_be_compiled_and_not_used() -> None:
 
 def test_the_client_locks_no_package_of_the_server() -> None:
     of_the_server = {canonicalize_name(Requirement(line).name) for line in EXTRAS["server"]}
-    assert of_the_server.isdisjoint(locked(ROOT / "scripts/locks/client.lock"))
+    of_the_server -= {canonicalize_name(Requirement(line).name) for line in EXTRAS["hands-free"]}
+    for name in ("client", "pi"):
+        assert of_the_server.isdisjoint(locked(ROOT / f"scripts/locks/{name}.lock"))
 
 
 def test_no_file_names_a_registry() -> None:

@@ -14,6 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from sayso.client.background import HEADLESS_UNIT
 from sayso.firmware_sim.command import parser as simulator_parser
 from tests.repository.tree import ROOMS, ROOT, files
 
@@ -38,6 +39,7 @@ def names(lines: list[str]) -> set[str]:
 
 OF_EVERYONE = names(PROJECT["project"]["dependencies"])
 WITHOUT_A_KEY = OF_EVERYONE | names(EXTRAS["hands-free"])
+OF_THE_CLIENT = OF_EVERYONE | names(EXTRAS["pi"] + EXTRAS["hotkey"])
 OF_THE_SERVER = OF_EVERYONE | names(EXTRAS["server"] + EXTRAS["pocket"])
 OF_DEVELOPERS = (
     OF_THE_SERVER | WITHOUT_A_KEY | names([line for line in GROUPS["dev"] if isinstance(line, str)])
@@ -82,7 +84,7 @@ def test_every_file_of_python_says_what_it_is_for() -> None:
     [
         ("protocol", OF_EVERYONE),
         ("audio", WITHOUT_A_KEY),
-        ("client", OF_EVERYONE),
+        ("client", OF_THE_CLIENT),
         ("firmware-sim", OF_EVERYONE),
         ("server", OF_THE_SERVER),
         ("bench", OF_DEVELOPERS),
@@ -222,8 +224,8 @@ def judge_simulator(words: list[str]) -> None:
 def judge_apt(words: list[str]) -> None:
     assert words[1:3] in (["apt", "install"], ["loginctl", "enable-linger"])
     if words[1] == "apt":
-        known = (ROOT / "scripts/lib.sh").read_text()
-        assert all(package in known for package in words[3:])
+        known = "".join((ROOT / "scripts" / name).read_text() for name in ("lib.sh", "pi"))
+        assert all(package in known for package in words[3:] if package != "git")
 
 
 def judge_pip(words: list[str]) -> None:
@@ -250,7 +252,12 @@ def judge_systemctl(words: list[str]) -> None:
     assert words[:2] == ["systemctl", "--user"]
 
 
+def judge_journal(words: list[str]) -> None:
+    assert words == ["journalctl", "-u", HEADLESS_UNIT]
+
+
 JUDGES = {
+    "journalctl": judge_journal,
     "scripts/": judge_script,
     "sayso": judge_sayso,
     "sayso-sim": judge_simulator,

@@ -17,7 +17,10 @@ ROOMS = {
 """Each room's folder, and the package that it becomes."""
 
 LOCKS = (
-    *(ROOT / "scripts/locks" / f"{name}.lock" for name in ("client", "server", "build", "dev")),
+    *(
+        ROOT / "scripts/locks" / f"{name}.lock"
+        for name in ("client", "pi", "server", "build", "dev")
+    ),
     ROOT / "server/runtimes/kernel.lock",
 )
 

@@ -1,0 +1,1 @@
+"""A device without a screen: a button, a light, a voice. A Raspberry Pi, most often."""

@@ -1,0 +1,93 @@
+"""What a person chooses about a device without a screen, and how it is put together from that."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import get_args
+
+from sayso.audio.cards import portaudio
+from sayso.audio.far_end import FarEnd
+from sayso.audio.microphone import DeviceChange
+from sayso.client.chosen import recall
+from sayso.client.errors import ClientError
+from sayso.client.hands_free import HandsFree
+from sayso.client.hands_free_options import echo_kind, make_hands_free
+from sayso.client.headless.appliance import Appliance
+from sayso.client.headless.pins import GpioButton, GpioLight, NoLight
+from sayso.client.headless.sentences import Manner
+from sayso.client.options import default_server, make_link
+from sayso.client.seen import Screen
+from sayso.client.session import Session
+from sayso.client.sound import Sound, patient_sound
+from sayso.protocol.home import Home
+
+
+class NoWayToTalk(ClientError):
+    """Neither a button nor a wake word was chosen."""
+
+
+def add_headless(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--headless",
+        action="store_true",
+        help="a device without a screen: a Raspberry Pi with --button, --hands-free or both",
+    )
+    parser.add_argument(
+        "--button", metavar="PIN", default="", help="with --headless: hold to talk, like gpio:17"
+    )
+    parser.add_argument(
+        "--led",
+        metavar="PINS",
+        default="",
+        help="with --headless: the light, like gpio:18 or, of three colours, gpio:18,23,24",
+    )
+    parser.add_argument(
+        "--announce",
+        choices=get_args(Manner),
+        default="sentences",
+        help="with --headless: how it tells of itself (default sentences, which are English)",
+    )
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Raises NoWayToTalk where nobody could talk with the device."""
+    if not arguments.button and not arguments.hands_free:
+        raise NoWayToTalk(
+            "Without a screen there must be another way to talk: give --button gpio:17, "
+            "--hands-free, or both."
+        )
+
+
+async def run_headless(arguments: argparse.Namespace) -> int:
+    """Goes on until it is ended."""
+    check(arguments)
+    portaudio()  # Without it nothing will ever be heard, and waiting would not help.
+    far_end = FarEnd() if arguments.hands_free else None
+    # A pairing may come, and change, while the device runs; a server that was named stays.
+    named = arguments.server if arguments.server != default_server() else ""
+
+    def sounds(changed: Callable[[DeviceChange], None]) -> Sound:
+        tap = far_end.played if far_end else None
+        chosen = recall(Home.find())
+        return patient_sound(arguments.mic, arguments.speaker, changed, tap, chosen)
+
+    async def converse(sound: Sound, screen: Screen) -> tuple[Session, HandsFree | None]:
+        echo = echo_kind(arguments.echo, sound)
+        server = named or default_server()
+        link = make_link(server, "headless", (), arguments.conversation, echo)
+        session = Session(link, sound.speaker, screen, earcons="on")
+        if far_end is None:
+            return session, None
+        return session, await make_hands_free(session, arguments.wake, echo, far_end)
+
+    with ExitStack() as pins:
+        light = GpioLight(arguments.led) if arguments.led else NoLight()
+        pins.callback(light.close)
+        appliance = Appliance(
+            sounds, converse, light, arguments.announce, sys.stdout, known=bool(named)
+        )
+        if arguments.button:
+            button = GpioButton(arguments.button, appliance.press, appliance.release)
+            pins.callback(button.close)
+        return await appliance.run()

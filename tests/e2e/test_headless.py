@@ -1,0 +1,162 @@
+"""A device without a screen as a whole: a process with pretended pins, and a real sound card."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from sayso.protocol.frames import AudioFrame
+from sayso.protocol.messages import ListenStart, ListenStop
+from tests.client.programs import give_token
+from tests.client.server_double import Answer, Conversation, ServerDouble
+from tests.e2e.speech import Voice
+from tests.pulse import SoundCard, loudness, write_tone
+
+pytestmark = [pytest.mark.thorough, pytest.mark.sound, pytest.mark.timeout(180)]
+
+SOON = 40.0
+"""Seconds for what takes one, on a machine that is busy with other tests."""
+BUTTON, LED = 17, 18
+SPOKEN, ANSWERED = 1_000, 440
+"""Hertz of the person's voice, and of the server double's."""
+
+
+class Pi:
+    """A running device: its pins, and what it writes."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self.lines: list[str] = []
+        self._news = asyncio.Event()
+        self._reading = asyncio.create_task(self._read())
+
+    def down(self) -> None:
+        self._tell(f"down {BUTTON}")
+
+    def up(self) -> None:
+        self._tell(f"up {BUTTON}")
+
+    async def sees(self, words: str, since: int = 0) -> int:
+        """Waits for a line; gives the place behind it."""
+        try:
+            async with asyncio.timeout(SOON):
+                while True:
+                    self._news.clear()
+                    for place, line in enumerate(self.lines[since:], since):
+                        if words in line:
+                            return place + 1
+                    await self._news.wait()
+        except TimeoutError:
+            raise AssertionError(f"never saw {words!r} in {self.lines[since:]}") from None
+
+    async def close(self) -> None:
+        with suppress(ProcessLookupError):
+            self.process.kill()
+        await self.process.wait()
+        await self._reading
+
+    def _tell(self, line: str) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(f"{line}\n".encode())
+
+    async def _read(self) -> None:
+        assert self.process.stdout
+        async for line in self.process.stdout:
+            self.lines.append(line.decode().strip())
+            self._news.set()
+
+
+@asynccontextmanager
+async def device(*flags: str, environment: Mapping[str, str]) -> AsyncIterator[Pi]:
+    headless = ["talk", "--headless", "--button", f"gpio:{BUTTON}", "--led", f"gpio:{LED}"]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.client.pi", *headless, *flags,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        env={**os.environ, **environment},
+    )  # fmt: skip
+    pi = Pi(process)
+    try:
+        yield pi
+    finally:
+        await pi.close()
+
+
+async def until_heard(conversation: Conversation, kind: type) -> None:
+    async with asyncio.timeout(SOON):
+        while True:
+            if any(isinstance(heard, kind) for heard in conversation.heard):
+                return
+            await asyncio.sleep(0.1)
+
+
+async def test_a_button_is_held_and_the_answer_is_heard(
+    sound_card: SoundCard, tmp_path: Path
+) -> None:
+    give_token()
+    said, heard = tmp_path / "said.wav", tmp_path / "heard.wav"
+    write_tone(said, SPOKEN, 1.0)
+    conversation = Conversation(Answer(seconds=1.0))
+    async with ServerDouble(conversation) as server:
+        with sound_card.recording(heard):
+            flags = ("--server", server.url)
+            async with device(*flags, environment=sound_card.environment) as pi:
+                ready = await pi.sees("The server is there.")
+                pi.down()
+                await until_heard(conversation, ListenStart)
+                listening = await pi.sees(f"pin {LED} 1", ready)
+                await asyncio.to_thread(sound_card.speak_into_microphone, said)
+                pi.up()
+                await until_heard(conversation, ListenStop)
+                speaking = await pi.sees(f"pin {LED} 0.3", listening)
+                await pi.sees(f"pin {LED} 0", speaking)
+                pi.process.terminate()
+                async with asyncio.timeout(SOON):
+                    assert await pi.process.wait() == 0
+    frames = [message for message in conversation.heard if isinstance(message, AudioFrame)]
+    assert frames
+    assert loudness(heard, ANSWERED) > 0.1
+
+
+async def test_what_goes_wrong_and_right_again_is_told_in_a_sentence_without_a_server(
+    sound_card: SoundCard, tmp_path: Path, voice: Voice
+) -> None:
+    give_token()
+    away, back = tmp_path / "away.wav", tmp_path / "back.wav"
+    async with ServerDouble(Conversation()) as server:
+        flags = ("--server", server.url)
+        async with device(*flags, environment=sound_card.environment) as pi:
+            place = await pi.sees("The server is there.")
+            with sound_card.recording(away):
+                await server.stop()
+                place = await pi.sees("No Sayso server answers", place)
+                await asyncio.sleep(8)  # what is spoken takes its time
+            with sound_card.recording(back):
+                await server.start_again()
+                place = await pi.sees("The server is there.", place)
+                await asyncio.sleep(4)
+            await asyncio.to_thread(sound_card.unplug)
+            place = await pi.sees("microphone", place)
+            await asyncio.to_thread(sound_card.plug_in)
+            await pi.sees("is in use.", place)
+            assert pi.process.returncode is None
+    assert "server" in await asyncio.to_thread(voice.words, away)
+    assert "server" in await asyncio.to_thread(voice.words, back)
+
+
+async def test_a_device_that_is_not_paired_says_so_and_waits_for_a_pairing(
+    sound_card: SoundCard, tmp_path: Path, voice: Voice
+) -> None:
+    heard = tmp_path / "heard.wav"
+    with sound_card.recording(heard):
+        async with device(environment=sound_card.environment) as pi:
+            place = await pi.sees("This device is not paired")
+            await asyncio.sleep(6)  # what is spoken takes its time
+            give_token()
+            await pi.sees("No Sayso server answers", place)
+    assert "paired" in await asyncio.to_thread(voice.words, heard)
