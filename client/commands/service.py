@@ -19,8 +19,8 @@ from sayso.audio.errors import AudioError
 from sayso.client.background import headless_unit, launchd_list, systemd_unit
 from sayso.client.hands_free import NO_WORD
 from sayso.client.hands_free_options import add_hands_free
+from sayso.client.headless.options import add_headless, check
 from sayso.client.headless.pins import ONE_COLOUR, THREE_COLOURS, pins
-from sayso.client.headless.starting import add_headless, check
 from sayso.client.options import add_server, default_server
 from sayso.client.services import MachineSystemd, Manager, NoService, own
 

@@ -23,7 +23,7 @@ from sayso.client.hands_free_options import (
     echo_kind,
     make_hands_free,
 )
-from sayso.client.headless.starting import add_headless, run_headless
+from sayso.client.headless.options import add_headless
 from sayso.client.jsonlines import JsonScreen
 from sayso.client.once import TurnWatch, always, once, run_turns
 from sayso.client.options import (
@@ -86,6 +86,8 @@ class Talk:
     def run(self, arguments: argparse.Namespace) -> int:
         prepare_logging()
         if arguments.headless:
+            from sayso.client.headless.starting import run_headless
+
             return asyncio.run(run_headless(arguments))
         if arguments.background:
             return asyncio.run(_in_background(arguments))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import Protocol
+from warnings import catch_warnings, simplefilter
 
 from sayso.client.errors import ClientError
 from sayso.client.headless.lights import Look
@@ -165,10 +166,13 @@ def _told(name: str) -> Iterator[None]:
             f"{name} cannot be used, because the Python package gpiozero is missing: "
             "run `pip install 'sayso[pi]'`."
         )
-    from gpiozero import GPIOZeroError
+    from gpiozero import GPIOZeroError, PinFactoryFallback
 
     try:
-        yield
+        with catch_warnings():
+            # Whatever it tried in vain before it found a way, or none.
+            simplefilter("ignore", PinFactoryFallback)
+            yield
     except (GPIOZeroError, OSError, ImportError) as error:
         raise NoPins(
             f"{name} cannot be used ({str(error).rstrip('.')}): on a Raspberry Pi run `sudo apt "

@@ -1,62 +1,24 @@
-"""What a person chooses about a device without a screen, and how it is put together from that."""
+"""How a device without a screen is put together from what a person chose."""
 
 import argparse
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import get_args
 
 from sayso.audio.cards import portaudio
 from sayso.audio.far_end import FarEnd
 from sayso.audio.microphone import DeviceChange
 from sayso.client.chosen import recall
-from sayso.client.errors import ClientError
 from sayso.client.hands_free import HandsFree
 from sayso.client.hands_free_options import echo_kind, make_hands_free
 from sayso.client.headless.appliance import Appliance
+from sayso.client.headless.options import check
 from sayso.client.headless.pins import GpioButton, GpioLight, NoLight
-from sayso.client.headless.sentences import Manner
 from sayso.client.options import default_server, make_link
 from sayso.client.seen import Screen
 from sayso.client.session import Session
 from sayso.client.sound import Sound, patient_sound
 from sayso.protocol.home import Home
-
-
-class NoWayToTalk(ClientError):
-    """Neither a button nor a wake word was chosen."""
-
-
-def add_headless(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--headless",
-        action="store_true",
-        help="a device without a screen: a Raspberry Pi with --button, --hands-free or both",
-    )
-    parser.add_argument(
-        "--button", metavar="PIN", default="", help="with --headless: hold to talk, like gpio:17"
-    )
-    parser.add_argument(
-        "--led",
-        metavar="PINS",
-        default="",
-        help="with --headless: the light, like gpio:18 or, of three colours, gpio:18,23,24",
-    )
-    parser.add_argument(
-        "--announce",
-        choices=get_args(Manner),
-        default="sentences",
-        help="with --headless: how it tells of itself (default sentences, which are English)",
-    )
-
-
-def check(arguments: argparse.Namespace) -> None:
-    """Raises NoWayToTalk where nobody could talk with the device."""
-    if not arguments.button and not arguments.hands_free:
-        raise NoWayToTalk(
-            "Without a screen there must be another way to talk: give --button gpio:17, "
-            "--hands-free, or both."
-        )
 
 
 async def run_headless(arguments: argparse.Namespace) -> int:

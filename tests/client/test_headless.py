@@ -21,9 +21,9 @@ from sayso.client.background import headless_unit
 from sayso.client.headless.arrival import NotArrived, arrive
 from sayso.client.headless.herald import AWAY_SECONDS, Herald
 from sayso.client.headless.lights import LOOKS, Signs
+from sayso.client.headless.options import NoWayToTalk, check
 from sayso.client.headless.pins import GpioButton, GpioLight, NoPins, pins
 from sayso.client.headless.sentences import FOLDER, TEXTS, sound
-from sayso.client.headless.starting import NoWayToTalk, check
 from sayso.client.link_events import LinkChange, LinkState
 from sayso.client.seen import MicPressed, MicReleased, Seen
 from sayso.protocol.codec import Envelope
