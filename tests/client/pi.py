@@ -8,6 +8,7 @@ reads `down 17` and `up 17`, and writes `pin 18 0.3` whenever a light changes.
 import contextlib
 import sys
 import threading
+from typing import Protocol
 
 from gpiozero import Device
 from gpiozero.pins.mock import MockFactory, MockPWMPin
@@ -15,15 +16,27 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 from sayso.client.command import main
 
 
-class WatchedPin(MockPWMPin):
-    """Tells what is seen from outside."""
+class Name(Protocol):
+    name: str
 
-    def _change_state(self, value: float) -> bool:
-        changed = bool(super()._change_state(value))
-        if changed and self.function == "output":
-            sys.stdout.write(f"pin {self.info.name.removeprefix('GPIO')} {round(value, 2):g}\n")
-            sys.stdout.flush()
-        return changed
+
+class Pin(Protocol):
+    """What we need of gpiozero's."""
+
+    function: str
+    info: Name
+
+
+def change_state(pin: Pin, value: float) -> bool:
+    """Tells what is seen from outside."""
+    changed = bool(MockPWMPin._change_state(pin, value))
+    if changed and pin.function == "output":
+        sys.stdout.write(f"pin {pin.info.name.removeprefix('GPIO')} {round(value, 2):g}\n")
+        sys.stdout.flush()
+    return changed
+
+
+WatchedPin = type("WatchedPin", (MockPWMPin,), {"_change_state": change_state})
 
 
 def press_what_is_told(factory: MockFactory) -> None:
