@@ -196,8 +196,8 @@ class App:
     def metrics(self) -> bytes:
         return self._telemetry.text()
 
-    def file(self, name: str) -> tuple[str, bytes] | None:
-        item = self._shelf.get(name)
+    def file(self, name: str, person: str) -> tuple[str, bytes] | None:
+        item = self._shelf.get(name, person)
         return (item.mime, item.data) if item else None
 
     async def look(self, path: str, person: str) -> Mapping[str, Any] | None:

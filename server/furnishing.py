@@ -94,7 +94,7 @@ class Furnished:
     ) -> None:
         self.about = about
         self.day = shared.day
-        self.shelf = shared.shelf
+        self.shelf = shared.shelf.of(about.owner)
         self._shared = shared
         self.conversation = conversation
         self.agent = agent
@@ -185,7 +185,9 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
     def make_workshop(folder: Path) -> Workshop:
         return shared.workshop(folder, say_so.reach)
 
-    say_so = SaySo(shared.policy, shared.settings.approvals.mode, shared.standing)
+    guest = bool(about.owner)
+    standing = None if guest else shared.standing
+    say_so = SaySo(shared.policy, shared.settings.approvals.mode, standing, guest=guest)
     lost = say_so.restore(journal.terms)
     mind = await shared.mind_called(journal.terms.model)
     if mind.missing:
@@ -211,7 +213,7 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
         shared.mouth,
         agent,
         desk,
-        shared.shelf,
+        shared.shelf.of(about.owner),
         shared.instinct,
         shared.preferences,
         memory.taking_back,

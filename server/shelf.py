@@ -17,6 +17,8 @@ class Item:
 
     mime: str
     data: bytes
+    person: str = ""
+    """Whose it is: nobody else can fetch it, whatever ids they know."""
 
 
 class Shelf:
@@ -37,5 +39,23 @@ class Shelf:
             self._bytes -= len(oldest.data)
         return name
 
-    def get(self, name: str) -> Item | None:
-        return self._items.get(name)
+    def get(self, name: str, person: str) -> Item | None:
+        """What lies here under this id for this person."""
+        item = self._items.get(name)
+        return item if item and item.person == person else None
+
+    def of(self, person: str) -> "PersonsShelf":
+        """Where what was made for a person is put."""
+        return PersonsShelf(self, person)
+
+
+class PersonsShelf:
+    """One person's part of the shelf."""
+
+    def __init__(self, shelf: Shelf, person: str) -> None:
+        self._shelf = shelf
+        self._person = person
+
+    def put(self, mime: str, data: bytes) -> str:
+        """Keep it; returns its id."""
+        return self._shelf.put(Item(mime, data, self._person))

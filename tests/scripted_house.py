@@ -73,7 +73,7 @@ class Host:
     async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
         return None
 
-    def file(self, name: str) -> None:
+    def file(self, name: str, person: str) -> None:
         return None
 
 

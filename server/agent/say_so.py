@@ -103,14 +103,19 @@ class SaySo:
         mode: Mode = "ask",
         standing: Standing | None = None,
         outside: frozenset[str] = frozenset(),
+        *,
+        guest: bool = False,
     ) -> None:
         """`outside`: languages whose code runs outside of the sandbox, which no mode but full lets
-        run unasked."""
+        run unasked. `guest`: the machine's folders are not this person's to grant."""
+        if guest and mode == "full":
+            mode = "ask"
         self._outside = outside
         self._policy = policy or Policy()
         self._mode: Mode = mode
         self._first_mode: Mode = mode
         self._standing = standing
+        self._guest = guest
         self._own = Reach()
 
     @property
@@ -217,6 +222,11 @@ class SaySo:
             wish.hosts or wish.network or any(place.access == "write" for place in wish.places)
         ):
             raise GrantError("The mode is read-only: there is no writing, and no network.")
+        if self._guest and wish.places:
+            raise GrantError(
+                "This machine's folders are its owner's: in your conversations code has the "
+                "workspace, and you can send files into it."
+            )
         folders = tuple(self._weighed(place.path, place.access) for place in wish.places)
         for host in wish.hosts:
             if Reach(closed=self._policy.denied_hosts, network=True).lets_pass(host):

@@ -90,7 +90,7 @@ class Door:
         if slash:
             plain = unquote(name, errors="surrogateescape")
             return await self._from_workspace(unquote(conversation), plain, who)
-        if item := self._host.file(conversation):
+        if item := self._host.file(conversation, who.person):
             return answered(*item)
         return refused(HTTPStatus.NOT_FOUND, "This is not kept any more.")
 

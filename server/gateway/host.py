@@ -83,7 +83,7 @@ class Host(Protocol):
         """The body of /metrics, in Prometheus' text format; no secret, and nothing said."""
         ...
 
-    def file(self, name: str) -> tuple[str, bytes] | None:
+    def file(self, name: str, person: str) -> tuple[str, bytes] | None:
         """The type and content of what was announced under this id, while it is kept."""
         ...
 

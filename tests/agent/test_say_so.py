@@ -9,7 +9,7 @@ from sayso.server.agent.access import AccessError, Place, Wish, read_wish
 from sayso.server.agent.events import ApprovalAsked, ApprovalSettled, RunEnded
 from sayso.server.agent.say_so import MODES, Mode, ModeError, SaySo
 from sayso.server.policy.judging import Policy
-from sayso.server.runtimes.reach import Folder, Reach
+from sayso.server.runtimes.reach import Folder, GrantError, Reach
 from sayso.server.settings import Settings
 from sayso.server.standing import StandingGrants
 from sayso.server.store.decisions import NetworkUsed, ReachGranted
@@ -80,6 +80,14 @@ def test_full_is_for_the_console_alone() -> None:
         assert say_so.change_mode(f" {mode.upper()} ", at_console=True) == mode
     with pytest.raises(ModeError, match="there are read-only, ask, workspace, full"):
         say_so.change_mode("reckless", at_console=True)
+
+
+def test_who_does_not_own_the_machine_grants_none_of_its_folders(tmp_path: Path) -> None:
+    say_so = SaySo(mode="full", guest=True)
+    assert say_so.mode == "ask"
+    with pytest.raises(GrantError, match="its owner's"):
+        say_so.weigh(Wish((Place(str(tmp_path), "read"),)))
+    assert say_so.weigh(Wish(hosts=("example.org",))).lines == ("host example.org",)
 
 
 async def test_a_change_of_mode_holds_from_the_next_run_on(house: House) -> None:

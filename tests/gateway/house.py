@@ -54,8 +54,8 @@ class House:
     def metrics(self) -> bytes:
         return b"sayso_turns_total 1.0\n"
 
-    def file(self, name: str) -> tuple[str, bytes] | None:
-        return ("image/png", b"picture") if name == "abc" else None
+    def file(self, name: str, person: str) -> tuple[str, bytes] | None:
+        return ("image/png", b"picture") if (name, person) == ("abc", "") else None
 
     async def look(self, path: str, person: str) -> Mapping[str, Any] | None:
         return {"seen": path, "by": person} if path != "/conversations/none" else None

@@ -384,3 +384,14 @@ async def test_strangers_are_told_nothing_of_the_house(tmp_path: Path) -> None:
             assert await house.far_get(path, host, token) == 200
         assert await house.far_get("/ca.crt", host) == 200
         assert await house.far_get("/ca.crt", f"evil.example:{house.network_port}") == 403
+
+
+async def test_what_was_made_for_one_person_another_persons_device_is_not_given(
+    tmp_path: Path,
+) -> None:
+    async with open_network_house(tmp_path) as house:
+        host = f"127.0.0.1:{house.network_port}"
+        _, owners = house.devices.add("phone", "", ("talk",))
+        _, anns = house.devices.add("phone", "ann", ("talk",))
+        assert await house.far_get("/files/abc", host, owners) == 200
+        assert await house.far_get("/files/abc", host, anns) == 404

@@ -115,6 +115,7 @@ class Household:
     conversations: Conversations
     commands: Commands
     log: EventLog
+    shelf: Shelf
 
     async def device(
         self,
@@ -176,7 +177,7 @@ async def household(
         open_at_most=open_at_most,
     )
     try:
-        yield Household(conversations, Commands(SHIPPED), log)
+        yield Household(conversations, Commands(SHIPPED), log, shared.shelf)
     finally:
         await conversations.close()
         await log.close()

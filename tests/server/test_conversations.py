@@ -107,6 +107,16 @@ async def test_no_word_of_one_person_reaches_another(tmp_path: Path) -> None:
             assert f"{other}9" not in heard
 
 
+async def test_what_was_made_for_one_person_nobody_else_can_fetch(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        ann = await house.device("radio", person="ann")
+        await ann.ask("hello")
+        made = (await ann.command("export")).file or ""
+        assert house.shelf.get(made, "ann")
+        assert house.shelf.get(made, "bob") is None
+        assert house.shelf.get(made, "") is None
+
+
 async def test_a_reminder_is_told_to_the_one_who_asked_for_it_alone(tmp_path: Path) -> None:
     async with household(tmp_path) as house:
         ann = await house.device("radio", person="ann")
@@ -237,7 +247,7 @@ async def test_a_conversation_is_exported_as_a_file(tmp_path: Path) -> None:
         await desk.ask("hello")
         done = await desk.command("export")
         assert (done.ok, done.file_name) == (True, "main.ipynb")
-        item = house.conversations.open["main"].shelf.get(done.file or "")
+        item = house.shelf.get(done.file or "", "")
         assert item
         assert "hello" in str(json.loads(item.data)["cells"])
         assert (await desk.command("export", "json")).file_name == "main.jsonl"
