@@ -5,8 +5,12 @@ clients) or is the real conversation with a model that echoes (turns), so that n
 model's speed.
 """
 
-from bench import crowd, harm
+from bench import crowd, harm, two_people
 from bench import cuts as breaking
+
+
+TURNS_OF_TWO = 1_000
+"""Of two people, together."""
 
 
 class Figures(crowd.Figures):
@@ -19,6 +23,7 @@ class Figures(crowd.Figures):
     resume_p95_s: float
     hostile_cases: int
     hostile_survived: int
+    leaks_between_users: int
 
 
 def measure(cuts: int, idle: int) -> Figures:
@@ -34,6 +39,7 @@ def measure(cuts: int, idle: int) -> Figures:
         resume_p95_s=resume_p95_s,
         hostile_cases=len(survived),
         hostile_survived=sum(survived.values()),
+        leaks_between_users=two_people.measure(TURNS_OF_TWO),
         **many,
     )
 

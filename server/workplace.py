@@ -17,6 +17,7 @@ def chosen_folder(text: str, say_so: SaySo) -> tuple[Path, tuple[str, ...]]:
 
     Raises GrantError where none ever does; the message says why.
     """
+    say_so.check_that_folders_are_theirs()
     place = folder(personal(text), "write").path
     if not place.is_dir():
         raise GrantError(f"{place} is a file; code runs in a folder.")

@@ -27,7 +27,7 @@ GUARD = NetworkGuard()
 _SECRETS = ("_API_KEY", "_TOKEN")
 """How the names of variables end that hold a person's keys."""
 
-_NEED_KERNELS = ("agent", "e2e", "runtimes", "web")
+_NEED_KERNELS = ("agent", "bench", "e2e", "runtimes", "web")
 """Folders of tests that run code, and need the kernels' Python."""
 
 

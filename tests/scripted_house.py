@@ -15,6 +15,7 @@ from pathlib import Path
 
 from sayso.protocol.home import Home, make_token
 from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool, Usage
+from sayso.server.conversations import NoSuchConversation
 from sayso.server.gateway.host import Conversation, Greeting
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
@@ -71,10 +72,15 @@ class Host:
         return None
 
     async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
-        return None
+        try:
+            about = await self._house.conversations.find(conversation, person)
+        except NoSuchConversation:
+            return None
+        return await (await self._house.conversations.enter(about)).download(path)
 
-    def file(self, name: str, person: str) -> None:
-        return None
+    def file(self, name: str, person: str) -> tuple[str, bytes] | None:
+        item = self._house.shelf.get(name, person)
+        return (item.mime, item.data) if item else None
 
 
 @dataclass(frozen=True, slots=True)

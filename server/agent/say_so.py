@@ -222,11 +222,8 @@ class SaySo:
             wish.hosts or wish.network or any(place.access == "write" for place in wish.places)
         ):
             raise GrantError("The mode is read-only: there is no writing, and no network.")
-        if self._guest and wish.places:
-            raise GrantError(
-                "This machine's folders are its owner's: in your conversations code has the "
-                "workspace, and you can send files into it."
-            )
+        if wish.places:
+            self.check_that_folders_are_theirs()
         folders = tuple(self._weighed(place.path, place.access) for place in wish.places)
         for host in wish.hosts:
             if Reach(closed=self._policy.denied_hosts, network=True).lets_pass(host):
@@ -246,6 +243,14 @@ class SaySo:
             network=after.network and not before.network,
         )
         return Grant(after, added, self._warnings(added), before.needs_new_kernel(after))
+
+    def check_that_folders_are_theirs(self) -> None:
+        """Raise GrantError if whoever has this conversation does not own the machine."""
+        if self._guest:
+            raise GrantError(
+                "This machine's folders are its owner's: in your conversations code has the "
+                "workspace, and you can send files into it."
+            )
 
     async def grant(self, grant: Grant, *, lasting: bool) -> str:
         """Grant it, for good or for this conversation; return a sentence if it cannot be kept."""

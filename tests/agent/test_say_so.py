@@ -18,6 +18,7 @@ from sayso.server.store.records import (
     RunIntended,
     RunReported,
 )
+from sayso.server.workplace import chosen_folder
 from tests.agent.conftest import House
 from tests.scripted_model import Reply
 
@@ -87,6 +88,8 @@ def test_who_does_not_own_the_machine_grants_none_of_its_folders(tmp_path: Path)
     assert say_so.mode == "ask"
     with pytest.raises(GrantError, match="its owner's"):
         say_so.weigh(Wish((Place(str(tmp_path), "read"),)))
+    with pytest.raises(GrantError, match="its owner's"):
+        chosen_folder(str(tmp_path), say_so)
     assert say_so.weigh(Wish(hosts=("example.org",))).lines == ("host example.org",)
 
 

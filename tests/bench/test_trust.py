@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench import crowd, cuts, harm, slow_reader
+from bench import crowd, cuts, harm, slow_reader, two_people
 
 pytestmark = [pytest.mark.thorough, pytest.mark.timeout(300)]
 
@@ -29,3 +29,7 @@ async def test_a_client_that_never_reads_is_let_go_and_costs_little() -> None:
     cost = await slow_reader.never_reads(rounds=1)
     assert cost.dropped_s < 15
     assert cost.megabytes < 16
+
+
+def test_of_two_people_nothing_of_one_reaches_the_other() -> None:
+    assert two_people.measure(36) == 0
