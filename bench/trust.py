@@ -8,7 +8,6 @@ model's speed.
 from bench import crowd, harm, two_people
 from bench import cuts as breaking
 
-
 TURNS_OF_TWO = 1_000
 """Of two people, together."""
 
