@@ -5,8 +5,13 @@ there voice in the frame, and what has been understood so far. Pure: time is cou
     voice ▁▁████████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁██████▁▁▁▁▁▁▁▁
           waiting speaking  └ 900 ms: goes on ┘     └ 400 ms ┘ ended
 
-`AdaptiveSilence` waits the longer the less finished the words sound. A model that judges turns (by
-sound or by text) would be another `Endpointing`.
+    (a cough)                     "what's the time?"
+    voice ▁▁██▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁██████████▁▁▁▁▁▁▁▁
+            └ 600 ms ┘ waiting    speaking  └ 400 ms ┘ ended
+
+`AdaptiveSilence` waits the longer the less finished the words sound, and after a sound that was no
+word for as long as it had patience anyway. A model that judges turns (by sound or by text) would be
+another `Endpointing`.
 """
 
 import re
@@ -22,10 +27,11 @@ Stage = Literal["waiting", "speaking", "ended", "timeout"]
 class Endpointing(Protocol):
     """Judges one utterance; a new one needs a new judge."""
 
-    def take(self, voice: bool, text: str) -> Stage:
+    def take(self, voice: bool, text: str | None) -> Stage:
         """Takes 20 ms: whether they hold a voice, and all that has been understood until now.
 
-        After `ended` and `timeout` nothing changes any more.
+        The text is empty when all that was heard until now holds no words, and None while that is
+        not known. After `ended` and `timeout` nothing changes any more.
         """
         ...
 
@@ -93,18 +99,18 @@ class AdaptiveSilence:
         self._no_news_ms = 0
         self._text = ""
 
-    def take(self, voice: bool, text: str) -> Stage:
+    def take(self, voice: bool, text: str | None) -> Stage:
         if self._stage in {"ended", "timeout"}:
             return self._stage
         self._passed_ms += FRAME_MS
-        words = plain_words(text)
+        words = plain_words(text or "")
         news, self._text = words != self._text, words
         self._no_news_ms = 0 if news else self._no_news_ms + FRAME_MS
         self._silent_ms = 0 if voice else self._silent_ms + FRAME_MS
-        self._stage = self._judge(voice=voice, text=text)
+        self._stage = self._judge(voice=voice, text=text or "", wordless=text == "")
         return self._stage
 
-    def _judge(self, *, voice: bool, text: str) -> Stage:
+    def _judge(self, *, voice: bool, text: str, wordless: bool) -> Stage:
         if self._stage == "waiting":
             self._window = (self._window << 1 | voice) & _WINDOW_MASK
             if self._window.bit_count() * FRAME_MS >= BEGINNING_MS or self._text:
@@ -114,8 +120,11 @@ class AdaptiveSilence:
         if self._passed_ms >= LONGEST_MS:
             return self._over
         if self._silent_ms >= self.silence_ms(text):
-            # A voice of which no word has been understood may still be one that was too quick for
-            # the first partial: the final pass decides.
+            if wordless and self._passed_ms < self._patience_ms:
+                self._window = 0
+                return "waiting"  # It was a cough. What the person wants to say is yet to come.
+            # A voice of which nothing is known may be one that was too quick for the first
+            # partial: the final pass decides.
             return "ended"
         if self._no_news_ms >= (NO_NEWS_MS if self._text else NO_WORDS_MS):
             return self._over

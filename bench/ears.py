@@ -109,7 +109,7 @@ def measure(model: Path | None, most: int | None = None) -> Figures:
     """Hear everything; `most` bounds the recordings for a quick look."""
     whisper = model or Shelf(Home.find()).ready("ears", STARTER).path
     hearers = Hearers(whisper)
-    heard = recordings()[:most]
+    heard = _spread(recordings(), most)
     tallies = {noise: _tally(hearers, heard, decibels) for noise, decibels in NOISES.items()}
     invented = {name: list(_invented(hearers, make)) for name, make in NOBODY.items()}
     minute = monologue.measure(heard, hearers.short, hearers.full)
@@ -177,6 +177,12 @@ def _tally(hearers: Hearers, heard: list[Recording], decibels: float | None) -> 
         tally.full += wrong(said, words(full))
         tally.loops += circles(recording.text, short)
     return tally
+
+
+def _spread(found: list[Recording], most: int | None) -> list[Recording]:
+    """So many of them, evenly from the whole."""
+    step = max(1, -(-len(found) // most)) if most else 1
+    return found[::step]
 
 
 def noisy(samples: Samples, decibels: float, seed: int) -> Samples:

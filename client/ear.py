@@ -30,6 +30,8 @@ AFTERGLOW_FRAMES = 20
 """A room rings on for 400 ms after the loudspeaker; a device that hears itself waits for that."""
 WAIT_MS = 6_000
 """How long the server waits for the first word after the wake word."""
+SPEAKS_MS = 1_500
+"""The same where a voice opened: words come at once, or it was a cough."""
 
 
 class Gate(Protocol):
@@ -60,6 +62,8 @@ class Opening:
     pre_roll: bytes
     speaks: bool
     """The person is already speaking."""
+    wait_ms: int = SPEAKS_MS
+    """How long a first word may be waited for; a cough is none."""
 
 
 class Ear:
@@ -108,7 +112,7 @@ class Ear:
         if self._spotter is not None:
             woken = self._spotter.take(cleaned.words, voice=voice)
             if woken is not None:
-                return Opening("wake word", woken.sound, woken.goes_on)
+                return Opening("wake word", woken.sound, woken.goes_on, WAIT_MS)
         if self._ringing and self._deaf_over_answers:
             self._window.clear()
             return None
@@ -119,7 +123,11 @@ class Ear:
             return Opening("over the answer", pre_roll, speaks=True)
         if self._spotter is None:
             return Opening("voice", pre_roll, speaks=True)
-        return Opening("follow-up", pre_roll, speaks=True) if self.inviting else None
+        if not self.inviting:
+            return None
+        # After a cough the invitation still holds.
+        rest = max(SPEAKS_MS, self._invited_ms)
+        return Opening("follow-up", pre_roll, speaks=True, wait_ms=rest)
 
     def _follow(self, *, speaking: bool, working: bool, open_already: bool) -> None:
         """Keeps the time in which a person is invited to go on."""

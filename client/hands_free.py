@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sayso.audio.far_end import FarEnd, Heard
 from sayso.audio.microphone import DeviceChange, Microphone
 from sayso.audio.pcm import FRAME_BYTES, FRAME_MS, silence
-from sayso.client.ear import WAIT_MS, Clean, Ear, EchoKind
+from sayso.client.ear import Clean, Ear, EchoKind, Opening
 from sayso.client.errors import TurnFailed
 from sayso.client.seen import HandsFree as Seen
 from sayso.client.seen import HandsFreeState, Notice
@@ -155,19 +155,19 @@ class HandsFree:
         if words:
             session.pass_on(words)
         elif opening is not None and (opening.why == "wake word" or not session.announcing):
-            self._open(opening.pre_roll, speaks=opening.speaks)
+            self._open(opening)
         self._tell(self._now())
 
-    def _open(self, pre_roll: bytes, *, speaks: bool) -> None:
+    def _open(self, opening: Opening) -> None:
         if not self._session.features:
             return  # The line is not up; the screen says so.
         if "hands_free" not in self._session.features:
             self._session.show(Notice(TOO_OLD))
             return
         self._opened = True
-        if not speaks:
+        if not opening.speaks:
             self._session.chime("listening")
-        self._session.open(pre_roll, WAIT_MS)
+        self._session.open(opening.pre_roll, opening.wait_ms)
 
     def _now(self) -> HandsFreeState:
         turn = self._session.talker.turn

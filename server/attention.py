@@ -35,7 +35,13 @@ class Attention:
         self._utterance = listen.utterance
         self._happened = happened
         self._meaning = meaning
-        self._hearing = ears.listen(self._partly, listen.device, self._remark, fixed_language)
+        self._hearing = ears.listen(
+            self._partly,
+            listen.device,
+            self._remark,
+            language=fixed_language,
+            on_wordless=self._wordless,
+        )
         self._ending: Ending | None = None
         if listen.mode == "hands_free":
             began = partial(events.VoiceBegan, self._utterance)
@@ -67,6 +73,10 @@ class Attention:
 
     def _remark(self, message: str) -> None:
         self._happened(events.EarsRemarked(self._utterance, message))
+
+    def _wordless(self, so_far: bool) -> None:
+        if self._ending:
+            self._ending.understood("" if so_far else None)
 
     def _partly(self, understood: Partial) -> None:
         # On the wire the two stand one after the other, as they are shown.

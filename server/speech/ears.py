@@ -51,6 +51,8 @@ class HearingPace:
 
     draft_every: float = 0.4
     """New speech between two drafts."""
+    hush: float = 0.04
+    """Silence in which no draft begins: if a pause comes of it, the guess must not wait for one."""
     pause: float = 0.12
     """Silence after which the utterance may be over; shorter ones lie inside of words."""
     settle_sentence: float = 15.0
@@ -78,16 +80,19 @@ class Ears:
         device: str = "",
         on_trouble: Callable[[str], None] = lambda _: None,
         language: str = "",
+        on_wordless: Callable[[bool], None] = lambda _: None,
     ) -> "Hearing":
         """Begin to hear one utterance of a device.
 
         `on_trouble` takes a sentence for the person, where something holds up what they said.
         `language` (BCP 47) is what the device is known to be spoken to in; empty: it is found out.
+        `on_wordless` is told in a pause that nothing heard until then was a word, and when that
+        no longer holds, because the voice went on.
         """
         expected = language.partition("-")[0].lower() or self._habits.language_of(device)
         asker = Asker(self._recognizer, expected, on_trouble)
         heard = partial(self._habits.heard, device)
-        return Hearing(asker, self._passes, self._pace, on_partial, heard)
+        return Hearing(asker, self._passes, self._pace, on_partial, heard, on_wordless)
 
     def language_of(self, device: str) -> str:
         """The language in which the device was spoken to; empty if that is not known."""
@@ -115,12 +120,14 @@ class Hearing:
         pace: HearingPace,
         on_partial: Callable[[Partial], None],
         on_heard: Callable[[Transcript], None],
+        on_wordless: Callable[[bool], None],
     ) -> None:
         self._asker = asker
         self._on_heard = on_heard
         self._passes = passes
         self._pace = pace
         self._on_partial = on_partial
+        self._on_wordless = on_wordless
         self._state: Literal["listening", "finishing", "done"] = "listening"
         self._audio = bytearray()
         self._gate = SpeechGate()
@@ -191,6 +198,7 @@ class Hearing:
     def _consider(self) -> None:
         if self._state != "listening":
             return
+        falling_quiet = self._gate.quiet_for >= self._pace.hush * HEARING_RATE
         pausing = self._gate.quiet_for >= self._pace.pause * HEARING_RATE
         if self._guess is not None and self._gate.spoken > self._guess.spoken:
             self._revoke(self._guess)
@@ -203,7 +211,7 @@ class Hearing:
         elif pausing and self._gate.spoken > 0:
             self._guess = self._make_guess(Rank.GUESS, len(self._audio) & ~1)
             self._guess.ask.result.add_done_callback(self._guess_done)
-        elif self._draft is None and self._gate.spoken >= self._draft_due:
+        elif self._draft is None and self._gate.spoken >= self._draft_due and not falling_quiet:
             self._make_draft()
 
     def _make_draft(self) -> None:
@@ -229,16 +237,26 @@ class Hearing:
 
     def _guess_done(self, result: asyncio.Future[Transcript]) -> None:
         self._show(result)
-        if self._guess is not None and self._guess.ask.result is result and _failed(result):
-            self._guess = None  # if it was overtaken and there is still a pause, it is made again
-            self._rest_after(result)
+        if self._guess is not None and self._guess.ask.result is result:
+            if _failed(result):
+                self._guess = None  # if it was overtaken and the pause goes on, it is made again
+                self._rest_after(result)
+            elif self._is_wordless(result):
+                self._on_wordless(True)
         self._consider()
+
+    def _is_wordless(self, result: asyncio.Future[Transcript]) -> bool:
+        if self._state != "listening" or self._settled or not result.done():
+            return False
+        return not _failed(result) and not result.result().text
 
     def _revoke(self, guess: _Guess) -> None:
         """Speech went on after a guess. In a long utterance it may settle what came before."""
         self._guess = None
         length = self._open_seconds(guess.upto)
         result = guess.ask.result
+        if self._is_wordless(result):
+            self._on_wordless(False)
         ended = (
             result.done() and not _failed(result) and result.result().text.endswith(SENTENCE_END)
         )

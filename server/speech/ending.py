@@ -37,7 +37,8 @@ class Gate(Protocol):
 
 
 class Ending:
-    """Follows one utterance. It tells at most once that a voice began, and once that it is over."""
+    """Follows one utterance. It tells that a voice began (again after a mere sound), and once that
+    it is over."""
 
     def __init__(
         self,
@@ -52,7 +53,8 @@ class Ending:
         self._endpointing = endpointing
         self._on_began = on_began
         self._on_over = on_over
-        self._text = ""
+        self._text: str | None = None
+        """Empty when what was heard holds no words, None while that is not known."""
         self._waiting = bytearray()
         """Bounded by the utterance, which ends at a minute."""
         self._samples = 0
@@ -70,8 +72,8 @@ class Ending:
             if self._judging is None and len(self._waiting) >= FRAME_BYTES:
                 self._judging = asyncio.create_task(self._judge(), name="listening for the end")
 
-    def understood(self, text: str) -> None:
-        """All that has been understood until now."""
+    def understood(self, text: str | None) -> None:
+        """All that has been understood until now: as `Endpointing` takes it."""
         self._text = text
 
     def stop(self) -> None:
@@ -85,7 +87,7 @@ class Ending:
                 count = min(len(self._waiting) // FRAME_BYTES, FRAMES_AT_ONCE)
                 frames = bytes(self._waiting[: count * FRAME_BYTES])
                 del self._waiting[: len(frames)]
-                self._tell(*await asyncio.to_thread(self._hear, frames, self._text))
+                self._tell(*await asyncio.to_thread(self._hear, frames))
         except AudioError as problem:
             # Without a voice detector the utterance ends as an open key does: at its cap.
             log.warning("The end of what is said cannot be found. %s", problem)
@@ -93,7 +95,7 @@ class Ending:
         finally:
             self._judging = None
 
-    def _hear(self, frames: bytes, text: str) -> tuple[int | None, Stage]:
+    def _hear(self, frames: bytes) -> tuple[int | None, Stage]:
         """In the thread: where a voice began in these frames, if one did, and what is the case."""
         self._gate = self._gate or self._make_gate()
         began: int | None = None
@@ -104,7 +106,7 @@ class Ending:
                 self._voiced.popleft()
             if voice:
                 self._voiced.append(self._samples)
-            before, stage = stage, self._endpointing.take(voice, text)
+            before, stage = stage, self._endpointing.take(voice, self._text)
             if before == "waiting" and stage in ("speaking", "ended"):
                 began = self._voiced[0] if self._voiced else self._samples
             self._samples += FRAME_SAMPLES

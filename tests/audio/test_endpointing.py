@@ -17,7 +17,9 @@ from sayso.audio.endpointing import (
 FRAME_MS = 20
 
 
-def play(judge: AdaptiveSilence, milliseconds: int, text: str = "", *, voice: bool) -> Stage:
+def play(
+    judge: AdaptiveSilence, milliseconds: int, text: str | None = None, *, voice: bool
+) -> Stage:
     """Lets so much time pass; gives the last stage."""
     stage: Stage = "waiting"
     for _ in range(milliseconds // FRAME_MS):
@@ -25,7 +27,7 @@ def play(judge: AdaptiveSilence, milliseconds: int, text: str = "", *, voice: bo
     return stage
 
 
-def after_speech(text: str, language: str = "en") -> tuple[AdaptiveSilence, str]:
+def after_speech(text: str | None, language: str = "en") -> tuple[AdaptiveSilence, str | None]:
     judge = AdaptiveSilence(language)
     assert play(judge, 1_000, text, voice=True) == "speaking"
     return judge, text
@@ -39,7 +41,7 @@ def after_speech(text: str, language: str = "en") -> tuple[AdaptiveSilence, str]
         ("Undo that.", FINISHED_MS),
         ("He said “stop.”", FINISHED_MS),
         ("turn off the light", USUAL_MS),
-        ("", USUAL_MS),
+        (None, USUAL_MS),
         ("turn on the light and", OPEN_MS),
         ("what is the weather in", OPEN_MS),
         ("I would like to, um", OPEN_MS),
@@ -49,7 +51,9 @@ def after_speech(text: str, language: str = "en") -> tuple[AdaptiveSilence, str]
         ("今天天气\uff0c", OPEN_MS),
     ],
 )
-def test_the_silence_that_ends_an_utterance_fits_its_words(text: str, milliseconds: int) -> None:
+def test_the_silence_that_ends_an_utterance_fits_its_words(
+    text: str | None, milliseconds: int
+) -> None:
     judge, _ = after_speech(text)
     assert play(judge, milliseconds - FRAME_MS, text, voice=False) == "speaking"
     assert judge.take(False, text) == "ended"
@@ -83,7 +87,7 @@ def test_a_pause_within_a_sentence_is_forgotten_when_speech_goes_on() -> None:
 def test_nobody_who_says_nothing_is_waited_for_longer_than_the_patience() -> None:
     judge = AdaptiveSilence()
     assert play(judge, PATIENCE_MS - FRAME_MS, voice=False) == "waiting"
-    assert judge.take(False, "") == "timeout"
+    assert judge.take(False, None) == "timeout"
     short = AdaptiveSilence(patience_ms=1_000)
     assert play(short, 1_000, voice=False) == "timeout"
 
@@ -94,6 +98,23 @@ def test_a_click_does_not_begin_an_utterance_but_a_short_word_does() -> None:
     assert play(judge, 2_000, voice=False) == "waiting"
     play(judge, 80, voice=True)
     assert play(judge, USUAL_MS, voice=False) == "ended"
+
+
+def test_after_a_cough_there_is_as_much_patience_as_before() -> None:
+    judge = AdaptiveSilence()
+    assert play(judge, 300, voice=True) == "speaking"
+    assert play(judge, 580, voice=False) == "speaking"
+    assert play(judge, 20, "", voice=False) == "waiting", "it is known by now to hold no word"
+    assert play(judge, 1_000, "", voice=False) == "waiting"
+    assert play(judge, 1_000, voice=True) == "speaking"
+    assert play(judge, FINISHED_MS, "What time is it?", voice=False) == "ended"
+
+
+def test_after_a_cough_alone_nobody_is_waited_for_any_longer() -> None:
+    judge = AdaptiveSilence(patience_ms=1_500)
+    play(judge, 300, voice=True)
+    assert play(judge, 1_180, "", voice=False) == "waiting"
+    assert judge.take(False, "") == "timeout"
 
 
 def test_noise_that_never_pauses_but_says_nothing_ends_as_a_timeout() -> None:

@@ -13,6 +13,7 @@ from sayso.client.ear import (
     OVER_FRAMES,
     PRE_ROLL_FRAMES,
     VOICE_FRAMES,
+    WAIT_MS,
     Ear,
     EchoKind,
     Opening,
@@ -71,7 +72,7 @@ class Room:
 def test_nothing_but_the_wake_word_opens_when_nothing_goes_on() -> None:
     room = Room()
     assert room.hear([VOICE] * 500) == []
-    assert room.hear([WORD]) == [Opening("wake word", REST, speaks=False)]
+    assert room.hear([WORD]) == [Opening("wake word", REST, speaks=False, wait_ms=WAIT_MS)]
     assert room.spotter.resets == 1
 
 
@@ -102,7 +103,9 @@ def test_after_an_answer_a_voice_opens_for_some_seconds() -> None:
     room.answer()
     assert room.hear([QUIET] * 50) == []
     assert room.ear.inviting
-    assert [o.why for o in room.hear([VOICE] * VOICE_FRAMES)] == ["follow-up"]
+    (opening,) = room.hear([VOICE] * VOICE_FRAMES)
+    assert opening.why == "follow-up"
+    assert opening.wait_ms == FOLLOW_UP_MS - (50 + VOICE_FRAMES - 1) * FRAME_MS, "a cough ends it not"
     assert not room.ear.inviting
 
 

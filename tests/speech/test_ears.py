@@ -107,6 +107,25 @@ async def test_a_guess_is_revoked_when_speech_goes_on() -> None:
     assert heard.text == "heard 2.00 seconds."
 
 
+async def test_a_pause_after_a_sound_that_was_no_word_is_told_until_the_voice_goes_on() -> None:
+    wordless: list[bool] = []
+    whisper = ScriptedRecognizer(["", "Hello."], final_takes=FINAL)
+    hearing = Ears(whisper).listen(ignore, on_wordless=wordless.append)
+    await talk(hearing, voice(0.3) + silence(0.6))
+    assert wordless == [True]
+    await talk(hearing, voice(0.3) + silence(0.6))
+    assert wordless == [True, False]
+    assert (await hearing.finish()).text == "Hello."
+
+
+async def test_no_draft_is_in_the_way_of_what_a_pause_is_for() -> None:
+    whisper = recognizer()
+    hearing = Ears(whisper).listen(ignore)
+    await talk(hearing, voice(0.37) + silence(0.08) + voice(0.2))
+    assert [asked.seconds for asked in whisper.asked] == pytest.approx([0.51], abs=0.041)
+    hearing.drop()
+
+
 async def test_silence_before_the_first_word_makes_no_passes() -> None:
     whisper = recognizer()
     hearing = Ears(whisper).listen(ignore)
@@ -230,9 +249,9 @@ async def test_no_more_than_a_minute_is_kept() -> None:
 async def test_audio_in_a_burst_makes_one_draft() -> None:
     whisper = recognizer()
     hearing = Ears(whisper).listen(ignore)
-    hearing.feed(voice(9.0))
+    hearing.feed(voice(5.0))
     await asyncio.sleep(1.0)
-    assert [asked.seconds for asked in whisper.asked] == [9.0]
+    assert [asked.seconds for asked in whisper.asked] == [5.0]
     hearing.drop()
 
 

@@ -95,6 +95,20 @@ async def test_words_that_are_not_finished_are_waited_for_longer() -> None:
     assert heard.over == ["ended"]
 
 
+async def test_a_cough_is_no_end_once_it_is_known_to_hold_no_word() -> None:
+    heard = Heard(Script(range(25, 40), range(125, 175)))
+    await heard.feed([FRAME] * 50)
+    heard.ending.understood("")
+    await heard.feed([FRAME] * 75)
+    await asyncio.sleep(0.1)
+    assert not heard.over
+    heard.ending.understood(None)
+    await heard.feed([FRAME] * 100)
+    await heard.wait()
+    assert heard.began == [25 * FRAME_SAMPLES, 125 * FRAME_SAMPLES]
+    assert heard.over == ["ended"]
+
+
 async def test_nothing_is_told_once_nobody_wants_to_know() -> None:
     heard = Heard(Script(range(25, 75)))
     heard.ending.feed(FRAME * 4 * SECOND)
