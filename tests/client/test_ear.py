@@ -105,7 +105,9 @@ def test_after_an_answer_a_voice_opens_for_some_seconds() -> None:
     assert room.ear.inviting
     (opening,) = room.hear([VOICE] * VOICE_FRAMES)
     assert opening.why == "follow-up"
-    assert opening.wait_ms == FOLLOW_UP_MS - (50 + VOICE_FRAMES - 1) * FRAME_MS, "a cough ends it not"
+    assert opening.wait_ms == FOLLOW_UP_MS - (50 + VOICE_FRAMES - 1) * FRAME_MS, (
+        "a cough ends it not"
+    )
     assert not room.ear.inviting
 
 
