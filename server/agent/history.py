@@ -165,7 +165,7 @@ class History:
         self.exchanges.append(exchange)
         self.runs.append([])
         self._news.clear()
-        self._state_lost = self._ran = False
+        self._state_lost = False
 
     def _mark(self, record: TakenBack | MadeAgain) -> None:
         for exchange in self.exchanges:

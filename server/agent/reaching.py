@@ -110,7 +110,8 @@ class Access:
 
     def _request(self, call: Call, grant: Grant, why: str) -> Request:
         after = self._say_so.reach.joined(grant.added)
-        warnings = (*grant.warnings, *((_LOST,) if grant.needs_new_kernel else ()))
+        loses = grant.needs_new_kernel and self._journal.history.state_may_be_lost
+        warnings = (*grant.warnings, *((_LOST,) if loses else ()))
         return Request(
             run=call.id,
             language=LANGUAGE,

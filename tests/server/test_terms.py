@@ -13,8 +13,8 @@ from sayso.server.runtimes.reach import Folder, Reach
 from sayso.server.settings import Settings
 from sayso.server.standing import StandingGrants
 from sayso.server.store.decisions import ModeChanged, ModelChosen
-from sayso.server.store.records import ConversationReset, Record
-from tests.server.household import Device, Household, household
+from sayso.server.store.records import Asked, ConversationReset, Record
+from tests.server.household import Device, Household, household, until
 
 
 @pytest.fixture
@@ -133,3 +133,21 @@ async def test_what_was_granted_for_good_is_taken_out_of_the_settings(
     monkeypatch.setenv("SAYSO_CODE_HOSTS", "a.org")
     assert "code.hosts" in await standing.drop(Reach(hosts=("a.org",)))
     assert standing.reach == Reach()
+
+
+async def test_who_was_cut_off_is_told_so_and_how_to_go_on(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        here = house.conversations.open["main"]
+        await here.journal.note("person", Asked("tell me of my cat Tom"))
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        await until(lambda: desk.all(m.Announce))
+        (told,) = desk.all(m.Announce)
+        assert isinstance(told, m.Announce)
+        assert "in the middle of “tell me of my cat Tom”" in told.text
+        assert "(Your program ended in the middle of that" in await desk.ask("go on")
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        await desk.command("help")
+        assert not desk.all(m.Announce)
