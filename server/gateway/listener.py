@@ -9,6 +9,7 @@ from dataclasses import replace
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
+from websockets.protocol import State
 
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, encode
@@ -202,6 +203,8 @@ class Listener:
             conversation = await self._host.conversation(hello.conversation, who.person)
             if not self._guard.still_knows(who):
                 raise Refused(NOT_KNOWN)
+            if socket.state is not State.OPEN:
+                return  # It waited in vain; what there is to tell is for those who are there.
             session = self._sessions.make(hello, who, conversation)
             connection = self._connect(socket, session)
             session.begin(connection, hello)

@@ -41,12 +41,15 @@ class House:
     outlets: dict[str, Outlet] = field(default_factory=dict)
     commands: list[tuple[str, str, str]] = field(default_factory=list)
     events: asyncio.Queue[Event] = field(default_factory=asyncio.Queue)
+    getting_ready: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """While it is held, nobody can be welcomed."""
 
     def greeting(self) -> Greeting:
         return Greeting("sayso test", {"ears": "tiny.en"}, ("ptt",))
 
     async def conversation(self, wanted: str = "", person: str = "") -> "House":
-        return self
+        async with self.getting_ready:
+            return self
 
     def health(self) -> Mapping[str, Any]:
         return {"ready": True}

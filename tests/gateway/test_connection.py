@@ -7,11 +7,13 @@ import pytest
 from sayso.protocol import messages as m
 from sayso.protocol.codec import decode
 from sayso.protocol.frames import AudioFrame, unpack
+from sayso.protocol.version import SPOKEN
 from sayso.server.gateway.limits import Limits
 from sayso.server.turn import events
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Ticket
 from tests.gateway.house import (
+    TOKEN,
     WAIT_S,
     close_code,
     hear,
@@ -29,6 +31,14 @@ async def test_a_client_joins_and_leaves_under_its_own_name() -> None:
             assert house.joined == [events.Joined("kitchen", True, 0.8, 8_192, at_console=True)]
         async with house.client(device="kitchen"):
             assert house.left == ["kitchen"]
+
+
+async def test_who_waited_in_vain_for_the_house_to_be_ready_is_not_there_when_it_is() -> None:
+    async with open_house() as house:
+        async with house.getting_ready, house.stranger(token=TOKEN) as socket:
+            await say(socket, m.Hello(SPOKEN, "test 1", device="early"))
+        async with house.client(device="late"):
+            assert [device.device for device in house.joined] == ["late"]
 
 
 async def test_two_clients_of_one_name_are_told_apart() -> None:
