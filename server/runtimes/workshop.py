@@ -107,7 +107,12 @@ class Workshop:
 
     def prepare(self) -> None:
         """Start the first language's interpreter in the background, so that its first run is
-        instant; the others start when they are wanted."""
+        instant; the others start when they are wanted.
+
+        An interpreter that was started before it is known for whom could not be given a workspace:
+        what a sandbox lets in is fixed from its start. So each conversation has its own, begun when
+        somebody comes in; it is ready before a person has said what they want.
+        """
         for runtime in list(self._runtimes.values())[:1]:
             runtime.prepare()
 

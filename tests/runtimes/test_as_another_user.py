@@ -21,25 +21,38 @@ NOBODY = 65_534
 
 ROOT = Path(__file__).parents[2]
 SAME = (
-    "test_escapes.py",
-    "test_bounds.py",
-    "test_snares.py",
-    "test_selftest.py",
-    "test_trouble.py::test_nothing_outlives_a_server_that_is_killed",
-    "test_trouble.py::test_closing_ends_everything_that_was_started",
-    "test_python.py::test_a_plot_arrives_as_a_picture",
-    "test_python.py::test_pools_of_processes_work_and_their_prints_are_heard",
+    "runtimes/test_escapes.py",
+    "runtimes/test_bounds.py",
+    "runtimes/test_snares.py",
+    "runtimes/test_selftest.py",
+    "runtimes/test_trouble.py::test_nothing_outlives_a_server_that_is_killed",
+    "runtimes/test_trouble.py::test_closing_ends_everything_that_was_started",
+    "runtimes/test_python.py::test_a_plot_arrives_as_a_picture",
+    "runtimes/test_python.py::test_pools_of_processes_work_and_their_prints_are_heard",
 )
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(300)
+THOROUGH = ("runtimes/test_escapes.py", "runtimes/test_harm.py", "e2e/test_escapes.py")
+"""The same with all that can be granted, and through a whole server."""
+
+
+@pytest.mark.timeout(500)
+@pytest.mark.parametrize(
+    ("marked", "names"),
+    [
+        pytest.param("not thorough", SAME, marks=pytest.mark.slow, id="ordinary"),
+        pytest.param("thorough", THOROUGH, marks=pytest.mark.thorough, id="thorough"),
+    ],
+)
 @pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0, reason="not root: so it is already"
 )
-async def test_all_holds_for_an_ordinary_user_too(environment: KernelEnvironment) -> None:
-    files = [str(Path(__file__).with_name(name)) for name in SAME]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
+async def test_all_holds_for_an_ordinary_user_too(
+    environment: KernelEnvironment, marked: str, names: tuple[str, ...]
+) -> None:
+    files = [f"{ROOT}/tests/{name}" for name in names]
+    options = ("-q", "-p", "no:cacheprovider", "-m", marked)
+    command = [sys.executable, "-m", "pytest", *options, *files]
     process = await asyncio.create_subprocess_exec(
         *as_nobody(command, [ROOT, Path(sys.executable), environment.base, environment.folder]),
         stdin=asyncio.subprocess.PIPE,
