@@ -28,7 +28,9 @@ class Memory:
         """Where code runs now."""
         self._folder = home.state / "undo"
         self._conversation = journal.conversation
-        self._room = Room(settings.total_mb * MB, settings.file_mb * MB, settings.files)
+        self._room = Room(
+            settings.total_mb * MB, settings.house_mb * MB, settings.file_mb * MB, settings.files
+        )
         self._checkpoints = self._begun()
         self.taking_back = TakingBack(journal, self)
         self.checkpointer: Checkpointer = Disarming(self, self._confined)

@@ -209,6 +209,9 @@ class Undo:
     """Megabytes that may be kept for one conversation, next to the files themselves: the folders
     that code may write to, and what runs changed there. The oldest goes out first. 0 switches undo
     off."""
+    house_mb: Annotated[int, Between(1, 10_000_000)] = 10_000
+    """Megabytes that may be kept for all conversations together. What was kept for the one that was
+    not used for longest goes out first."""
     file_mb: Annotated[int, Between(1, 1_000_000)] = 100
     """Megabytes of the largest file that is kept. Larger ones cannot be brought back; Sayso says
     which they are."""

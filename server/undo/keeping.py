@@ -20,6 +20,7 @@ from sayso.server.store.records import Changes
 from sayso.server.undo import beneath
 from sayso.server.undo.archive import Archive, Run
 from sayso.server.undo.contents import pieces, stored_bytes
+from sayso.server.undo.house import HouseRoom
 from sayso.server.undo.looking import TooManyFiles, View, look, read
 from sayso.server.undo.planning import Left, plan
 from sayso.server.undo.restoring import Restorer
@@ -45,6 +46,8 @@ class Room:
     """How much is kept."""
 
     total_bytes: int = 2_000_000_000
+    house_bytes: int = 10_000_000_000
+    """Of all conversations together."""
     file_bytes: int = 100_000_000
     files: int = 200_000
 
@@ -74,6 +77,7 @@ class Keeper:
         self._workspace = workspace
         self._archive = archive
         self._room = room
+        self._house = HouseRoom(archive.path, room.house_bytes)
         self._skip = skip
         self._trees: dict[int, dict[str, Entry]] = {}
         self._numbers: dict[Root, int] = {}
@@ -333,6 +337,7 @@ class Keeper:
         room = self._left()
         if needed > room:
             self._archive.sweep()
+            self._house.make(needed - self._house.left(self._archive.used_bytes()))
             room = self._left()
         while old and needed > room:
             half = (len(old) + 1) // 2
@@ -345,7 +350,8 @@ class Keeper:
         return room
 
     def _left(self) -> int:
-        return self._room.total_bytes - self._archive.used_bytes()
+        used = self._archive.used_bytes()
+        return min(self._room.total_bytes - used, self._house.left(used))
 
 
 def _remove_drafts(root: int, view: View) -> None:
