@@ -35,7 +35,7 @@ from sayso.server.standing import StandingGrants, policy_of
 from sayso.server.steady import end, keep_for_good
 from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
-from sayso.server.telemetry import Telemetry
+from sayso.server.telemetry import Part, Telemetry
 from sayso.server.trust.certificates import CertificateError
 from sayso.server.trust.devices import Devices
 
@@ -58,7 +58,7 @@ FEATURES = (
 )
 """What this server can do beyond the handshake; SPEC.md tells what each means."""
 
-PARTS = ("ears", "voice", "language model", "code")
+PARTS = ("ears", "voice", "language model", "code", "log")
 """In the order of a conversation."""
 
 
@@ -144,6 +144,10 @@ class App:
         )
         self._choices = Choices(self._home, self._conversations)
         self._telemetry.count_devices(lambda: self._conversations.devices)
+        self._telemetry.watch_part(
+            "log", lambda: Part(not event_log.trouble, trouble=event_log.trouble)
+        )
+        self._telemetry.watch_part("code", self._look_at_code)
         self._stack.push_async_callback(self._conversations.close)
         latest = await self._conversations.enter(await self._conversations.latest())
         if mind.introduction:
@@ -215,9 +219,14 @@ class App:
 
     # --- building ---
 
+    def _look_at_code(self) -> Part:
+        shops = [here.workshop for here in self._conversations.open.values()]
+        trouble = next((shop.trouble for shop in shops if shop.trouble), "")
+        return Part(not trouble, sum(shop.restarts for shop in shops), trouble)
+
     @property
     def _findings(self) -> list[Finding]:
-        found = self._builder.findings
+        found = self._builder.findings | self._telemetry.troubles()
         return [found[part] for part in PARTS if part in found]
 
     async def _open_log(self) -> EventLog:

@@ -19,6 +19,7 @@ from sayso.server.agent.litellm_model import LitellmModel
 from sayso.server.agent.model import ChatModel, ModelError
 from sayso.server.agent.pocket import MODEL_NAME, Pocket, PocketModel, introduction
 from sayso.server.agent.profiles import PROFILES, ModelProfile, profile
+from sayso.server.agent.watched import WatchedModel
 from sayso.server.models import ModelError as ModelFileError
 from sayso.server.models import Shelf
 from sayso.server.models.machine import memory_bytes
@@ -47,6 +48,8 @@ from sayso.server.steady import end, keep_for_good
 from sayso.server.telemetry import Part
 
 log = logging.getLogger(__name__)
+
+MODEL = "language model"
 
 MOST_HEARING_THREADS = 4
 """More make a short utterance no faster."""
@@ -154,9 +157,11 @@ class Builder:
         choice = await for_talking(self._settings.language_model, self._shelf)
         remedy = choice.offer.sentence if choice.offer else ""
         state: Literal["good", "bad"] = "bad" if choice.origin == "none" else "good"
-        finding = Finding("language model", state, choice.sentence, remedy)
-        self.findings["language model"] = finding
-        return await self._mind_of(choice)
+        self.findings[MODEL] = Finding(MODEL, state, choice.sentence, remedy)
+        mind = await self._mind_of(choice)
+        model = WatchedModel(mind.model)
+        self._watch(MODEL, lambda: Part(not model.trouble, trouble=model.trouble))
+        return replace(mind, model=model)
 
     async def thinking_with(self, name: str) -> Mind:
         """The language model of this name, as in the settings; each is built once."""

@@ -1,8 +1,10 @@
-"""What `/metrics` tells: how long people waited, and how the parts are. Never what was said.
+"""What `/metrics` and `/health` tell: how long people waited, and how the parts are. Never what was
+said.
 
 It watches the turn machine's effects pass, and asks the parts when somebody looks.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +14,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
+from sayso.protocol.health import Finding
 from sayso.protocol.messages import CodeEnd, Error, Metrics, SpeechStop, SttFinal
 from sayso.server.turn.effects import Effect, Tell
 
@@ -36,8 +39,10 @@ class Part:
     """How a part of the server is at the moment."""
 
     ready: bool
-    restarts: int
+    restarts: int = 0
     """How often its process had to be started again."""
+    trouble: str = "It stopped and is being started again; that takes a few seconds."
+    """What is said of it while it is not ready."""
 
 
 class _Parts(Collector):
@@ -91,6 +96,8 @@ class Telemetry:
             "sayso_errors", "Errors that a person was told of", ["code"], registry=registry
         )
         self._devices = Gauge("sayso_devices", "Devices that are connected", registry=registry)
+        tasks = Gauge("sayso_tasks", "Tasks at work in the event loop", registry=registry)
+        tasks.set_function(_tasks)
         for stage in STAGES:
             self._stages.labels(stage)
         for result in ("words", "nothing"):
@@ -103,6 +110,15 @@ class Telemetry:
     def watch_part(self, name: str, look: Callable[[], Part]) -> None:
         """How to find out how a part is."""
         self._parts[name] = look
+
+    def troubles(self) -> dict[str, Finding]:
+        """The parts that can't be asked at this moment, by name."""
+        looked = {name: look() for name, look in self._parts.items()}
+        return {
+            name: Finding(name, "bad", part.trouble)
+            for name, part in looked.items()
+            if not part.ready
+        }
 
     def saw(self, effect: Effect) -> None:
         """An effect of a turn machine passes."""
@@ -133,3 +149,10 @@ class Telemetry:
             self._stages.labels(stage).observe(milliseconds / 1000)
         told = ", ".join(f"{STAGES[stage]} {at:.0f} ms" for stage, at in known.items())
         log.info("turn %d, after the release: %s", turn, told or "nothing")
+
+
+def _tasks() -> int:
+    try:
+        return len(asyncio.all_tasks())
+    except RuntimeError:
+        return 0  # asked from outside of the loop

@@ -53,6 +53,9 @@ class LastingRuntime:
         self._closed = False
         self._lost = False
         self._used = False
+        self._replacing = False
+        self.restarts = 0
+        """How often an interpreter died and was replaced."""
         self._stop_asked = asyncio.Event()
 
     @property
@@ -64,10 +67,24 @@ class LastingRuntime:
         """Whether anything was run, so that there may be variables to lose."""
         return self._used
 
+    @property
+    def trouble(self) -> str:
+        """What is wrong with it now, in a sentence; empty if nothing is."""
+        interpreter, starting = self._interpreter(), self._starting
+        if interpreter and not interpreter.alive and not interpreter.leaves:
+            return f"The {self._language} interpreter ended; the next run gets a new one."
+        if starting and starting.done() and not starting.cancelled() and starting.exception():
+            return str(starting.exception())
+        if self._replacing and not interpreter:
+            return f"The {self._language} interpreter ended and is being replaced."
+        return ""
+
     def prepare(self) -> None:
         """Start an interpreter in the background, so that the first run need not wait for it."""
         if (last := self._interpreter()) and not last.alive:
             self._lost = last.died_unnoticed
+            self._replacing = not last.leaves
+            self.restarts += not last.leaves
             self._starting = None
         elif self._starting and self._starting.done() and not last:
             self._starting = None

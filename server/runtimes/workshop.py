@@ -9,7 +9,7 @@ from sayso.server.runtimes.base import base_python
 from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.language import Language, Place
 from sayso.server.runtimes.languages.shipped import shipped
-from sayso.server.runtimes.lasting import DISK_RESERVE_BYTES
+from sayso.server.runtimes.lasting import DISK_RESERVE_BYTES, LastingRuntime
 from sayso.server.runtimes.network.addresses import Whereabouts
 from sayso.server.runtimes.network.proxy import Passage, Proxy
 from sayso.server.runtimes.reach import Reach
@@ -67,6 +67,20 @@ class Workshop:
     def refusal(self) -> str:
         """Why no code runs here, in words for the person; empty where code runs."""
         return self._refusal
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with an interpreter now; empty if nothing is."""
+        return next((one.trouble for one in self._lasting if one.trouble), "")
+
+    @property
+    def restarts(self) -> int:
+        """How often interpreters had to be replaced."""
+        return sum(runtime.restarts for runtime in self._lasting)
+
+    @property
+    def _lasting(self) -> list[LastingRuntime]:
+        return [one for one in self._runtimes.values() if isinstance(one, LastingRuntime)]
 
     @property
     def where(self) -> str:

@@ -62,6 +62,8 @@ class EventLog:
         self._closed = False
         self._waiting: deque[_Waiting] = deque()
         """As many as turns are being talked: who notes something waits until it is safe."""
+        self.trouble = ""
+        """Why the last event could not be kept; empty if it could."""
 
     @classmethod
     async def open(cls, path: Path) -> Self:
@@ -86,7 +88,9 @@ class EventLog:
         """
         waiting = _Waiting(event)
         self._waiting.append(waiting)
-        return await asyncio.shield(self._ask(lambda: self._keep(waiting)))
+        keeping = self._ask(lambda: self._keep(waiting))
+        keeping.add_done_callback(self._note_trouble)
+        return await asyncio.shield(keeping)
 
     async def conversation(self, conversation: str) -> list[Event]:
         """Everything that happened in one conversation, in order."""
@@ -127,6 +131,10 @@ class EventLog:
             raise StoreClosed("The log is closed; start Sayso again.")
         loop = asyncio.get_running_loop()
         return loop.run_in_executor(self._thread, explained(self.path, work))
+
+    def _note_trouble(self, kept: asyncio.Future[int]) -> None:
+        problem = None if kept.cancelled() else kept.exception()
+        self.trouble = str(problem or "")
 
     def _keep(self, wanted: _Waiting) -> int:
         """Make an event safe, and with it all that wait by now."""

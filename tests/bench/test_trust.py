@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench import crowd, cuts, harm, slow_reader, two_people
+from bench import crowd, cuts, harm, kills, slow_reader, soak, two_people
 
 pytestmark = [pytest.mark.thorough, pytest.mark.timeout(300)]
 
@@ -33,3 +33,15 @@ async def test_a_client_that_never_reads_is_let_go_and_costs_little() -> None:
 
 def test_of_two_people_nothing_of_one_reaches_the_other() -> None:
     assert two_people.measure(36) == 0
+
+
+def test_whoever_is_killed_takes_nothing_along_and_leaves_nothing_behind() -> None:
+    figures = kills.measure(each=2)
+    assert figures["kills"] == 8
+    assert (figures["kills_lost"], figures["kills_orphans"]) == (0, 0)
+
+
+def test_many_turns_with_all_that_goes_wrong_come_to_an_end_and_leave_nothing_open() -> None:
+    figures = soak.measure(turns=200)
+    assert figures["soak_answered"] == 200
+    assert figures["soak_fd_growth"] <= soak.DESCRIPTORS_AT_REST

@@ -114,6 +114,9 @@ def test_a_part_that_was_killed_is_back_soon(server: Server) -> None:
         killed = worker(server, name)
         os.kill(killed, signal.SIGKILL)
         began = time.monotonic()
+        while part not in server.health()["degraded"] and restarts(server, part) < 1:
+            assert time.monotonic() - began < 20, f"nobody is told that {part} is gone"
+            time.sleep(0.01)
         while f'sayso_part_ready{{part="{part}"}} 1.0' not in server.get("/metrics") or (
             restarts(server, part) < 1
         ):

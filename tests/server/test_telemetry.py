@@ -70,6 +70,9 @@ def test_parts_are_asked_when_somebody_looks() -> None:
     assert samples["sayso_part_ready(ears)"] == 0
     assert samples["sayso_part_restarts_total(ears)"] == 1
     assert samples["sayso_devices()"] == 2
+    (trouble,) = telemetry.troubles().values()
+    assert (trouble.part, trouble.state) == ("ears", "bad")
+    assert "being started again" in trouble.detail
 
 
 def test_each_turn_s_timeline_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:

@@ -36,4 +36,7 @@ async def test_one_that_cannot_be_kept_takes_no_other_along(tmp_path: Path) -> N
     assert isinstance(last, int)
     with pytest.raises(StoreError):
         await log.append(said(Unread("dreamt")))
+    assert "dreamt" in log.trouble
+    await log.append(said(Asked("again")))
+    assert log.trouble == ""
     await log.close()
