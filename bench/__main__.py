@@ -24,6 +24,8 @@ def main() -> int:
     hurt = names.add_parser("trust", help="lines that break, crowds, and clients that mean harm")
     hurt.add_argument("--cuts", type=int, default=10_000, help="how often the line breaks")
     hurt.add_argument("--idle", type=int, default=1_000, help="how many only listen")
+    hurt.add_argument("--soak", type=int, default=5_000, help="turns with all that goes wrong")
+    hurt.add_argument("--kills", type=int, default=100, help="of each of four processes")
     for bench in (talk, hear):
         bench.add_argument("--model", type=Path, help="another Whisper model's folder")
     for bench in (talk, hear, work, hurt):
@@ -34,7 +36,12 @@ def main() -> int:
             costs = agent.measure(max(20, arguments.cells))
             print(json.dumps(costs) if arguments.json else agent.table(costs))
         case "trust":
-            harm = trust.measure(max(20, arguments.cuts), max(10, arguments.idle))
+            harm = trust.measure(
+                max(20, arguments.cuts),
+                max(10, arguments.idle),
+                max(100, arguments.soak),
+                max(1, arguments.kills),
+            )
             print(json.dumps(harm) if arguments.json else trust.table(harm))
         case "ears":
             heard = ears.measure(arguments.model, arguments.most)

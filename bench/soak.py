@@ -43,6 +43,12 @@ LINE_BYTES = 120_000
 DESCRIPTORS_AT_REST = 8
 """So many come and go with a turn under way, an interpreter that starts, a line that is down."""
 
+FLAGS = (
+    "--set=approvals.mode=workspace",
+    "--set=agent.day_steps=100000",
+    "--set=agent.day_tokens=1000000000",
+)
+
 WISHES = {
     "talk": 0.68,
     "run": 0.06,
@@ -120,18 +126,18 @@ async def _soak(turns: int) -> Figures:
     with tempfile.TemporaryDirectory(prefix="sayso-") as folder, ScriptedModel(REPLIES) as model:
         home = Path(folder)
         lend_kernels(home)
-        flags = ("--set=approvals.mode=workspace", "--set=agent.day_steps=100000")
-        server = Server(home, model, (*flags, "--set=agent.day_tokens=1000000000"))
-        await asyncio.to_thread(server.__enter__)
-        try:
+        async with FaultProxy(_faults()) as proxy:
+            names = f"--set=listen.names=127.0.0.1:{proxy.port}"
+            server = Server(home, model, (*FLAGS, names))
+            await asyncio.to_thread(server.__enter__)
+            proxy.target = server.port
             soak = _Soak(server, turns)
-            async with FaultProxy(_faults()) as proxy:
-                proxy.target = server.port
+            try:
                 async with asyncio.TaskGroup() as callers:
                     for number in range(CALLERS):
                         callers.create_task(_call(soak, proxy.port, number))
-        finally:
-            await asyncio.to_thread(server.stop)
+            finally:
+                await asyncio.to_thread(server.stop)
     warm = [look for look in soak.looks if look.turns >= WARM * turns]
     return Figures(
         soak_turns=turns,
@@ -180,7 +186,8 @@ async def _call(soak: _Soak, port: int, number: int) -> None:
         (wish,) = chance.choices(list(WISHES), list(WISHES.values()))
         if wish == "kill":
             _kill(soak.server, chance)
-        soak.answered += await caller.ask(wish, turn)
+        answered = await caller.ask(wish, turn)
+        soak.answered += answered
     await caller.link.close()
     await asyncio.gather(*tasks)
 

@@ -2,17 +2,17 @@
 
 The product's own listener and link, on loopback. What is behind the listener counts (cuts, hostile
 clients) or is the real conversation with a model that echoes (turns), so that no figure hangs on a
-model's speed.
+model's speed. Soak and kills have a real server with everything in it.
 """
 
-from bench import crowd, harm, two_people
+from bench import crowd, harm, kills, soak, two_people
 from bench import cuts as breaking
 
 TURNS_OF_TWO = 1_000
 """Of two people, together."""
 
 
-class Figures(crowd.Figures):
+class Figures(crowd.Figures, soak.Figures, kills.Figures):
     """What `--json` prints."""
 
     cuts: int
@@ -25,11 +25,13 @@ class Figures(crowd.Figures):
     leaks_between_users: int
 
 
-def measure(cuts: int, idle: int) -> Figures:
+def measure(cuts: int, idle: int, turns: int, each: int) -> Figures:
     """Everything, one after the other."""
     toll, resume_p95_s = breaking.measure(cuts)
     many = crowd.measure(idle)
     survived = harm.measure()
+    lasting = soak.measure(turns)
+    killed = kills.measure(each)
     return Figures(
         cuts=toll.cuts,
         lost=toll.lost,
@@ -40,6 +42,8 @@ def measure(cuts: int, idle: int) -> Figures:
         hostile_survived=sum(survived.values()),
         leaks_between_users=two_people.measure(TURNS_OF_TWO),
         **many,
+        **lasting,
+        **killed,
     )
 
 
