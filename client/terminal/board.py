@@ -68,6 +68,8 @@ class Board:
     """The language of the code that runs."""
     output: str = ""
     """The last line of its output, if it is not whole."""
+    changed: bool = False
+    """The last turn changed files, and `d` shows how."""
     reply: str = ""
     """The paragraph that is being written."""
     pending: Pending | None = None
@@ -165,6 +167,8 @@ class Board:
             return slash.hint(self.line.text, self.commands)
         if self.line.text:
             return "Enter to send"
+        if self.changed and self.turn.work == "idle" and self.turn.mouth == "silent":
+            return f"d shows what changed · {self.keys}"
         if self.turn.work != "idle" or self.turn.mouth != "silent":
             return "Ctrl-C to stop"
         if self.hands_free == "muted":

@@ -2,7 +2,8 @@
 
 Where the terminal tells when a key is let go, space is held to talk; elsewhere space begins and
 space ends. Letters go into the line at the bottom, and Enter sends it. While code waits for
-approval and the line is empty, y, n and e answer.
+approval and the line is empty, y, n and e answer. After a run that changed files a d by itself,
+with nothing after it for a moment, shows how.
 """
 
 import asyncio
@@ -19,12 +20,16 @@ from sayso.client.terminal.screen import TerminalScreen
 from sayso.client.terminal.tty import Terminal
 from sayso.protocol.messages import Approve, Command
 
+DIFF = "diff"
+"""The server's command that tells what runs did to files."""
 REPEAT_SECONDS = 0.08
 """A space that follows another one so soon is a held key repeating itself, not a second press."""
 CARELESS_SECONDS = 0.6
 """A key pressed so soon after a question appeared was meant for something else."""
 TWICE_SECONDS = 2.0
 """Two Ctrl-C within this time mean: leave."""
+BY_ITSELF_SECONDS = 0.6
+"""Whoever writes a word that begins with d has written its next letter by then."""
 LONGEST_TEXT = 16_384
 """Characters of a typed request, as the protocol has it."""
 
@@ -97,6 +102,20 @@ class Keyboard:
                 self._board.line.put(slash.complete(self._board.line.text, self._board.commands))
             case _:
                 self._board.line.press(key)
+                if self._asks_what_changed:
+                    loop = asyncio.get_running_loop()
+                    loop.call_later(BY_ITSELF_SECONDS, self._show_what_changed)
+
+    @property
+    def _asks_what_changed(self) -> bool:
+        return self._board.changed and self._board.line.text == "d" and DIFF in self._board.commands
+
+    def _show_what_changed(self) -> None:
+        if self._asks_what_changed:
+            self._board.line.clear()
+            self._board.changed = False
+            self._ask_server(f"/{DIFF}")
+            self._screen.touch()
 
     def _space(self, key: Key) -> bool:
         """Talks, unless the space belongs into a line. True: the key is used up."""
@@ -148,6 +167,9 @@ class Keyboard:
     def _enter(self) -> None:
         if self._session.talker.listening:
             self._session.release()
+            return
+        if self._asks_what_changed:
+            self._show_what_changed()
             return
         line = self._board.line.take()
         if line.startswith("/"):

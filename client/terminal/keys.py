@@ -33,13 +33,16 @@ class Key:
 class Reply:
     """What the terminal answers to a question."""
 
-    about: Literal["keyboard", "device"]
+    about: Literal["keyboard", "device", "pictures"]
     flags: int = 0
 
 
 Input = Key | Reply
 
 _CSI = re.compile(r"\x1b\[([<=>?]?)([0-9:;]*)([ -/]*)([@-~])")
+_PICTURES = re.compile(r"\x1b_G([^;\x1b]*);([^\x1b]*)\x1b\\")
+"""What a terminal answers that can show pictures."""
+_PICTURES_BEGUN = re.compile(r"\x1b_[^\x1b]*(\x1b)?\Z")
 _CSI_BEGUN = re.compile(r"\x1b\[[<=>?]?[0-9:;]*[ -/]*\Z")
 _LONGEST_SEQUENCE = 64
 """No terminal sends a longer one; what looks like it is noise."""
@@ -110,7 +113,11 @@ class KeyReader:
             return self._sequence(match)
         if len(self._waiting) == 1 or self._waiting == "\x1bO":
             return None
-        if _CSI_BEGUN.match(self._waiting) and len(self._waiting) < _LONGEST_SEQUENCE:
+        if (match := _PICTURES.match(self._waiting)) is not None:
+            self._waiting = self._waiting[match.end() :]
+            return [Reply("pictures")] if match[2] == "OK" else []
+        begun = _CSI_BEGUN.match(self._waiting) or _PICTURES_BEGUN.match(self._waiting)
+        if begun and len(self._waiting) < _LONGEST_SEQUENCE:
             return None
         if self._waiting[1] == "O":
             letter, self._waiting = self._waiting[2], self._waiting[3:]

@@ -12,6 +12,10 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from sayso.client.terminal.pictures import Drawing
+
+Stays = RenderableType | Drawing
+"""What scrolls up, and stays as it is."""
 _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
 """Terminals that know them show nothing in between; others ignore them."""
 _ERASE_BELOW = "\x1b[J"
@@ -44,7 +48,7 @@ class LiveArea:
     def height(self) -> int:
         return self._console.height
 
-    def draw(self, above: Sequence[RenderableType], picture: Picture) -> None:
+    def draw(self, above: Sequence[Stays], picture: Picture) -> None:
         """Prints what is to stay, and shows the moving part under it."""
         lines = [self._rendered(line) for line in picture.lines]
         if not above and self._drawn == (lines, picture.row, picture.column):
@@ -65,7 +69,7 @@ class LiveArea:
         self._row = picture.row
         self._drawn = (lines, picture.row, picture.column)
 
-    def clear(self, above: Sequence[RenderableType] = ()) -> None:
+    def clear(self, above: Sequence[Stays] = ()) -> None:
         """Takes the moving part away."""
         self._write(self._erased() + "".join(self._printed(thing) for thing in above))
         self._widths, self._row, self._drawn = [], 0, None
@@ -86,7 +90,9 @@ class LiveArea:
         rows = sum(max(1, -(-wide // width)) for wide in self._widths[: self._row])
         return "\r" + (f"\x1b[{rows}A" if rows else "") + _ERASE_BELOW
 
-    def _printed(self, thing: RenderableType) -> str:
+    def _printed(self, thing: Stays) -> str:
+        if isinstance(thing, Drawing):
+            return thing.text
         with self._console.capture() as captured:
             self._console.print(thing)
         return captured.get()

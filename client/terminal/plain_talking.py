@@ -19,11 +19,18 @@ from sayso.client.seen import Seen
 from sayso.client.session import Session
 from sayso.client.terminal import slash
 from sayso.client.terminal.consent import understand
-from sayso.client.terminal.keyboard import LONGEST_TEXT, TWICE_SECONDS
+from sayso.client.terminal.keyboard import DIFF, LONGEST_TEXT, TWICE_SECONDS
 from sayso.client.terminal.lines import lines
-from sayso.client.terminal.plain import PlainScreen
+from sayso.client.terminal.plain import PlainScreen, changed
 from sayso.protocol.codec import Envelope
-from sayso.protocol.messages import ApprovalDone, ApprovalRequest, Command, Conversation, TurnState
+from sayso.protocol.messages import (
+    ApprovalDone,
+    ApprovalRequest,
+    CodeEnd,
+    Command,
+    Conversation,
+    TurnState,
+)
 
 TALK = "Enter by itself begins to talk, Enter again sends. Or type a question. /help tells more."
 HANDS_FREE = (
@@ -44,6 +51,8 @@ class PlainTalking:
         self._request: ApprovalRequest | None = None
         self._commands: Mapping[str, str] = {}
         """The server's, with a line about each."""
+        self._changed = False
+        """The last run changed files, and `d` shows how."""
         self._interrupted_at = -TWICE_SECONDS
         self._left = asyncio.Event()
         self._code = 0
@@ -56,6 +65,10 @@ class PlainTalking:
             match seen.message:
                 case ApprovalRequest() as request:
                     self._request = request
+                case CodeEnd(changes=changes):
+                    self._changed = bool(changed(changes))
+                    if self._changed:
+                        self._screen.say("  d = show what changed.")
                 case ApprovalDone() | Conversation() | TurnState(work="idle"):
                     self._request = None
 
@@ -102,6 +115,9 @@ class PlainTalking:
                     await self._consent(line, session)
                 elif not line.strip():
                     await self._toggle(session, microphone)
+                elif line.strip() == "d" and self._changed and DIFF in self._commands:
+                    self._changed = False
+                    session.send(Command(DIFF))
                 elif len(line) > LONGEST_TEXT:
                     self._screen.say("That is too long to ask; put it into a file.")
                 else:

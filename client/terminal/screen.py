@@ -1,9 +1,9 @@
 """The screen of `sayso talk`: what is finished scrolls up, what moves stays at the bottom."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
-
-from rich.console import RenderableType
+from pathlib import Path
 
 from sayso.audio.microphone import DeviceChange
 from sayso.client.link_events import LinkChange, LinkState
@@ -17,9 +17,9 @@ from sayso.client.seen import (
     Seen,
     Sent,
 )
-from sayso.client.terminal import clean, scroll
+from sayso.client.terminal import clean, pictures, scroll
 from sayso.client.terminal.board import Board, Pending
-from sayso.client.terminal.live import LiveArea
+from sayso.client.terminal.live import LiveArea, Stays
 from sayso.client.terminal.plain import SETTLED, changed, timing
 from sayso.client.terminal.reply import Reply
 from sayso.client.terminal.runs import Run
@@ -58,7 +58,7 @@ class TerminalScreen:
         self.board = Board()
         self._live = live
         self._verbosity = verbosity
-        self._above: list[RenderableType] = []
+        self._above: list[Stays] = []
         self._reply = Reply()
         self._paragraphs = 0
         """How many of the answer stand in the scrollback."""
@@ -67,6 +67,8 @@ class TerminalScreen:
         self._approved = ""
         """The code that was shown with a request, so that it is not shown twice."""
         self._trouble = ""
+        self.paper: Callable[[], pictures.Paper] | None = None
+        """How large the terminal is, if it shows pictures."""
         self._dirty = asyncio.Event()
         self._paused = False
 
@@ -109,7 +111,7 @@ class TerminalScreen:
         self._paused = False
         self.draw()
 
-    def put(self, *things: RenderableType) -> None:
+    def put(self, *things: Stays) -> None:
         """Adds something to the scrollback."""
         self._above += things
         self._dirty.set()
@@ -130,8 +132,8 @@ class TerminalScreen:
                     self.board.deaf = state == "lost"
             case Notice(text=text):
                 self.put(scroll.note(text))
-            case FileSaved(path=path):
-                self.put(scroll.picture(path))
+            case FileSaved(path=path, mime=mime):
+                self._file(Path(path), mime)
             case Sent(message=messages.Text(text=text)):
                 self.put("", scroll.said(text))
             case MicPressed() | MicReleased() | MicLevel() | HandsFree():
@@ -139,6 +141,18 @@ class TerminalScreen:
             case _:
                 pass
         self._dirty.set()
+
+    def _file(self, path: Path, mime: str) -> None:
+        """Shows a picture, where the terminal can; and where it lies."""
+        if mime == "image/png" and self.paper is not None:
+            try:
+                drawn = pictures.drawing(path.read_bytes(), self.paper(), scroll.INDENT)
+            except OSError:
+                drawn = None  # Somebody has taken it away meanwhile.
+            if drawn is not None:
+                self.put(drawn, scroll.picture(str(path)), "")
+                return
+        self.put(scroll.picture(str(path)))
 
     def _microphone(self, seen: MicPressed | MicReleased | MicLevel | HandsFree) -> None:
         match seen:
@@ -173,7 +187,7 @@ class TerminalScreen:
             case Metrics(marks=marks, cost=cost) if self._verbosity and marks:
                 self.put(scroll.aside(timing(marks, cost)))
             case CommandDone(ok=ok, text=text):
-                self.put(scroll.told(text) if ok else scroll.note(text))
+                self.put(*(scroll.told(text) if ok else [scroll.note(text)]))
             case _:
                 self._work(message)
 
@@ -212,6 +226,8 @@ class TerminalScreen:
         """A newer turn or generation: what belongs to the older one is over."""
         if attempt <= self._attempt:
             return
+        if attempt[0] != self._attempt[0]:
+            self.board.changed = False
         self._attempt = attempt
         self._finish_reply()
         self.board.pending = None
@@ -241,8 +257,8 @@ class TerminalScreen:
 
     def _code_says(self, output: CodeOut) -> None:
         run = self._runs.setdefault(output.id, Run())
-        if not output.text:
-            return
+        if not output.text or output.file is not None:
+            return  # A file is shown when it has come.
         if not output.mime.startswith("text/plain"):
             self.put(scroll.aside(f"({output.mime}: see it on a screen that can show it)"))
             return
@@ -254,6 +270,7 @@ class TerminalScreen:
         self._put_rest(self._runs.pop(end.id, Run()))
         self.board.output = self.board.running = ""
         told = [scroll.aside(line) for line in changed(end.changes)]
+        self.board.changed = bool(told) or self.board.changed
         self.put(scroll.ended(end), *told, "")
 
     def _put_rest(self, run: Run) -> None:

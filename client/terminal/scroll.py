@@ -16,6 +16,8 @@ from sayso.protocol.messages import ApprovalRequest, CodeEnd
 INDENT = 2
 OUTPUT_BAR = "┆"
 PROMPT = "\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT} "
+DIFFERENCE, FENCE = "```diff\n", "\n```"
+"""Around the lines of a difference, as commands bring it."""
 _THEME = "ansi_dark"
 """The terminal's own colours: readable on whatever background the person chose."""
 
@@ -149,9 +151,11 @@ def note(text: str, style: str = "yellow") -> RenderableType:
     return Padding(Text(clean.words(text), style), (0, 1, 0, INDENT))
 
 
-def told(text: str) -> RenderableType:
-    """What a command brought, as it is set."""
-    return Padding(Text(clean.words(text)), (0, 1, 0, INDENT))
+def told(text: str) -> list[RenderableType]:
+    """What a command brought: as it is set, or a difference between files with its colours."""
+    if text.startswith(DIFFERENCE) and text.endswith(FENCE):
+        return code("diff", text[len(DIFFERENCE) : -len(FENCE)], title="what changed")
+    return [Padding(Text(clean.words(text)), (0, 1, 0, INDENT))]
 
 
 def aside(text: str) -> RenderableType:

@@ -77,6 +77,8 @@ class Talking:
         talks = HOLD if holds else TOGGLE
         self._screen.board.keys = talks if self._microphone is not None else TYPE
         self._screen.touch()
+        if await self._terminal.ask_for_pictures():
+            self._screen.paper = lambda: self._terminal.paper
 
     async def _listen(self, microphone: Microphone) -> None:
         try:

@@ -1,13 +1,16 @@
 """The terminal: raw keys, the kitty keyboard where there is one, and all put back at the end."""
 
 import asyncio
+import fcntl
 import os
 import signal
+import struct
 import sys
 import termios
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager, suppress
 
+from sayso.client.terminal import pictures
 from sayso.client.terminal.keys import Input, Key, KeyReader, Reply
 
 QUERY_SECONDS = 0.3
@@ -24,6 +27,10 @@ _PASTE_ON, _PASTE_OFF = "\x1b[?2004h", "\x1b[?2004l"
 _ASK = "\x1b[?u\x1b[c"
 """Which kitty flags are on? And: who are you? Every terminal answers the second question, so that
 its answer tells that none will come to the first."""
+_KONSOLE = "KONSOLE_VERSION"
+"""It shows pictures and does not tell releases."""
+_WINDOW = struct.Struct("HHHH")
+"""Rows, columns, and pixels of both; zero where the terminal does not tell."""
 _EVENTS, _ALL_KEYS = 2, 8
 _KITTY_ON = f"\x1b[>{1 | _EVENTS | _ALL_KEYS | 16}u"
 """Unambiguous keys, releases, also of keys that write, and what they write."""
@@ -41,6 +48,7 @@ class Terminal:
         self._before: Mode | None = None
         self._answered = asyncio.Event()
         self._kitty = False
+        self._shows_pictures = False
         self._settling: asyncio.TimerHandle | None = None
 
     @property
@@ -68,13 +76,34 @@ class Terminal:
 
     async def ask_for_releases(self) -> bool:
         """Finds out whether the terminal speaks kitty's protocol, and switches it on."""
-        self.write(_ASK)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(QUERY_SECONDS):
-                await self._answered.wait()
+        await self._ask("")
         if self._kitty:
             self.write(_KITTY_ON)
         return self._kitty
+
+    async def ask_for_pictures(self) -> bool:
+        """Finds out whether the terminal shows pictures. To be asked after the keys: a terminal
+        that knows nothing of those might write this question on the screen."""
+        if not pictures.asks_for_trouble() and (self._kitty or _KONSOLE in os.environ):
+            await self._ask(pictures.QUERY)
+        return self._shows_pictures
+
+    @property
+    def paper(self) -> pictures.Paper:
+        """How large the terminal is now."""
+        size = fcntl.ioctl(self._input, termios.TIOCGWINSZ, bytes(_WINDOW.size))
+        rows, columns, width, height = _WINDOW.unpack(size)
+        if not (rows and columns and width and height):
+            return pictures.Paper(columns, rows)
+        return pictures.Paper(columns, rows, (width // columns or 1, height // rows or 1))
+
+    async def _ask(self, question: str) -> None:
+        """Every terminal answers who it is, so that this tells that no other answer will come."""
+        self._answered.clear()
+        self.write(question + _ASK)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(QUERY_SECONDS):
+                await self._answered.wait()
 
     async def keys(self) -> AsyncGenerator[Key, None]:
         while True:
@@ -136,10 +165,13 @@ class Terminal:
     def _put(self, found: list[Input]) -> None:
         for key in found:
             if isinstance(key, Reply):
-                if key.about == "keyboard":
-                    self._kitty = True
-                else:
-                    self._answered.set()
+                match key.about:
+                    case "keyboard":
+                        self._kitty = True
+                    case "pictures":
+                        self._shows_pictures = True
+                    case "device":
+                        self._answered.set()
             elif not self._keys.full():
                 self._keys.put_nowait(key)
 

@@ -78,11 +78,17 @@ class Window:
     """A terminal with a program in it."""
 
     def __init__(
-        self, process: asyncio.subprocess.Process, descriptor: int, *, kitty: bool
+        self,
+        process: asyncio.subprocess.Process,
+        descriptor: int,
+        *,
+        kitty: bool,
+        pictures: bool = False,
     ) -> None:
         self.process = process
         self._descriptor = descriptor
         self._kitty = kitty
+        self._pictures = pictures
         self._raw = b""
         self._changed = asyncio.Event()
         self._from = 0
@@ -144,6 +150,8 @@ class Window:
         self._raw += data
         if b"\x1b[c" in data:
             answer = b"\x1b[?0u" if self._kitty else b""
+            if self._pictures and b"\x1b_Gi=31," in data:
+                answer = b"\x1b_Gi=31;OK\x1b\\" + answer
             os.write(self._descriptor, answer + b"\x1b[?62;4c")
         self._changed.set()
 
@@ -152,6 +160,7 @@ class Window:
 async def window(
     *arguments: str,
     kitty: bool = False,
+    pictures: bool = False,
     columns: int = 80,
     rows: int = 24,
     environment: Mapping[str, str] | None = None,
@@ -161,7 +170,9 @@ async def window(
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     settings = {"TERM": "xterm-256color", "EDITOR": "/bin/false", **(environment or {})}
-    inherited = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    inherited = {
+        name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "TMUX"}
+    }
 
     def take_terminal() -> None:
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
@@ -175,7 +186,7 @@ async def window(
         start_new_session=True,
         preexec_fn=take_terminal,
     )
-    opened = Window(process, ours, kitty=kitty)
+    opened = Window(process, ours, kitty=kitty, pictures=pictures)
     try:
         yield opened
     finally:

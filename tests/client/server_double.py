@@ -27,9 +27,12 @@ from sayso.protocol.messages import (
     Approve,
     AudioAck,
     Bye,
+    Changes,
     CodeEnd,
     CodeOut,
     CodeStart,
+    Command,
+    CommandDone,
     FromServer,
     Hello,
     Interrupt,
@@ -102,6 +105,8 @@ class Answer:
     """More reach, asked for instead of running code."""
     output: str = "4\n"
     pictures: tuple[str, ...] = ()
+    changes: Changes = field(default_factory=Changes)
+    """What the code did to files; `/diff` then has a line to show."""
 
 
 @dataclass
@@ -132,6 +137,8 @@ class Conversation:
                         await wire.say(stopped, TurnState("idle", "idle", "silent"))
                     case Ping(id=number):
                         await wire.say(Pong(number))
+                    case Command(name="diff"):
+                        await wire.say(CommandDone("diff", text="```diff\n+tide: seven\n```"))
                     case Bye():
                         return
                     case _:
@@ -198,7 +205,7 @@ class Conversation:
             CodeStart("c1", "python", answer.code or self.answer.code),
             CodeOut("c1", "stdout", text=self.answer.output),
             *(CodeOut("c1", "display", "image/png", file=name) for name in self.answer.pictures),
-            CodeEnd("c1", "ok", 0.12),
+            CodeEnd("c1", "ok", 0.12, changes=self.answer.changes),
         )
 
     async def reach(self, wire: Wire, inbox: "asyncio.Queue[Message | AudioFrame]") -> None:

@@ -59,6 +59,8 @@ def test_what_the_kitty_protocol_sends(data: bytes, keys: list[object]) -> None:
 
 
 def test_answers_of_the_terminal_are_no_keys() -> None:
+    assert read(b"\x1b_Gi=31;OK\x1b\\\x1b[?62;4c") == [Reply("pictures"), Reply("device")]
+    assert read(b"\x1b_Gi=31;EINVAL:no\x1b\\a") == [Key("text", "a")]
     assert read(b"\x1b[?27u\x1b[?62;4c") == [Reply("keyboard", 27), Reply("device")]
 
 
