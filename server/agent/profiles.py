@@ -65,8 +65,10 @@ class ModelProfile:
     message. 0: never."""
     request: str = "{text}"
     """What the person says."""
-    output: str = "Output:\n{output}"
+    output: str = "{output}"
     """What a run printed, when it went well."""
+    marks: bool = True
+    """Whether output stands between marks that show where it ends."""
     empty: str = "It ran and printed nothing."
     failed: str = "It failed:\n{output}"
     not_run: str = "{detail}"

@@ -22,6 +22,9 @@ from sayso.server.store.records import Call, MadeAgain, RunReported, TakenBack
 PICTURES: Final = 4
 """So many at most are shown to a model again with each request: each takes as much as a page."""
 
+MARK_CHARS: Final = 4
+"""Of a run's id, in the marks around its output: few tokens, and enough to tell it from others."""
+
 LEAST_TOLD: Final = 2_000
 """Characters: some five hundred tokens, without which no model can go on."""
 
@@ -249,13 +252,23 @@ class Prompt:
             return edited + profile.not_run.replace("{detail}", "It has not run.")
         if report.status in ("ok", "error"):
             template = profile.failed if report.status == "error" else profile.output
-            output = output.strip("\n")
+            output = self._between_marks(act, output)
             if report.detail not in output:  # how it ended, where the output does not say it
                 output = f"{output}\n[{report.detail}]".lstrip()
             template = template if output.strip() else profile.empty
             return edited + template.replace("{output}", output)
         told = profile.not_run.replace("{detail}", report.detail)
-        return edited + (f"{told}\n{output}".strip())
+        return edited + (f"{told}\n{self._between_marks(act, output)}".strip())
+
+    def _between_marks(self, act: Act, output: str) -> str:
+        """What is not ours to say, so that the model sees where it ends. Nothing that is printed
+        ends it sooner: the mark's name is new for each run, and what stands between loses it."""
+        output = output.strip("\n")
+        if not self._profile.marks or not output.strip():
+            return output
+        name = act.call.id[:MARK_CHARS]
+        first, last = f"<output {name}>", f"</output {name}>"
+        return f"{first}\n{output.replace(last, '</output>')}\n{last}"
 
     @staticmethod
     def _add(messages: list[ChatMessage], role: str, content: str) -> None:
