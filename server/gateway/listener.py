@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.asyncio.server import Server, ServerConnection
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.protocol import State
@@ -19,10 +19,11 @@ from sayso.server.gateway.administration import NOT_OPEN, Administration, Reacha
 from sayso.server.gateway.connection import Connection, close_with, greet
 from sayso.server.gateway.door import Door, is_loopback
 from sayso.server.gateway.fitting import with_snapshot
-from sayso.server.gateway.guard import Entrance, Guard, Strangers, guests_of, known
+from sayso.server.gateway.guard import Entrance, Guard, known
 from sayso.server.gateway.host import Host
 from sayso.server.gateway.introduction import Introduction
 from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.serving import prepare
 from sayso.server.gateway.session import Session
 from sayso.server.gateway.sessions import Sessions
 from sayso.server.trust.certificates import Identity, best_name, bracketed
@@ -138,22 +139,8 @@ class Listener:
             await self._welcome(socket, entrance_at(bound))
 
         try:
-            server = await serve(
-                welcome,
-                address,
-                port,
-                ssl=tls,
-                process_request=answer,
-                open_timeout=self._limits.handshake_s,
-                close_timeout=self._limits.goodbye_s,
-                ping_interval=self._limits.ping_s,
-                ping_timeout=self._limits.ping_s,
-                max_size=self._limits.text_bytes,
-                compression=None,
-                server_header=None,
-                logger=logging.getLogger("sayso.websockets"),
-                create_connection=guests_of(Strangers(strangers)),
-                start_serving=False,
+            server = await prepare(
+                welcome, answer, address, port, self._limits, strangers=strangers, tls=tls
             )
         except OSError as error:
             raise CannotListenError(
