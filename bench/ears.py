@@ -52,9 +52,9 @@ class Figures(TypedDict):
     invented_words: int
     invented: dict[str, list[str]]
     monologue_wer: float
-    """Of a minute that is heard piece by piece."""
+    """Of six minutes, each said in one breath and heard piece by piece."""
     monologue_wer_full: float
-    """Of the same minute, by plain Whisper."""
+    """Of the same minutes, by plain Whisper."""
     false_starts: float
     stops_heard: float
     idle_core_percent: float
@@ -112,7 +112,7 @@ def measure(model: Path | None, most: int | None = None) -> Figures:
     heard = _spread(recordings(), most)
     tallies = {noise: _tally(hearers, heard, decibels) for noise, decibels in NOISES.items()}
     invented = {name: list(_invented(hearers, make)) for name, make in NOBODY.items()}
-    minute = monologue.measure(heard, hearers.short, hearers.full)
+    minutes = monologue.measure(heard, hearers.short, hearers.full)
     hands = hands_free.measure(model)
     return Figures(
         model=model.name if model else STARTER,
@@ -128,8 +128,8 @@ def measure(model: Path | None, most: int | None = None) -> Figures:
         loops=sum(tally.loops for tally in tallies.values()),
         invented_words=sum(len(words(text)) for texts in invented.values() for text in texts),
         invented=invented,
-        monologue_wer=_percent(minute.rolled, minute.said),
-        monologue_wer_full=_percent(minute.full, minute.said),
+        monologue_wer=_percent(minutes.rolled, minutes.said),
+        monologue_wer_full=_percent(minutes.full, minutes.said),
         false_starts=hands["false_starts"],
         stops_heard=round(hands["stops_heard"], 1),
         idle_core_percent=round(hands["idle_core_percent"], 2),

@@ -1,4 +1,4 @@
-"""A minute of real recordings without letting go of the key: is it whole at the end?"""
+"""Minutes of real recordings without letting go of the key: is each whole at the end?"""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -12,6 +12,8 @@ from sayso.server.speech.ears import Ears
 from sayso.server.speech.recognizer import Transcript
 
 SECONDS = 59.0
+MINUTES = 6
+"""Of different recordings: a dozen seams and more."""
 BREATH_S = 0.35
 """Between two recordings."""
 STEP_S = 0.1
@@ -24,7 +26,7 @@ Hear = Callable[[Samples, bool, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Monologue:
-    """Words that are wrong in a minute."""
+    """Words that are wrong in them."""
 
     said: int
     rolled: int
@@ -49,16 +51,33 @@ class _Recognizer:
 def measure(
     recordings: Sequence[Recording], hear: Hear, full: Callable[[Samples], str]
 ) -> Monologue:
-    """Join recordings to a minute, and hear it both ways."""
-    chosen: list[Recording] = []
-    breath = np.zeros(int(BREATH_S * RATE), dtype=np.float32)
+    """Join recordings to minutes, and hear them both ways."""
+    told = [_tell(minute, hear, full) for minute in _minutes(recordings)]
+    return Monologue(
+        sum(one.said for one in told),
+        sum(one.rolled for one in told),
+        sum(one.full for one in told),
+    )
+
+
+def _minutes(recordings: Sequence[Recording]) -> list[list[Recording]]:
+    minutes: list[list[Recording]] = [[]]
     seconds = 0.0
     for recording in recordings:
-        if seconds + recording.seconds + BREATH_S <= SECONDS:
-            chosen.append(recording)
-            seconds += recording.seconds + BREATH_S
-    audio = np.concatenate([part for one in chosen for part in (one.samples, breath)])
-    said = words(" ".join(one.text for one in chosen))
+        if seconds + recording.seconds + BREATH_S > SECONDS:
+            if len(minutes) == MINUTES:
+                break
+            minutes.append([])
+            seconds = 0.0
+        minutes[-1].append(recording)
+        seconds += recording.seconds + BREATH_S
+    return minutes
+
+
+def _tell(minute: list[Recording], hear: Hear, full: Callable[[Samples], str]) -> Monologue:
+    breath = np.zeros(int(BREATH_S * RATE), dtype=np.float32)
+    audio = np.concatenate([part for one in minute for part in (one.samples, breath)])
+    said = words(" ".join(one.text for one in minute))
     rolled = words(asyncio.run(_roll(audio, hear)))
     return Monologue(len(said), wrong(said, rolled), wrong(said, words(full(audio))))
 

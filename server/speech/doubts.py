@@ -56,6 +56,13 @@ SENTENCE_LOOP = 4
 """Words. A phrase this long that goes round and round was said by nobody; a shorter one ("stop,
 stop, stop …") may have been, and is kept once."""
 
+REPEATED_END = 6
+"""Words with which a text ends and that it had before: when somebody is cut off in the first word
+of a sentence, Whisper likes to say the sentence before once more."""
+
+MOST_REPEATED = 4
+"""Words from before a seam that Whisper was seen to say again after it."""
+
 PHANTOMS = frozenset(
     {
         "you",
@@ -187,13 +194,25 @@ def loop_length(text: str) -> int:
 
 
 def doubled(text: str) -> bool:
-    """Is a sentence said twice in a row? Mostly it was not; the full context tells."""
+    """Is a sentence said twice in a row, or does the text end with what it said before? Mostly it
+    was not so, but a half word at the end; the full context tells."""
     words = plain(text).split()
+    tail = words[-REPEATED_END:]
+    if any(words[at : at + REPEATED_END] == tail for at in range(len(words) - REPEATED_END)):
+        return True
     return any(
         words[at : at + length] == words[at + length : at + 2 * length]
         for length in range(SENTENCE_LOOP, LONGEST_PHRASE + 1)
         for at in range(len(words) - 2 * length + 1)
     )
+
+
+def repeats(before: str, text: str) -> bool:
+    """Does it begin with the words that were said last? That may come of the text which Whisper was
+    given before it, not of the sound."""
+    said, words = plain(before).split(), plain(text).split()
+    most = min(MOST_REPEATED, len(said), len(words))
+    return any(said[-count:] == words[:count] for count in range(1, most + 1))
 
 
 def collapse(text: str) -> str:

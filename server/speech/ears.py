@@ -41,6 +41,9 @@ MAX_BYTES = int(MAX_UTTERANCE * SECOND)
 DRAFT_REST = 2.0
 """Drafts take at most one part in so many of the time: a slow machine shows less, not later."""
 
+NOTICED_AFTER = 0.06
+"""Seconds of speech after which a pause counts as over."""
+
 SENTENCE_END = (".", "!", "?", "\u3002", "\uff01", "\uff1f")
 """The last three are those of Chinese and Japanese."""
 
@@ -58,7 +61,10 @@ class HearingPace:
     settle_sentence: float = 15.0
     """Open audio from which a pause after a full sentence settles it."""
     settle_any: float = 20.0
-    """Open audio from which any pause settles it."""
+    """Open audio from which any clear pause settles it."""
+    clear_pause: float = 0.25
+    """A shorter one may lie in a sentence or before the soft end of a word, which is then heard on
+    both sides of the seam."""
     settle_forced: float = 26.0
     """Open audio that is cut at its quietest place: Whisper takes no more than 28 s at once."""
     shortest_piece: float = 14.0
@@ -260,7 +266,9 @@ class Hearing:
         ended = (
             result.done() and not _failed(result) and result.result().text.endswith(SENTENCE_END)
         )
-        if length >= self._pace.settle_any or (length >= self._pace.settle_sentence and ended):
+        paused = self._pace.pause + (len(self._audio) - guess.upto) / SECOND - NOTICED_AFTER
+        clear = paused >= self._pace.clear_pause
+        if clear and length >= (self._pace.settle_sentence if ended else self._pace.settle_any):
             self._settle_later(guess)
         else:
             self._forget(guess.ask)

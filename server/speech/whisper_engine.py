@@ -27,6 +27,7 @@ from sayso.server.speech.doubts import (
     is_invention,
     judge,
     judge_last,
+    repeats,
     surer,
 )
 from sayso.server.speech.errors import ModelBroken, ModelMissing
@@ -173,6 +174,10 @@ class WhisperEngine:
         if len(samples) < SHORTEST * HEARING_RATE or is_silence(samples):
             return nothing
         heard, tongue = self._run(samples, run)
+        if not run.draft and repeats(run.prompt, heard.text):
+            alone = self._run(samples, replace(run, prompt=""))[0]
+            said_so = repeats(run.prompt, alone.text) or judge(alone) != "believe"
+            heard = heard if said_so else alone
         verdict = judge(heard)
         # What was said before can make it believe that this is said already: nothing comes.
         stopped = verdict == "believe" or (verdict == "nothing" and run.prompt)
@@ -234,8 +239,9 @@ class WhisperEngine:
         tokens: list[int] = result.sequences_ids[0]
         # generate() gives the score as a mean over the tokens, without the end mark.
         mean = float(result.scores[0]) * len(tokens) / (len(tokens) + 1)
-        stamps = [token - tokenizer.timestamp_begin for token in tokens]
-        end = max(stamps, default=0) * self._model.time_precision
+        # Text after the last time stamp reaches to an end that is not told.
+        stamp = tokens[-1] - tokenizer.timestamp_begin if tokens else 0
+        end = max(0, stamp) * self._model.time_precision
         return Pass(
             str(tokenizer.decode(tokens)).strip(),
             mean,

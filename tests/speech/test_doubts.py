@@ -9,6 +9,7 @@ from sayso.server.speech.doubts import (
     judge,
     judge_last,
     loop_length,
+    repeats,
     surer,
 )
 
@@ -93,3 +94,24 @@ def test_what_loops_to_the_end_is_said_once() -> None:
 )
 def test_of_two_texts_the_likelier_is_taken(short: Pass, whole: Pass, taken: str) -> None:
     assert surer(short, whole).text == taken
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("We talked about the old school. And then we talked about the old school.", "again"),
+        ("Turn on the light. Turn on the light.", "again"),
+        ("We talked about the old school. And then we talked about the river.", "believe"),
+        ("Yes, yes, I know, I know.", "believe"),
+    ],
+)
+def test_a_text_that_ends_with_what_it_said_before_is_heard_again(text: str, verdict: str) -> None:
+    assert judge(Pass(text, -0.2, 0.0)) == verdict
+
+
+def test_a_text_that_begins_with_the_last_word_before_it_is_seen() -> None:
+    assert repeats("She asked me.", "Me, twice, about that.")
+    assert repeats("And she asked me.", "She asked me twice, about that.")
+    assert not repeats("She asked me.", "Twice, about that.")
+    assert not repeats("", "")
+    assert not repeats("She asked me.", "")

@@ -226,6 +226,16 @@ async def test_a_minute_without_a_breath_is_cut_and_whole_all_the_same() -> None
     assert max(asked.seconds for asked in whisper.asked) < 28
 
 
+async def test_a_long_utterance_is_not_parted_at_the_shortest_of_pauses() -> None:
+    said = (voice(2.0) + silence(0.1)) * 10 + voice(0.5)
+    hearing = Ears(recognizer()).listen(ignore)
+    await talk(hearing, said + silence(0.16) + voice(0.5))
+    assert (await hearing.finish()).text == "heard 22.16 seconds."
+    hearing = Ears(recognizer()).listen(ignore)
+    await talk(hearing, said + silence(0.3) + voice(0.5))
+    assert (await hearing.finish()).text == "heard 21.62 seconds. heard 0.68 seconds."
+
+
 async def test_a_settled_part_stays_stable_in_the_partials() -> None:
     shown: list[Partial] = []
     hearing = Ears(recognizer()).listen(shown.append)
