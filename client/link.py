@@ -46,6 +46,7 @@ from sayso.protocol.messages import (
     FromClient,
     Hello,
     ListenEnd,
+    Metrics,
     Ping,
     Pong,
     SttFinal,
@@ -282,6 +283,8 @@ class Link:
                 self._outbox.ended(end)
             case SttFinal():
                 self._outbox.understood()
+            case Metrics():
+                self._outbox.answered()
             case _:
                 pass
         await self._events.put(envelope)

@@ -29,6 +29,7 @@ from sayso.protocol.messages import (
     Ping,
     PlayState,
     Pong,
+    Text,
 )
 
 MOST_WAITING = 256
@@ -153,6 +154,13 @@ class Outbox:
         for stream, utterance in self._utterances.items():
             if _is_safe(utterance):
                 del self._utterances[stream]
+                return
+
+    def answered(self) -> None:
+        """A request of ours is done with: the oldest text is not lost, whatever comes."""
+        for place, (_, message) in enumerate(self._remembered):
+            if isinstance(message, Text):
+                del self._remembered[place]
                 return
 
     def cut(self) -> None:

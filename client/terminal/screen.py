@@ -150,9 +150,9 @@ class TerminalScreen:
             except OSError:
                 drawn = None  # Somebody has taken it away meanwhile.
             if drawn is not None:
-                self.put(drawn, scroll.picture(str(path)), "")
+                self.put(drawn, scroll.kept(str(path), mime), "")
                 return
-        self.put(scroll.picture(str(path)))
+        self.put(scroll.kept(str(path), mime))
 
     def _microphone(self, seen: MicPressed | MicReleased | MicLevel | HandsFree) -> None:
         match seen:

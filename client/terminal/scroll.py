@@ -143,8 +143,9 @@ def ended(end: CodeEnd) -> RenderableType:
     return line
 
 
-def picture(path: str) -> RenderableType:
-    return Text.assemble(" " * INDENT, ("picture ", "dim"), path)
+def kept(path: str, mime: str) -> RenderableType:
+    what = "picture " if mime.startswith("image/") else "file "
+    return Text.assemble(" " * INDENT, (what, "dim"), path)
 
 
 def note(text: str, style: str = "yellow") -> RenderableType:

@@ -56,7 +56,8 @@ async def _reset(situation: Situation) -> Outcome:
 def _line(number: int, one: Conversation, *, here: bool) -> str:
     when = datetime.fromtimestamp(one.last).astimezone().strftime("%d %b %H:%M")
     mark = "▸" if here else " "
-    return f"{number:>3} {mark} {when}  {called(one)}"
+    place = f"  ({one.workspace})" if one.workspace else ""
+    return f"{number:>3} {mark} {when}  {called(one)}{place}"
 
 
 CONVERSING = (

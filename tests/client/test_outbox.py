@@ -117,6 +117,14 @@ def test_a_second_cut_loses_nothing(outbox: Outbox) -> None:
     assert messages(drain(outbox)) == [Text("a"), Text("b")]
 
 
+def test_a_question_that_was_answered_is_not_called_lost(outbox: Outbox) -> None:
+    for text in ("first", "second"):
+        outbox.put(Text(text))
+        drain(outbox)
+    outbox.answered()
+    assert outbox.begin_anew() == (Text("second"),)
+
+
 def test_to_a_server_that_began_anew_everything_is_said_again(outbox: Outbox) -> None:
     say(outbox, START, pcm(3), b"\1" * 40, STOP, Text("question"))
     sent = frames(drain(outbox))
