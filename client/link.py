@@ -46,6 +46,7 @@ from sayso.protocol.messages import (
     FromClient,
     Hello,
     ListenEnd,
+    Message,
     Metrics,
     Ping,
     Pong,
@@ -275,18 +276,10 @@ class Link:
                 return
             case Pong() | Unknown():
                 return
-            case AudioAck(stream=stream, samples=samples):
-                self._outbox.acknowledge(stream, samples)
             case Conversation(id=name):
                 self._hello = replace(self._hello, conversation=name)
-            case ListenEnd() as end:
-                self._outbox.ended(end)
-            case SttFinal():
-                self._outbox.understood()
-            case Metrics():
-                self._outbox.answered()
-            case _:
-                pass
+            case message:
+                self._settle(message)
         await self._events.put(envelope)
         # Only now: if the line ends while this waits for the screen, it must come again.
         self._last_seq = envelope.seq or self._last_seq
@@ -295,6 +288,20 @@ class Link:
                 raise ServerSaid(error)
             case Bye() as bye:
                 raise ServerLeft(bye)
+
+    def _settle(self, message: Message | Unknown) -> None:
+        """What was said and need not be said again."""
+        match message:
+            case AudioAck(stream=stream, samples=samples):
+                self._outbox.acknowledge(stream, samples)
+            case ListenEnd() as end:
+                self._outbox.ended(end)
+            case SttFinal():
+                self._outbox.understood()
+            case Metrics():
+                self._outbox.answered()
+            case _:
+                pass
 
     async def _write(self, socket: ClientConnection) -> NoReturn:
         while True:

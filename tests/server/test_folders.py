@@ -53,7 +53,7 @@ async def test_a_folder_has_a_conversation_of_its_own(tmp_path: Path, garden: Pa
         assert "goes on where it was" in (await desk.command("open", str(garden))).text
         assert await desk.ask("three") == "3: three"
         bob = await house.device("phone", person="bob")
-        assert "is new" in (await bob.command("open", str(garden))).text
+        assert "owner's" in (await bob.command("open", str(garden))).text
 
 
 def test_some_folders_are_never_taken(
