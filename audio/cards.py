@@ -25,9 +25,10 @@ REMEDY = (
 """How to get PortAudio: elsewhere than on Linux it comes inside the package."""
 CARD_LATENCY_SECONDS = 0.04
 """Sound in the card's buffer: an interruption cannot take it back, but Python's pauses need it."""
-SERVER_LATENCY_SECONDS = 0.1
-"""The same where ALSA leads to a sound server. Under 80 ms its plugin for PulseAudio (1.2.7,
-measured) falls into endless recovery from underruns and throws the sound away."""
+SERVER_LATENCY_SECONDS = 0.045
+"""The same where ALSA leads to a sound server, which adds its own. On a machine with too much to do
+its plugin for PulseAudio runs dry now and then; who keeps the loudspeaker open then asks for
+more."""
 _SOUND_SERVERS = ("default", "pulse", "pipewire", "sysdefault")
 
 

@@ -33,8 +33,11 @@ LOOK_AROUND_SECONDS = 0.5
 """How often an open device is looked after."""
 MOST_UNHEARD = 100
 """Blocks of 20 ms from the card that wait for the event loop: two seconds. Then the oldest go."""
-STORM_UNDERFLOWS = 10
-"""So many underflows in one look mean that the buffer is too short for this machine: double it."""
+STORM_UNDERFLOWS = 4.0
+"""So many underflows within some seconds mean that the buffer is too short for this machine: double
+it. One or two are a hiccup, and opening the loudspeaker anew is a longer one."""
+FORGIVES = 0.9
+"""What an underflow still counts after each look: a third after five seconds."""
 LONGEST_LATENCY_SECONDS = 0.4
 
 Cards = Callable[[], SoundCards]
@@ -267,7 +270,7 @@ class DeviceSpeaker:
 
     async def _look_after(self, playback: Playback) -> bool:
         """Waits until the playback is no longer wanted. True: its device is gone."""
-        underflows = playback.underflows
+        underflows, storm = playback.underflows, 0.0
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_AROUND_SECONDS):
@@ -276,7 +279,8 @@ class DeviceSpeaker:
                 return playback.ended
             if playback.idle_seconds > DEAD_SECONDS:
                 return True
-            if playback.underflows - underflows >= STORM_UNDERFLOWS:
+            storm = FORGIVES * storm + playback.underflows - underflows
+            if storm >= STORM_UNDERFLOWS:
                 latency = max(self._latency, playback.device.latency)
                 if latency < LONGEST_LATENCY_SECONDS:
                     self._latency = min(LONGEST_LATENCY_SECONDS, 2 * latency)

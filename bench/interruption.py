@@ -9,10 +9,12 @@ to the watcher counts, too, so the figure errs on the safe side.
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from typing import IO
 
 import numpy as np
@@ -32,6 +34,8 @@ INTO_S = 1.2
 """How far into the answer the key is pressed."""
 SPEAKING_S = 0.02
 """Heard so shortly before the press, it was speaking."""
+SILENCE_S = 0.2
+"""A pause so long is no pause between two syllables."""
 QUIET_S = 0.8
 """So long silent, and it is over."""
 ANSWER_S = 30.0
@@ -60,14 +64,18 @@ def silences(server: Server, count: int) -> list[float]:
 class Watcher:
     """Remembers when the loudspeaker was last heard."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
         raw = f"--raw --format=s16le --channels=1 --rate={RATE} --latency-msec=5"
         self._recorder = subprocess.Popen(
-            ["parec", "--device=speaker.monitor", *raw.split()], stdout=subprocess.PIPE
+            ["parec", "--device=speaker.monitor", *raw.split()],
+            env=environment,
+            stdout=subprocess.PIPE,
         )
         assert self._recorder.stdout
         self._sound: IO[bytes] = self._recorder.stdout
         self.heard_at = 0.0
+        self.begins: list[float] = []
+        """When it was heard after a silence."""
         threading.Thread(target=self._watch, daemon=True).start()
 
     def _watch(self) -> None:
@@ -75,7 +83,10 @@ class Watcher:
         while block := self._sound.read(size):
             samples = np.frombuffer(block[: len(block) // 2 * 2], "<i2").astype(np.int32)
             if samples.size and np.abs(samples).max() > LOUD:
-                self.heard_at = time.monotonic()
+                now = time.monotonic()
+                if now - self.heard_at > SILENCE_S:
+                    self.begins.append(now)
+                self.heard_at = now
 
     def close(self) -> None:
         self._recorder.terminate()

@@ -31,6 +31,8 @@ HOLD_MS = 60
 """Sound that must be there before a stream starts: covers 50 ms of jitter."""
 HOLD_SECONDS = 0.04
 """Longest wait for it: a server that sends slowly is played as it comes."""
+AFTER_A_GAP = 3
+"""So many times as much and as long after the sound has stopped: one pause is better than two."""
 REPORT_SECONDS = 0.06
 """Between two `play.state`; the protocol asks for one every 100 ms at least."""
 TICK_SECONDS = 0.02
@@ -257,8 +259,9 @@ class Player:
         if not stream.flowing:
             arrived = stream.arrived_at
             waited = 0.0 if arrived is None else self._clock() - arrived
-            enough = 1000 * stream.held_samples >= HOLD_MS * stream.rate
-            if not (enough or stream.ended or waited >= HOLD_SECONDS) or not stream.held:
+            times = 1 if stream.dry_at is None else AFTER_A_GAP
+            enough = 1000 * stream.held_samples >= times * HOLD_MS * stream.rate
+            if not (enough or stream.ended or waited >= times * HOLD_SECONDS) or not stream.held:
                 return
             stream.flowing = True
             self._end_gap(stream)

@@ -1,7 +1,7 @@
 """A house in a process of its own whose ears, mind and voice are scripts: for figures that hang on
 the line, the clients and the conversation alone, and on no model's speed.
 
-    python -m tests.scripted_house FOLDER        is that process; `scripted_house` starts it
+    python -m tests.scripted_house FOLDER ANSWER        is that process; `scripted_house` starts it
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from tests.server.household import Household, household
 FEATURES = ("ptt", "resume", "commands", "down_rates", "partials")
 TALKS = tuple(f"talk {number}" for number in range(10))
 """Its conversations, for as many who talk at the same time."""
-SENTENCE = "This is what was asked for, said at some length so that there is something to hear. "
+ANSWER = "This is what was asked for, said at some length, so that there is something to hear."
 
 
 class Scripted:
@@ -36,8 +36,8 @@ class Scripted:
     calls_tools = False
     sees = False
 
-    def __init__(self, sentences: int) -> None:
-        self._sentences = sentences
+    def __init__(self, answer: str) -> None:
+        self._answer = answer
 
     def price(self, tokens_in: int, tokens_out: int) -> float | None:
         return None
@@ -45,8 +45,7 @@ class Scripted:
     async def reply(
         self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
     ) -> AsyncIterator[Delta]:
-        for _ in range(self._sentences):
-            yield TextDelta(SENTENCE)
+        yield TextDelta(self._answer)
         yield Usage(len(messages), 1, None)
 
 
@@ -87,6 +86,7 @@ class Host:
 class Running:
     """A house at work."""
 
+    home: Path
     port: int
     token: str
     process: int
@@ -98,9 +98,9 @@ class Running:
 
 
 @contextmanager
-def scripted_house(folder: Path, *, sentences: int = 1) -> Iterator[Running]:
+def scripted_house(folder: Path, answer: str = ANSWER) -> Iterator[Running]:
     """A running house of this home, until the block ends."""
-    command = [sys.executable, "-m", "tests.scripted_house", str(folder), str(sentences)]
+    command = [sys.executable, "-m", "tests.scripted_house", str(folder), answer]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ
     )
@@ -108,21 +108,21 @@ def scripted_house(folder: Path, *, sentences: int = 1) -> Iterator[Running]:
     assert process.stdout
     try:
         port, token = process.stdout.readline().split()
-        yield Running(int(port), token, process.pid)
+        yield Running(folder, int(port), token, process.pid)
     finally:
         process.stdin.close()
         process.wait()
         process.stdout.close()
 
 
-async def _live(folder: Path, sentences: int) -> None:
+async def _live(folder: Path, answer: str) -> None:
     home = Home(folder, folder, folder)
     token = make_token(home)
     ears = ScriptedRecognizer(["What was asked."])
     async with household(
         folder,
         open_at_most=2 * len(TALKS),
-        model=Scripted(sentences),
+        model=Scripted(answer),
         ears=ears,
         voice=ToneSynthesizer(),
     ) as house:
@@ -139,4 +139,4 @@ async def _live(folder: Path, sentences: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_live(Path(sys.argv[1]), int(sys.argv[2])))
+    asyncio.run(_live(Path(sys.argv[1]), sys.argv[2]))

@@ -13,6 +13,7 @@ from sayso.server.turn.asides import SENTENCE_BREAK, Aside, words
 from sayso.server.turn.effects import FinishSpeaking, HeardOnly, Hush, Speak
 from sayso.server.turn.events import ChunkSpoken, Interrupted, Joined, Played, Ticket
 from sayso.server.turn.floor import Floor
+from sayso.server.turn.pace import Pace
 from sayso.server.turn.speech import Speech
 from sayso.server.turn.timing import DUCK_S
 
@@ -29,6 +30,8 @@ class Mouth:
         self._floor = floor
         self._speech: Speech | None = None
         self._last: Speech | None = None
+        self._paces: dict[tuple[str, float], Pace] = {}
+        """By device and its buffer: what is known of its line."""
         self._stream_count = 0
         self._is_answer = True
         self._held_until: float | None = None
@@ -108,7 +111,14 @@ class Mouth:
         self._is_answer = answer
         self._heard_before, self._cut = self._cut or "", None
         self._stream_count = self._stream_count % STREAMS + 1
-        self._speech = self._last = Speech(self._floor.ticket, device, self._stream_count)
+        pace = self._pace_of(device)
+        self._speech = self._last = Speech(self._floor.ticket, device, self._stream_count, pace)
+
+    def _pace_of(self, device: Joined) -> Pace:
+        here = self._floor.devices
+        self._paces = {name: pace for name, pace in self._paces.items() if name[0] in here}
+        key = (device.device, device.play_buffer_s)
+        return self._paces.setdefault(key, Pace(device.play_buffer_s))
 
     def say(self, text: str) -> None:
         if self._speech:

@@ -1,7 +1,7 @@
 """One spoken answer on its way out: paced by what the device has played.
 
     played         sent            synthesized
-      |---- ahead ---|---- waiting ----|            ahead <= min(AHEAD_S, the device's buffer)
+      |---- ahead ---|---- waiting ----|            ahead <= the device's pace
 
 Little is ever ahead, so an interruption has little to throw away.
 """
@@ -12,7 +12,8 @@ from sayso.protocol.messages import SpeechStart, SpeechStop, Word
 from sayso.server.turn.asides import is_aside, is_filler
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import ChunkSpoken, Joined, Ticket
-from sayso.server.turn.timing import AHEAD_S, FRAME_S, PLAYBACK_STALL_S
+from sayso.server.turn.pace import Pace
+from sayso.server.turn.timing import FRAME_S, PLAYBACK_STALL_S
 
 BYTES_PER_SAMPLE = 2
 FRAME_HEADER_BYTES = 12
@@ -21,7 +22,7 @@ FRAME_HEADER_BYTES = 12
 class Speech:
     """One stream of speech to one device, for one ticket."""
 
-    def __init__(self, ticket: Ticket, device: Joined, stream: int) -> None:
+    def __init__(self, ticket: Ticket, device: Joined, stream: int, pace: Pace) -> None:
         self.ticket = ticket
         self.device = device.device
         self.stream = stream
@@ -29,7 +30,8 @@ class Speech:
         """Words were given to the mouth that have not come back as sound."""
         self.state: Literal["open", "finishing", "complete", "sent"] = "open"
         self._moved_at = 0.0
-        self._ahead_s = min(AHEAD_S, device.play_buffer_s)
+        self._pace = pace
+        pace.pauses()
         self._frame_bytes = device.max_frame_bytes - FRAME_HEADER_BYTES
         self._rate = 0
         self._audio = bytearray()
@@ -116,6 +118,10 @@ class Speech:
         if samples > self._played:
             self._played = samples
             self._moved_at = now
+            if self.is_playing:
+                self._pace.reported(samples / self._rate, now)
+            else:
+                self._pace.pauses()
         if done and self.state == "sent":
             self._played = self._length
 
@@ -127,7 +133,7 @@ class Speech:
         """Take what may be sent now, and the stream's end when all is sent."""
         if not self.is_playing:
             self._moved_at = now
-        ahead = int(self._ahead_s * self._rate)
+        ahead = int(self._pace.ahead_s * self._rate)
         step = BYTES_PER_SAMPLE * min(
             int(FRAME_S * self._rate), self._frame_bytes // BYTES_PER_SAMPLE, ahead
         )

@@ -38,6 +38,9 @@ LARGEST_GAP_S = 1.0
 AHEAD_S = 0.3
 """Sound sent ahead of what was played: covers a home network's jitter, leaves little to flush."""
 
+FAR_AHEAD_S = 0.8
+"""The most of it, for a device on a line that delays by chance, as mobile ones do."""
+
 FRAME_S = 0.04
 """Length of a frame of speech on its way down: few frames, and little waits for a whole one."""
 

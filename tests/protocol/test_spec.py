@@ -206,6 +206,7 @@ def test_the_bounds_are_those_of_the_code() -> None:
         "tap": timing.TAP_S * 1_000,
         "acknowledgement": timing.ACK_EVERY_S * 1_000,
         "ahead of playback": timing.AHEAD_S * 1_000,
+        "ahead on a bad line": timing.FAR_AHEAD_S * 1_000,
         "stalled playback": timing.PLAYBACK_STALL_S,
         "requests that wait": timing.WAITING_REQUESTS,
     }
