@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from bench import agent, chart, ears, trust, voice
+from bench import agent, chart, clients, ears, trust, voice
 
 CHART = Path(".house/bench/voice.svg")
 """Where the picture goes unless told otherwise: beside what the scripts build."""
@@ -26,9 +26,12 @@ def main() -> int:
     hurt.add_argument("--idle", type=int, default=1_000, help="how many only listen")
     hurt.add_argument("--soak", type=int, default=5_000, help="turns with all that goes wrong")
     hurt.add_argument("--kills", type=int, default=100, help="of each of four processes")
+    ways = names.add_parser("clients", help="what every way in keeps a person waiting")
+    ways.add_argument("--presses", type=int, default=30, help="of the key (at least 20)")
+    ways.add_argument("--answers", type=int, default=5, help="over bad lines (at least 3)")
     for bench in (talk, hear):
         bench.add_argument("--model", type=Path, help="another Whisper model's folder")
-    for bench in (talk, hear, work, hurt):
+    for bench in (talk, hear, work, hurt, ways):
         bench.add_argument("--json", action="store_true", help="figures as one JSON object")
     arguments = parser.parse_args()
     match arguments.name:
@@ -43,6 +46,9 @@ def main() -> int:
                 max(1, arguments.kills),
             )
             print(json.dumps(harm) if arguments.json else trust.table(harm))
+        case "clients":
+            took = clients.measure(max(20, arguments.presses), max(3, arguments.answers))
+            print(json.dumps(took) if arguments.json else clients.table(took))
         case "ears":
             heard = ears.measure(arguments.model, arguments.most)
             print(json.dumps(heard) if arguments.json else ears.table(heard))

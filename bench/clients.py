@@ -1,7 +1,8 @@
-"""What the clients keep a person waiting, and what they take: the laptop's, and two hundred small ones.
+"""How long clients keep a person waiting, and what they take: a laptop's, and 200 small ones'.
 
-Real clients in processes of their own, and a house whose ears, mind and voice are scripts, so that no
-figure hangs on a model's speed. The line between them is looked at, delayed and cut (`bench.way`).
+Real clients in processes of their own, and a house whose ears, mind and voice are scripts, so that
+no figure hangs on a model's speed. The line between them is looked at, delayed and cut
+(`bench.way`).
 """
 
 import asyncio

@@ -9,6 +9,7 @@ import json
 import os
 import random
 import subprocess
+import sys
 import tempfile
 import wave
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -96,6 +97,17 @@ async def _press_often(
                 found.arrival_to_played.append((heard - arrived) * 1000)
             await terminal.sees("ready")
         found.rss_mb = _most_megabytes(terminal.process.pid)
+
+
+async def bare_start(count: int) -> list[float]:
+    """Milliseconds that a Python takes which does nothing."""
+    found = []
+    for _ in range(count):
+        began = _now()
+        process = await asyncio.create_subprocess_exec(sys.executable, "-c", "pass")
+        await process.wait()
+        found.append((_now() - began) * 1000)
+    return found
 
 
 async def gaps(jitter_s: float, answers: int) -> list[int]:

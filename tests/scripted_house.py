@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,13 +17,13 @@ from sayso.protocol.home import Home, make_token
 from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool, Usage
 from sayso.server.conversations import NoSuchConversation
 from sayso.server.gateway.host import Conversation, Greeting
-from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
 from sayso.server.seat import Seat
 from sayso.server.speech.doubles import ScriptedRecognizer, ToneSynthesizer
+from sayso.server.trust.devices import Devices
 from tests.server.household import Household, household
 
-FEATURES = ("ptt", "resume", "commands", "down_rates", "partials")
+FEATURES = ("ptt", "resume", "commands", "down_rates", "partials", "pairing")
 TALKS = tuple(f"talk {number}" for number in range(10))
 """Its conversations, for as many who talk at the same time."""
 ANSWER = "This is what was asked for, said at some length, so that there is something to hear."
@@ -115,9 +115,10 @@ def scripted_house(folder: Path, answer: str = ANSWER) -> Iterator[Running]:
         process.stdout.close()
 
 
-async def _live(folder: Path, answer: str) -> None:
+@asynccontextmanager
+async def open_scripted_house(folder: Path, answer: str = ANSWER) -> AsyncIterator[Listener]:
+    """The same in this process; whoever opens its entrances closes nothing."""
     home = Home(folder, folder, folder)
-    token = make_token(home)
     ears = ScriptedRecognizer(["What was asked."])
     async with household(
         folder,
@@ -126,16 +127,22 @@ async def _live(folder: Path, answer: str) -> None:
         ears=ears,
         voice=ToneSynthesizer(),
     ) as house:
-        listener = Listener(Host(house), token, Limits())
         for name in TALKS:
             await house.conversations.begin(name)
-        port = await listener.open("127.0.0.1", 0)
-        sys.stdout.write(f"{port} {token}\n")
-        sys.stdout.flush()
+        devices = Devices(folder / "devices.json")
+        listener = Listener(Host(house), make_token(home), devices=devices)
         try:
-            await asyncio.to_thread(sys.stdin.read)
+            yield listener
         finally:
             await listener.close()
+
+
+async def _live(folder: Path, answer: str) -> None:
+    async with open_scripted_house(folder, answer) as listener:
+        port = await listener.open("127.0.0.1", 0)
+        sys.stdout.write(f"{port} {make_token(Home(folder, folder, folder))}\n")
+        sys.stdout.flush()
+        await asyncio.to_thread(sys.stdin.read)
 
 
 if __name__ == "__main__":
