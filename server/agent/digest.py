@@ -1,9 +1,11 @@
-"""What the model is given of a run's output: all of a short one, head and tail of a long one."""
+"""What the model is given of a run's output: all of a short one, head and tail of a long one, and
+no secret that is known by its form: the person sees it on the screen, and no provider has to."""
 
 from typing import Final
 
 from sayso.server.agent.paging import gap_note
 from sayso.server.runtimes.runtime import Output
+from sayso.server.store.redaction import redacted
 
 _HEAD_SHARE: Final = 0.4
 """The beginning says what it is, the end how it came out; errors are at the end."""
@@ -34,10 +36,10 @@ class Digest:
         """The output for the model, with a plain word on what is missing from it."""
         missing = self._length - len(self._head) - len(self._tail)
         if missing <= 0:
-            return self._head + self._tail
+            return redacted(self._head + self._tail)
         start = len(self._head)
         note = gap_note(self._run, start, start + missing, self._length)
-        return f"{self._head}\n{note}\n{self._tail}"
+        return f"{redacted(self._head)}\n{note}\n{redacted(self._tail)}"
 
 
 def as_text(output: Output) -> str:

@@ -5,9 +5,13 @@ from typing import Final
 from sayso.server.agent.history import History
 from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.paging import read_line
+from sayso.server.store.redaction import redacted
 
 PAGE_CHARS: Final = 8_000
 """At most so many at once: as many as a run's output is given."""
+
+LONGEST_SECRET: Final = 4_096
+"""Characters on either side that are looked at, so that no page shows a part of one."""
 
 _UNREADABLE: Final = "This can't be read: give the output's name and two numbers."
 
@@ -26,4 +30,11 @@ async def read_page(line: str, history: History, outputs: Outputs) -> str:
     if page.start >= end:
         return f"There is nothing: output {page.run} has {len(text)} characters."
     note = f"[characters {page.start} to {end} of {len(text)}]"
-    return f"{note}\n{text[page.start : end]}"
+    return f"{note}\n{_without_secrets(text, page.start, end)}"
+
+
+def _without_secrets(text: str, start: int, end: int) -> str:
+    before = text[max(0, start - LONGEST_SECRET) : start]
+    after = text[end : end + LONGEST_SECRET]
+    shown = redacted(before + text[start:end] + after)
+    return shown[len(redacted(before)) : len(shown) - len(redacted(after))]

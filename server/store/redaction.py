@@ -1,10 +1,12 @@
-"""Takes secrets out of text that leaves the house's memory: audits, exports, logs. Pure.
+"""Takes secrets out of text that goes on: to logs, audits, exports, and to the model.
 
 What is known to be a secret by its form is replaced: keys of providers, tokens, passwords in
-addresses and assignments, private keys. What merely might be one is left: a text full of holes is
+addresses and assignments, private keys; and the very values that the server's environment has under
+a secret's name, whatever they look like. What merely might be one is left: a text full of holes is
 of no use, and whoever hands it on reads it first.
 """
 
+import os
 import re
 from typing import Final
 
@@ -60,8 +62,16 @@ _AFTER: Final = tuple(
 )
 
 
+_SECRET_NAME: Final = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSPHRASE|CREDENTIALS)$")
+_SHORTEST_VALUE: Final = 8
+"""Characters: what is shorter stands in many texts by chance."""
+
+
 def redacted(text: str) -> str:
-    """The text without what is a secret by its form."""
+    """The text without what is a secret by its form, or by its name in our environment."""
+    for name, value in os.environ.items():
+        if len(value) >= _SHORTEST_VALUE and _SECRET_NAME.search(name):
+            text = text.replace(value, HIDDEN)
     for secret in _SECRETS:
         text = secret.sub(HIDDEN, text)
     for secret in _AFTER:

@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.server.agent.events import ApprovalAsked, RunStarted
+from sayso.server.agent.history import History
 from sayso.server.agent.languages import Languages
 from sayso.server.agent.outputs import KEPT_CHARS, Outputs
+from sayso.server.agent.pages import read_page
 from sayso.server.agent.paging import Page, read_arguments, read_line
 from sayso.server.agent.reading import Code, Piece, Prose, Reader
 from sayso.server.runtimes.runtime import Output
@@ -121,3 +123,28 @@ async def test_a_model_that_sees_is_shown_what_was_drawn_and_another_is_not(hous
     blind = await house.agent(says("I was told."), model=house.litellm("no"))
     await house.ask(blind, "and now")
     assert "image_url" not in str(house.sent())
+
+
+KEY = "sk-proj-abcDEF0123456789abcDEF"
+
+
+async def test_no_secret_that_code_prints_reaches_the_model(house: House) -> None:
+    agent = await house.agent(
+        runs(f"print('the key:', {KEY[:5]!r} + {KEY[5:]!r})"), says("Done."), mode="workspace"
+    )
+    await house.ask(agent, "what is my key")
+    assert KEY in house.output
+    assert "[redacted]" in house.sent()[-1]["content"]
+    assert KEY not in str(house.model.requests[-1].body)
+
+
+async def test_no_page_of_a_long_output_shows_a_part_of_a_secret(house: House) -> None:
+    code = f"print('x' * 9_000, end=' '); print({KEY[:5]!r} + {KEY[5:]!r}, 'y' * 9_000)"
+    agent = await house.agent(runs(code), says("Done."), mode="workspace")
+    await house.ask(agent, "print it")
+    (report,) = await house.records(RunReported)
+    history = History([event.record for event in await house.log.conversation("kitchen talk")])
+    outputs = Outputs(house.folder / "outputs")
+    for start in range(8_980, 9_040):
+        page = await read_page(f"{report.run} {start} {start + 20}", history, outputs)
+        assert not any(KEY[at : at + 6] in page for at in range(len(KEY) - 6))

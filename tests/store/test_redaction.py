@@ -84,3 +84,12 @@ def test_doing_it_twice_changes_nothing_more(text: str) -> None:
 )
 def test_long_texts_are_read_in_a_moment(piece: str) -> None:
     redacted(piece * (200_000 // len(piece)))
+
+
+def test_what_the_environment_has_under_a_secrets_name_is_known_whatever_it_looks_like(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SOME_PROVIDER_API_KEY", "plain words")
+    monkeypatch.setenv("SOME_PLACE", "somewhere plain")
+    assert redacted("the key is plain words.") == f"the key is {HIDDEN}."
+    assert redacted("somewhere plain") == "somewhere plain"
