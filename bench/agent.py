@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TypedDict
 
 from bench import cells, loops
-from bench.figures import Spread, spread
+from bench.figures import Spread, percentile, spread
 from sayso.protocol.home import Home
 from sayso.server.runtimes.environment import ensure
 from sayso.server.runtimes.sandbox.selftest import find_sandbox
 from sayso.server.undo.checkpoints import Checkpoints
+from sayso.server.undo.disarming import Disarming
 from sayso.server.undo.keeping import Room
 
 FILES = 10_000
@@ -38,6 +39,8 @@ class Figures(TypedDict):
     kernel_ready_s: Spread
     kernel_warm_ms: Spread
     interrupt_ms: Spread
+    interrupt_p99_ms: float
+    kill_ms: Spread
     death_told_ms: Spread
     cell_after_death_ms: Spread
     loop_overhead_ms: Spread
@@ -77,6 +80,8 @@ async def _measure(count: int) -> Figures:
         kernel_ready_s=spread([time / 1000 for time in times.cold], 2),
         kernel_warm_ms=spread(times.warm),
         interrupt_ms=spread(times.interrupt),
+        interrupt_p99_ms=percentile(times.interrupt, 99),
+        kill_ms=spread(times.kill),
         death_told_ms=spread(times.death),
         cell_after_death_ms=spread(times.after_death),
         loop_overhead_ms=spread(overhead, 2),
@@ -95,8 +100,9 @@ async def _checkpoints(folder: Path) -> list[float]:
         file = workspace / f"folder{number % 100}" / f"file{number}"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"This is file {number}.\n" * 20)
-    kept = Checkpoints(folder / "kept", "bench", workspace, lambda: (workspace,), Room())
-    kept.open()
+    checkpoints = Checkpoints(folder / "kept", "bench", workspace, lambda: (workspace,), Room())
+    checkpoints.open()
+    kept = Disarming(checkpoints, lambda: (workspace,))
     times = []
     try:
         for run in range(11):
@@ -108,7 +114,7 @@ async def _checkpoints(folder: Path) -> list[float]:
                 (workspace / f"folder{number % 100}" / f"file{number}").write_text(f"in {run}")
             await kept.after(f"run{run}")
     finally:
-        await kept.close()
+        await checkpoints.close()
     return times[1:]
 
 

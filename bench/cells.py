@@ -36,6 +36,19 @@ HUNG = tuple(
     for code in ("while True: pass", "import time; time.sleep(600)", "!sleep 600")
 )
 
+STUBBORN = """
+print('begun', flush=True)
+while True:
+    try:
+        while True: pass
+    except KeyboardInterrupt:
+        pass
+"""
+"""What does not stop when asked, and must be ended."""
+
+INTERRUPTS = 100
+"""At least as many, so that there is a 99th of a hundred."""
+
 DEATH = "import os; os._exit(1)"
 
 BUSY_CELL = """
@@ -63,6 +76,7 @@ class Times:
     alone: list[float] = field(default_factory=list)
     together: list[float] = field(default_factory=list)
     interrupt: list[float] = field(default_factory=list)
+    kill: list[float] = field(default_factory=list)
     death: list[float] = field(default_factory=list)
     after_death: list[float] = field(default_factory=list)
 
@@ -88,8 +102,11 @@ async def measure(
             await asyncio.sleep(REST_S)
             times.confined.append(await _cell(confined, CELL))
             await asyncio.sleep(REST_S)
-        for number in range(max(20, cells // 4)):
+        for number in range(max(INTERRUPTS, cells // 2)):
             times.interrupt.append(await _interrupted(confined, HUNG[number % len(HUNG)]))
+        for _ in range(3):
+            times.kill.append(await _interrupted(confined, STUBBORN))
+            await _cell(confined, CELL)
         for _ in range(5):
             times.death.append(await _cell(confined, DEATH, "died"))
             times.after_death.append(await _cell(confined, CELL))

@@ -16,11 +16,14 @@ class Spread(TypedDict):
 
 def spread(values: Sequence[float], decimals: int = 1) -> Spread:
     """Median and 95th percentile (nearest rank), rounded for reading."""
-    ordered = sorted(values)
-    rank = -(-95 * len(ordered) // 100) - 1
     return Spread(
-        median=round(statistics.median(ordered), decimals), p95=round(ordered[rank], decimals)
+        median=round(statistics.median(values), decimals), p95=percentile(values, 95, decimals)
     )
+
+
+def percentile(values: Sequence[float], percent: int, decimals: int = 1) -> float:
+    """By nearest rank, rounded for reading."""
+    return round(sorted(values)[-(-percent * len(values) // 100) - 1], decimals)
 
 
 def resident_kb() -> int:

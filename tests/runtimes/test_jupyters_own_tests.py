@@ -18,9 +18,9 @@ NOT_TRIED = ["test_history (hist_access_type='range')"]
 
 @pytest.mark.thorough
 async def test_jupyters_own_tests_pass(
-    any_sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
+    sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
 ) -> None:
-    place = Place(any_sandbox, environment, Confines(workspace, writable=(workspace,)))
+    place = Place(sandbox, environment, Confines(workspace, writable=(workspace,)))
     kernel = await Python.start(place)
     try:
         program = await asyncio.create_subprocess_exec(
