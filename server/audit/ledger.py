@@ -105,6 +105,8 @@ class _Book:
     def __init__(self) -> None:
         self.entries: dict[str, Entry] = {}
         self._asked: dict[str, Asked] = {}
+        self._questions: dict[str, str] = {}
+        """The last about each run: after a restart it is put again, and the first withdrawn."""
 
     def take(self, event: Event) -> None:
         record = event.record
@@ -115,6 +117,7 @@ class _Book:
                 for call in calls:
                     self._want(event, call.id, call.language, call.code)
             case ApprovalOpened(run=run):
+                self._questions[run] = record.id
                 self._note(run, approval=_opened(event, record), where=record.where)
             case ApprovalClosed(run=run):
                 self._close(event, record)
@@ -168,7 +171,8 @@ class _Book:
             self.entries[run] = replace(self.entries[run], **more)
 
     def _close(self, event: Event, closed: ApprovalClosed) -> None:
-        if entry := self.entries.get(closed.run):
+        entry = self.entries.get(closed.run)
+        if entry and self._questions.get(closed.run) == closed.id:
             approval = replace(
                 entry.approval,
                 decision=closed.decision,

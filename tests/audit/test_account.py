@@ -90,6 +90,20 @@ def told(home: Path, *words: str) -> list[Mapping[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def test_a_question_that_is_put_again_after_a_restart_is_told_by_its_last_answer() -> None:
+    opened = [ApprovalOpened(name, "r1", "shell", "ls", "/w", (), "abc", 60) for name in "ab"]
+    happened: list[tuple[Source, Record]] = [
+        ("person", Asked("Look.", by="kitchen")),
+        ("model", Answered("", (Call("r1", "shell", "ls"),))),
+        ("server", opened[0]),
+        ("server", opened[1]),
+        ("person", ApprovalClosed("b", "r1", "yes", "phone", "abc")),
+        ("server", ApprovalClosed("a", "r1", "cancelled")),
+    ]
+    (entry,) = ledger([Event("main", source, record) for source, record in happened])
+    assert (entry.approval.decision, entry.approval.by) == ("yes", "phone")
+
+
 def test_an_audit_tells_who_approved_what_from_where_and_what_it_did(home: Path) -> None:
     approved, refused, unasked, undone = told(home)
     assert approved["request"] == "Delete the old receipts."
