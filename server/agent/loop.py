@@ -17,7 +17,6 @@ from sayso.server.agent.functions import Function
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.model import ChatModel, ModelError
-from sayso.server.agent.naming import named_places
 from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.pages import read_page
 from sayso.server.agent.paging import PAGE
@@ -198,7 +197,7 @@ class _Work:
                     "The person wanted something else: it did not run."
                 )
                 await self._journal.withdraw_questions()
-            places = await asyncio.to_thread(named_places, text)
+            places = await self._performer.named(text)
             await self._journal.note("person", Asked(text, by, places))
             if self._reckoning.day_is_over and says_yes(text):
                 await self._journal.note("person", DayExtended(by))

@@ -14,7 +14,7 @@ from sayso.server.agent.emitting import Emit
 from sayso.server.agent.events import ApprovalSettled, RunEnded, RunOutput, RunStarted
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.leaving import closing
-from sayso.server.agent.naming import needed
+from sayso.server.agent.naming import named_places, needed
 from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.reaching import Access
 from sayso.server.agent.say_so import Reachable, SaySo
@@ -168,6 +168,12 @@ class Performer:
                 call.id, each.host, each.port, each.verdict, each.sent, each.received
             )
             await self._journal.note("runtime", used)
+
+    async def named(self, text: str) -> tuple[str, ...]:
+        """What the person names in a request that code may want opened, as whole paths."""
+        if not self._say_so.opens_folders:
+            return ()
+        return await asyncio.to_thread(named_places, text)
 
     async def refuse_all(self, detail: str) -> None:
         """Note of all calls that nothing came of yet that nothing will."""

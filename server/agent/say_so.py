@@ -244,6 +244,11 @@ class SaySo:
         )
         return Grant(after, added, self._warnings(added), before.needs_new_kernel(after))
 
+    @property
+    def opens_folders(self) -> bool:
+        """Whether this machine's folders are this person's to open."""
+        return not self._guest
+
     def check_that_folders_are_theirs(self) -> None:
         """Raise GrantError if whoever has this conversation does not own the machine."""
         if self._guest:

@@ -7,6 +7,7 @@ import pytest
 from sayso.server.agent.access import Place
 from sayso.server.agent.events import ApprovalAsked, RunEnded
 from sayso.server.agent.naming import named_places, needed
+from sayso.server.agent.say_so import SaySo
 from sayso.server.store.decisions import ReachGranted
 from tests.agent.conftest import House
 from tests.scripted_model import Reply
@@ -90,3 +91,15 @@ async def test_a_no_is_told_to_the_model_and_not_asked_again(house: House, downl
     assert "did not open it: this did not run" in house.sent(1)[-1]["content"]
     assert [one.status for one in house.told(RunEnded)] == ["refused", "error"]
     assert not await house.records(ReachGranted)
+
+
+@pytest.mark.thorough
+async def test_who_owns_no_folder_here_is_not_asked_for_one_and_learns_nothing_of_it(
+    house: House, downloads: Path
+) -> None:
+    code = f"print(open({str(downloads / 'bill.txt')!r}).read())"
+    say_so = SaySo(mode="workspace", guest=True)
+    agent = await house.agent(runs(code), DONE, calls_tools="no", say_so=say_so)
+    await house.ask(agent, "what do I owe, by my downloads?")
+    assert not house.told(ApprovalAsked)
+    assert house.sent(0)[-1]["content"] == "what do I owe, by my downloads?"
