@@ -1,0 +1,35 @@
+"""Whoever writes the log may die at any change of the disk: what was acknowledged is there."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(
+        sys.platform != "linux" or not shutil.which("cc"), reason="needs Linux and a C compiler"
+    ),
+]
+SHIM = Path(__file__).with_name("crash_at.c")
+BUILD_S, RUN_S = 60.0, 240.0
+"""On a busy machine."""
+
+
+def test_at_no_change_of_the_disk_can_a_death_hurt_the_log(tmp_path: Path) -> None:
+    library = tmp_path / "crash_at.so"
+    compiler = ("cc", "-shared", "-fPIC", "-o", str(library), str(SHIM), "-ldl")
+    subprocess.run(compiler, check=True, timeout=BUILD_S)
+    ended = subprocess.run(
+        (sys.executable, "-m", "tests.store.crashing", str(tmp_path)),
+        env={**os.environ, "LD_PRELOAD": str(library)},
+        capture_output=True,
+        text=True,
+        timeout=RUN_S,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert int(ended.stdout) > 100  # each append alone is half a dozen changes
