@@ -45,6 +45,7 @@ CODES: dict[str, Code] = {
     # The server could not do its part.
     "ears_failed": Code(fatal=False, close=1011),
     "model_failed": Code(fatal=False, close=1011),
+    "store_failed": Code(fatal=False, close=1011),
     "mouth_failed": Code(fatal=False, close=1011),
     "internal": Code(fatal=False, close=1011),
 }

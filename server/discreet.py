@@ -49,6 +49,9 @@ class PrivateFile(RotatingFileHandler):
         os.close(os.open(self.baseFilename, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
         return super()._open()
 
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (as in the standard library)
+        """A full disk costs lines of this file; standard error has them, too, and goes on."""
+
 
 def write_log(level: str, home: Home) -> None:
     """Log to standard error, and to the home's files, from here on."""

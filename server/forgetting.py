@@ -21,8 +21,18 @@ DAY_S = 86_400.0
 
 
 async def forget_in_time(conversations: Conversations, keep_days: int) -> None:
-    """A task, until cancelled: forget what was not taken up for so many days; 0 forgets nothing."""
+    """A task, until cancelled: forget what was not taken up for so many days; 0 forgets nothing.
+
+    By a clock that was just set nothing is forgotten: what it says may be years from the truth, and
+    what is forgotten is gone.
+    """
+    skew = time.time() - time.monotonic()
     while keep_days:
+        await asyncio.sleep(LOOK_EVERY_S)
+        before, skew = skew, time.time() - time.monotonic()
+        if abs(skew - before) > DAY_S:
+            log.warning("the clock was set by more than a day: nothing is forgotten by it yet")
+            continue
         try:
             forgotten = await conversations.forget_before(time.time() - keep_days * DAY_S)
         except StoreError as problem:
@@ -30,7 +40,6 @@ async def forget_in_time(conversations: Conversations, keep_days: int) -> None:
         else:
             if forgotten:
                 log.info("%d conversations were older than %d days", forgotten, keep_days)
-        await asyncio.sleep(LOOK_EVERY_S)
 
 
 async def wipe(home: Home, about: Conversation) -> None:

@@ -16,8 +16,8 @@ def event_of(ticket: Ticket, event: agent.AgentEvent, shelf: PersonsShelf) -> tu
             return turn.ReplyGrew(ticket, text)
         case agent.WorkDone():
             return turn.WorkEnded(ticket, _cost(event))
-        case agent.WorkFailed(message=message):
-            return turn.WorkFailed(ticket, message)
+        case agent.WorkFailed(message=message, what=what):
+            return turn.WorkFailed(ticket, message, what)
         case agent.ApprovalAsked():
             return turn.WorkShowed(ticket, "awaiting_approval", approval_request(event))
         case agent.ApprovalSettled(id=name, decision=decision, by=by):

@@ -177,6 +177,7 @@ static const struct sayso_error sayso_errors[] = {
     {"too_many", 1, 4430},
     {"ears_failed", 0, 1011},
     {"model_failed", 0, 1011},
+    {"store_failed", 0, 1011},
     {"mouth_failed", 0, 1011},
     {"internal", 0, 1011},
 };

@@ -80,6 +80,8 @@ class WorkFailed:
     """The request could not be answered; the text is one sentence to be shown and spoken."""
 
     message: str
+    what: Literal["model_failed", "store_failed"] = "model_failed"
+    """In a word, as on the wire."""
 
 
 AgentEvent = (

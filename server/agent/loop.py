@@ -223,8 +223,10 @@ class _Work:
         except asyncio.CancelledError:
             await self._note_interruption()
             raise
-        except (ModelError, StoreError) as problem:
-            await self._fail(str(problem))
+        except ModelError as problem:
+            await self._fail(WorkFailed(str(problem)))
+        except StoreError as problem:
+            await self._fail(WorkFailed(str(problem), "store_failed"))
         else:
             spent = self._reckoning
             await self._emit(WorkDone(spent.tokens_in, spent.tokens_out, spent.usd))
@@ -295,13 +297,13 @@ class _Work:
         except StoreError:
             pass  # the history in memory is right; the log says so at the next start
 
-    async def _fail(self, message: str) -> None:
+    async def _fail(self, failure: WorkFailed) -> None:
         try:
             await self._performer.refuse_all("It did not run.")
-            await self._journal.note("server", Failed(message))
+            await self._journal.note("server", Failed(failure.message))
         except StoreError:
             pass
-        await self._emit(WorkFailed(message))
+        await self._emit(failure)
 
 
 async def _to_nobody(_text: str) -> None:

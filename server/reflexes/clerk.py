@@ -59,8 +59,8 @@ class Clerk:
             return self._answers.too_many(MAX_OPEN)
         except TooFar:
             return self._answers.too_far()
-        except StoreError:
-            log.exception("the log did not take a reminder")
+        except StoreError as problem:
+            log.warning("a reminder could not be kept: %s", problem)
             return self._answers.not_kept()
 
     def due(self, reminder: Reminder) -> str:

@@ -216,6 +216,8 @@ class WorkEnded:
 class WorkFailed:
     ticket: Ticket
     message: str
+    what: Literal["model_failed", "store_failed"] = "model_failed"
+    """In a word, as on the wire."""
 
 
 # From the mouth

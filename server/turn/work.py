@@ -147,7 +147,7 @@ class Work:
 
     def failed(self, event: events.WorkFailed) -> None:
         if event.ticket == self._floor.ticket:
-            self._floor.tell(Error("model_failed", event.message))
+            self._floor.tell(Error(event.what, event.message))
             self._mouth.say(SENTENCE_BREAK + event.message)
             self._end()
 

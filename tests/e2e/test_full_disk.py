@@ -1,0 +1,61 @@
+"""The disk fills up in the middle of a day: it is said, once for each request, and is over by
+itself as soon as there is room."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.kernels import lend_kernels
+from tests.rig import Server
+from tests.scripted_model import ScriptedModel, says
+
+pytestmark = [pytest.mark.thorough, pytest.mark.timeout(180)]
+
+DISK = "8m"
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of its own, with little room."""
+    place = tmp_path / "small"
+    place.mkdir()
+    mount = ("mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", str(place))
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("only root may mount a disk")
+    try:
+        yield place
+    finally:
+        subprocess.run(("umount", "-l", str(place)), check=True)
+
+
+def fill(path: Path) -> None:
+    """Until nothing more fits."""
+    with path.open("wb", buffering=0) as ballast:
+        try:
+            while True:
+                ballast.write(bytes(4_096))
+        except OSError:
+            os.fsync(ballast.fileno())
+
+
+def test_a_full_disk_is_said_and_over_once_there_is_room(small_disk: Path) -> None:
+    lend_kernels(small_disk)
+    with ScriptedModel([says("Here I am.")]) as model, Server(small_disk, model) as server:
+        assert server.ask("are you there").reply == "Here I am."
+        ballast = small_disk / "ballast"
+        fill(ballast)
+
+        failed = server.ask("and now")
+        (error,) = failed.all("error")
+        assert error["code"] == "store_failed", error
+        assert "is full; free some space" in error["message"]
+        assert "log" in server.health()["degraded"]
+        assert server.get("/ping") == "pong"
+
+        ballast.unlink()
+        assert server.ask("and again").reply == "Here I am."
+        assert "log" not in server.health()["degraded"]
+        assert "Traceback" not in server.said
