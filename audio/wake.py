@@ -109,7 +109,8 @@ class Spotter:
 
     def __init__(self, word: WakeWord, score: Score, forget: Callable[[], None]) -> None:
         self.word = word
-        self._score = score
+        self.score = score
+        """The model itself, which must be shown everything in order."""
         self._forget = forget
         self._ring: deque[bytes] = deque(maxlen=PRE_ROLL_FRAMES)
         self._chunk = bytearray()
@@ -163,7 +164,7 @@ class Spotter:
         self._chunk += sound
         heard = False
         while len(self._chunk) >= CHUNK_BYTES:
-            heard = self._score(bytes(self._chunk[:CHUNK_BYTES])) >= SURE or heard
+            heard = self.score(bytes(self._chunk[:CHUNK_BYTES])) >= SURE or heard
             del self._chunk[:CHUNK_BYTES]
         return heard
 

@@ -17,6 +17,7 @@ from sayso.protocol.home import Home
 from tests.e2e.speech import Voice
 from tests.rig import Server
 from tests.scripted_model import ScriptedModel, says
+from tests.speech import sounds
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough, pytest.mark.timeout(120)]
 
@@ -163,6 +164,18 @@ async def test_the_end_of_the_words_is_found_and_silence_is_left_alone(
     spoken, until = len(question) // 2, end["samples"]
     # 400 to 900 ms after the last word; the recording itself ends a little after it.
     assert until - spoken < 16_000 * 1.5
+
+
+async def test_a_sound_before_the_words_is_not_taken_for_the_end(
+    server: Server, model: ScriptedModel, voice: Voice, tmp_path: Path
+) -> None:
+    question = await asyncio.to_thread(recorded, voice, "What is the capital of France?", tmp_path)
+    model.add(says("It is Paris."))
+    async with device(server) as here:
+        end = await here.listen(bytes(PRE_ROLL) + sounds.voice(0.3) + bytes(32_000) + question)
+        heard = await here.until("stt.final")
+    assert end["reason"] == "ended"
+    assert "france" in heard["text"].lower()
 
 
 async def test_a_cough_lets_the_answer_go_on_and_a_stop_ends_it(
