@@ -25,6 +25,12 @@ def is_of(certificate: bytes, expected: str) -> bool:
     return hmac.compare_digest(fingerprint(certificate).encode(), expected.encode())
 
 
+def as_browsers_show(expected: str) -> str:
+    """A fingerprint in the form that browsers and phones show: pairs of hexadecimal digits."""
+    digest = base64.urlsafe_b64decode(expected + "=" * (-len(expected) % 4))
+    return digest.hex(":").upper()
+
+
 def words(certificate: bytes) -> str:
     """The certificate's fingerprint, as a person compares it."""
     digest = hashlib.sha256(certificate).digest()

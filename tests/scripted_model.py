@@ -137,6 +137,11 @@ class ScriptedModel:
         for reply in replies:
             (self._matching if reply.when else self._ordered).append(reply)
 
+    def forget(self) -> None:
+        """Give up the answers that nobody has asked for."""
+        self._ordered.clear()
+        self._matching.clear()
+
     def __enter__(self) -> Self:
         self._thread.start()
         if not self._ready.wait(START_S) or not self.url:

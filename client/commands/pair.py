@@ -23,7 +23,7 @@ from sayso.client.headless.arrival import NAME
 from sayso.client.joining import JoiningFailed, Met, join, meet
 from sayso.client.options import THIS_MACHINE, add_server
 from sayso.client.terminal.clean import words
-from sayso.protocol.fingerprint import read_pairing_url
+from sayso.protocol.fingerprint import as_browsers_show, read_pairing_url
 from sayso.protocol.home import Home
 from sayso.protocol.messages import (
     Devices,
@@ -159,7 +159,8 @@ def _show(opened: PairingOpened) -> None:
     if opened.trust:
         print(
             f"A phone or a browser that is new here must trust the server first. Open there:\n\n"
-            f"  {opened.trust}\n\nand do as it says. Then:\n"
+            f"  {opened.trust}\n\nand do as it says. The certificate's SHA-256 fingerprint is\n\n"
+            f"  {_fingerprint(opened.url)}\n\nThen:\n"
         )
     segno.make(opened.url, error="l").terminal(compact=True)
     address = opened.url.removeprefix("https://").partition("/")[0]
@@ -172,6 +173,14 @@ def _show(opened: PairingOpened) -> None:
         f"This is open for {opened.expires_s / 60:.0f} minutes, for one device. Ctrl-C shuts it.",
         flush=True,
     )
+
+
+def _fingerprint(url: str) -> str:
+    """As the device shows it, on two lines."""
+    _, _, expected = read_pairing_url(url) or ("", "", "")
+    shown = as_browsers_show(expected)
+    middle = len(shown) // 2 + 1
+    return f"{shown[:middle]}\n  {shown[middle:]}"
 
 
 async def _list(server: str) -> int:

@@ -1,82 +1,123 @@
-/** The page: holds line, talker, sound and view together. What happens goes to the talker; its effects are done here. */
-import { VoiceGate } from "./hands_free.js";
-import { showLatency, showLevel, showPartial } from "./glance.js";
+/** The page: holds line, talker, sound, view and panels together. What happens goes to the talker; its effects are done here. */
+import { Commands } from "./commands.js";
+import { Devices } from "./devices.js";
+import { $ } from "./dom.js";
+import { Drawer } from "./drawer.js";
+import { showLatency, showLevel, showPartial, showState, tell } from "./glance.js";
+import * as house from "./house.js";
 import { Link } from "./link.js";
 import { codeFromAddress, deviceName, forget, pair, token } from "./pairing.js";
-import { Sound, SoundRefused, whyNoSound } from "./sound.js";
-import { TAP_SECONDS, Talker } from "./talker.js";
+import { Presence } from "./presence.js";
+import { Settings } from "./settings.js";
+import { Sound, whyNoSound } from "./sound.js";
+import { Talker } from "./talker.js";
+import { Talking } from "./talking.js";
+import { Uploads } from "./uploads.js";
 import { View } from "./view.js";
 
-const $ = (id) => document.getElementById(id);
-const URL_OF_SOCKET = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`;
+const ADDRESS = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`;
 const REPORT_MS = 60;
-const SPEED = "sayso.speed";
+const AWAY = { connecting: "Connecting …", waiting: "The server is away. What you say is kept." };
 
+let link = null;
+let welcome = null;
+let reportedAt = 0;
+let wasSpoken = false;
+
+const send = (message) => link?.send(message);
 const talker = new Talker();
 const sound = new Sound();
-const gate = new VoiceGate();
-const view = new View($("conversation"), fetchFile, approve);
-let link = null;
-let isLatched = false;
-let isHandsFree = false;
-let pressedAt = null;
-let wasBusy = false;
-let reportedAt = 0;
-let wakeLock = null;
-
-const now = () => performance.now() / 1_000;
-const isBusy = () => talker.speaking || talker.turn.work !== "idle";
+const commands = new Commands(send);
+const view = new View($("conversation"), house, approve, () => perform(talker.interrupt()));
+const talking = new Talking(talker, sound, {
+  perform, changed: showAll, refused: (sentence) => view.note(sentence, true),
+});
+const uploads = new Uploads(send);
+const drawer = new Drawer(house, commands, (sentence) => view.note(sentence, true));
+const settings = new Settings(house, commands, (values) => send({ t: "settings", values }));
+const devices = new Devices(send);
+const presence = new Presence({
+  lost: () => link?.lose(),
+  back: () => {
+    link?.probe();
+    sound.takeUp();
+  },
+});
 
 /* --- the line --- */
 
 function connect() {
+  document.body.classList.remove("unpaired");
   $("pairing").hidden = true;
   $("conversation").hidden = false;
-  link = new Link(URL_OF_SOCKET, {
+  link = new Link(ADDRESS, {
     t: "hello", protocol: { min: 1, max: 1 }, client: "Sayso page 1", device: deviceName(),
     features: ["screen", "approve", "resume"], audio: { echo: "cancelled" }, token: token(),
   });
-  link.addEventListener("state", ({ detail }) => say(STATES[detail.state] ?? "", detail.reason));
-  link.addEventListener("welcome", ({ detail }) => welcomed(detail));
-  link.addEventListener("message", ({ detail }) => hear(detail));
-  link.addEventListener("sound", ({ detail }) => perform(talker.hearSound(detail)));
-  link.addEventListener("lost", ({ detail }) =>
-    detail.forEach(({ text }) => view.note(`Not known whether this was answered: ${text}`, true)));
-  link.addEventListener("unkept", () =>
+  const on = (type, act) => link.addEventListener(type, ({ detail }) => act(detail));
+  on("state", ({ state, reason = "" }) => (state === "up" ? showAll() : showState(reason || AWAY[state], "away")));
+  on("welcome", welcomed);
+  on("message", hear);
+  on("sound", (frame) => perform(talker.hearSound(frame)));
+  on("lost", (texts) => texts.forEach(({ text }) => view.note(`Not known whether this was answered: ${text}`, true)));
+  on("unkept", () =>
     view.note("The server has been away for long: the first of what you said could not be kept. Say it again later.", true));
-  link.addEventListener("refused", ({ detail }) => refused(detail));
+  on("refused", refused);
   link.open();
 }
 
-const STATES = { connecting: "Connecting …", waiting: "The server is away. What you say is kept.", up: "Ready" };
-
-function welcomed(welcome) {
-  if (welcome.was === "anew") perform(talker.beginAnew());
-  else if (welcome.was !== "first") perform(talker.resumed());
-  if (welcome.snapshot && welcome.was !== "resumed") view.recall(welcome.snapshot);
-  const models = Object.entries(welcome.models ?? {}).map(([part, words]) => `${part}: ${words}`);
-  $("about").textContent = [welcome.server, ...models].join(" · ");
-  $("hands-free").disabled = !(welcome.features ?? []).includes("hands_free");
-  const speed = Number(localStorage.getItem(SPEED) ?? 1);
-  if (speed !== 1 && (welcome.features ?? []).includes("settings")) link.send({ t: "settings", values: { speed } });
+function welcomed(told) {
+  welcome = told;
+  if (told.was === "anew") {
+    perform(talker.beginAnew());
+    commands.forget();
+    uploads.forget();
+  } else if (told.was !== "first") perform(talker.resumed());
+  if (told.was === "snapshot" && told.snapshot) {
+    view.clear();
+    view.recall(told.snapshot);
+    for (const request of told.snapshot.approvals ?? []) view.show({ ...request, t: "approval.request" });
+  }
+  const models = Object.entries(told.models ?? {}).map(([part, words]) => `${part}: ${words}`);
+  $("about").textContent = [`${deviceName()}, with ${told.server}`, ...models].join(" · ");
+  $("hands-free").disabled = !(told.features ?? []).includes("hands_free");
+  $("attach").disabled = !(told.features ?? []).includes("uploads");
+  if (told.was !== "resumed") entered(told.conversation);
+  if (Object.keys(settings.wishes).length) send({ t: "settings", values: settings.wishes });
 }
 
+/** This device takes part in this conversation: its past is shown, and it is marked in the list. */
+async function entered(id, name = "") {
+  view.conversation = id;
+  drawer.isIn(id, name);
+  const past = await house.conversation(id);
+  if (!past || view.conversation !== id) return;
+  view.recall(past);
+  settings.isIn(past);
+}
+
+const NEEDS_NEW_PAGE = "version_mismatch";
+
 function refused({ code, message }) {
-  say("Not connected", message);
   if (code === "unauthorized") {
     forget();
     askToPair(message);
-  } else view.note(message, true);
+    return;
+  }
+  showState("Not connected", "away");
+  view.note(code === NEEDS_NEW_PAGE ? `${message} Reload this page to get the server's own.` : message, true);
 }
 
 function hear(message) {
+  if (devices.hear(message)) return;
   const effects = talker.hear(message);
   if (effects === null) return;
   perform(effects);
   switch (message.t) {
     case "turn.state":
       sound.duck(message.mouth === "ducked");
-      showState();
+      if (message.work === "idle" && message.mouth === "silent") turnEnded();
+      showAll();
       break;
     case "stt.partial":
       showPartial(message);
@@ -86,14 +127,34 @@ function hear(message) {
       view.show(message);
       break;
     case "listen.end":
-      listeningEnded();
+      talking.ended();
+      break;
+    case "speech.start":
+      wasSpoken = true;
       break;
     case "metrics":
       showLatency(message);
+      drawer.refresh();
+      break;
+    case "file.got":
+      uploads.got(message);
+      break;
+    case "command.done":
+      if (!commands.done(message)) view.commanded(message);
+      break;
+    case "conversation":
+      view.clear();
+      entered(message.id, message.name);
       break;
     default:
       view.show(message);
   }
+}
+
+/** Who doesn't see the screen has heard the answer, unless nothing was spoken. */
+function turnEnded() {
+  if (!wasSpoken) tell(view.lastWords);
+  wasSpoken = false;
 }
 
 /* --- effects --- */
@@ -103,16 +164,17 @@ function perform(effects) {
 }
 
 const DO = {
-  send: ({ message }) => link.send(message),
+  send: ({ message }) => send(message),
   sound: ({ stream, samples }) => link.sendSound(stream, samples),
   open: ({ stream, rate }) => sound.open(stream, rate),
   play: ({ frame }) => sound.play(frame),
   finish: ({ stream, samples }) => sound.finish(stream, samples),
   drop: () => sound.flush(),
+  over: () => view.isOver(),
   hush: ({ then }) => {
     const heard = sound.flush();
-    if (then === "interrupt") link.send({ t: "interrupt", stream: heard.stream, heard_samples: heard.samples });
-    else if (heard.stream !== null) link.send({ t: "play.state", stream: heard.stream, samples: heard.samples });
+    if (then === "interrupt") send({ t: "interrupt", stream: heard.stream, heard_samples: heard.samples });
+    else if (heard.stream !== null) send({ t: "play.state", stream: heard.stream, samples: heard.samples });
   },
 };
 
@@ -120,236 +182,100 @@ sound.onPlayed = ({ stream, played, done }) => {
   if (!link?.up) return;
   if (done) {
     talker.played(stream);
-    link.send({ t: "play.state", stream, samples: played, done: true });
-    showState();
+    send({ t: "play.state", stream, samples: played, done: true });
+    showAll();
   } else if (performance.now() - reportedAt >= REPORT_MS && played) {
     reportedAt = performance.now();
-    link.send({ t: "play.state", stream, samples: played });
+    send({ t: "play.state", stream, samples: played });
   }
 };
-
-sound.onFrame = (frame) => {
-  if (talker.listening) showLevel(frame);
-  if (isHandsFree && !talker.listening && gate.hears(frame)) {
-    const before = gate.take();
-    perform(talker.press(now(), "hands_free", before.length * frame.length));
-    for (const piece of before) perform(talker.frame(piece));
-    showState();
-    return;
-  }
-  const listened = talker.listening;
-  perform(talker.frame(frame));
-  if (listened && !talker.listening) listeningEnded();
-};
-
-/* --- talking --- */
-
-async function press() {
-  if (talker.listening && talker.mode === "ptt") return;
-  pressedAt = now();
-  wasBusy = isBusy();
-  try {
-    await sound.listen();
-  } catch (error) {
-    pressedAt = null;
-    if (!(error instanceof SoundRefused)) throw error;
-    view.note(error.message, true);
-    return;
-  }
-  if (pressedAt === null) return; // let go while the browser was asking
-  if (talker.listening) perform(talker.cancel());
-  perform(talker.press(now()));
-  keepAwake();
-  showState();
-}
-
-function release() {
-  if (pressedAt === null) return;
-  const seconds = now() - pressedAt;
-  pressedAt = null;
-  if (seconds < TAP_SECONDS && !wasBusy && talker.listening) {
-    isLatched = true;
-    showState();
-    return;
-  }
-  perform(talker.release(now()));
-  listeningEnded();
-}
-
-async function toggle() {
-  if (talker.listening) {
-    isLatched = false;
-    perform(talker.release(now()));
-    listeningEnded();
-  } else {
-    await press();
-    pressedAt = null;
-    isLatched = talker.listening;
-    showState();
-  }
-}
-
-function listeningEnded() {
-  isLatched = false;
-  wakeLock?.release();
-  wakeLock = null;
-  showState();
-}
-
-async function keepAwake() {
-  wakeLock = await navigator.wakeLock?.request("screen").catch(() => null);
-}
-
-const talk = $("talk");
-talk.addEventListener("pointerdown", (event) => {
-  if (event.button !== 0) return;
-  event.preventDefault();
-  talk.focus();
-  talk.setPointerCapture(event.pointerId);
-  if (isLatched) toggle();
-  else press();
-});
-talk.addEventListener("pointerup", release);
-talk.addEventListener("pointercancel", release);
-talk.addEventListener("contextmenu", (event) => event.preventDefault());
-// Enter, and the way a screen reader presses: there is no letting go.
-talk.addEventListener("click", (event) => {
-  if (event.detail === 0) toggle();
-});
-
-const isTyping = (target) => target.closest?.("input, textarea, select, [contenteditable]") !== null;
-const isOtherButton = (target) => target.closest?.("button, summary, a") && target !== talk;
-document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") stop();
-  if (event.key !== " " || isTyping(event.target) || isOtherButton(event.target) || !link) return;
-  event.preventDefault();
-  if (!event.repeat) (isLatched ? toggle : press)();
-});
-document.addEventListener("keyup", (event) => {
-  if (event.key === " " && !isTyping(event.target) && !isOtherButton(event.target)) {
-    event.preventDefault();
-    release();
-  }
-});
-
-function stop() {
-  if (talker.listening) {
-    perform(talker.cancel());
-    listeningEnded();
-  }
-  perform(talker.interrupt());
-}
-$("stop").addEventListener("click", stop);
-$("mute").addEventListener("click", () => {
-  if (talker.listening) stop();
-  setHandsFree(false);
-  sound.mute();
-  showState();
-});
-
-$("typing").addEventListener("submit", (event) => {
-  event.preventDefault();
-  const text = $("words").value.trim();
-  if (!text || !link) return;
-  $("words").value = "";
-  sound.wake();
-  const command = /^\/(\w+)\s*(.*)$/s.exec(text);
-  if (command) {
-    link.send({ t: "command", name: command[1], text: command[2] });
-    return;
-  }
-  view.asked(text);
-  perform(talker.say(text));
-});
-
-async function setHandsFree(on) {
-  isHandsFree = on;
-  if (on) {
-    try {
-      await sound.listen();
-    } catch (error) {
-      isHandsFree = false;
-      view.note(error.message, true);
-    }
-  }
-  $("hands-free").setAttribute("aria-pressed", String(isHandsFree));
-  showState();
-}
-$("hands-free").addEventListener("click", () => setHandsFree(!isHandsFree));
-
-/* --- what is shown --- */
-
-function say(text, reason = "") {
-  $("state").textContent = reason ? `${text} ${reason}` : text;
-}
-
-function showState() {
-  const { work, mouth } = talker.turn;
-  const spoken = talker.speaking || mouth === "speaking";
-  let words = "Ready";
-  if (talker.listening) words = "Listening";
-  else if (work === "awaiting_approval") words = "Waiting for your yes or no";
-  else if (spoken) words = "Speaking";
-  else if (work === "acting") words = "Running code";
-  else if (work === "thinking") words = "Thinking";
-  else if (isHandsFree) words = "Hands-free: just speak";
-  if (link?.up) say(words);
-  talk.setAttribute("aria-pressed", String(talker.listening));
-  $("talk-label").textContent = talker.listening ? (isLatched ? "Tap to send" : "Let go to send") : "Hold to talk";
-  $("stop").disabled = !(talker.listening || spoken || work !== "idle");
-  $("mute").disabled = !sound.isOn;
-  if (!talker.listening) showLevel(null);
-}
-
-async function fetchFile(id) {
-  const answer = await fetch(`/files/${encodeURIComponent(id)}`, { headers: { Authorization: `Bearer ${token()}` } });
-  if (!answer.ok) throw new Error(answer.statusText);
-  return answer.blob();
-}
 
 function approve({ id, nonce }, decision, code, lasting) {
   const message = { t: "approve", id, nonce, decision };
   if (lasting) message.lasting = true;
   if (decision === "edit") message.code = code;
-  link.send(message);
+  send(message);
 }
 
-/* --- settings and pairing --- */
+/* --- typing --- */
 
-$("menu").addEventListener("click", () => {
-  const isOpen = $("panel").hidden;
-  $("panel").hidden = !isOpen;
-  $("menu").setAttribute("aria-expanded", String(isOpen));
+function submit() {
+  const text = $("words").value.trim();
+  if (!text || !link) return;
+  if (uploads.areComing) {
+    view.note("Files are still on their way: send again in a moment.");
+    return;
+  }
+  $("words").value = "";
+  sound.wake();
+  const command = /^\/(\w+)\s*(.*)$/s.exec(text);
+  if (command) {
+    commands.typed(command[1], command[2]);
+    return;
+  }
+  view.asked(text);
+  perform(talker.say(text, uploads.take()));
+}
+
+$("typing").addEventListener("submit", (event) => {
+  event.preventDefault();
+  submit();
 });
-$("speed").value = localStorage.getItem(SPEED) ?? "1";
-$("speed-shown").textContent = Number($("speed").value).toFixed(1);
-$("speed").addEventListener("input", () => {
-  $("speed-shown").textContent = Number($("speed").value).toFixed(1);
+$("words").addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  submit();
 });
-$("speed").addEventListener("change", () => {
-  localStorage.setItem(SPEED, $("speed").value);
-  link?.send({ t: "settings", values: { speed: Number($("speed").value) } });
-});
-$("settings").addEventListener("submit", (event) => event.preventDefault());
-$("forget").addEventListener("click", () => {
-  link?.close();
-  link = null;
-  forget();
-  askToPair();
-});
+
+/* --- what is shown --- */
+
+function doing() {
+  const { work, mouth } = talker.turn;
+  if (talker.listening) return ["Listening", "live"];
+  if (work === "awaiting_approval") return ["Waiting for your yes or no", "busy"];
+  if (talker.speaking || mouth === "speaking") return ["Speaking", "busy"];
+  if (work === "acting") return ["Running code", "busy"];
+  if (work === "thinking") return ["Thinking", "busy"];
+  return [talking.isHandsFree ? "Hands-free: just speak" : "Ready", "up"];
+}
+
+function showAll() {
+  const [words, light] = doing();
+  if (link?.up) showState(words, light);
+  $("talk").setAttribute("aria-pressed", String(talker.listening));
+  $("talk-label").textContent = talker.listening ? (talking.isLatched ? "Tap to send" : "Let go to send") : "Hold to talk";
+  $("stop").disabled = light === "up";
+  $("mute").hidden = !sound.isOn;
+  $("hands-free").setAttribute("aria-pressed", String(talking.isHandsFree));
+  presence.talks(light !== "up" || talking.isHandsFree);
+  if (!talker.listening) showLevel(null);
+}
+
+for (const close of document.querySelectorAll("[data-closes]")) {
+  close.addEventListener("click", () => close.closest("dialog").close());
+}
+for (const dialog of document.querySelectorAll("dialog")) {
+  dialog.addEventListener("click", ({ target }) => target === dialog && dialog.matches(":modal") && dialog.close());
+}
+
+/* --- pairing --- */
 
 function askToPair(reason = "") {
+  document.body.classList.add("unpaired");
   $("pairing").hidden = false;
   $("conversation").hidden = true;
+  $("settings").close();
+  drawer.hide();
   $("device").value ||= deviceName();
   $("pairing-said").textContent = reason;
-  say("Not paired");
+  showState("Not paired", "away");
 }
 
 async function pairWith(code) {
   $("pairing-said").textContent = "";
+  link?.close();
   try {
-    await pair(URL_OF_SOCKET, code, $("device").value || deviceName());
+    await pair(ADDRESS, code, $("device").value || deviceName());
     connect();
   } catch (error) {
     askToPair(error.message);
@@ -359,20 +285,28 @@ $("pairing-form").addEventListener("submit", (event) => {
   event.preventDefault();
   pairWith($("digits").value.replace(/\D/g, ""));
 });
-
-window.addEventListener("online", () => link?.hurry());
-document.addEventListener("visibilitychange", () => {
-  if (document.visibilityState === "visible") link?.hurry();
+$("forget").addEventListener("click", () => {
+  link?.close();
+  link = null;
+  forget();
+  view.clear();
+  askToPair();
 });
-if (navigator.serviceWorker && window.isSecureContext) navigator.serviceWorker.register("sw.js").catch(() => {});
 
+/* --- beginning --- */
+
+$("stuck").remove();
+if (navigator.serviceWorker && window.isSecureContext) navigator.serviceWorker.register("sw.js").catch(() => {});
 const code = codeFromAddress();
+window.addEventListener("hashchange", () => {
+  const later = codeFromAddress();
+  if (later) pairWith(later);
+});
 if (code) pairWith(code);
 else if (token()) connect();
-else askToPair();
-const noSound = whyNoSound();
-if (noSound) view.note(noSound);
-showState();
+else askToPair(whyNoSound());
+if (whyNoSound()) view.note(whyNoSound());
+showAll();
 
 const line = () => link;
 

@@ -12,6 +12,10 @@ const WELCOME_MS = 5_000;
 /** After so long without a word we ask whether the server is there, and give it this much more. */
 const QUIET_MS = 5_000;
 const STALLED_MS = 12_000;
+/** Where there is reason to doubt the line, an answer must come sooner. */
+const PROBE_MS = 2_000;
+/** A connection that takes longer belongs to a network that is gone. */
+const CONNECT_MS = 1_500;
 const WAITS_MS = [0, 1_000, 2_000, 5_000, 10_000];
 const SPREAD = 0.2;
 /** Trying again would not help; the person must do something. */
@@ -31,6 +35,8 @@ export class Link extends EventTarget {
   #pings = 0;
   #up = false;
   #closed = false;
+  #refusal = null;
+  #begunAt = 0;
 
   constructor(url, hello) {
     super();
@@ -54,18 +60,29 @@ export class Link extends EventTarget {
     this.#socket?.close(1000);
   }
 
-  /** The network is back, or the page is looked at again: don't wait for the timer. */
-  hurry() {
-    if (this.#closed || this.#up) return;
-    if (this.#socket && this.#socket.readyState <= WebSocket.OPEN) return;
-    clearTimeout(this.#timer);
-    this.#tries = 0;
-    this.#connect();
+  /** The network has changed, or the page is looked at again: make sure of the line, now. */
+  probe() {
+    if (this.#closed) return;
+    if (!this.#up) {
+      this.#hurry();
+      return;
+    }
+    const asked = performance.now();
+    const socket = this.#socket;
+    this.#ping();
+    setTimeout(() => {
+      if (socket === this.#socket && this.#up && this.#heardAt < asked) this.lose();
+    }, PROBE_MS);
   }
 
   /** The network is gone; the socket can't know it yet. */
   lose() {
-    this.#socket?.close(4000);
+    const lost = this.#socket;
+    if (!lost) return;
+    lost.onclose = null;
+    lost.onmessage = null;
+    lost.close();
+    this.#cut();
   }
 
   send(message) {
@@ -78,7 +95,24 @@ export class Link extends EventTarget {
     this.#flush();
   }
 
+  /** Don't wait for the timer. */
+  #hurry() {
+    if (this.#socket && performance.now() - this.#begunAt < CONNECT_MS) return;
+    this.#tries = 0;
+    if (this.#socket) this.lose();
+    else {
+      clearTimeout(this.#timer);
+      this.#connect();
+    }
+  }
+
+  #ping() {
+    this.#pings += 1;
+    this.send({ t: "ping", id: this.#pings });
+  }
+
   #connect() {
+    this.#begunAt = performance.now();
     this.#tell("state", { state: "connecting" });
     const socket = new WebSocket(this.#url);
     socket.binaryType = "arraybuffer";
@@ -110,8 +144,6 @@ export class Link extends EventTarget {
       if (socket === this.#socket) this.#cut();
     };
   }
-
-  #refusal = null;
 
   #welcome(welcome) {
     const known = this.#session !== null;
@@ -185,15 +217,8 @@ export class Link extends EventTarget {
 
   #look() {
     const quiet = performance.now() - this.#heardAt;
-    if (quiet > STALLED_MS) {
-      const stalled = this.#socket;
-      this.#cut();
-      stalled.onclose = null;
-      stalled.close();
-    } else if (quiet > QUIET_MS) {
-      this.#pings += 1;
-      this.send({ t: "ping", id: this.#pings });
-    }
+    if (quiet > STALLED_MS) this.lose();
+    else if (quiet > QUIET_MS) this.#ping();
   }
 
   #flush() {

@@ -2,6 +2,7 @@
  * A little Markdown, as elements: what a reply may hold. Text stays text; nothing is ever parsed as
  * HTML, and links say where they lead.
  */
+import { make, scrolls, words } from "./dom.js";
 import { highlight } from "./highlight.js";
 
 const INLINE = /(`[^`]+`)|(\*\*[^*]+\*\*)|(\*[^*\s][^*]*\*)|\[([^\]]+)\]\((https?:[^)\s]+)\)/g;
@@ -23,16 +24,16 @@ function blocks(text, root) {
     if (!lines.length) continue;
     if (lines.every((line) => /^\s*([-*]|\d+[.)])\s/.test(line))) {
       const list = make(/^\s*\d/.test(lines[0]) ? "ol" : "ul");
-      for (const line of lines) list.append(inline(make("li"), line.replace(/^\s*([-*]|\d+[.)])\s/, "")));
+      for (const line of lines) list.append(inline(words("li"), line.replace(/^\s*([-*]|\d+[.)])\s/, "")));
       root.append(list);
     } else if (lines.length > 1 && /^\|?[\s:|-]+\|[\s:|-]*$/.test(lines[1])) root.append(table(lines));
     else {
       const heading = /^(#{1,4})\s+(.*)/.exec(lines[0]);
       if (heading) {
-        root.append(inline(make("h3"), heading[2]));
+        root.append(inline(words("h3"), heading[2]));
         lines.shift();
       }
-      if (lines.length) root.append(inline(make("p"), lines.join("\n")));
+      if (lines.length) root.append(inline(words("p"), lines.join("\n")));
     }
   }
 }
@@ -41,13 +42,15 @@ function table(lines) {
   const cells = (line) => line.replace(/^\s*\||\|\s*$/g, "").split("|").map((cell) => cell.trim());
   const element = make("table");
   const head = element.createTHead().insertRow();
-  for (const cell of cells(lines[0])) head.append(inline(make("th"), cell));
+  for (const cell of cells(lines[0])) head.append(inline(words("th"), cell));
   const body = element.createTBody();
   for (const line of lines.slice(2)) {
     const row = body.insertRow();
-    for (const cell of cells(line)) row.append(inline(make("td"), cell));
+    for (const cell of cells(line)) row.append(inline(words("td"), cell));
   }
-  return element;
+  const holder = scrolls(make("div", "", "table"), "Table");
+  holder.append(element);
+  return holder;
 }
 
 function inline(element, text) {
@@ -69,14 +72,8 @@ function inline(element, text) {
 }
 
 export function code(text, language) {
-  const element = make("pre");
+  const element = scrolls(make("pre"), language ? `Code in ${language}` : "Code");
   element.append(highlight(text.replace(/\n$/, ""), language));
   return element;
 }
 
-export function make(tag, text = "", className = "") {
-  const element = document.createElement(tag);
-  if (text) element.textContent = text;
-  if (className) element.className = className;
-  return element;
-}

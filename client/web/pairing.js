@@ -2,11 +2,15 @@
 
 const KEPT = "sayso.token";
 const NAME = "sayso.device";
+const SCOPES = "sayso.scopes";
 const ANSWER_MS = 10_000;
 
 export const token = () => localStorage.getItem(KEPT);
 
 export const deviceName = () => localStorage.getItem(NAME) ?? guessedName();
+
+/** What this device may do. */
+export const scopes = () => (localStorage.getItem(SCOPES) ?? "talk,approve").split(",");
 
 export function forget() {
   localStorage.removeItem(KEPT);
@@ -31,6 +35,7 @@ export function pair(url, code, name) {
       if (message.t === "paired") {
         localStorage.setItem(KEPT, message.token);
         localStorage.setItem(NAME, message.device);
+        localStorage.setItem(SCOPES, (message.scopes ?? []).join(","));
         resolve(message.device);
       } else if (message.t === "error") said = message.message;
       socket.close();

@@ -2,59 +2,75 @@
 
 /** Why a browser gives no microphone, in words that say what to do. */
 const REFUSALS = {
-  NotAllowedError: "The microphone is not allowed: allow it for this page in the browser's settings.",
+  NotAllowedError: "The microphone is not allowed: allow it for this page in the browser's settings, or type.",
   NotFoundError: "There is no microphone: plug one in, or type.",
-  NotReadableError: "Another program holds the microphone: close it and try again.",
+  NotReadableError: "Another program holds the microphone: close that and try again, or type.",
 };
 
 export class SoundRefused extends Error {}
 
 export function whyNoSound() {
   if (!window.isSecureContext) {
-    return "Browsers give a page the microphone only over HTTPS: open the https:// address that `sayso pair` shows.";
+    return "Browsers lend a page the microphone only over HTTPS: open the https:// address that `sayso pair` shows, or type.";
   }
   if (!window.AudioWorkletNode || !navigator.mediaDevices?.getUserMedia) {
-    return "This browser is too old to talk; type, or update it.";
+    return "This browser is too old to talk: update it, or type.";
   }
   return "";
 }
 
 export class Sound {
   #context = null;
+  #waking = null;
+  #opening = null;
   #microphone = null;
   #playback = null;
   #stream = null;
   #played = 0;
   /** Called with 320 samples, fifty times a second, while the microphone is on. */
   onFrame = () => {};
+  /** Called when the microphone is taken away. */
+  onLost = () => {};
   /** Called with {stream, played, done, gaps}. */
   onPlayed = () => {};
 
   /** To be called from a tap or a key: browsers are silent before one. */
   async wake() {
-    if (!this.#context) {
-      this.#context = new AudioContext({ latencyHint: "interactive" });
-      await this.#context.audioWorklet.addModule("playback.worklet.js");
-      await this.#context.audioWorklet.addModule("capture.worklet.js");
-      this.#playback = new AudioWorkletNode(this.#context, "playback", {
-        numberOfInputs: 0, outputChannelCount: [1],
-      });
-      this.#playback.port.onmessage = ({ data }) => this.#hearPlayed(data);
-      this.#playback.connect(this.#context.destination);
-    }
+    if (whyNoSound()) return;
+    this.#waking ??= this.#prepare();
+    await this.#waking;
     if (this.#context.state !== "running") await this.#context.resume();
+  }
+
+  async #prepare() {
+    this.#context = new AudioContext({ latencyHint: "interactive" });
+    await this.#context.audioWorklet.addModule("playback.worklet.js");
+    await this.#context.audioWorklet.addModule("capture.worklet.js");
+    this.#playback = new AudioWorkletNode(this.#context, "playback", { numberOfInputs: 0, outputChannelCount: [1] });
+    this.#playback.port.onmessage = ({ data }) => this.#hearPlayed(data);
+    this.#playback.connect(this.#context.destination);
   }
 
   get isOn() {
     return this.#microphone !== null;
   }
 
+  /** After a locked screen or a call: what was on goes on. */
+  async takeUp() {
+    if (this.#context && this.#context.state !== "running") await this.#context.resume().catch(() => {});
+  }
+
   /** Opens the microphone, once. It stays open, so that no first word is lost. */
   async listen() {
-    await this.wake();
-    if (this.#microphone) return;
     const refusal = whyNoSound();
     if (refusal) throw new SoundRefused(refusal);
+    await this.wake();
+    if (this.#microphone) return;
+    this.#opening ??= this.#openMicrophone().finally(() => { this.#opening = null; });
+    await this.#opening;
+  }
+
+  async #openMicrophone() {
     let media;
     try {
       media = await navigator.mediaDevices.getUserMedia({
@@ -68,7 +84,10 @@ export class Sound {
     capture.port.onmessage = ({ data }) => this.onFrame(data);
     source.connect(capture);
     this.#microphone = { media, source, capture };
-    media.getAudioTracks()[0].onended = () => this.mute();
+    media.getAudioTracks()[0].onended = () => {
+      this.mute();
+      this.onLost();
+    };
   }
 
   /** Truly closes the microphone: the browser's own light goes out. */

@@ -1,10 +1,12 @@
 /** Keeps the page's own files, so that it opens without a network and can say that the server is away. */
 
-const SHELL = "sayso-shell-1";
+const SHELL = "sayso-shell-2";
 const FILES = [
-  "/", "app.js", "capture.worklet.js", "glance.js", "hands_free.js", "highlight.js", "icon.svg", "icon-192.png", "icon-512.png", "link.js", "manifest.webmanifest",
-  "markdown.js", "outbox.js", "pairing.js", "playback.worklet.js", "resample.js", "sound.js", "style.css", "talker.js",
-  "view.js", "wire.js",
+  "/", "app.js", "capture.worklet.js", "cards.css", "commands.js", "devices.js", "dom.js", "drawer.js",
+  "glance.js", "hands_free.js", "highlight.js", "house.js", "icon-192.png", "icon-512.png", "icon.svg",
+  "icons.svg", "link.js", "manifest.webmanifest", "markdown.js", "outbox.js", "pairing.js",
+  "playback.worklet.js", "presence.js", "qr.js", "requests.js", "resample.js", "result.css", "runs.js",
+  "settings.js", "sound.js", "style.css", "talker.js", "talking.js", "uploads.js", "view.js", "wire.js",
 ];
 
 self.addEventListener("install", (event) => {

@@ -2,7 +2,8 @@
  * Who is speaking: the page's own small state machine. Pure: no clock, no socket, no device.
  *
  * Every method takes something that happened and returns what is to be done, as a list of
- * {do: "send" | "sound" | "hush" | "open" | "play" | "finish" | "drop", …}.
+ * {do: "send" | "sound" | "hush" | "open" | "play" | "finish" | "drop" | "over", …}. "over": what was
+ * asked and what ran before counts no more.
  */
 import { attemptOf, isOfAnAttempt, RATE } from "./wire.js";
 
@@ -73,8 +74,9 @@ export class Talker {
     return [{ do: "send", message: { t: "listen.cancel", stream: utterance.stream } }];
   }
 
-  say(text) {
-    return [...this.#hush("play.state"), { do: "send", message: { t: "text", text } }];
+  say(text, files = []) {
+    const message = files.length ? { t: "text", text, files } : { t: "text", text };
+    return [...this.#hush("play.state"), { do: "send", message }];
   }
 
   /** Stop whatever goes on: speech, thought or code. */
@@ -95,7 +97,7 @@ export class Talker {
       return moved;
     }
     if (isOfAnAttempt(message) && attempt < this.#newest) return null;
-    const left = attempt > this.#newest ? this.#leaveBehind() : [];
+    const left = attempt > this.#newest ? [...this.#leaveBehind(), { do: "over" }] : [];
     this.#newest = Math.max(this.#newest, attempt);
     return [...left, ...this.#react(message)];
   }

@@ -1,46 +1,51 @@
 /** The conversation on the screen: what a voice can't show. */
-import { code, make, markdown } from "./markdown.js";
+import { button, icon, keep, make, words } from "./dom.js";
+import { tell } from "./glance.js";
+import { markdown } from "./markdown.js";
+import { Requests } from "./requests.js";
+import { Runs } from "./runs.js";
 
-/** Characters of output that are kept on the screen for one run. */
-const MOST_OUTPUT = 200_000;
 /** Turns that stay on the page; older ones are with the server. */
 const MOST_TURNS = 100;
-
-const STATUS = {
-  ok: "done", error: "failed", interrupted: "stopped", died: "ended; its variables are lost", refused: "not run",
-  unknown: "outcome unknown",
-};
+/** A reader who is this near to the end, in pixels, is taken along. */
+const NEAR_END = 80;
 
 export class View {
   #log;
+  #house;
   #turns = new Map();
   #latest = null;
-  #runs = new Map();
-  #requests = new Map();
-  #fetchFile;
-  #approve;
+  #runs;
+  #requests;
+  #isAtEnd = true;
+  /** The conversation that is shown. */
+  conversation = "";
 
-  /** `fetchFile(id)` gives a Blob; `approve(request, decision, code, lasting)` answers a request. */
-  constructor(log, fetchFile, approve) {
+  /** `house` fetches; `approve(request, decision, code, lasting)` answers; `stop()` stops what runs. */
+  constructor(log, house, approve, stop) {
     this.#log = log;
-    this.#fetchFile = fetchFile;
-    this.#approve = approve;
+    this.#house = house;
+    this.#runs = new Runs(house, stop, () => this.#follow());
+    this.#requests = new Requests(approve);
+    log.addEventListener("scroll", () => {
+      this.#isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END;
+    });
+    new ResizeObserver(() => this.#follow()).observe(log);
   }
 
   /** Words of a person, spoken or typed: a turn begins. */
   asked(text) {
-    const block = make("article", "", "turn");
-    const words = make("p", text, "you");
-    words.dir = "auto";
-    block.append(words);
-    this.#latest = { block, number: null, gen: 0, segment: null };
-    this.#add(block);
+    const turn = this.#begin(text);
+    this.#latest = turn;
+    this.#log.append(turn.block);
+    while (this.#log.childElementCount > MOST_TURNS) this.#log.children[1].remove();
+    this.#isAtEnd = true;
+    this.#follow();
   }
 
   note(text, isBad = false) {
-    const note = make("p", text, isBad ? "note bad" : "note");
-    note.dir = "auto";
-    (this.#latest?.block ?? this.#log).append(note);
+    (this.#latest?.block ?? this.#log).append(words("p", text, isBad ? "note bad" : "note"));
+    tell(text);
     this.#follow();
   }
 
@@ -53,58 +58,99 @@ export class View {
         this.#reply(message);
         break;
       case "approval.request":
-        this.#request(message);
+        tell(this.#requests.ask(message, this.#place(message)));
+        this.#follow();
         break;
       case "approval.done":
-        this.#settled(message);
+        tell(this.#requests.settle(message));
         break;
       case "code.start":
-        this.#run(message);
+        this.#runs.begin(message, this.#place(message));
         break;
       case "code.out":
-        this.#output(message);
+        this.#runs.output(message);
         break;
       case "code.end":
-        this.#ended(message);
+        tell(this.#runs.end(message, this.conversation));
         break;
       case "announce":
-        this.note(message.text);
+        this.#announced(message);
         break;
       case "error":
         this.note(message.message, true);
-        break;
-      case "command.done":
-        this.#commanded(message);
-        break;
-      case "conversation":
-        this.clear();
-        this.note(`Conversation: ${message.name || message.id}`);
         break;
       default:
     }
   }
 
-  /** The past that the server tells after a long absence. */
-  recall(snapshot) {
-    this.clear();
-    for (const turn of snapshot.turns ?? []) {
-      this.asked(turn.said ?? "");
-      this.#reply({ turn: turn.turn, text: turn.reply ?? "" });
-      for (const run of turn.code ?? []) {
-        const id = `past ${turn.turn} ${this.#runs.size}`;
-        this.#run({ ...run, id, turn: turn.turn });
-        this.#ended({ id, status: run.status });
+  /** A newer attempt has begun: older questions and runs count no more. */
+  isOver() {
+    this.#requests.takeDown();
+    this.#runs.leave();
+  }
+
+  /** What was said in this turn, for those who did not hear it. */
+  get lastWords() {
+    return this.#latest?.segment?.element.textContent ?? "";
+  }
+
+  /** The past, before what is here; turns that are here already stay as they are. */
+  recall({ turns = [] }) {
+    const { scrollTop, scrollHeight } = this.#log;
+    const first = this.#log.querySelector(".turn");
+    for (const past of turns) {
+      const here = this.#turns.get(past.turn);
+      if (here) {
+        complete(here.block, past);
+        continue;
       }
+      const turn = this.#begin(past.said ?? "");
+      turn.number = past.turn;
+      this.#turns.set(past.turn, turn);
+      if (past.reply) turn.block.append(answer(past.reply));
+      (past.code ?? []).forEach((run, at) => {
+        const id = `past ${past.turn} ${at}`;
+        this.#runs.begin({ ...run, id }, turn.block);
+        this.#runs.end({ id, status: run.status }, this.conversation);
+      });
+      this.#log.insertBefore(turn.block, first);
+      if (!first) this.#latest = turn;
     }
-    for (const request of snapshot.approvals ?? []) this.#request(request);
+    this.#log.scrollTop = scrollTop + this.#log.scrollHeight - scrollHeight;
+  }
+
+  /** What came of a command that was typed. */
+  async commanded({ name, ok = true, text = "", file = null, file_name: called = "" }) {
+    const block = make("div", "", ok ? "note" : "note bad");
+    block.append(answer(text || `/${name}: done`));
+    if (file) {
+      const open = button("", async () => {
+        try {
+          keep(await this.#house.file(file), called || file);
+        } catch (error) {
+          this.note(`${called} can't be fetched. ${error.message}`, true);
+        }
+      }, "file");
+      open.append(icon("file"), words("span", called || "Download"));
+      block.append(open);
+    }
+    (this.#latest?.block ?? this.#log).append(block);
+    tell(text);
+    this.#follow();
   }
 
   clear() {
-    this.#log.replaceChildren();
+    for (const block of [...this.#log.children]) if (block.id !== "empty") block.remove();
     this.#turns.clear();
     this.#runs.clear();
     this.#requests.clear();
     this.#latest = null;
+  }
+
+  #begin(text) {
+    const block = make("article", "", "turn");
+    block.append(words("p", text, "you"));
+    return { block, number: null, gen: 0, segment: null };
   }
 
   #turn({ turn = 0, gen = 0 }) {
@@ -122,14 +168,19 @@ export class View {
     return known;
   }
 
+  /** Where something that is no text goes; what is said afterwards comes below it. */
+  #place(message) {
+    const turn = this.#turn(message);
+    turn.segment = null;
+    return turn.block;
+  }
+
   #reply(message) {
     if (!message.text) return;
     const turn = this.#turn(message);
     if (!turn.segment) {
-      const element = make("div", "", "answer");
-      element.dir = "auto";
-      turn.segment = { element, text: "", waiting: false };
-      turn.block.append(element);
+      turn.segment = { element: make("div", "", "answer"), text: "", waiting: false };
+      turn.block.append(turn.segment.element);
     }
     const segment = turn.segment;
     segment.text += message.text;
@@ -142,189 +193,35 @@ export class View {
     });
   }
 
-  #request(request) {
-    const turn = this.#turn(request);
-    const card = make("section", "", "card asks");
-    const isAccess = request.kind === "access";
-    const title = make("h3", isAccess ? "May Sayso reach further?" : `May this ${request.language} run?`);
-    title.id = `request-${request.id}`;
-    card.setAttribute("aria-labelledby", title.id);
-    card.append(title, make("p", `In ${request.where}`, "note"));
-    if (request.code) card.append(code(request.code, request.language));
-    if (isAccess && request.why) card.append(make("p", `Because, it says: ${request.why}`));
-    card.append(list(isAccess ? "Then it may touch:" : "It may touch:", request.may_touch ?? []));
-    if (request.warnings?.length) {
-      const warned = list("Mind:", request.warnings.map((w) => (typeof w === "string" ? w : w.text ?? w.what ?? "")));
-      warned.className = "warnings";
-      card.append(warned);
-    }
-    const actions = make("div", "", "actions");
-    const yes = button("Approve", () => this.#approve(request, "yes"), "yes");
-    const no = button("Deny", () => this.#approve(request, "no"));
-    actions.append(yes, no);
-    if (isAccess) actions.append(button("Approve for good", () => this.#approve(request, "yes", undefined, true)));
-    if (!isAccess && request.code) actions.append(button("Edit", () => this.#edit(request, card, actions)));
-    card.append(actions, this.#countdown(request, card));
-    turn.block.append(card);
-    turn.segment = null;
-    this.#requests.set(request.id, { card, actions });
-    this.#follow();
-  }
-
-  #countdown(request, card) {
-    const element = make("p", "", "note");
-    const until = Date.now() + 1_000 * (request.expires_s ?? 60);
-    const tick = () => {
-      const left = Math.max(0, Math.round((until - Date.now()) / 1_000));
-      element.textContent = `No answer means no: ${left} s left.`;
-      if (left && card.isConnected && card.classList.contains("asks")) setTimeout(tick, 1_000);
-    };
-    queueMicrotask(tick);
-    return element;
-  }
-
-  #edit(request, card, actions) {
-    const editor = make("textarea");
-    editor.value = request.code;
-    editor.setAttribute("aria-label", "Code to run instead");
-    editor.spellcheck = false;
-    card.querySelector("pre").replaceWith(editor);
-    actions.replaceChildren(
-      button("Run this instead", () => {
-        const same = editor.value === request.code;
-        this.#approve(request, same ? "yes" : "edit", same ? undefined : editor.value);
-      }, "yes"),
-      button("Deny", () => this.#approve(request, "no")),
-    );
-    editor.focus();
-  }
-
-  #settled({ id, decision, by }) {
-    const request = this.#requests.get(id);
-    if (!request) return;
-    this.#requests.delete(id);
-    const words = { yes: "Approved", edit: "Approved with changes", no: "Denied", expired: "Not answered in time",
-      cancelled: "Taken back" };
-    request.card.replaceChildren(make("p", `${words[decision] ?? decision}${by ? ` on ${by}` : ""}.`, "note"));
-    request.card.classList.remove("asks");
-  }
-
-  #run(message) {
-    const turn = this.#turn(message);
-    const card = make("details", "", "card");
-    const summary = make("summary", `${message.language}: runs …`);
-    const copy = button("Copy", () => navigator.clipboard?.writeText(message.code));
-    card.append(summary, code(message.code, message.language), copy);
-    const results = make("div", "", "results");
-    turn.block.append(card, results);
-    turn.segment = null;
-    this.#runs.set(message.id, { summary, results, language: message.language, output: null, size: 0 });
-    this.#follow();
-  }
-
-  #output(message) {
-    const run = this.#runs.get(message.id);
-    if (!run) return;
-    if (message.file) this.#fetched(run, message);
-    else if (message.mime === "text/html" && message.text) run.results.append(frame(message.text));
-    else this.#print(run, message);
-    this.#follow();
-  }
-
-  #print(run, { text = "", kind }) {
-    if (!text || run.size > MOST_OUTPUT) return;
-    if (!run.output) {
-      run.output = make("pre", "", "output");
-      run.output.tabIndex = 0;
-      run.output.setAttribute("aria-label", "Output");
-      run.results.append(run.output);
-    }
-    run.size += text.length;
-    const piece = make("span", text);
-    if (kind === "stderr" || kind === "error") piece.className = "warnings";
-    run.output.append(piece);
-    if (run.size > MOST_OUTPUT) run.output.append("\n… the rest is with the server.");
-  }
-
-  async #fetched(run, { file, mime = "", text = "" }) {
-    let content;
-    try {
-      content = await this.#fetchFile(file);
-    } catch {
-      this.#print(run, { text: `${text || mime} (it could not be fetched)\n` });
+  /** Sayso speaks up by itself. */
+  #announced({ text, priority = "normal" }) {
+    if (priority === "low") {
+      this.note(text);
       return;
     }
-    if (mime.startsWith("image/")) {
-      const image = make("img", "", "result");
-      image.alt = text || "a picture that the code made";
-      image.src = URL.createObjectURL(content);
-      image.onload = () => this.#follow();
-      run.results.append(image);
-    } else if (mime === "text/html") run.results.append(frame(await content.text()));
-    else {
-      const link = make("a", text || `Download ${file}`);
-      link.href = URL.createObjectURL(content);
-      link.download = text || file;
-      run.results.append(link);
-    }
-    run.output = null;
-  }
-
-  #ended({ id, status, seconds = 0, detail = "", changes = null }) {
-    const run = this.#runs.get(id);
-    if (!run) {
-      if (status === "refused" && detail) this.note(`Not run: ${detail}`); // it never started
-      return;
-    }
-    const time = seconds >= 0.1 ? ` in ${seconds.toFixed(1)} s` : "";
-    run.summary.textContent = `${run.language}: ${STATUS[status] ?? status}${time}`;
-    if (detail) run.results.append(make("p", detail, "note"));
-    const names = ["added", "changed", "deleted"].flatMap((what) =>
-      (changes?.[what] ?? []).map((path) => `${what} ${path}`));
-    if (names.length) run.results.append(list("What it did to files:", names));
-  }
-
-  #commanded({ name, ok = true, text = "" }) {
-    const note = make("div", "", ok ? "note" : "note bad");
-    note.append(markdown(text || `/${name}: done`));
-    (this.#latest?.block ?? this.#log).append(note);
-    this.#follow();
-  }
-
-  #add(block) {
-    this.#log.append(block);
-    while (this.#log.childElementCount > MOST_TURNS) this.#log.firstElementChild.remove();
+    const card = make("div", "", "told");
+    card.append(icon("bell"), words("p", text));
+    (this.#latest?.block ?? this.#log).append(card);
+    tell(text);
     this.#follow();
   }
 
   /** Stays at the end, unless the person has scrolled up to read. */
   #follow() {
-    const log = this.#log;
-    if (log.scrollHeight - log.scrollTop - log.clientHeight < 200) log.scrollTop = log.scrollHeight;
+    if (this.#isAtEnd) this.#log.scrollTop = this.#log.scrollHeight;
   }
 }
 
-function list(title, items) {
-  const element = make("div");
-  if (!items.length) return element;
-  const entries = make("ul");
-  for (const item of items) entries.append(make("li", item));
-  element.append(make("p", title, "note"), entries);
-  return element;
+/** A turn that goes on: what was said and answered before this page came. */
+function complete(block, { said = "", reply = "" }) {
+  const asked = block.querySelector(".you");
+  if (asked.textContent || !said) return;
+  asked.textContent = said;
+  if (reply && !block.querySelector(".answer")) asked.after(answer(reply));
 }
 
-function button(text, act, className = "") {
-  const element = make("button", text, className);
-  element.type = "button";
-  element.onclick = act;
-  return element;
-}
-
-/** Foreign HTML: no scripts, no forms, no access to this page. */
-function frame(html) {
-  const element = make("iframe", "", "result");
-  element.setAttribute("sandbox", "");
-  element.title = "a result of the code";
-  element.srcdoc = html;
+function answer(text) {
+  const element = make("div", "", "answer");
+  element.append(markdown(text));
   return element;
 }

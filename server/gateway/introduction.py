@@ -6,7 +6,6 @@ its fingerprint, and how to trust it. What that exposes is told in SECURITY.md.
 """
 
 import asyncio
-import hashlib
 import logging
 import socket
 from html import escape
@@ -17,7 +16,7 @@ from string import Template
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
-from sayso.protocol.fingerprint import words
+from sayso.protocol.fingerprint import as_browsers_show, fingerprint, words
 from sayso.server.gateway.guard import Entrance, Strangers, guests_of
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.pages import page
@@ -125,9 +124,9 @@ async def _nobody_talks_here(_socket: ServerConnection) -> None:
 
 
 def _rendered(authority: bytes, home: str) -> str:
-    digest = hashlib.sha256(authority).hexdigest().upper()
-    pairs = ":".join(digest[at : at + 2] for at in range(0, len(digest), 2))
     template = Template(files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8"))
     return template.substitute(
-        fingerprint=pairs, words=escape(words(authority)), home=escape(home, quote=True)
+        fingerprint=as_browsers_show(fingerprint(authority)),
+        words=escape(words(authority)),
+        home=escape(home, quote=True),
     )

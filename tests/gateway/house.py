@@ -125,16 +125,24 @@ class House:
 
     async def get(self, path: str, method: str = "GET", **headers: str) -> tuple[int, str]:
         """A plain request; returns status and body."""
+        head, _, body = (await self._answer(path, method, headers)).partition("\r\n\r\n")
+        return int(head.split(" ")[1]), body
+
+    async def head(self, path: str) -> Mapping[str, str]:
+        """What an answer says of itself, names in small letters."""
+        lines = (await self._answer(path, "GET", {})).partition("\r\n\r\n")[0].split("\r\n")
+        return {name.lower(): value for name, _, value in (one.partition(": ") for one in lines)}
+
+    async def _answer(self, path: str, method: str, headers: Mapping[str, str]) -> str:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
-        lines = {"Host": f"127.0.0.1:{self.port}", "Connection": "close"} | headers
+        lines = {"Host": f"127.0.0.1:{self.port}", "Connection": "close"} | dict(headers)
         head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
         writer.write(f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode())
         async with asyncio.timeout(WAIT_S):
             answer = (await reader.read()).decode()
         writer.close()
         await writer.wait_closed()
-        head, _, body = answer.partition("\r\n\r\n")
-        return int(head.split(" ")[1]), body
+        return answer
 
 
 @asynccontextmanager

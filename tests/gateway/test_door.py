@@ -62,6 +62,32 @@ async def test_nothing_else_is_there_and_nothing_can_be_changed_by_a_request() -
         assert (await house.get("/ping", method="POST"))[0] >= 400
 
 
+async def test_no_request_reaches_the_house_but_to_look() -> None:
+    async with open_house() as house:
+        right = {"Authorization": f"Bearer {TOKEN}"}
+        for path in ("/", "/conversations/main", "/choices", "/files/abc", "/files/main/a", "/x"):
+            await house.get(path, **right)
+            for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"):
+                assert (await house.get(path, method=method, **right))[0] >= 400
+        await house.get("/conversations/main?new=yes", **right)
+        changed = (house.joined, house.left, house.gone, house.returned, house.commands)
+        assert not any(changed)
+        assert house.events.empty()
+
+
+async def test_the_page_says_what_it_may_load_and_who_may_frame_it() -> None:
+    async with open_house() as house:
+        for path in ("/", "/app.js", "/conversations", "/nothing"):
+            head = await house.head(path)
+            assert "default-src 'self'" in head["content-security-policy"]
+            assert "frame-ancestors 'none'" in head["content-security-policy"]
+            assert head["x-frame-options"] == "DENY"
+            assert head["x-content-type-options"] == "nosniff"
+            assert head["referrer-policy"] == "no-referrer"
+            assert "set-cookie" not in head
+            assert "access-control-allow-origin" not in head
+
+
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1:1", ""])
 async def test_a_name_that_was_made_to_point_here_is_refused(host: str) -> None:
     async with open_house() as house:

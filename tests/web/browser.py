@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,25 +29,38 @@ def chromium() -> str:
 
 
 @contextmanager
-def page(microphone: Path, width: int = 390, height: int = 844) -> Iterator[Page]:
-    """A fresh browser of a phone's size, which has never been here."""
+def page(
+    microphone: Path,
+    width: int = 390,
+    height: int = 844,
+    *,
+    flags: Iterable[str] = ("--use-fake-ui-for-media-stream", "--no-proxy-server"),
+    before: str = "",
+    complains: bool = False,
+) -> Iterator[Page]:
+    """A fresh browser of a phone's size, which has never been here.
+
+    `flags`: for who may use the microphone, and the way to the network; `before`: a script that
+    runs before the page's own; `complains`: it is expected to fail.
+    """
     expect.set_options(timeout=PATIENCE_MS)
-    flags = [
+    all_flags = [
+        *flags,
         "--no-sandbox",  # tests may run as root
-        "--use-fake-ui-for-media-stream",
         "--use-fake-device-for-media-stream",
         f"--use-file-for-fake-audio-capture={microphone}%noloop",
         "--autoplay-policy=no-user-gesture-required",
         # A browser calls its maker by itself; here it can't.
-        "--no-proxy-server",
-        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+        "--host-resolver-rules=MAP insecure.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     ]
     with TemporaryDirectory() as home, sync_playwright() as playwright:
         own = {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home}
         browser = playwright.chromium.launch(
-            executable_path=chromium(), args=flags, env={**os.environ, **own}
+            executable_path=chromium(), args=all_flags, env={**os.environ, **own}
         )
         context = browser.new_context(viewport={"width": width, "height": height})
+        if before:
+            context.add_init_script(before)
         opened = context.new_page()
         opened.set_default_timeout(PATIENCE_MS)
         complaints: list[str] = []
@@ -56,14 +69,14 @@ def page(microphone: Path, width: int = 390, height: int = 844) -> Iterator[Page
             yield opened
         finally:
             browser.close()
-        assert not complaints
+        assert bool(complaints) == complains, complaints
 
 
 @contextmanager
-def pairing(server: Server) -> Iterator[str]:
-    """`sayso pair` on the server's machine; gives the address with its code."""
+def pairing(server: Server, *options: str) -> Iterator[str]:
+    """`sayso pair` on the server's machine; gives the code, as the page's address takes it."""
     process = subprocess.Popen(
-        [SAYSO, "pair", "--server", server.url],
+        [SAYSO, "pair", "--server", server.url, *options],
         env=server.variables,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -75,8 +88,8 @@ def pairing(server: Server) -> Iterator[str]:
     try:
         for line in process.stdout:
             said += line
-            if found := re.search(r"http://\S+#pair=\S+", said):
-                yield found[0]
+            if found := re.search(r"#pair=[\w-]+", said):
+                yield f"http://127.0.0.1:{server.port}/{found[0]}"
                 break
         else:
             raise AssertionError(f"sayso pair showed no address: {said}")
@@ -84,3 +97,27 @@ def pairing(server: Server) -> Iterator[str]:
     finally:
         process.kill()
         process.communicate()
+
+
+def is_paired(opened: Page, server: Server, *options: str) -> None:
+    """By the address that the server's owner is shown."""
+    with pairing(server, *options) as address:
+        opened.goto(address)
+        expect(opened.locator("#state")).to_have_text("Ready")
+    assert "pair=" not in opened.url
+
+
+def ask(opened: Page, text: str) -> None:
+    """Type it."""
+    opened.fill("#words", text)
+    opened.press("#words", "Enter")
+
+
+def hold(opened: Page, seconds: float) -> None:
+    """Hold the button and let go."""
+    box = opened.locator("#talk").bounding_box()
+    assert box
+    opened.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    opened.mouse.down()
+    opened.wait_for_timeout(1_000 * seconds)
+    opened.mouse.up()

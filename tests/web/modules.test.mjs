@@ -47,7 +47,7 @@ test("what belongs to an older attempt is stale, and its speech is dropped", () 
   talker.hear({ t: "speech.start", turn: 1, gen: 0, stream: 4, rate: 16_000 });
   assert.ok(talker.speaking);
   const effects = talker.hear({ t: "turn.state", turn: 2, gen: 0, ears: "idle", work: "thinking", mouth: "silent" });
-  assert.deepEqual(effects, [{ do: "drop", stream: 4 }]);
+  assert.deepEqual(effects, [{ do: "drop", stream: 4 }, { do: "over" }]);
   assert.equal(talker.hear({ t: "reply.delta", turn: 1, gen: 0, text: "old" }), null);
   assert.deepEqual(talker.hearSound({ stream: 4 }), []);
   assert.ok(attemptOf({ turn: 3 }) > attemptOf({ turn: 2, gen: 9 }));

@@ -1,28 +1,62 @@
 """The page's pure modules against the golden transcripts and each rule, in node."""
 
+import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+import segno
 
 from tests.protocol.transcripts import GOLDEN
 from tests.repository.tree import ROOT
 
 TESTS = Path(__file__).with_name("modules.test.mjs")
 
+DRAW = """
+import { qr } from "./qr.js";
+const rows = (text) => qr(text).map((row) => row.map(Number).join(""));
+console.log(JSON.stringify(process.argv.slice(1).map(rows)));
+"""
 
-def test_the_pages_modules_keep_to_the_protocol(tmp_path: Path) -> None:
-    node = shutil.which("node")
-    if node is None:
-        if os.environ.get("SAYSO_TEST_EVERYTHING"):
-            pytest.fail("node is missing: apt install nodejs", pytrace=False)
-        pytest.skip("node is not installed")
-    # Outside of this folder node takes .js for modules only if a package.json says so.
-    web = tmp_path / "web"
-    shutil.copytree(ROOT / "client" / "web", web)
-    (web / "package.json").write_text('{"type": "module"}')
+
+@pytest.fixture
+def node() -> str:
+    found = shutil.which("node")
+    if found:
+        return found
+    if os.environ.get("SAYSO_TEST_EVERYTHING"):
+        pytest.fail("node is missing: apt install nodejs", pytrace=False)
+    pytest.skip("node is not installed")
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Path:
+    """The page's modules, where node takes .js for modules."""
+    there = tmp_path / "web"
+    shutil.copytree(ROOT / "client" / "web", there)
+    (there / "package.json").write_text('{"type": "module"}')
+    return there
+
+
+def test_the_pages_qr_codes_are_those_of_a_library(node: str, web: Path) -> None:
+    # As many characters as fit each version: what fills the rest up may differ, and means nothing.
+    texts = [f"{'https://x/#' * 30}"[:room] for room in (17, 32, 53, 78, 106, 134, 154, 192, 230)]
+    command = [node, "--input-type=module", "-e", DRAW, *texts]
+
+    drawn = subprocess.run(command, capture_output=True, text=True, check=True, cwd=web).stdout
+
+    for text, rows in zip(texts, json.loads(drawn), strict=True):
+        masks = (
+            segno.make(text, error="l", mode="byte", micro=False, boost_error=False, mask=mask)
+            for mask in range(8)
+        )
+        drawings = (["".join(map(str, row)) for row in code.matrix] for code in masks)
+        assert rows in list(drawings), text
+
+
+def test_the_pages_modules_keep_to_the_protocol(node: str, web: Path) -> None:
     variables = os.environ | {"SAYSO_WEB": str(web), "SAYSO_GOLDEN": str(GOLDEN)}
     command = [node, "--test", str(TESTS)]
 

@@ -1,0 +1,99 @@
+/** May this run? A card for each question: what, where, what it may touch; and a person's answer. */
+import { button, icon, list, make, words } from "./dom.js";
+import { code } from "./markdown.js";
+
+const DECIDED = {
+  yes: "Approved", edit: "Approved with changes", no: "Denied", expired: "Not answered in time", cancelled: "Taken back",
+};
+
+export class Requests {
+  #open = new Map();
+  #approve;
+
+  /** `approve(request, decision, code, lasting)` answers. */
+  constructor(approve) {
+    this.#approve = approve;
+  }
+
+  clear() {
+    this.#open.clear();
+  }
+
+  /** Returns a sentence for those who don't see it. */
+  ask(request, block) {
+    if (this.#open.has(request.id)) return "";
+    const card = make("section", "", "card asks");
+    const isAccess = request.kind === "access";
+    const title = make("h2");
+    title.append(icon("shield"), isAccess ? "May Sayso reach further?" : `May this ${request.language} run?`);
+    title.id = `request-${request.id}`;
+    card.setAttribute("aria-labelledby", title.id);
+    card.append(title);
+    if (request.code) card.append(code(request.code, request.language));
+    if (isAccess && request.why) card.append(words("p", `Because, it says: ${request.why}`));
+    card.append(list(isAccess ? "Then it may touch" : "It may touch", request.may_touch ?? []));
+    if (request.warnings?.length) card.append(list("Mind", request.warnings, "warnings"));
+    card.append(words("p", `In ${request.where}`, "note"), this.#actions(request, card), countdown(request, card));
+    block.append(card);
+    this.#open.set(request.id, card);
+    return `${title.textContent} ${(request.warnings ?? []).join(" ")}`;
+  }
+
+  /** The first answer of any device counts, and all see it. Returns a sentence. */
+  settle({ id, decision, by }) {
+    const card = this.#open.get(id);
+    if (!card) return "";
+    this.#open.delete(id);
+    const sentence = `${DECIDED[decision] ?? decision}${by ? ` on ${by}` : ""}.`;
+    card.replaceWith(words("p", sentence, "note"));
+    return sentence;
+  }
+
+  /** What was asked is no longer wanted. */
+  takeDown() {
+    for (const id of [...this.#open.keys()]) this.settle({ id, decision: "cancelled" });
+  }
+
+  #actions(request, card) {
+    const actions = make("div", "", "actions");
+    actions.append(
+      button("Approve", () => this.#approve(request, "yes"), "yes"),
+      button("Deny", () => this.#approve(request, "no"), "no"),
+    );
+    if (request.kind === "access") {
+      actions.append(button("Approve for good", () => this.#approve(request, "yes", undefined, true)));
+    } else if (request.code) {
+      actions.append(button("Edit", () => this.#edit(request, card, actions)));
+    }
+    return actions;
+  }
+
+  #edit(request, card, actions) {
+    const editor = make("textarea");
+    editor.value = request.code;
+    editor.setAttribute("aria-label", "Code to run instead");
+    editor.spellcheck = false;
+    card.querySelector("pre").replaceWith(editor);
+    actions.replaceChildren(
+      button("Run this instead", () => {
+        const isSame = editor.value === request.code;
+        this.#approve(request, isSame ? "yes" : "edit", isSame ? undefined : editor.value);
+      }, "yes"),
+      button("Deny", () => this.#approve(request, "no"), "no"),
+    );
+    editor.focus();
+  }
+}
+
+function countdown(request, card) {
+  const element = make("p", "", "note");
+  const until = Date.now() + 1_000 * (request.expires_s ?? 60);
+  const tick = () => {
+    const left = Math.max(0, Math.round((until - Date.now()) / 1_000));
+    element.textContent = `No answer means no: ${left} s left.`;
+    if (!left || !card.isConnected) clearInterval(ticking);
+  };
+  const ticking = setInterval(tick, 1_000);
+  element.textContent = `No answer means no: ${request.expires_s ?? 60} s left.`;
+  return element;
+}

@@ -1,0 +1,149 @@
+/** Code that runs: a card for each run, with its code, what it prints and draws, and what became of it. */
+import { button, icon, keep, make, scrolls, words } from "./dom.js";
+import { code } from "./markdown.js";
+
+/** Characters of output that are kept on the screen for one run. */
+const MOST_OUTPUT = 200_000;
+/** Changed files that are named one by one. */
+const MOST_FILES = 12;
+
+const STATUS = {
+  ok: "done", error: "failed", interrupted: "stopped", died: "ended; its variables are lost", refused: "not run",
+  unknown: "outcome unknown",
+};
+
+export class Runs {
+  #runs = new Map();
+  #house;
+  #stop;
+  #grown;
+
+  /** `house` fetches; `stop()` stops what runs; `grown()` is called when a card has grown. */
+  constructor(house, stop, grown) {
+    this.#house = house;
+    this.#stop = stop;
+    this.#grown = grown;
+  }
+
+  clear() {
+    this.#runs.clear();
+  }
+
+  begin({ id, language, code: text }, block) {
+    const card = make("details", "", "card");
+    const summary = make("summary");
+    const said = make("span", `${language}: running …`, "running");
+    const stop = button("Stop", (event) => {
+      event.preventDefault();
+      this.#stop();
+    });
+    summary.append(icon("code"), said);
+    const inside = make("div", "", "inside");
+    const copy = button("Copy", () => {
+      navigator.clipboard?.writeText(text).then(() => { copy.textContent = "Copied"; }, () => {});
+    });
+    inside.append(code(text, language), copy);
+    card.append(summary, inside);
+    const results = make("div", "", "results");
+    block.append(card, stop, results);
+    this.#runs.set(id, { said, stop, results, language, output: null, size: 0 });
+    this.#grown();
+  }
+
+  output(message) {
+    const run = this.#runs.get(message.id);
+    if (!run) return;
+    if (message.file) this.#fetched(run, message);
+    else if (message.mime === "text/html" && message.text) run.results.append(frame(message.text));
+    else this.#print(run, message);
+    this.#grown();
+  }
+
+  /** Whatever still runs was interrupted. */
+  leave() {
+    for (const [id, { stop }] of this.#runs) if (stop.isConnected) this.end({ id, status: "interrupted" });
+  }
+
+  /** Returns a sentence for those who don't see it. */
+  end({ id, status, seconds = 0, detail = "", changes = null }, conversation) {
+    const run = this.#runs.get(id);
+    if (!run) return "";
+    const time = seconds >= 0.1 ? ` in ${seconds.toFixed(1)} s` : "";
+    run.said.textContent = `${run.language}: ${STATUS[status] ?? status}${time}`;
+    run.said.className = status === "ok" ? "" : "failed";
+    run.stop.remove();
+    if (detail) run.results.append(words("p", detail, "note"));
+    if (changes) this.#changed(run, changes, conversation);
+    this.#grown();
+    return `${run.said.textContent}. ${detail}`;
+  }
+
+  #changed(run, { added = [], changed = [], deleted = [], more = 0 }, conversation) {
+    const there = [...added, ...changed].filter((path) => !path.endsWith("/"));
+    const inside = there.filter((path) => !path.startsWith("/"));
+    for (const path of inside.slice(0, MOST_FILES)) {
+      const name = path.split("/").at(-1);
+      const open = button("", async () => {
+        try {
+          keep(await this.#house.workspaceFile(conversation, path), name);
+        } catch (error) {
+          open.replaceWith(words("p", `${path} can't be fetched. ${error.message}`, "note bad"));
+        }
+      }, "file");
+      open.append(icon("file"), words("span", path));
+      open.setAttribute("aria-label", `Download ${path}`);
+      run.results.append(open);
+    }
+    const rest = there.length - Math.min(inside.length, MOST_FILES) + more;
+    const sentences = [];
+    if (rest) sentences.push(`${rest} more ${rest === 1 ? "file has" : "files have"} changed.`);
+    if (deleted.length) sentences.push(`Deleted: ${deleted.slice(0, MOST_FILES).join(", ")}.`);
+    if (sentences.length) run.results.append(words("p", sentences.join(" "), "note"));
+  }
+
+  #print(run, { text = "", kind }) {
+    if (!text || run.size > MOST_OUTPUT) return;
+    if (!run.output) {
+      run.output = scrolls(make("pre", "", "output"), "Output");
+      run.results.append(run.output);
+    }
+    run.size += text.length;
+    run.output.append(make("span", text, kind === "stderr" || kind === "error" ? "warnings" : ""));
+    if (run.size > MOST_OUTPUT) run.output.append("\n… the rest is with the server.");
+  }
+
+  async #fetched(run, { file, mime = "", text = "" }) {
+    const place = make("div");
+    run.output = null;
+    run.results.append(place);
+    let content;
+    try {
+      content = await this.#house.file(file);
+    } catch (error) {
+      place.append(words("p", `${text || mime} can't be fetched. ${error.message}`, "note bad"));
+      return;
+    }
+    if (mime.startsWith("image/")) {
+      const image = make("img", "", "result");
+      image.alt = text || "A picture that the code made";
+      image.onload = () => this.#grown();
+      image.src = URL.createObjectURL(content);
+      place.append(image);
+    } else if (mime === "text/html") place.append(frame(await content.text()));
+    else {
+      const open = button("", () => keep(content, text || file), "file");
+      open.append(icon("file"), words("span", text || "Download the result"));
+      place.append(open);
+    }
+    this.#grown();
+  }
+}
+
+/** Foreign HTML: no scripts, no forms, no access to this page. */
+function frame(html) {
+  const element = make("iframe", "", "result");
+  element.setAttribute("sandbox", "");
+  element.title = "A result of the code";
+  element.srcdoc = `<!doctype html><link rel="stylesheet" href="${location.origin}/result.css">${html}`;
+  return element;
+}

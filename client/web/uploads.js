@@ -1,0 +1,144 @@
+/**
+ * Files for the workspace: picked, dropped, pasted or photographed. Each is sent in pieces, the next one when
+ * the server has said that it has the one before; their names go along with the next request.
+ */
+import { $, button, icon, make, words } from "./dom.js";
+
+/** With base64 two thirds of the longest message that every server takes. */
+const PIECE_BYTES = 32_768;
+/** The server takes as many at once. */
+const MOST = 8;
+
+export class Uploads {
+  #send;
+  #count = 0;
+  #files = new Map();
+
+  /** `send(message)` puts it on the line. */
+  constructor(send) {
+    this.#send = send;
+    $("attach").addEventListener("click", () => $("picked").click());
+    $("photograph").addEventListener("click", () => $("photographed").click());
+    for (const picker of [$("picked"), $("photographed")]) {
+      picker.addEventListener("change", () => {
+        this.add(picker.files);
+        picker.value = "";
+      });
+    }
+    $("words").addEventListener("paste", (event) => {
+      if (!event.clipboardData.files.length) return;
+      event.preventDefault();
+      this.add(event.clipboardData.files);
+    });
+    this.#takeDrops($("stage"));
+  }
+
+  add(files) {
+    for (const file of files) {
+      this.#count += 1;
+      const upload = { id: `${Date.now()}-${this.#count}`, file, sent: 0, name: "", item: null, bar: make("progress") };
+      if (this.#files.size >= MOST) {
+        this.#refuse(upload, `Only ${MOST} files go along with one request: send these first.`);
+        continue;
+      }
+      this.#files.set(upload.id, upload);
+      this.#show(upload);
+      this.#sendPiece(upload, 0);
+    }
+  }
+
+  /** The server says how much it has. */
+  async got({ id, received = 0, name = "", problem = "" }) {
+    const upload = this.#files.get(id);
+    if (!upload) return;
+    if (problem) this.#refuse(upload, `${upload.file.name} was not taken. ${problem}`);
+    else if (name) {
+      upload.name = name;
+      upload.bar.remove();
+      upload.item.setAttribute("aria-label", `${name}: will be sent along`);
+    } else if (received === upload.sent) await this.#sendPiece(upload, received);
+    else this.#refuse(upload, `${upload.file.name} did not arrive: add it again.`);
+  }
+
+  get areComing() {
+    return [...this.#files.values()].some(({ name }) => !name);
+  }
+
+  /** The names of those that are there, for the request that they belong to; the row is empty then. */
+  take() {
+    const names = [...this.#files.values()].map(({ name }) => name);
+    this.#files.clear();
+    $("files").replaceChildren();
+    return names;
+  }
+
+  /** The server knows nothing of what was on its way. */
+  forget() {
+    for (const upload of [...this.#files.values()]) {
+      if (!upload.name) this.#refuse(upload, `${upload.file.name} did not arrive: add it again.`);
+    }
+  }
+
+  async #sendPiece(upload, offset) {
+    let data;
+    try {
+      const piece = upload.file.slice(offset, offset + PIECE_BYTES);
+      data = base64(new Uint8Array(await piece.arrayBuffer()));
+      upload.sent = offset + piece.size;
+    } catch {
+      this.#refuse(upload, `${upload.file.name} can't be read: add it again.`);
+      return;
+    }
+    upload.bar.value = upload.file.size ? upload.sent / upload.file.size : 1;
+    const { name, size } = upload.file;
+    this.#send({ t: "file.put", id: upload.id, name: name || "file", size, offset, data });
+  }
+
+  #show(upload) {
+    const item = make("li");
+    upload.item = item;
+    upload.bar.setAttribute("aria-label", `Sending ${upload.file.name}`);
+    item.append(icon("file"), words("span", upload.file.name), upload.bar, this.#away(upload));
+    $("files").append(item);
+  }
+
+  #away(upload) {
+    const away = button("", () => {
+      this.#files.delete(upload.id);
+      upload.item.remove();
+    }, "plain");
+    away.append(icon("close"));
+    away.setAttribute("aria-label", `Leave out ${upload.file.name}`);
+    return away;
+  }
+
+  #refuse(upload, sentence) {
+    this.#files.delete(upload.id);
+    upload.item ??= $("files").appendChild(make("li"));
+    upload.item.className = "bad";
+    upload.item.setAttribute("role", "alert");
+    upload.item.replaceChildren(words("span", sentence), this.#away(upload));
+  }
+
+  #takeDrops(place) {
+    const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
+    place.addEventListener("dragover", (event) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      place.classList.add("drop");
+    });
+    place.addEventListener("dragleave", () => place.classList.remove("drop"));
+    place.addEventListener("drop", (event) => {
+      place.classList.remove("drop");
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      this.add(event.dataTransfer.files);
+    });
+  }
+}
+
+function base64(bytes) {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 4_096) text += String.fromCharCode(...bytes.subarray(at, at + 4_096));
+  return btoa(text);
+}

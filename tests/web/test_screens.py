@@ -1,0 +1,263 @@
+"""The page's panels and cards in a real browser: in all sizes, and without eyes and mouse."""
+
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import FilePayload, Page, expect
+
+from tests.repository.tree import ROOT
+from tests.scripted_model import runs, says
+from tests.web.browser import ask, is_paired, page, pairing
+from tests.web.conftest import House
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.thorough,
+    pytest.mark.browser,
+    pytest.mark.timeout(240),
+]
+
+SCREENSHOTS = ROOT / "artefacts" / "screenshots"
+"""Kept for whoever wants to see what the tests saw."""
+
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+SIZES = ((320, 640), (390, 844), (1100, 800))
+
+ADMIN = ("--may", "talk,approve,admin")
+
+ANSWER = """The mean is `2.0`, and **half** of the days were dry.
+
+| Day | Rain in mm |
+|---|---|
+| Monday | 4.2 |
+
+- First, look at *Monday*.
+
+```text
+four millimetres
+```
+"""
+
+
+def is_fine(opened: Page, name: str, *, shots: bool = True) -> None:
+    """For everybody: no rule of accessibility is broken, nothing sticks out."""
+    for scheme in SCHEMES:
+        opened.emulate_media(color_scheme=scheme)
+        found = Axe().run(opened, options={"resultTypes": ["violations"]}).response["violations"]
+        assert not [(each["id"], each["nodes"][0]["html"]) for each in found], name
+    before = opened.viewport_size
+    assert before
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    for width, height in SIZES if shots else ():
+        opened.set_viewport_size({"width": width, "height": height})
+        wide = opened.evaluate("() => document.documentElement.scrollWidth")
+        assert wide <= width, f"{name} is {wide} wide"
+        for scheme in SCHEMES:
+            opened.emulate_media(color_scheme=scheme)
+            opened.screenshot(path=SCREENSHOTS / f"{name}-{width}-{scheme}.png")
+    opened.set_viewport_size(before)
+
+
+def test_every_screen_is_for_everybody(house: House, question: Path) -> None:
+    plot = "import matplotlib.pyplot as p\np.plot([1, 3, 2])\np.show()\nprint(25 * 40)"
+    house.model.add(runs(plot, "Let me **see**. "), says(ANSWER))
+    with page(question) as opened:
+        opened.goto(house.url)
+        is_fine(opened, "pairing")
+        is_paired(opened, house.server, "--person", house.person, *ADMIN)
+        is_fine(opened, "empty")
+        ask(opened, "how much did it rain")
+        expect(opened.locator(".card.asks h2")).to_be_visible()
+        is_fine(opened, "question")
+        opened.get_by_role("button", name="Approve").click()
+        expect(opened.locator(".answer table")).to_be_visible()
+        expect(opened.locator("img.result")).to_be_visible()
+        expect(opened.locator("#state")).to_have_text("Ready")
+        opened.locator("details.card summary").click()
+        is_fine(opened, "answer")
+        opened.locator("#open-drawer").click()
+        expect(opened.locator("#conversations [aria-current]")).to_be_visible()
+        is_fine(opened, "conversations", shots=False)
+        opened.keyboard.press("Escape")
+        opened.locator("#menu").click()
+        expect(opened.locator("#devices li").first).to_be_visible()
+        is_fine(opened, "settings")
+
+
+def test_conversations_are_begun_and_taken_up_with_their_past(house: House, question: Path) -> None:
+    house.model.add(says("It is 7."), runs("print(6 * 7)"), says("It is 42."))
+    with page(question, 1100, 800) as opened:
+        is_paired(opened, house.server, "--person", house.person, "--may", "talk,approve")
+        ask(opened, "what is 3 plus 4")
+        expect(opened.locator(".answer")).to_have_text("It is 7.")
+        expect(opened.locator("#title")).to_have_text(house.person)
+        opened.get_by_role("button", name="New conversation").click()
+        expect(opened.locator(".answer")).to_have_count(0)
+        expect(opened.locator("#title")).not_to_have_text(house.person)
+        ask(opened, "what is 6 times 7")
+        opened.get_by_role("button", name="Approve").click()
+        expect(opened.locator(".answer").last).to_have_text("It is 42.")
+        expect(opened.locator("#state")).to_have_text("Ready")
+        opened.reload()
+        expect(opened.locator(".you")).to_have_text("what is 6 times 7")
+        expect(opened.locator("details.card summary")).to_contain_text("python: done")
+        expect(opened.locator(".answer").last).to_contain_text("It is 42.")
+        opened.get_by_role("button", name=house.person).click()
+        expect(opened.locator(".you")).to_have_text("what is 3 plus 4")
+        expect(opened.locator(".answer")).to_have_text("It is 7.")
+
+
+def test_a_question_is_settled_on_all_devices_at_once(house: House, question: Path) -> None:
+    house.model.add(runs("print('x')"), says("As you wish."))
+    with page(question) as opened:
+        is_paired(opened, house.server, "--person", house.person, "--name", "phone")
+        ask(opened, "print something")
+        other = opened.context.new_page()
+        other.goto(house.url)
+        expect(other.locator(".card.asks h2")).to_have_text("May this python run?")
+        other.get_by_role("button", name="Deny").click()
+        expect(opened.locator(".card.asks")).to_have_count(0)
+        expect(opened.locator(".note").last).to_contain_text("Denied on")
+        expect(opened.locator(".answer").last).to_have_text("As you wish.")
+
+
+def test_files_go_up_and_come_down_again(house: House, question: Path, tmp_path: Path) -> None:
+    copy = "open('copy.csv', 'w').write(open('rain.csv').read())"
+    house.model.add(runs(copy), says("It is copied."))
+    rain = b"day,mm\n" * 20_000
+    with page(question) as opened:
+        is_paired(opened, house.server, "--person", house.person)
+        rained = FilePayload(name="rain.csv", mimeType="text/csv", buffer=rain)
+        opened.set_input_files("#picked", [rained])
+        expect(opened.get_by_label("rain.csv: will be sent along")).to_be_visible()
+        large = FilePayload(name="large.bin", mimeType="", buffer=bytes(1_200_000))
+        opened.set_input_files("#picked", [large])
+        expect(opened.locator("#files .bad")).to_contain_text("more than 1 MB are not taken")
+        opened.get_by_role("button", name="Leave out large.bin").click()
+        ask(opened, "copy it")
+        expect(opened.locator("#files li")).to_have_count(0)
+        opened.get_by_role("button", name="Approve").click()
+        with opened.expect_download() as download:
+            opened.get_by_role("button", name="Download copy.csv").click()
+        assert Path(download.value.path()).read_bytes() == rain
+        dropped = """() => {
+          const transfer = new DataTransfer();
+          transfer.items.add(new File(['dropped'], 'dropped.txt'));
+          const drop = (type, target) => target.dispatchEvent(
+            new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+          drop('dragover', document.getElementById('conversation'));
+          drop('drop', document.getElementById('conversation'));
+          document.getElementById('words').dispatchEvent(
+            new ClipboardEvent('paste', { clipboardData: transfer, cancelable: true }));
+        }"""
+        opened.evaluate(dropped)
+        expect(opened.locator("#files [aria-label^='dropped']")).to_have_count(2)
+
+
+def test_voice_mode_and_devices_are_chosen_on_the_settings_page(
+    house: House, question: Path
+) -> None:
+    with page(question) as opened:
+        is_paired(opened, house.server, "--person", house.person, *ADMIN, "--name", "desk")
+        with pairing(house.server, "--name", "lamp", "--person", house.person) as address:
+            other = opened.context.browser.new_context()  # type: ignore[union-attr]
+            lamp = other.new_page()
+            lamp.goto(address)
+            expect(lamp.locator("#state")).to_have_text("Ready")
+        opened.locator("#menu").click()
+        opened.get_by_label("Voice").select_option("en_US-joe-medium")
+        opened.get_by_role("radio", name="read-only").check()
+        expect(opened.locator("#settings-said")).to_contain_text("The mode is read-only")
+        opened.get_by_label("Language model").fill("no such model")
+        opened.get_by_role("button", name="Use", exact=True).click()
+        expect(opened.locator("#settings-said")).not_to_contain_text("The mode")
+        opened.on("dialog", lambda dialog: dialog.accept())
+        opened.get_by_role("button", name="Turn out lamp").click()
+        expect(lamp.get_by_role("alert")).to_contain_text("turned out")
+        expect(opened.get_by_role("button", name="Turn out lamp")).to_have_count(0)
+        opened.get_by_role("button", name="Pair another device").click()
+        expect(opened.get_by_role("img", name="Code that pairs")).to_be_visible()
+        trust = opened.locator("#letting-in .digest").inner_text()
+        is_fine(opened, "letting-in", shots=False)
+        other.close()
+        opened.reload()
+        opened.locator("#menu").click()
+        expect(opened.get_by_role("radio", name="read-only")).to_be_checked()
+        expect(opened.get_by_label("Voice")).to_have_value("en_US-joe-medium")
+        opened.keyboard.press("Escape")
+        assert trust.startswith("http://127.0.0.1:")
+
+
+def test_the_page_that_introduces_the_server_is_for_everybody(house: House, question: Path) -> None:
+    with page(question) as opened:
+        is_paired(opened, house.server, "--person", house.person, *ADMIN)
+        opened.locator("#menu").click()
+        opened.get_by_role("button", name="Pair another device").click()
+        trust = opened.locator("#letting-in .digest").inner_text()
+        new = opened.context.new_page()
+        new.goto(trust)
+        expect(new.get_by_role("heading", level=1)).to_have_text(
+            "Let this device trust your server"
+        )
+        is_fine(new, "introduction")
+        with new.expect_download() as download:
+            new.get_by_role("link", name="Download the certificate").click()
+        assert download.value.suggested_filename == "sayso.crt"
+
+
+def test_everything_is_reached_without_a_mouse_and_told_without_a_screen(
+    house: House, question: Path
+) -> None:
+    house.model.add(runs("print('x')"), says("مرحبا بك"))
+    with page(question) as opened:
+        is_paired(opened, house.server, "--person", house.person)
+        opened.locator("#conversation").focus()
+        names = set()
+        for _ in range(16):
+            opened.keyboard.press("Tab")
+            names.add(opened.evaluate("() => document.activeElement.id"))
+        assert {
+            "open-drawer",
+            "menu",
+            "conversation",
+            "words",
+            "send",
+            "hands-free",
+            "talk",
+        } <= names
+        opened.locator("#conversation").focus()
+        opened.keyboard.down(" ")
+        expect(opened.locator("#state")).to_have_text("Listening")
+        opened.keyboard.press("Escape")
+        opened.keyboard.up(" ")
+        expect(opened.locator("#state")).to_have_text("Ready")
+        opened.locator("#talk").press("Enter")
+        expect(opened.locator("#talk-label")).to_have_text("Tap to send")
+        opened.keyboard.press("Escape")
+        ask(opened, "print something")
+        told = opened.get_by_role("log", name="What happened")
+        expect(told).to_contain_text("May this python run?")
+        opened.get_by_role("button", name="Approve").focus()
+        opened.keyboard.press("Enter")
+        expect(told).to_contain_text("Approved")
+        expect(told).to_contain_text("python: done")
+        answer = opened.locator(".answer p").last
+        expect(answer).to_have_text("مرحبا بك")
+        expect(answer).to_have_css("direction", "rtl")
+        expect(answer).to_have_css("text-align", "start")
+
+
+def test_a_reminder_is_shown_and_a_command_answered(house: House, question: Path) -> None:
+    with page(question) as opened:
+        is_paired(opened, house.server, "--person", house.person)
+        ask(opened, "set a timer for 1 second")
+        expect(opened.locator(".told")).to_be_visible()
+        ask(opened, "/help")
+        expect(opened.locator(".note").last).to_contain_text("/resume")
+        ask(opened, "/export")
+        with opened.expect_download() as download:
+            opened.get_by_role("button", name=".ipynb").click()
+        assert download.value.suggested_filename.endswith(".ipynb")
