@@ -1,13 +1,15 @@
 """Lines that break ten thousand times: what is lost, doubled, done twice, and how soon one is back.
 
 Half an hour of a bad day in a minute or two: several callers at once, each over a line of its own
-that is cut at random bytes in either direction, in the middle of a frame as well.
+that is cut at random bytes in either direction, in the middle of a frame as well. Before that, one
+whose code really runs, with questions for a yes.
 """
 
 import asyncio
 from collections.abc import Iterator
 from itertools import count
 
+from bench import cut_cells
 from bench.figures import spread
 from tests.gateway.hardship import Toll, endure
 
@@ -16,11 +18,14 @@ AT_ONCE = 8
 REQUESTS = 250
 """Of one caller over one bad line; then comes another seed."""
 SEED = 1
+CUTS_A_CELL = 50
+"""Code really runs under a few of the cuts: it takes a hundred times as long as counting."""
 
 
 def measure(cuts: int) -> tuple[Toll, float]:
     """What it took to be cut so often, and the 95th percentile of the time until one is back."""
-    toll = asyncio.run(_endure(cuts))
+    toll = asyncio.run(cut_cells.endure(SEED, max(10, cuts // CUTS_A_CELL)))
+    toll += asyncio.run(_endure(cuts - toll.cuts))
     return toll, spread(toll.resumed_s, 3)["p95"]
 
 
