@@ -60,6 +60,12 @@ class Talk:
         parser.add_argument(
             "--plain", action="store_true", help="line by line, for screen readers and no colour"
         )
+        parser.add_argument(
+            "--hotkey",
+            metavar="KEY",
+            default="",
+            help="a key to hold from anywhere on the desktop, like f9 (X11, macOS, Windows)",
+        )
         parser.add_argument("-v", "--verbose", action="count", default=0, help="show times too")
         parser.add_argument("--once", action="store_true", help="one turn on files, then leave")
         parser.add_argument("--json", action="store_true", help="write events as JSON lines")
@@ -158,7 +164,7 @@ async def _plainly(arguments: argparse.Namespace) -> int:
     talking = PlainTalking(screen)
     keeper = keep_files(talking, arguments.server)
     session, sound, talking.hands_free = await _session(arguments, keeper)
-    return await talking.run(session, sound.microphone)
+    return await talking.run(session, sound.microphone, arguments.hotkey)
 
 
 async def _on_screen(arguments: argparse.Namespace) -> int:
@@ -171,7 +177,8 @@ async def _on_screen(arguments: argparse.Namespace) -> int:
     screen = TerminalScreen(LiveArea(), verbosity=arguments.verbose)
     keeper = keep_files(screen, arguments.server)
     session, sound, hands_free = await _session(arguments, keeper)
-    return await Talking(screen, session, hands_free).run(sound.microphone)
+    talking = Talking(screen, session, hands_free, arguments.hotkey)
+    return await talking.run(sound.microphone)
 
 
 async def _in_background(arguments: argparse.Namespace) -> int:

@@ -16,6 +16,8 @@ from sayso.protocol.messages import ApprovalRequest, TurnState
 
 HOLD = "hold space to talk · type to write · /help"
 TOGGLE = "space to talk, space to send · type to write · /help"
+ANYWHERE = "hold "
+"""Before the name of a key that talks from anywhere, and before the others."""
 TYPE = "type, and press Enter · /help"
 """How one can talk here."""
 
@@ -160,9 +162,10 @@ class Board:
 
     def _hint(self) -> str:
         if self.listening:
-            return (
-                "let go to send" if self.keys.startswith("hold") else "space to send · Esc to drop"
-            )
+            if self.keys.endswith(HOLD):
+                return "let go to send"
+            anywhere = "let go, or " if self.keys.startswith(ANYWHERE) else ""
+            return f"{anywhere}space to send · Esc to drop"
         if self.line.text.startswith("/"):
             return slash.hint(self.line.text, self.commands)
         if self.line.text:

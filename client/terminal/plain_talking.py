@@ -13,6 +13,7 @@ from contextlib import aclosing
 from sayso.audio.errors import AudioError
 from sayso.audio.microphone import FileMicrophone, Microphone
 from sayso.client.hands_free import HandsFree
+from sayso.client.hotkey import Hotkey
 from sayso.client.link_events import LinkChange
 from sayso.client.once import Ask, put
 from sayso.client.seen import Seen
@@ -72,11 +73,14 @@ class PlainTalking:
                 case ApprovalDone() | Conversation() | TurnState(work="idle"):
                     self._request = None
 
-    async def run(self, session: Session, microphone: Microphone | None) -> int:
+    async def run(self, session: Session, microphone: Microphone | None, hotkey: str = "") -> int:
         """Goes on until the person leaves, or the server refuses us."""
         loop = asyncio.get_running_loop()
+        anywhere = Hotkey(hotkey, session.press, session.release) if hotkey else None
         loop.add_signal_handler(signal.SIGINT, self._interrupt, session)
         talk = HANDS_FREE if self.hands_free else TALK
+        if anywhere and microphone:
+            talk = f"Hold {hotkey} anywhere on the desktop to talk. {talk}"
         self._screen.say(talk if microphone else TYPE)
         conversing = asyncio.create_task(session.run())
         tasks = {
@@ -103,6 +107,8 @@ class PlainTalking:
             for task in everything:
                 task.cancel()
             await asyncio.gather(*everything, return_exceptions=True)
+            if anywhere:
+                anywhere.close()
             self._screen.end_reply()
 
     async def _read(self, session: Session, microphone: Microphone | None) -> None:

@@ -2,13 +2,15 @@
 
 import asyncio
 import signal
+from contextlib import ExitStack
 
 from sayso.audio.errors import AudioError
 from sayso.audio.microphone import FileMicrophone, Microphone
 from sayso.client.hands_free import HandsFree
+from sayso.client.hotkey import Hotkey
 from sayso.client.seen import Notice
 from sayso.client.session import Session
-from sayso.client.terminal.board import HOLD, TOGGLE, TYPE
+from sayso.client.terminal.board import ANYWHERE, HOLD, TOGGLE, TYPE
 from sayso.client.terminal.keyboard import Keyboard
 from sayso.client.terminal.screen import TerminalScreen
 from sayso.client.terminal.tty import Terminal, quiet
@@ -21,8 +23,13 @@ class Talking:
     """Everything that runs while a person sits at the terminal."""
 
     def __init__(
-        self, screen: TerminalScreen, session: Session, hands_free: HandsFree | None = None
+        self,
+        screen: TerminalScreen,
+        session: Session,
+        hands_free: HandsFree | None = None,
+        hotkey: str = "",
     ) -> None:
+        self._hotkey = hotkey
         self._screen = screen
         self._session = session
         self._hands_free = hands_free
@@ -39,7 +46,12 @@ class Talking:
         loop.add_signal_handler(signal.SIGINT, self._keyboard.interrupt)
         loop.add_signal_handler(signal.SIGTERM, self._end)
         loop.add_signal_handler(signal.SIGHUP, self._end)
-        with self._terminal.raw(), quiet():
+        with ExitStack() as held:
+            if self._hotkey:
+                hotkey = Hotkey(self._hotkey, self._talk, self._session.release)
+                held.callback(hotkey.close)
+            held.enter_context(self._terminal.raw())
+            held.enter_context(quiet())
             try:
                 return await self._until_left()
             finally:
@@ -75,6 +87,8 @@ class Talking:
         """Finds out how one can talk here, and says so."""
         holds = await self._terminal.ask_for_releases()
         talks = HOLD if holds else TOGGLE
+        if self._hotkey:
+            talks = f"{ANYWHERE}{self._hotkey} anywhere · {talks}"
         self._screen.board.keys = talks if self._microphone is not None else TYPE
         self._screen.touch()
         if await self._terminal.ask_for_pictures():
