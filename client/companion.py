@@ -24,6 +24,10 @@ MOST_AT_ONCE = 8
 LONGEST = 200
 """Characters of a notification: desktops cut longer ones."""
 
+MUTE, UNMUTE = signal.SIGUSR1, signal.SIGUSR2
+"""What `sayso service mute` and `unmute` send."""
+MUTED = "The microphone is closed. `sayso service unmute` opens it again."
+
 Notify = Callable[[str, str], list[str] | None]
 """Gives the command that shows a title and a text. None: this desktop has none."""
 
@@ -75,6 +79,8 @@ class Companion:
         ended = asyncio.Event()
         for name in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(name, ended.set)
+        loop.add_signal_handler(MUTE, self._mute, hands_free, True)
+        loop.add_signal_handler(UNMUTE, self._mute, hands_free, False)
         conversing = asyncio.create_task(session.run())
         listening = asyncio.create_task(hands_free.listen(microphone))
         waiting = asyncio.create_task(ended.wait())
@@ -94,6 +100,10 @@ class Companion:
             for task in (*tasks, *self._tasks):
                 task.cancel()
             await asyncio.gather(*tasks, *self._tasks, return_exceptions=True)
+
+    def _mute(self, hands_free: HandsFree, on: bool) -> None:
+        hands_free.mute(on=on)
+        self._tell("Sayso", MUTED if on else "The microphone is open again.")
 
     def _tell(self, title: str, text: str) -> None:
         command = self._notify(title, text)

@@ -38,6 +38,10 @@ class Manager(Protocol):
         """Ends the service, and forgets it. Raises NoService."""
         ...
 
+    def signal(self, name: str) -> None:
+        """Sends it a signal, like USR1. Raises NoService."""
+        ...
+
 
 class OwnSystemd:
     """A unit of the person's: no root is needed."""
@@ -59,6 +63,9 @@ class OwnSystemd:
         control("systemctl", "--user", "disable", "--now", UNIT, must=False)
         _remove(self.path)
         control("systemctl", "--user", "daemon-reload", must=False)
+
+    def signal(self, name: str) -> None:
+        control("systemctl", "--user", "kill", f"--signal={name}", "--kill-who=main", UNIT)
 
 
 class MachineSystemd:
@@ -90,6 +97,9 @@ class MachineSystemd:
         self._control("rm", str(self.path))
         self._control("systemctl", "daemon-reload", must=False)
 
+    def signal(self, name: str) -> None:
+        self._control("systemctl", "kill", f"--signal={name}", "--kill-who=main", HEADLESS_UNIT)
+
     def _control(self, *command: str, must: bool = True) -> None:
         control(*(("sudo",) if os.geteuid() else ()), *command, must=must)
 
@@ -113,6 +123,9 @@ class Launchd:
     def remove(self) -> None:
         control("launchctl", "bootout", self._domain, str(self.path), must=False)
         _remove(self.path)
+
+    def signal(self, name: str) -> None:
+        control("launchctl", "kill", f"SIG{name}", f"{self._domain}/{LABEL}")
 
 
 def own() -> Manager:

@@ -120,16 +120,19 @@ class SoundCard:
 
     def listened_to(self) -> int:
         """How many programs have the microphone open: what a desktop's own sign shows."""
-        listed = subprocess.run(
-            ["pactl", "list", "short", "source-outputs"],
+        (microphone,) = (row[0] for row in self._listed("sources") if row[1] == "microphone")
+        return sum(row[1] == microphone for row in self._listed("source-outputs"))
+
+    def _listed(self, what: str) -> list[list[str]]:
+        done = subprocess.run(
+            ["pactl", "list", "short", what],
             env=self._variables,
             capture_output=True,
             check=True,
             text=True,
             timeout=START_S,
-        ).stdout
-        # The remapped microphone itself is one reader of the air.
-        return sum("module-remap-source" not in line for line in listed.splitlines())
+        )
+        return [line.split("\t") for line in done.stdout.splitlines()]
 
     def __exit__(
         self,
@@ -152,14 +155,7 @@ class SoundCard:
         """
         air = ["source=speaker.monitor", "sink=air", "latency_msec=30"]
         self._pactl("load-module", "module-loopback", *air)
-        inputs = subprocess.run(
-            ["pactl", "list", "short", "sink-inputs"],
-            env=self._variables,
-            capture_output=True,
-            check=True,
-            text=True,
-            timeout=START_S,
-        ).stdout.split()
+        inputs = self._listed("sink-inputs")[0]
         self._pactl("set-sink-input-volume", inputs[0], f"{percent}%")
 
     def speak_into_microphone(self, path: Path) -> None:

@@ -4,6 +4,7 @@
     sayso service install --headless --button gpio:17 --led gpio:18
                                                begins now, and whenever the device has power
     sayso service status
+    sayso service mute                         closes the microphone; unmute opens it again
     sayso service uninstall
 
 On Linux it is a unit of systemd (the person's own; with --headless the machine's), on macOS an
@@ -17,6 +18,7 @@ import sys
 
 from sayso.audio.errors import AudioError
 from sayso.client.background import headless_unit, launchd_list, systemd_unit
+from sayso.client.companion import MUTE, MUTED, UNMUTE
 from sayso.client.hands_free import NO_WORD
 from sayso.client.hands_free_options import add_hands_free
 from sayso.client.headless.options import add_headless, check
@@ -31,7 +33,7 @@ class Service:
     summary = "let Sayso listen in the background of this desktop, or on a device without a screen"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("verb", choices=("install", "status", "uninstall"))
+        parser.add_argument("verb", choices=("install", "status", "mute", "unmute", "uninstall"))
         add_server(parser)
         parser.add_argument("--mic", metavar="NAME", default="", help="as of `sayso talk`")
         parser.add_argument("--speaker", metavar="NAME", default="", help="as of `sayso talk`")
@@ -44,6 +46,8 @@ class Service:
                 return _install(arguments)
             case "uninstall":
                 return _uninstall()
+            case "mute" | "unmute" as verb:
+                return _mute(on=verb == "mute")
             case _:
                 return _status()
 
@@ -126,6 +130,16 @@ def _status() -> int:
     if not down:
         print("Sayso listens in the background.")
     return 1 if down else 0
+
+
+def _mute(*, on: bool) -> int:
+    installed = _installed()
+    if not installed:
+        raise NoService("There is no service here: `sayso service install` makes one.")
+    for manager in installed:
+        manager.signal((MUTE if on else UNMUTE).name.removeprefix("SIG"))
+    print(MUTED if on else "The microphone is open again.")
+    return 0
 
 
 def _uninstall() -> int:

@@ -19,6 +19,7 @@ from typing import TextIO
 from sayso.audio.microphone import DeviceChange
 from sayso.audio.pcm import SAMPLE_BYTES
 from sayso.client.acquaintance import file_of, read
+from sayso.client.companion import MUTE, MUTED, UNMUTE
 from sayso.client.errors import ClientError
 from sayso.client.hands_free import HandsFree
 from sayso.client.headless.arrival import PLACES, arrive
@@ -27,6 +28,7 @@ from sayso.client.headless.lights import LOOKS, Signs, State
 from sayso.client.headless.pins import Light
 from sayso.client.headless.sentences import Manner, Saying, sound
 from sayso.client.link_events import LinkChange, LinkState
+from sayso.client.seen import HandsFree as HandsFreeSeen
 from sayso.client.seen import Notice, Screen, Seen
 from sayso.client.session import Session
 from sayso.client.sound import Sound
@@ -81,12 +83,16 @@ class Appliance:
         self._herald = Herald(self._say_soon)
         self._to_say: asyncio.Queue[Saying] = asyncio.Queue(MOST_TO_SAY)
         self._session: Session | None = None
+        self._listen: Callable[[], asyncio.Task[None]] | None = None
+        """Opens the microphone."""
+        self._hearing: asyncio.Task[None] | None = None
+        self._muted = False
         self._ended = asyncio.Event()
 
     # What a person does.
 
     def press(self) -> None:
-        if self._session is not None:
+        if self._session is not None and not self._muted:
             self._session.press()
 
     def release(self) -> None:
@@ -118,6 +124,8 @@ class Appliance:
         loop = asyncio.get_running_loop()
         for name in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(name, self._ended.set)
+        loop.add_signal_handler(MUTE, partial(self._mute, on=True))
+        loop.add_signal_handler(UNMUTE, partial(self._mute, on=False))
         self._shine("starting")
         living = asyncio.create_task(self._live())
         ending = asyncio.create_task(self._ended.wait())
@@ -177,18 +185,32 @@ class Appliance:
         microphone = sounds.microphone
         try:
             async with asyncio.TaskGroup() as tasks:
-                helpers = [tasks.create_task(self._speak_up(session))]
+                speaking = tasks.create_task(self._speak_up(session))
                 if microphone is not None:
-                    hearing = (hands_free or session).listen(microphone)
-                    helpers.append(tasks.create_task(hearing))
+                    listen = (hands_free or session).listen
+                    self._listen = lambda: tasks.create_task(listen(microphone))
+                    self._hearing = None if self._muted else self._listen()
                 self._session = session
                 await session.run()
-                for helper in helpers:
-                    helper.cancel()
+                speaking.cancel()
+                if self._hearing is not None:
+                    self._hearing.cancel()
         finally:
-            self._session = None
+            self._session = self._hearing = self._listen = None
         while not self._to_say.empty():
             await self._say_alone(self._to_say.get_nowait())
+
+    def _mute(self, *, on: bool) -> None:
+        """Closes the microphone itself, or opens it again."""
+        if on == self._muted:
+            return
+        self._muted = on
+        if self._hearing is not None and on:
+            self._hearing.cancel()
+        if self._listen is not None and not on:
+            self._hearing = self._listen()
+        self.show(HandsFreeSeen("muted" if on else "waiting"))
+        self._write(MUTED if on else "The microphone is open again.")
 
     # What the device says.
 

@@ -9,15 +9,16 @@ from typing import Literal
 
 from sayso.audio.microphone import DeviceChange
 from sayso.client.link_events import LinkChange, LinkState
-from sayso.client.seen import MicPressed, MicReleased, Seen
-from sayso.protocol.codec import Envelope
-from sayso.protocol.messages import ApprovalDone, ApprovalRequest, Error, TurnState
+from sayso.client.seen import HandsFree, MicPressed, MicReleased, Seen
+from sayso.protocol.codec import Envelope, Unknown
+from sayso.protocol.messages import ApprovalDone, ApprovalRequest, Error, Message, TurnState
 
 State = Literal[
     "starting",
     "unpaired",
     "connecting",
     "deaf",
+    "muted",
     "ready",
     "listening",
     "thinking",
@@ -47,6 +48,7 @@ LOOKS: dict[State, Look] = {
     "unpaired": Look((0, 0, 1), "blinks", on_s=0.9, off_s=0.1),
     "connecting": Look((1, 0.5, 0), "blinks", on_s=0.1, off_s=0.9),
     "deaf": Look((1, 0, 0), "blinks", on_s=0.1, off_s=0.1),
+    "muted": Look((1, 0, 0), brightness=0.05),
     "ready": Look((0, 0, 0), brightness=0),
     "listening": Look((0, 0, 1)),
     "thinking": Look((0.5, 0, 1), "breathes", on_s=1.0),
@@ -64,6 +66,7 @@ class Signs:
         self._line: State | None = "starting"
         """Why nothing can be asked now."""
         self._deaf = False
+        self._muted = False
         self._listening = False
         self._asked: set[str] = set()
         self._turn = TurnState("idle", "idle", "silent")
@@ -75,6 +78,7 @@ class Signs:
             (self._listening, "listening"),
             (self._line, self._line),
             (self._deaf, "deaf"),
+            (self._muted, "muted"),
             (self._asked, "asking"),
             (self._turn.mouth != "silent", "speaking"),
             (self._turn.work != "idle" or self._turn.ears == "committed", "thinking"),
@@ -88,17 +92,26 @@ class Signs:
                 self._link(seen)
             case DeviceChange(part="microphone", state=state):
                 self._deaf = state == "lost"
+            case HandsFree(state=state):
+                self._muted = state == "muted"
             case MicPressed():
                 self._listening, self._trouble = True, False
             case MicReleased():
                 self._listening = False
-            case Envelope(message=ApprovalRequest(id=number)):
+            case Envelope(message=message):
+                self._message(message)
+            case _:
+                pass
+
+    def _message(self, message: Message | Unknown) -> None:
+        match message:
+            case ApprovalRequest(id=number):
                 self._asked.add(number)
-            case Envelope(message=ApprovalDone(id=number)):
+            case ApprovalDone(id=number):
                 self._asked.discard(number)
-            case Envelope(message=Error()):
+            case Error():
                 self._trouble = True
-            case Envelope(message=TurnState() as turn):
+            case TurnState() as turn:
                 self._turn = turn
                 if turn.work == "idle":
                     self._asked.clear()

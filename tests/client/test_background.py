@@ -70,6 +70,7 @@ async def test_the_service_is_installed_looked_at_and_removed(tools: Path) -> No
     assert "--background" in unit.read_text()
     assert "okay nabu" in unit.read_text()
     assert (await sayso("service", "status")).code == 0
+    assert "is closed" in (await sayso("service", "mute")).out
     assert (await sayso("service", "uninstall")).code == 0
     assert not unit.exists()
     assert calls(tools) == [
@@ -77,6 +78,7 @@ async def test_the_service_is_installed_looked_at_and_removed(tools: Path) -> No
         f"systemctl --user enable {UNIT}",
         f"systemctl --user restart {UNIT}",
         f"systemctl --user is-active --quiet {UNIT}",
+        f"systemctl --user kill --signal=USR1 --kill-who=main {UNIT}",
         f"systemctl --user disable --now {UNIT}",
         "systemctl --user daemon-reload",
     ]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from sayso.client.hotkey import Hotkey, NoHotkey
-from sayso.protocol.messages import ListenStart, ListenStop
-from tests.client.programs import give_token, window
+from sayso.protocol.messages import ListenStart, ListenStop, PlayState
+from tests.client.programs import SOON, give_token, window
 from tests.client.server_double import Answer, Conversation, ServerDouble
 from tests.pulse import SoundCard, write_tone
 
@@ -92,6 +92,11 @@ async def test_the_key_is_held_elsewhere_on_the_desktop(
         seen.type("")
         await asyncio.to_thread(key, display, RELEASE)
         await seen.sees("Two and two is four.")
+        async with asyncio.timeout(SOON):
+            while True:
+                if any(isinstance(heard, PlayState) and heard.done for heard in conversation.heard):
+                    break
+                await asyncio.sleep(0.1)
         seen.type("\x04")
         assert await seen.ends() == 0
     kinds = [type(heard) for heard in conversation.heard]

@@ -47,8 +47,14 @@ async def test_the_wake_word_a_question_and_a_stop_over_the_answer(
             await asyncio.to_thread(sound_card.speak_into_microphone, stop)
             terminal.type("")
             await terminal.sees("go on, or be silent", "waiting for the wake word", "ready")
+        assert await asyncio.to_thread(sound_card.listened_to) == 1
         terminal.type("\x14")
         await terminal.sees("muted")
+        async with asyncio.timeout(20):
+            while True:
+                if await asyncio.to_thread(sound_card.listened_to) == 0:
+                    break
+                await asyncio.sleep(0.2)
         terminal.type("/quit\r")
         assert await terminal.ends() == 0
 

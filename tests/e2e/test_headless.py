@@ -3,12 +3,13 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
 
+from sayso.client.companion import MUTE, UNMUTE
 from sayso.protocol.frames import AudioFrame
 from sayso.protocol.messages import ListenStart, ListenStop
 from tests.client.programs import give_token
@@ -87,12 +88,16 @@ async def device(*flags: str, environment: Mapping[str, str]) -> AsyncIterator[P
         await pi.close()
 
 
-async def until_heard(conversation: Conversation, kind: type) -> None:
+async def until(so: Callable[[], bool]) -> None:
     async with asyncio.timeout(SOON):
         while True:
-            if any(isinstance(heard, kind) for heard in conversation.heard):
+            if await asyncio.to_thread(so):
                 return
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.2)
+
+
+async def until_heard(conversation: Conversation, kind: type) -> None:
+    await until(lambda: any(isinstance(heard, kind) for heard in conversation.heard))
 
 
 async def test_a_button_is_held_and_the_answer_is_heard(
@@ -115,6 +120,13 @@ async def test_a_button_is_held_and_the_answer_is_heard(
                 await until_heard(conversation, ListenStop)
                 speaking = await pi.sees(f"pin {LED} 0.3", listening)
                 await pi.sees(f"pin {LED} 0", speaking)
+                assert await asyncio.to_thread(sound_card.listened_to) == 1
+                pi.process.send_signal(MUTE)
+                muted = await pi.sees("The microphone is closed", speaking)
+                await until(lambda: sound_card.listened_to() == 0)
+                pi.process.send_signal(UNMUTE)
+                await pi.sees("The microphone is open", muted)
+                await until(lambda: sound_card.listened_to() == 1)
                 pi.process.terminate()
                 async with asyncio.timeout(SOON):
                     assert await pi.process.wait() == 0
