@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from sayso.client.headless.arrival import arrive
+from sayso.protocol.home import Home
 from tests.rig import SAYSO, TURN_S, Server, free_port
 from tests.scripted_model import ScriptedModel, says
 
@@ -116,3 +118,33 @@ def test_a_server_says_how_other_devices_come_in(home: Path) -> None:
     assert refused.returncode == 1
     assert "sayso serve --network" in refused.stderr
     assert refused.stderr.count("\n") == 1
+
+
+@pytest.mark.thorough
+def test_a_device_without_a_screen_is_let_in_by_a_file_once(
+    home: Path, model: ScriptedModel, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    far, card = tmp_path_factory.mktemp("device"), tmp_path_factory.mktemp("boot") / "sayso.json"
+    network = ("--network", "127.0.0.1", f"--set=listen.network_port={free_port()}")
+    with Server(home, model, network) as server:
+        by_file = ("pair", "--server", server.url, "--name", "kitchen", "--file", str(card))
+        paired = run(server.variables, *by_file)
+        assert (paired.returncode, "sayso pair revoke kitchen" in paired.stdout) == (0, True)
+        token = json.loads(card.read_text())["token"]
+        assert token not in paired.stdout
+        assert arrive(Home(far, far, far), (card,)) is not None
+        assert not card.exists()
+        assert _where({"device": token}, far) == {("device", "server.json")}
+        assert not _where({"device": token}, home)
+        model.add(says("Hello kitchen."))
+        asked = run(os.environ | {"SAYSO_HOME": str(far)}, "ask", "Hello?")
+        assert "Hello kitchen." in asked.stdout, asked.stderr
+
+
+@pytest.mark.thorough
+def test_a_file_is_refused_while_no_other_device_could_come(server: Server, tmp_path: Path) -> None:
+    card = tmp_path / "sayso.json"
+    refused = run(server.variables, "pair", "--server", server.url, "--file", str(card))
+    assert refused.returncode == 1
+    assert "sayso serve --network" in refused.stderr
+    assert not card.exists()
