@@ -13,18 +13,16 @@ class Backoff:
 
     name: str
     waits: tuple[float, ...]
-    near: tuple[float, ...] = ()
-    """The same for a server on this machine, if they differ."""
 
 
 _PROMPT = (0.0, 0.1, 0.25, 0.5, 0.75)
-"""On this machine a try costs nothing, and a person who is speaking must not notice a restart: the
-session is up again within a second."""
+"""At home a try costs next to nothing, and a person who is speaking must not notice a restart or
+another network: the session is up again within a second after the line is."""
 
-CUT = Backoff("cut", (0.0, 1.0, 2.0, 5.0, 10.0), _PROMPT)
+CUT = Backoff("cut", _PROMPT)
 """The line broke while all was well: most often it is back at once."""
 
-NOBODY = Backoff("nobody", (1.0, 2.0, 5.0, 10.0), _PROMPT)
+NOBODY = Backoff("nobody", _PROMPT)
 """Nothing listens at the address: the server is starting, or restarting, or switched off."""
 
 GARBAGE = Backoff("garbage", (1.0, 2.0, 5.0, 15.0))
@@ -38,10 +36,9 @@ LONG_GONE_TRIES = 160
 LONG_GONE_SECONDS = 10.0
 
 
-def seconds(backoff: Backoff, tries: int, *, near: bool) -> float:
+def seconds(backoff: Backoff, tries: int) -> float:
     """Gives the wait before the next try, after `tries` failed ones in a row."""
-    waits = backoff.near if near and backoff.near else backoff.waits
-    wait = waits[min(tries, len(waits) - 1)]
+    wait = backoff.waits[min(tries, len(backoff.waits) - 1)]
     if tries >= LONG_GONE_TRIES:
         wait = LONG_GONE_SECONDS
     return wait * random.uniform(1 - SPREAD, 1 + SPREAD)  # noqa: S311 (no secret depends on it)

@@ -17,7 +17,6 @@ from contextlib import suppress
 from dataclasses import replace
 from ssl import SSLContext
 from typing import Literal, NoReturn
-from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
@@ -101,7 +100,6 @@ class Link:
     ) -> None:
         self.url = url
         self._tls = tls
-        self._near = urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}
         self._hello = hello
         self._token = token
         self._outbox = Outbox()
@@ -188,7 +186,7 @@ class Link:
                 return
             wait = parting.retry_s
             if wait is None:
-                wait = seconds(parting.backoff, tries, near=self._near)
+                wait = seconds(parting.backoff, tries)
             await self._enter(LinkChange(LinkState.WAITING, parting.reason, retry_s=wait))
             await asyncio.sleep(wait)
 

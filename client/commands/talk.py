@@ -14,6 +14,7 @@ import asyncio
 import os
 import sys
 
+from sayso.audio.devices import DeviceMicrophone
 from sayso.audio.far_end import FarEnd
 from sayso.client.chosen import recall
 from sayso.client.hands_free import HandsFree
@@ -26,6 +27,7 @@ from sayso.client.hands_free_options import (
 from sayso.client.headless.options import add_headless
 from sayso.client.jsonlines import JsonScreen
 from sayso.client.once import TurnWatch, always, once, run_turns
+from sayso.client.one_ear import claim
 from sayso.client.options import (
     WITHOUT_SPEECH,
     add_conversation,
@@ -197,13 +199,14 @@ async def _session(
     arguments: argparse.Namespace, screen: Screen
 ) -> tuple[Session, Sound, HandsFree | None]:
     far_end = FarEnd() if arguments.hands_free else None
+    home = Home.find()
     sound = await find_sound(
         arguments.mic,
         arguments.speaker,
         arguments.pace,
         screen.show,
         tap=far_end.played if far_end else None,
-        chosen=recall(Home.find()),
+        chosen=recall(home),
     )
     for note in sound.notes:
         screen.show(Notice(note))
@@ -215,6 +218,8 @@ async def _session(
     placement.through(session.send)
     if far_end is None:
         return session, sound, None
+    if isinstance(sound.microphone, DeviceMicrophone):
+        claim(home, sound.microphone.name)
     if echo == "half_duplex" and arguments.echo == "auto":
         screen.show(Notice(NO_CANCELLER))
     return session, sound, await make_hands_free(session, arguments.wake, echo, far_end)

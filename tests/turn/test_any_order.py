@@ -251,6 +251,8 @@ class AnyOrder(RuleBasedStateMachine):
             # A key that is held for a minute, or whose device is gone, is a key no more.
             listening = self.scene.machine.state.ears == "listening"
             self.happens(events.TimePassed())
+            # Much may happen in this time; each must be in order under the ticket of its moment.
+            self.what_was_done_is_in_order()
             if listening and self.scene.machine.state.ears != "listening":
                 self.pressed.clear()
         self.scene.now = until

@@ -1,0 +1,33 @@
+"""One hands-free client for each microphone: two would both answer to the wake word, and speak at
+once. Whoever only holds a key may share it."""
+
+import fcntl
+import os
+import re
+from contextlib import suppress
+
+from sayso.client.errors import ClientError
+from sayso.protocol.home import Home
+
+
+class EarTaken(ClientError):
+    """Another client listens there."""
+
+
+def claim(home: Home, microphone: str) -> None:
+    """Be the one, until this process ends. Raises EarTaken; a home that cannot be written is no
+    reason not to listen."""
+    name = re.sub(r"[^a-z0-9]+", "-", microphone.casefold()).strip("-")[:60] or "default"
+    with suppress(PermissionError):
+        home.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Never closed: the system lets go of it when the process is gone, however that ends.
+        handle = os.open(home.state / f"hands-free-{name}.lock", os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            raise EarTaken(
+                "Sayso listens hands-free at this microphone already, in another window or in the "
+                "background: end that one (`sayso service uninstall`), or choose another with "
+                "--mic; to hold a key, start without --hands-free."
+            ) from None

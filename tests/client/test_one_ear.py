@@ -1,0 +1,44 @@
+"""Two clients on one microphone: who holds a key shares it, who listens hands-free is alone."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sayso.client.one_ear import EarTaken, claim
+from sayso.protocol.home import Home
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path, tmp_path, tmp_path)
+
+
+def test_a_second_hands_free_client_is_told_what_to_do(home: Home) -> None:
+    claim(home, "USB microphone")
+    with pytest.raises(EarTaken, match="--mic"):
+        claim(home, "usb Microphone")
+
+
+def test_another_microphone_is_free(home: Home) -> None:
+    claim(home, "USB microphone")
+    claim(home, "default")
+
+
+def test_who_is_gone_leaves_it_free(home: Home, tmp_path: Path) -> None:
+    taking = f"""
+from pathlib import Path
+from sayso.client.one_ear import claim
+from sayso.protocol.home import Home
+claim(Home(*[Path({str(tmp_path)!r})] * 3), "default")
+"""
+    subprocess.run([sys.executable, "-c", taking], check=True)
+    claim(home, "default")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_home_that_cannot_be_written_keeps_nobody_from_listening(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    claim(Home(tmp_path, tmp_path, tmp_path), "default")
