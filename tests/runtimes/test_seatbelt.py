@@ -40,3 +40,16 @@ def test_a_name_cannot_add_a_rule() -> None:
     wild = '/Users/alice/") (allow default) ("\\'
     (writing,) = [rule for rule in rules(wild) if rule.startswith("(allow file-read* file-write* ")]
     assert '(subpath "/Users/alice/\\") (allow default) (\\"\\\\")' in writing
+
+
+def test_what_git_would_run_cannot_be_written_in_a_writable_folder(tmp_path: Path) -> None:
+    git = tmp_path / ".git"
+    (git / "hooks").mkdir(parents=True)
+    (git / "config").write_text("")
+    found = rules(str(tmp_path))
+    writing = next(place for place, rule in enumerate(found) if f'"{tmp_path}"' in rule)
+    (denied,) = [rule for rule in found if rule.startswith("(deny file-write* ")]
+    assert denied.split(" ", 2)[2] == f'(subpath "{git}/config") (subpath "{git}/hooks"))'
+    assert found.index(denied) > writing  # the last one that matches counts
+    (moved,) = [rule for rule in found if rule.startswith("(deny file-write-unlink ")]
+    assert f'(literal "{git}")' in moved
