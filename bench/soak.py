@@ -98,6 +98,7 @@ class _Soak:
     server: Server
     turns: int
     """To be talked."""
+    begin_anew: int
     begun: int = 0
     answered: int = 0
     looks: list[_Look] = field(default_factory=list)
@@ -117,12 +118,12 @@ class _Soak:
         return _Look(self.begun, resident_kib(pid), descriptors(pid), int(float(line.split()[1])))
 
 
-def measure(turns: int) -> Figures:
-    """So many turns in all."""
-    return asyncio.run(_soak(turns))
+def measure(turns: int, begin_anew: int = BEGIN_ANEW) -> Figures:
+    """So many turns in all, and so many in each conversation."""
+    return asyncio.run(_soak(turns, begin_anew))
 
 
-async def _soak(turns: int) -> Figures:
+async def _soak(turns: int, begin_anew: int) -> Figures:
     with tempfile.TemporaryDirectory(prefix="sayso-") as folder, ScriptedModel(REPLIES) as model:
         home = Path(folder)
         lend_kernels(home)
@@ -131,7 +132,7 @@ async def _soak(turns: int) -> Figures:
             server = Server(home, model, (*FLAGS, names))
             await asyncio.to_thread(server.__enter__)
             proxy.target = server.port
-            soak = _Soak(server, turns)
+            soak = _Soak(server, turns, begin_anew)
             try:
                 async with asyncio.TaskGroup() as callers:
                     for number in range(CALLERS):
@@ -180,7 +181,7 @@ async def _call(soak: _Soak, port: int, number: int) -> None:
     tasks = [asyncio.create_task(caller.link.run()), asyncio.create_task(caller.follow())]
     turn = 0
     while soak.next():
-        if turn % BEGIN_ANEW == 0:
+        if turn % soak.begin_anew == 0:
             await caller.command("new", f"talk {number} {turn}")
         turn += 1
         (wish,) = chance.choices(list(WISHES), list(WISHES.values()))

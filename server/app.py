@@ -244,6 +244,10 @@ def _limits(settings: Settings) -> Limits:
         strangers=gateway.strangers,
         requests_a_minute=gateway.requests_a_minute,
         sound_pace=gateway.sound_pace,
+        sound_burst_s=gateway.sound_burst_s,
+        messages_a_second=gateway.messages_a_second,
+        send_s=gateway.send_s,
+        outgoing_bytes=gateway.waiting_mb * 2**20,
         handshake_s=gateway.handshake_s,
         resume_s=gateway.resume_s,
     )

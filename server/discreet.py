@@ -81,8 +81,17 @@ def log_folder(home: Home) -> Path:
 
 def kept_lines(home: Home) -> Iterator[str]:
     """All lines that are kept, oldest first."""
+    yield from older_lines(home)
+    yield from _lines_in(home, NAME)
+
+
+def older_lines(home: Home) -> Iterator[str]:
+    """Those of files that were put aside."""
+    yield from _lines_in(home, *(f"{NAME}.{number}" for number in range(FILES_KEPT, 0, -1)))
+
+
+def _lines_in(home: Home, *names: str) -> Iterator[str]:
     folder = log_folder(home)
-    names = [f"{NAME}.{number}" for number in range(FILES_KEPT, 0, -1)] + [NAME]
     for name in names:
         try:
             with (folder / name).open(encoding="utf-8", errors="replace") as file:

@@ -2,14 +2,17 @@
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections import deque
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
+from typing import BinaryIO
 
 from sayso.protocol.home import Home
-from sayso.server.discreet import NAME, kept_lines, log_folder
+from sayso.server.discreet import NAME, kept_lines, log_folder, older_lines
 
 LEVELS = ("debug", "info", "warning", "error", "critical")
 LOOK_S = 0.25
@@ -36,14 +39,17 @@ class Logs:
     def run(self, arguments: argparse.Namespace) -> int:
         home = Home.find()
         grave = LEVELS[LEVELS.index(arguments.level) :]
-        wanted = (line for line in kept_lines(home) if _level(line) in grave)
+        following = _Following(log_folder(home) / NAME) if arguments.follow else None
+        kept = chain(older_lines(home), following.lines()) if following else kept_lines(home)
+        wanted = (line for line in kept if _level(line) in grave)
         last = deque(wanted, maxlen=max(arguments.lines, 0))
-        if not last and not arguments.follow:
+        if not last and not following:
             print(f"Nothing is in the log ({log_folder(home)}). `sayso serve` writes it.")
         for line in last:
             _show(line, as_json=arguments.json)
-        if arguments.follow:
-            for line in _new_lines(log_folder(home) / NAME):
+        while following:
+            time.sleep(LOOK_S)
+            for line in following.lines():
                 if _level(line) in grave:
                     _show(line, as_json=arguments.json)
         return 0
@@ -71,21 +77,43 @@ def _show(line: str, *, as_json: bool) -> None:
     sys.stdout.flush()
 
 
-def _new_lines(path: Path) -> Iterator[str]:
-    """What is written from now on, also after the file was put aside for a new one."""
-    at = path.stat().st_size if path.exists() else 0
-    while True:
-        size = path.stat().st_size if path.exists() else 0
-        if size < at:
-            at = 0
-        if size > at:
-            with path.open("rb") as file:
-                file.seek(at)
-                data = file.read()
-            whole = data[: data.rfind(b"\n") + 1]
-            at += len(whole)
-            yield from whole.decode("utf-8", "replace").splitlines()
-        time.sleep(LOOK_S)
+class _Following:
+    """The file that is written now, and the one that takes its place when it is put aside."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = _opened(path)
+        self._begun = b""
+
+    def lines(self) -> Iterator[str]:
+        """What was written since this was last asked."""
+        while True:
+            # Looked at first: what was written until then is read, and then the new file.
+            moved = self._file is None or not _is_at(self._path, self._file)
+            if self._file:
+                *whole, self._begun = (self._begun + self._file.read()).split(b"\n")
+                yield from (line.decode("utf-8", "replace") for line in whole)
+            if not moved:
+                return
+            if self._file:
+                self._file.close()
+            self._file, self._begun = _opened(self._path), b""
+            if self._file is None:
+                return
+
+
+def _opened(path: Path) -> BinaryIO | None:
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        return None
+
+
+def _is_at(path: Path, file: BinaryIO) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 command = Logs()

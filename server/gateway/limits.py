@@ -2,6 +2,12 @@
 
 from dataclasses import dataclass
 
+HEADER_LINE_BYTES = 8_192
+"""Of a request: a token and a long address are a tenth. It is the WebSocket library's own bound."""
+
+HEADER_LINES = 128
+"""Browsers send twenty. Likewise the library's own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

@@ -238,6 +238,17 @@ class Gateway:
     sound_pace: Annotated[float, Between(1, 1_000)] = 1.5
     """How much faster than it was spoken sound is read, in the long run, after a burst of a minute:
     a device catches up after a cut, and nobody keeps the ears busy for the others."""
+    sound_burst_s: Annotated[float, Between(1, 600)] = 60.0
+    """Seconds of sound that are read at once: one utterance as long as they may be, sent again
+    after a cut."""
+    messages_a_second: Annotated[float, Between(1, 10_000)] = 100.0
+    """Messages of one device that are read in the long run; one that plays sends ten or twenty."""
+    send_s: Annotated[float, Between(0.1, 60)] = 4.0
+    """Seconds for which one frame may be stuck in a device's socket; then the device counts as one
+    that has stopped reading, and is let go."""
+    waiting_mb: Annotated[int, Between(1, 64)] = 4
+    """Megabytes that may wait for a device that reads slowly; more is likewise one that has stopped
+    reading."""
     handshake_s: Annotated[float, Between(1, 60)] = 5.0
     """Seconds for a connection to be made and to say who it is; a device needs one round trip."""
     resume_s: Annotated[float, Between(0, 86_400)] = 300.0

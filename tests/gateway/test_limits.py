@@ -8,13 +8,14 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
+from websockets import http11
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from sayso.protocol import messages as m
 from sayso.protocol.codec import decode
 from sayso.protocol.frames import AudioFrame
-from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.limits import HEADER_LINE_BYTES, HEADER_LINES, Limits
 from sayso.server.gateway.rates import Rates
 from sayso.server.trust.who import THIS_MACHINE
 from sayso.server.turn import events
@@ -149,6 +150,10 @@ async def test_an_absurd_request_is_turned_away(request_bytes: bytes) -> None:
         writer.close()
         assert b" 200 " not in answer
         assert (await house.get("/ping"))[1] == "pong"
+
+
+def test_the_bounds_of_headers_are_those_that_are_told() -> None:
+    assert (http11.MAX_LINE_LENGTH, http11.MAX_NUM_HEADERS) == (HEADER_LINE_BYTES, HEADER_LINES)
 
 
 async def test_a_tls_handshake_that_never_ends_is_cut_off(tmp_path: Path) -> None:

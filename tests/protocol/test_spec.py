@@ -20,7 +20,7 @@ from sayso.protocol.messages import TYPES, FromClient, FromServer
 from sayso.protocol.version import SPOKEN
 from sayso.server import app
 from sayso.server.gateway import translate
-from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.limits import HEADER_LINE_BYTES, HEADER_LINES, Limits
 from sayso.server.trust import pairing, patience
 from sayso.server.turn import timing
 
@@ -177,6 +177,8 @@ def test_the_bounds_are_those_of_the_code() -> None:
         "text frame": MAX_TEXT_BYTES,
         "binary frame": frames.MAX_FRAME_BYTES,
         "nesting": MAX_DEPTH,
+        "line of a request's header": HEADER_LINE_BYTES,
+        "lines of a request's header": HEADER_LINES,
         "typed request": translate.LARGEST_TEXT,
         "hello": limits.handshake_s,
         "wrong messages": limits.complaints,
