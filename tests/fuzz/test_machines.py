@@ -32,7 +32,7 @@ from sayso.server.gateway.sessions import Sessions
 from sayso.server.store.event_log import EventLog
 from sayso.server.trust.who import Who
 from sayso.server.turn.events import Event, Joined
-from tests.fuzz.resuming import Ends
+from tests.fuzz.resuming import MISSED, Ends
 from tests.virtual_time import VirtualTimeLoop
 
 Result = TypeVar("Result")
@@ -70,10 +70,14 @@ class AnyLine(RuleBasedStateMachine):
         self.ends = Ends()
         self.loop = VirtualTimeLoop()
 
-    @rule(what=st.sampled_from(("ask", "send_down", "read_down", "send_up", "read_up")))
-    def something_moves(self, what: str) -> None:
+    @rule(
+        what=st.sampled_from(("ask", "send_down", "read_down", "send_up", "read_up", "settle")),
+        times=st.integers(1, 8),
+    )
+    def something_moves(self, what: str, times: int) -> None:
         async def move() -> None:
-            getattr(self.ends, what)()
+            for _ in range(times):
+                getattr(self.ends, what)()
 
         self.loop.run_until_complete(move())
 
@@ -82,7 +86,7 @@ class AnyLine(RuleBasedStateMachine):
         self.ends.tell(joined=joined)
         self.ends.speak(length)
 
-    @rule(on_the_way=st.integers(0, 3), missed=st.sampled_from((0, 3, 40)))
+    @rule(on_the_way=st.integers(0, 3), missed=st.sampled_from(MISSED))
     def the_line_breaks(self, on_the_way: int, missed: int) -> None:
         self.ends.cut(on_the_way)
         for _ in range(missed):
