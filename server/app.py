@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from importlib.metadata import version
@@ -162,8 +162,8 @@ class App:
         keep_for_good()
         self._ready.set()
 
-    def _remind(self, text: str, device: str, conversation: str) -> None:
-        self._conversations.announce(text, device, conversation)
+    async def _remind(self, words: Callable[[], str], device: str, conversation: str) -> None:
+        await self._conversations.tell(words, device, conversation)
 
     def summary(self) -> str:
         """For the screen: how each part is, and what to do next."""

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Final
 
+from sayso.server.conversation import Conversation as TurnConversation
 from sayso.server.furnishing import Furnished
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import (
@@ -37,9 +38,6 @@ LOOK_EVERY_S: Final = 60.0
 OPEN_AT_MOST: Final = 16
 """Open ones that nobody takes part in count too; beyond that the longest unused are closed. Each
 may hold interpreters of some 60 MB."""
-
-MOST_UNTOLD: Final = 20
-"""Reminders that wait for a person who has not come for days; the oldest give way."""
 
 LONGEST_NAME: Final = 80
 """Characters: a line of a list."""
@@ -76,8 +74,8 @@ class Conversations:
         self._used_at: dict[str, float] = {}
         self._owners: dict[str, str] = {}
         """Whose each conversation is."""
-        self._untold: dict[str, list[str]] = {}
-        """By person: what they are to be told as soon as they are there."""
+        self._arrival = asyncio.Event()
+        """Set when the next device takes part."""
         self._one_at_a_time = asyncio.Lock()
 
     # --- which there are ---
@@ -153,8 +151,6 @@ class Conversations:
             if here is None:
                 here = self._open[conversation.id] = await self._furnish(conversation)
                 self._owners[conversation.id] = conversation.owner
-                for text in self._untold.pop(conversation.owner, ()):
-                    here.conversation.happened(Announced(text, device=""))
                 await self._close_beyond(self._open_at_most)
             return here
 
@@ -190,25 +186,31 @@ class Conversations:
             forgotten += 1
         return forgotten
 
-    def announce(self, text: str, device: str, conversation: str) -> None:
-        """Say this where the device is, else where it was asked for, else when somebody comes: to
-        the one person whose conversation it is."""
-        owner = self._owners.get(conversation, "")
-        theirs = [one for one in self._open.values() if one.about.owner == owner]
-        places = [one.conversation for one in theirs]
-        for place in places:
+    def arrived(self) -> None:
+        """A device takes part in one of them."""
+        arrivals, self._arrival = self._arrival, asyncio.Event()
+        arrivals.set()
+
+    async def tell(self, words: Callable[[], str], device: str, conversation: str) -> None:
+        """Say this to the one person whose conversation it is, as soon as they are there: where the
+        device is, else where it was asked for, else wherever they are. Returns when it is on its
+        way, with the words that are right by then.
+        """
+        while not (there := self._attended(conversation)):
+            await self._arrival.wait()
+        announced = Announced(words(), device)
+        for place in there:
             if device in place.devices:
-                place.happened(Announced(text, device))
+                place.happened(announced)
                 return
-        there = [place for place in places if place.devices]
         for place in [place for place in there if place.id == conversation] or there:
-            place.happened(Announced(text, device))
-        if not there and places:
-            places[0].happened(Announced(text, device))
-        elif not places:
-            untold = self._untold.setdefault(owner, [])
-            untold.append(text)
-            del untold[:-MOST_UNTOLD]
+            place.happened(announced)
+
+    def _attended(self, conversation: str) -> list[TurnConversation]:
+        """Where the person takes part whose conversation it is."""
+        owner = self._owners.get(conversation, "")
+        theirs = (one.conversation for one in self._open.values() if one.about.owner == owner)
+        return [one for one in theirs if one.devices]
 
     async def run(self) -> None:
         """Close those that are idle."""

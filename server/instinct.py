@@ -1,7 +1,8 @@
 """What is understood and answered without a language model, whatever model there is."""
 
 import asyncio
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Protocol, Self
 
 from sayso.server.agent.taking_back import TakingBack
@@ -23,9 +24,10 @@ turns at once there are not."""
 
 
 class OnDue(Protocol):
-    """Takes what is to be said, and the device and the conversation in which it was asked for."""
+    """Says something as soon as its person is there, in the words that are right by then; returns
+    when it is told. Takes the device and the conversation in which it was asked for."""
 
-    def __call__(self, text: str, device: str, conversation: str) -> None: ...
+    async def __call__(self, words: Callable[[], str], device: str, conversation: str) -> None: ...
 
 
 class Instinct:
@@ -46,7 +48,8 @@ class Instinct:
         reflexes, answers = await asyncio.to_thread(_load)
 
         async def due(reminder: Reminder) -> None:
-            on_due(clerk.due(reminder), reminder.device, reminder.conversation)
+            words = partial(clerk.due, reminder)
+            await on_due(words, reminder.device, reminder.conversation)
 
         reminders = await Reminders.open(log, due)
         clerk = Clerk(answers, reminders)

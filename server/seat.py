@@ -68,6 +68,7 @@ class Seat:
     def join(self, device: Joined, outlet: Outlet) -> None:
         self._device, self._outlet = device, outlet
         self._here.conversation.join(device, outlet)
+        self._conversations.arrived()
         if self._missing:
             sentence = f"There is no conversation {self._missing}; this is {called(self.about)}."
             outlet.tell(m.Error("forbidden", sentence), self._here.conversation.ticket)
@@ -122,6 +123,7 @@ class Seat:
         self._here = there
         outlet.tell(m.Conversation(about.id, about.name), there.conversation.ticket)
         there.conversation.join(device, outlet)
+        self._conversations.arrived()
 
     async def _obey(self, device: str, name: str, text: str) -> None:
         async with self._one_at_a_time:

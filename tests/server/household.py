@@ -150,8 +150,8 @@ async def household(
     log = await EventLog.open(folder / "events.sqlite")
     no_sandbox = SandboxReport(holds=False, remedy="There is none here.")
 
-    def remind(text: str, device: str, conversation: str) -> None:
-        conversations.announce(text, device, conversation)
+    async def remind(words: Callable[[], str], device: str, conversation: str) -> None:
+        await conversations.tell(words, device, conversation)
 
     async def another(name: str) -> Mind:
         missing = "" if name == "loud" else f"No model here is called {name}."

@@ -121,13 +121,18 @@ async def test_a_reminder_is_told_to_the_one_who_asked_for_it_alone(tmp_path: Pa
     async with household(tmp_path) as house:
         ann = await house.device("radio", person="ann")
         bob = await house.device("radio 2", person="bob")
-        house.conversations.announce("the cake", "gone", ann.seat.id)
+        await house.conversations.tell(lambda: "the cake", "gone", ann.seat.id)
         await until(lambda: ann.all(m.Announce))
         conversation = ann.seat.id
         ann.leave()
-        house.conversations.announce("the door", "gone", conversation)
+        telling = asyncio.create_task(
+            house.conversations.tell(lambda: "the door", "gone", conversation)
+        )
+        await bob.command("help")
+        assert not telling.done()
         again = await house.device("radio", person="ann")
         await until(lambda: again.all(m.Announce))
+        await telling
         assert "the door" in str(again.told)
         assert "cake" not in str(bob.told)
         assert "door" not in str(bob.told)
@@ -184,17 +189,18 @@ async def test_a_reminder_is_told_where_its_device_is(tmp_path: Path) -> None:
     async with household(tmp_path) as house:
         desk, phone = await house.device("desk"), await house.device("phone")
         await desk.command("new", "b")
-        house.conversations.announce("Tea!", "desk", "main")
+        await house.conversations.tell(lambda: "Tea!", "desk", "main")
         await until(lambda: desk.all(m.Announce))
         assert not phone.all(m.Announce)
         desk.leave()
-        house.conversations.announce("Eggs!", "desk", "b")
+        await house.conversations.tell(lambda: "Eggs!", "desk", "b")
         await until(lambda: phone.all(m.Announce))
         phone.leave()
-        house.conversations.announce("Milk!", "desk", "b")
+        telling = asyncio.create_task(house.conversations.tell(lambda: "Milk!", "desk", "b"))
         desk.seat.join(Joined("desk", speaks=False), desk)
         phone.seat.join(Joined("phone", speaks=False), phone)
         await until(lambda: "Milk!" in str(desk.told + phone.told))
+        await telling
 
 
 def test_names_become_folders() -> None:

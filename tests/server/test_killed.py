@@ -81,6 +81,7 @@ async def device(server: Server) -> AsyncIterator[Device]:
             "code.out",
             "code.end",
             "command.done",
+            "announce",
         )
         await socket.send(encode(Envelope(m.Hello(SPOKEN, "test", device="desk", wants=wants))))
         yield Device(socket)
@@ -162,8 +163,8 @@ async def test_what_was_said_and_what_was_to_be_told_is_there(
 ) -> None:
     model.add(Reply(says=["Once upon ", "a time "], ending="hang"), says("There was a cat."))
     async with device(server) as desk:
-        await desk.say(m.Text("remind me in one minute to stretch"))
-        assert "minute" in await desk.answer()
+        await desk.say(m.Text("remind me in one hour to stretch"))
+        assert "hour" in await desk.answer()
         await desk.say(m.Text("tell me of my cat Tom"))
         await desk.hear(m.ReplyDelta)
     await kill_and_start(server)
@@ -173,3 +174,37 @@ async def test_what_was_said_and_what_was_to_be_told_is_there(
         assert "my cat Tom" in str(model.requests[-1].messages)
         await desk.say(m.Text("what reminders do I have"))
         assert "stretch" in await desk.answer()
+
+
+async def test_what_came_due_while_nobody_was_there_is_told_when_somebody_is(
+    server: Server, model: ScriptedModel
+) -> None:
+    async with device(server) as desk:
+        await desk.say(m.Text("set a tea timer for one second"))
+        assert "second" in await desk.answer()
+    for _ in range(2):
+        await kill_and_start(server)  # which takes longer than the tea
+    async with device(server) as desk:
+        assert "tea" in (await desk.hear(m.Announce)).text
+
+
+async def test_an_answer_that_was_cut_off_is_told_of_and_gone_on_with(
+    server: Server, model: ScriptedModel
+) -> None:
+    words = [f"word{number} " for number in range(400)]
+    model.add(Reply(says=words, between_s=0.1), says("There."))
+    async with device(server) as desk:
+        await desk.say(m.Text("tell me of my cat Tom"))
+        said = ""
+        while "word30 " not in said:
+            said += (await desk.hear(m.ReplyDelta)).text
+    await kill_and_start(server)
+    async with device(server) as desk:
+        assert "in the middle of “tell me of my cat Tom”" in (await desk.hear(m.Announce)).text
+        await desk.say(m.Text("go on"))
+        assert await desk.answer() == "There."
+    _, asked, kept, last = model.requests[-1].messages
+    assert asked["content"] == "tell me of my cat Tom"
+    assert kept["content"].startswith("word0 word1 word2 ")
+    assert "word10 " in kept["content"]
+    assert last["content"].endswith("go on")
