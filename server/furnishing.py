@@ -190,7 +190,7 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
     say_so = SaySo(shared.policy, shared.settings.approvals.mode, standing, guest=guest)
     lost = say_so.restore(journal.terms)
     mind = await shared.mind_called(journal.terms.model)
-    if mind.missing:
+    if journal.terms.model and mind.missing:
         lost.append(f"{mind.missing} {shared.mind.model.name} answers instead.")
         mind = shared.mind
     workshop = make_workshop(workspace(shared.home, shared.settings, about))
