@@ -28,7 +28,7 @@ def main() -> int:
     hurt.add_argument("--kills", type=int, default=100, help="of each of four processes")
     ways = names.add_parser("clients", help="what every way in keeps a person waiting")
     ways.add_argument("--presses", type=int, default=30, help="of the key (at least 20)")
-    ways.add_argument("--answers", type=int, default=5, help="over bad lines (at least 3)")
+    ways.add_argument("--answers", type=int, default=5, help="over bad lines (3 to 10)")
     for bench in (talk, hear):
         bench.add_argument("--model", type=Path, help="another Whisper model's folder")
     for bench in (talk, hear, work, hurt, ways):
@@ -47,7 +47,7 @@ def main() -> int:
             )
             print(json.dumps(harm) if arguments.json else trust.table(harm))
         case "clients":
-            took = clients.measure(max(20, arguments.presses), max(3, arguments.answers))
+            took = clients.measure(max(20, arguments.presses), min(10, max(3, arguments.answers)))
             print(json.dumps(took) if arguments.json else clients.table(took))
         case "ears":
             heard = ears.measure(arguments.model, arguments.most)

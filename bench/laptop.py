@@ -115,18 +115,23 @@ async def gaps(jitter_s: float, answers: int) -> list[int]:
     with _house(LONG) as house:
         question = house.home / "question.wav"
         _write(question, 1.0)
-        environment = _environment(house)
-        found = []
-        for seed in range(answers):
-            async with Way(house.port, jitter_s, seed) as way:
-                sound = ("--mic", f"file:{question}", "--speaker", f"file:{house.home}/answer.wav")
-                flags = (*sound, "--once", "--conversation", TALKS[seed])
-                async with _told("talk", *flags, server=way.url, environment=environment) as told:
-                    events = [event async for event in told]
-            if not any(event["event"] == "audio.done" for event in events):
-                raise SystemExit(f"No answer was played: {events[-3:]}")
-            found.append(sum(event["event"] == "audio.gap" for event in events))
-    return found
+        return await asyncio.gather(
+            *(_gaps(house, question, jitter_s, number) for number in range(answers))
+        )
+
+
+async def _gaps(house: Running, question: Path, jitter_s: float, number: int) -> int:
+    """In one answer, in a conversation of its own, over a line of its own."""
+    answer = house.home / f"answer {number}.wav"
+    flags = ("--mic", f"file:{question}", "--speaker", f"file:{answer}", "--once")
+    async with Way(house.port, jitter_s, number) as way:
+        place = ("--conversation", TALKS[number])
+        client = _told("talk", *flags, *place, server=way.url, environment=_environment(house))
+        async with client as told:
+            events = [event async for event in told]
+    if not any(event["event"] == "audio.done" for event in events):
+        raise SystemExit(f"No answer was played: {events[-3:]}")
+    return sum(event["event"] == "audio.gap" for event in events)
 
 
 async def resumes(count: int) -> list[float]:

@@ -11,7 +11,7 @@ overflowing   red      blinks   no line for too long: the end was not kept
 thinking      violet   breathes the server works on it
 asking        yellow   blinks   say yes or no
 speaking      green    steady   it answers
-trouble       red      steady   something failed; press to try again
+trouble       red      steady   something failed, or it may not come in; press to try again
 """
 
 from dataclasses import dataclass
