@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypedDict
 
+from bench import browser
 from bench.figures import Spread, spread
 from bench.laptop import AtTheDesk, at_the_desk, bare_start, gaps, resumes
 from bench.wheels import megabytes
@@ -31,6 +32,9 @@ class Figures(TypedDict):
     """What `--json` prints. None: it could not be measured here, and `table` says why."""
 
     press_to_wire_ms: Spread | None
+    browser_press_to_wire_ms: Spread | None
+    browser_listening_cpu_percent: float | None
+    """Of one core."""
     arrival_to_played_ms: Spread | None
     gaps_50ms_jitter: int
     """The most in one answer of half a minute."""
@@ -49,11 +53,14 @@ class Figures(TypedDict):
 def measure(presses: int, answers: int, devices: int = DEVICES) -> Figures:
     """Everything, one after the other."""
     desk = None if missing() else asyncio.run(at_the_desk(presses, starts=5))
+    page = None if browser.missing() else browser.browsing(presses)
     away = asyncio.run(resumes(answers))
     bare = asyncio.run(bare_start(5))
     fleet = _fleet(devices)
     return Figures(
         press_to_wire_ms=_of(desk, lambda found: found.press_to_wire),
+        browser_press_to_wire_ms=spread(page.press_to_wire) if page else None,
+        browser_listening_cpu_percent=page.cpu_percent if page else None,
         arrival_to_played_ms=_of(desk, lambda found: found.arrival_to_played),
         gaps_50ms_jitter=max(asyncio.run(gaps(0.05, answers))),
         gaps_150ms_jitter=max(asyncio.run(gaps(0.15, answers))),
@@ -70,6 +77,8 @@ def measure(presses: int, answers: int, devices: int = DEVICES) -> Figures:
 
 BOUNDS = {
     "press_to_wire_ms": 30,
+    "browser_press_to_wire_ms": 80,
+    "browser_listening_cpu_percent": 10,
     "arrival_to_played_ms": 60,
     "gaps_50ms_jitter": 0,
     "gaps_150ms_jitter": 1,
@@ -85,6 +94,8 @@ percentile."""
 
 WITHOUT = {
     "client_wheels_mb": "the package index was not reached",
+    "browser_press_to_wire_ms": "not measured: chromium is not installed",
+    "browser_listening_cpu_percent": "not measured: chromium is not installed",
 }
 
 
