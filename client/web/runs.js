@@ -144,6 +144,6 @@ function frame(html) {
   const element = make("iframe", "", "result");
   element.setAttribute("sandbox", "");
   element.title = "A result of the code";
-  element.srcdoc = `<!doctype html><link rel="stylesheet" href="${location.origin}/result.css">${html}`;
+  element.srcdoc = html;
   return element;
 }

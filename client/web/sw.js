@@ -5,7 +5,7 @@ const FILES = [
   "/", "app.js", "capture.worklet.js", "cards.css", "commands.js", "devices.js", "dom.js", "drawer.js",
   "glance.js", "hands_free.js", "highlight.js", "house.js", "icon-192.png", "icon-512.png", "icon.svg",
   "icons.svg", "link.js", "manifest.webmanifest", "markdown.js", "outbox.js", "pairing.js",
-  "playback.worklet.js", "presence.js", "qr.js", "requests.js", "resample.js", "result.css", "runs.js",
+  "playback.worklet.js", "presence.js", "qr.js", "requests.js", "resample.js", "runs.js",
   "settings.js", "sound.js", "style.css", "talker.js", "talking.js", "uploads.js", "view.js", "wire.js",
 ];
 
