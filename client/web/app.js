@@ -278,7 +278,12 @@ async function pairWith(code) {
     await pair(ADDRESS, code, $("device").value || deviceName());
     connect();
   } catch (error) {
-    askToPair(error.message);
+    if (!token()) {
+      askToPair(error.message);
+      return;
+    }
+    connect(); // an old code was opened again, and this device is known
+    view.note(error.message, true);
   }
 }
 $("pairing-form").addEventListener("submit", (event) => {

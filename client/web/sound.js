@@ -98,18 +98,24 @@ export class Sound {
     microphone?.media.getTracks().forEach((track) => track.stop());
   }
 
+  /** What comes while the loudspeaker is being prepared waits for it, in order. */
+  #post(message, transfer = []) {
+    if (this.#playback) this.#playback.port.postMessage(message, transfer);
+    else this.#waking?.then(() => this.#playback.port.postMessage(message, transfer));
+  }
+
   open(stream, rate) {
     if (this.#stream !== stream) this.#played = 0;
     this.#stream = stream;
-    this.#playback?.port.postMessage({ open: true, stream, rate });
+    this.#post({ open: true, stream, rate });
   }
 
   play({ stream, samples }) {
-    this.#playback?.port.postMessage({ sound: samples, stream }, [samples.buffer]);
+    this.#post({ sound: samples, stream }, [samples.buffer]);
   }
 
   finish(stream, samples) {
-    this.#playback?.port.postMessage({ finish: true, stream, samples });
+    this.#post({ finish: true, stream, samples });
   }
 
   /** Silent at once. Returns how far the stream was heard. */

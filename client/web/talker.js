@@ -148,6 +148,7 @@ export class Talker {
           return [{ do: "finish", stream: message.stream, samples: message.samples ?? null }];
         }
         this.#silenced.add(message.stream);
+        this.played(message.stream);
         return [{ do: "drop", stream: message.stream }];
       default:
         return [];

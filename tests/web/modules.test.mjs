@@ -66,6 +66,14 @@ test("a press silences first and tells afterwards; hands-free silences nothing",
   assert.equal(send.message.t, "listen.start");
 });
 
+test("speech that the server gave up is over", () => {
+  const talker = new Talker();
+  talker.hear({ t: "speech.start", turn: 1, gen: 0, stream: 4, rate: 16_000 });
+  const effects = talker.hear({ t: "speech.stop", turn: 1, gen: 0, stream: 4, reason: "failed" });
+  assert.deepEqual(effects, [{ do: "drop", stream: 4 }]);
+  assert.equal(talker.speaking, false);
+});
+
 test("a tap is taken back, and what is longer is sent whole", () => {
   const talker = new Talker();
   talker.press(0);

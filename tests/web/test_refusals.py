@@ -42,7 +42,6 @@ def test_a_wrong_code_and_one_that_is_over_are_told(house: House, question: Path
             expect(opened.locator("#state")).to_have_text("Ready")
         opened.evaluate("() => localStorage.clear()")
         opened.goto(address)
-        opened.reload()
         expect(opened.get_by_role("alert")).to_contain_text("No pairing is open")
         kept = opened.evaluate("() => JSON.stringify(localStorage)")
         assert "sayso.token" not in json.loads(kept)
