@@ -36,10 +36,10 @@ PATIENCE_S = 30.0
 """For one turn, whatever happens in it."""
 LOOKS = 20
 """Times that the server is looked at."""
-WARM = 0.3
+WARM = 0.4
 """The part of all turns that is not counted: until then everything was used once."""
-LINE_BYTES = 120_000
-"""A line breaks after at most so many bytes: some thirty turns."""
+LINE_BYTES = 8_000
+"""A line breaks after at most so many bytes one way: every dozen turns."""
 DESCRIPTORS_AT_REST = 8
 """So many come and go with a turn under way, an interpreter that starts, a line that is down."""
 
