@@ -6,10 +6,12 @@ of a second: call it in a thread.
 
 import sys
 import threading
+import time
 from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Literal, Protocol
 
 from sayso.audio.errors import DeviceUnavailable, NoPortAudio
@@ -23,6 +25,10 @@ REMEDY = (
     else "run `pip install --force-reinstall sounddevice`"
 )
 """How to get PortAudio: elsewhere than on Linux it comes inside the package."""
+PLUGGED = Path("/proc/asound/cards")
+"""Where Linux lists the cards that are plugged in."""
+SETTLE_SECONDS = 5.0
+"""A card that was just plugged in may be used when the system has made its files, soon after."""
 CARD_LATENCY_SECONDS = 0.04
 """Sound in the card's buffer: an interruption cannot take it back, but Python's pauses need it."""
 SERVER_LATENCY_SECONDS = 0.045
@@ -96,7 +102,7 @@ class SoundCards(Protocol):
     ) -> Stream: ...
 
     def refresh(self) -> None:
-        """Looks at the hardware afresh. All open streams end by this."""
+        """Looks at the hardware afresh, where it may have changed. Open streams end by this."""
         ...
 
 
@@ -118,6 +124,8 @@ class PortAudio:
         self._library = sounddevice
         self.lock = threading.RLock()
         self._open: list[_PortAudioStream] = []
+        self._plugged = _plugged()
+        self._settled_at = 0.0
 
     def devices(self) -> list[Device]:
         with self.lock:
@@ -199,6 +207,11 @@ class PortAudio:
 
     def refresh(self) -> None:
         with self.lock:
+            plugged, now = _plugged(), time.monotonic()
+            if plugged != self._plugged:
+                self._plugged, self._settled_at = plugged, now + SETTLE_SECONDS
+            if self._open and plugged is not None and now > self._settled_at:
+                return  # Nothing new, and what plays goes on.
             for stream in list(self._open):
                 stream.close()
             # PortAudio looks for cards when it starts and at no other time. sounddevice names these
@@ -337,3 +350,11 @@ def _device(
 def portaudio() -> PortAudio:
     """The machine's cards, opened once. Raises `NoPortAudio`."""
     return PortAudio()
+
+
+def _plugged() -> str | None:
+    """The cards that Linux sees, as text that changes when they do. None: it cannot be known."""
+    try:
+        return PLUGGED.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None

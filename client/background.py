@@ -51,6 +51,7 @@ def headless_unit(command: Sequence[str], environment: Mapping[str, str], user: 
         ],
         Service=[
             f"User={user}",
+            _SMALL,
             f"RuntimeDirectory={HANDED_OVER.name}",
             "RuntimeDirectoryMode=0700",
             "RuntimeDirectoryPreserve=restart",
@@ -77,6 +78,8 @@ def launchd_list(command: Sequence[str], environment: Mapping[str, str]) -> str:
     return plistlib.dumps(content).decode()
 
 
+_SMALL = "Environment=MALLOC_ARENA_MAX=2 OPENBLAS_NUM_THREADS=1"
+"""A small device has little memory, and its client computes little: two megabytes less."""
 _AFTER_SOUND = "After=pipewire.service pulseaudio.service"
 
 

@@ -9,7 +9,7 @@ import pytest
 from sayso.audio.pcm import level
 from sayso.protocol.frames import AudioFrame
 from sayso.protocol.messages import ListenStop, PlayState
-from tests.client.programs import give_token, sayso, window
+from tests.client.programs import SOON, give_token, sayso, window
 from tests.client.server_double import RATE, Answer, Conversation, ServerDouble
 from tests.pulse import SoundCard, loudness, write_tone
 
@@ -22,6 +22,15 @@ SPOKEN, ANSWERED = 1_000, 440
 @pytest.fixture(autouse=True)
 def _token() -> None:
     give_token()
+
+
+async def heard_by_somebody(sound_card: SoundCard) -> None:
+    """Waits until the microphone is open."""
+    async with asyncio.timeout(SOON):
+        while True:
+            if await asyncio.to_thread(sound_card.listened_to):
+                return
+            await asyncio.sleep(0.2)
 
 
 async def test_what_is_said_goes_out_and_the_answer_is_heard(
@@ -61,11 +70,39 @@ async def test_a_card_that_is_pulled_out_is_told_and_typing_goes_on(sound_card: 
         window("talk", "--server", server.url, environment=sound_card.environment) as seen,
     ):
         await seen.sees("space to talk, space to send")
-        await asyncio.to_thread(sound_card.close)
+        await heard_by_somebody(sound_card)
+        await asyncio.to_thread(sound_card.unplug)
         await seen.sees("is gone: plug it in again")
         seen.type("what is two and two\r")
         await seen.sees("Two and two is four.")
         await seen.sees("ready")
+
+
+@pytest.mark.thorough
+async def test_a_card_that_is_plugged_in_again_is_used_again(
+    sound_card: SoundCard, tmp_path: Path
+) -> None:
+    heard = tmp_path / "heard.wav"
+    async with (
+        ServerDouble(Conversation(Answer(seconds=0.5))) as server,
+        window("talk", "--server", server.url, environment=sound_card.environment) as seen,
+    ):
+        await seen.sees("space to talk, space to send")
+        await heard_by_somebody(sound_card)
+        await asyncio.to_thread(sound_card.unplug)
+        await seen.sees("is gone: plug it in again")
+        await seen.sees("type, and press Enter")
+        await asyncio.to_thread(sound_card.plug_in)
+        await seen.sees("is in use.")
+        await seen.sees("space to talk, space to send")
+        with sound_card.recording(heard):
+            seen.type(" ")
+            await seen.sees("listening")
+            await asyncio.sleep(1)  # what is said
+            seen.type(" ")
+            await seen.sees("Two and two is four.")
+            await seen.sees("ready")
+    assert loudness(heard, ANSWERED) > 0.1
 
 
 async def test_doctor_listens_and_plays(sound_card: SoundCard) -> None:

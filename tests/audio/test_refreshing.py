@@ -1,0 +1,60 @@
+"""Looking for cards anew ends what plays; so it is done when there is something new to see."""
+
+from pathlib import Path
+
+import pytest
+
+from sayso.audio import cards
+from sayso.audio.cards import PortAudio
+from sayso.audio.errors import NoPortAudio
+
+
+class Library:
+    """PortAudio, as far as it is started again."""
+
+    def __init__(self) -> None:
+        self.starts = 0
+
+    def _terminate(self) -> None:
+        self.starts += 1
+
+    def _initialize(self) -> None:
+        pass
+
+
+class Playing:
+    """An open stream."""
+
+    def close(self) -> None:
+        """Playing it goes on in another one."""
+
+
+def test_what_plays_goes_on_unless_a_card_came_or_went(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed, now = tmp_path / "cards", [100.0]
+    listed.write_text("0 [USB]")
+    monkeypatch.setattr(cards, "PLUGGED", listed)
+    monkeypatch.setattr("sayso.audio.cards.time.monotonic", lambda: now[0])
+    try:
+        audio = PortAudio()
+    except NoPortAudio as missing:
+        pytest.skip(str(missing))
+    library = Library()
+    monkeypatch.setattr(audio, "_library", library)
+    audio.refresh()
+    assert library.starts == 1, "nothing plays"
+    monkeypatch.setattr(audio, "_open", [Playing()])
+    audio.refresh()
+    assert library.starts == 1
+    listed.write_text("0 [USB]\n1 [HAT]")
+    audio.refresh()
+    now[0] += 1
+    audio.refresh()
+    assert library.starts == 3, "a new card takes a moment"
+    now[0] += 10
+    audio.refresh()
+    assert library.starts == 3
+    listed.unlink()
+    audio.refresh()
+    assert library.starts == 4, "what cannot be known is looked at"
