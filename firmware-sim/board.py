@@ -152,7 +152,9 @@ class Board:
 
     @property
     def _is_over(self) -> bool:
-        said = self._hand.let_go and self._device.diary.answers
+        diary = self._device.diary
+        nothing_heard = diary.heard[-1:] == [""]
+        said = self._hand.let_go and (diary.answers or nothing_heard)
         return self._over or bool(said and self._device.state in {"ready", "trouble"})
 
     # --- what goes wrong ---

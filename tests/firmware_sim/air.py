@@ -24,6 +24,7 @@ class Air:
 
     answer_s: float = 2.0
     rate: int = 16_000
+    understands: str = "what was asked"
     reachable: bool = True
     refusal: m.Error | None = None
     """What it says to a hello instead of a welcome."""
@@ -169,8 +170,11 @@ class Sitting:
         self._air.utterances.append(got)
         self._turn += 1
         self._say(m.AudioAck(stream, got))
-        self._say(m.TurnState("idle", "thinking", "silent"))
-        self._say(m.SttFinal("what was asked"))
+        if self._air.understands:
+            self._say(m.TurnState("idle", "thinking", "silent"))
+        self._say(m.SttFinal(self._air.understands))
+        if not self._air.understands:
+            return
         asyncio.get_running_loop().call_later(THINKS_S, self._answer)
 
     def _answer(self) -> None:

@@ -1,5 +1,6 @@
 """A whole board, from power on to the answer and through all that breaks, in virtual time."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,13 @@ async def test_a_question_is_asked_and_its_whole_answer_heard() -> None:
     assert air.utterances == [report.captured_samples] == [report.acknowledged_samples]
     assert len(speaker.sound) == 2 * 32_000
     assert light.states == ["connecting", "ready", "listening", "thinking", "speaking", "ready"]
+
+
+async def test_a_run_of_which_nothing_was_understood_is_over_and_unanswered() -> None:
+    report = await Board(STORED, QUESTION, radio=Air(understands="").radio).run(60)
+
+    assert (report.heard, report.answers) == ([""], 0)
+    assert asyncio.get_running_loop().time() < 10
 
 
 async def test_a_line_that_drops_in_mid_sentence_loses_nothing() -> None:
