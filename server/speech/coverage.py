@@ -1,9 +1,12 @@
-"""Does a text cover the speech that it was made from? Pure.
+"""Does a text cover the speech that it was made from, and is there any?
 
 Whisper sometimes stops in the middle, at a pause or because the text that it was given before seems
 to say it all. What it leaves out is lost without a trace, unless somebody counts.
 """
 
+from sayso.audio.errors import NotInstalled
+from sayso.audio.gate import VoiceGate
+from sayso.audio.pcm import FRAME_BYTES
 from sayso.server.speech.doubts import plain
 from sayso.server.speech.loudness import FRAME, Samples
 from sayso.server.speech.pauses import SpeechGate
@@ -25,6 +28,24 @@ LETTERS_OF_A_WORD = 6
 
 ENOUGH = 4.0
 """Seconds of speech from which words are counted: less may be one long "well"."""
+
+
+VOICED_FRAMES = 2
+"""40 ms of a voice for each letter: nobody speaks faster. Piper takes 50 to 160; music that passes
+for a voice now and then has less than a text made up of it needs."""
+
+
+def is_voiced(text: str, samples: Samples) -> bool:
+    """Does the detector that knows voices hear as much of one as these words need? True where it is
+    not installed."""
+    try:
+        gate = VoiceGate()
+    except NotInstalled:
+        return True
+    pcm = _pcm(samples)
+    frames = (pcm[at : at + FRAME_BYTES] for at in range(0, len(pcm), FRAME_BYTES))
+    letters = sum(map(str.isalnum, text))
+    return sum(gate.hears(frame) for frame in frames) >= VOICED_FRAMES * letters
 
 
 def spoken_seconds(samples: Samples) -> float:

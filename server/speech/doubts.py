@@ -164,9 +164,14 @@ def is_invention(heard: Pass) -> bool:
         return True
     if heard.no_speech > NO_SPEECH and heard.log_probability < UNSURE:
         return True
-    if plain(heard.text) not in PHANTOMS:
+    if not is_phantom(heard.text):
         return False
     return heard.no_speech > PHANTOM_NO_SPEECH or heard.log_probability < PHANTOM_UNSURE
+
+
+def is_phantom(text: str) -> bool:
+    """Is it one of those that Whisper likes to hear where nobody speaks?"""
+    return plain(text) in PHANTOMS
 
 
 def has_words(text: str) -> bool:

@@ -19,12 +19,13 @@ from faster_whisper import WhisperModel
 from faster_whisper.tokenizer import Tokenizer
 from faster_whisper.transcribe import get_suppressed_tokens
 
-from sayso.server.speech.coverage import is_thin, speaks_again
+from sayso.server.speech.coverage import is_thin, is_voiced, speaks_again
 from sayso.server.speech.doubts import (
     HESITANT,
     Pass,
     collapse,
     is_invention,
+    is_phantom,
     judge,
     judge_last,
     repeats,
@@ -190,6 +191,8 @@ class WhisperEngine:
                 heard = replace(heard, text=collapse(heard.text))
         elif verdict == "believe" and heard.log_probability < HESITANT and not run.draft:
             heard = surer(heard, self._run(samples, replace(run, floor=FULL))[0])
+        if is_phantom(heard.text) and not is_voiced(heard.text, samples):
+            return nothing
         return (heard, tongue) if verdict == "believe" else nothing
 
     def _is_broken(self, heard: Pass, samples: Samples, run: Run) -> bool:

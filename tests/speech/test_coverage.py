@@ -1,10 +1,14 @@
 """Whether a text covers the speech that it was made from."""
 
+from collections.abc import Callable
+
 import pytest
 
-from sayso.server.speech.coverage import is_thin, speaks_again
+from sayso.server.speech.coverage import is_thin, is_voiced, speaks_again
 from sayso.server.speech.loudness import from_pcm
+from sayso.server.speech.piper_engine import PiperEngine
 from tests.speech import sounds
+from tests.speech.speaking import spoken
 
 SENTENCE = "We talked about the window and the garden"
 
@@ -39,3 +43,14 @@ def test_too_few_words_for_so_much_speech_are_noticed(audio: bytes, text: str, t
 )
 def test_only_speech_after_a_pause_was_missed(rest: bytes, again: bool) -> None:
     assert speaks_again(from_pcm(rest)) is again
+
+
+@pytest.mark.parametrize("noise", [sounds.music, sounds.keyboard, sounds.fan, sounds.silence])
+def test_a_sound_that_is_no_voice_said_nothing(noise: Callable[[float], bytes]) -> None:
+    assert not is_voiced("Thanks for watching!", from_pcm(noise(10.0)))
+    assert not is_voiced("So", from_pcm(noise(3.0)))
+
+
+def test_a_word_that_was_said_has_a_voice(piper: PiperEngine) -> None:
+    for text in ("Thank you.", "Okay."):
+        assert is_voiced(text, spoken(piper, text))
