@@ -38,8 +38,9 @@ LOOKS = 20
 """Times that the server is looked at."""
 WARM = 0.4
 """The part of all turns that is not counted: until then everything was used once."""
-LINE_BYTES = 8_000
-"""A line breaks after at most so many bytes one way: every dozen turns."""
+LINE_BYTES = 120_000
+"""A line breaks after at most so many bytes one way: every few hundred turns. How it is with lines
+that break all the time, the cuts tell."""
 DESCRIPTORS_AT_REST = 8
 """So many come and go with a turn under way, an interpreter that starts, a line that is down."""
 
