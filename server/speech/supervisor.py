@@ -40,7 +40,7 @@ RESTART_DELAYS = (0.0, 0.2, 1.0, 4.0, 15.0)
 again and again must not keep a core busy."""
 
 STEADY_AFTER = 30.0
-"""Seconds of life after which a crash counts as the first again."""
+"""Seconds of life after which a crash counts as the first again; so it does after any answer."""
 
 LOAD_LIMIT = 120.0
 """Seconds. Large models on a Raspberry Pi's card take tens of seconds to read."""
@@ -83,6 +83,8 @@ class Supervisor:
         self._name = name
         self._threads = threads
         self._numbers = itertools.count(1)
+        self._worked = False
+        """The worker has done what it is for; its next crash then counts as the first again."""
         self._pending: dict[int, asyncio.Future[Note]] = {}
         self._complaints: deque[str] = deque(maxlen=KEPT_COMPLAINTS)
         self._writer: asyncio.StreamWriter | None = None
@@ -125,12 +127,14 @@ class Supervisor:
         await self.ready()
         try:
             async with asyncio.timeout(limit):
-                return await self._ask(kind, note)
+                answer = await self._ask(kind, note)
         except TimeoutError:
             log.warning("The %s did not answer in %.0f s; it is restarted.", self._name, limit)
             self._go_down()
             self._kill()
             raise WorkerLost from None
+        self._worked = True
+        return answer
 
     async def _ask(self, kind: str, note: Note) -> Note:
         writer = self._writer
@@ -165,7 +169,7 @@ class Supervisor:
                 self._refuse(problem)
                 self.state = "failed"
                 return
-            if loop.time() - began > STEADY_AFTER:
+            if self._worked or loop.time() - began > STEADY_AFTER:
                 crashes = 0
             crashes += 1
             if self.state == "starting" and crashes >= START_TRIES:
@@ -180,6 +184,7 @@ class Supervisor:
         """One worker, from birth to death. Raises SpeechError if its model can't be loaded."""
         loop = asyncio.get_running_loop()
         began = loop.time()
+        self._worked = False
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         with theirs:
