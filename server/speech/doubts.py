@@ -31,8 +31,8 @@ UNSURE = -1.0
 HESITANT = -0.45
 """Mean log-probability below which a final text is compared with that of the full context, and the
 likelier one taken. Measured with tiny.en and base.en on 205 recordings, clean and in two noises:
-one in fifteen is below, and words that are wrong become fewer by a thirtieth. At -0.42 it would be
-one in ten for nothing, and numbers, always unsure, would take three times as long."""
+one in nine is below, and words that are wrong become fewer by a thirtieth. At -0.42 it would be
+one in six for nothing, and numbers, always unsure, would take three times as long."""
 
 HOPELESS = -1.3
 """Mean log-probability below which a guess at the full context is worth nothing: of recorded words
