@@ -126,6 +126,7 @@ class _Caller:
         self._toll = Toll()
         self._cut_at: float | None = None
         self._changed = asyncio.Event()
+        self._was_up = False
         self._patience: asyncio.Timeout | None = None
         self._said: list[str] = []
         """What each utterance should be heard as."""
@@ -149,7 +150,8 @@ class _Caller:
         self._link.send(m.Text(str(number)))
         if number % 3 == 0:
             self._speak(number // 3 + 1)
-        if DEVICE in house.outlets and self._chance.random() < 0.3:
+        # Who was never welcomed has no session yet in which anything could wait.
+        if self._was_up and DEVICE in house.outlets and self._chance.random() < 0.3:
             house.announce()
         # No person is further ahead, and the client keeps no more utterances than these.
         await self._until(lambda: self._count_of(m.CodeEnd) >= number - 20)
@@ -174,6 +176,7 @@ class _Caller:
                 if event.session in ("resumed", "snapshot", "anew") and self._cut_at is not None:
                     self._toll.resumed_s.append(now() - self._cut_at)
                     self._cut_at = None
+                self._was_up = self._was_up or event.state is LinkState.UP
                 self._toll.anew += event.session in ("snapshot", "anew")
             elif isinstance(event, Envelope) and not isinstance(event.message, str):
                 self._heard.append(event.message)  # type: ignore[arg-type]
