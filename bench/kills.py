@@ -68,6 +68,7 @@ class Figures(TypedDict):
     kill_back_p95_s: float
     """Until the next turn is through, of all but the server."""
     server_back_p95_s: float
+    """Until the new server answers the next request."""
     kill_fd_growth: int
     """Descriptors that the server has more of at the end, after all that was killed around it."""
 
@@ -273,7 +274,7 @@ async def kill_servers(model: ScriptedModel, toll: Toll, count: int) -> None:
             await asyncio.to_thread(_start_again, server)
             async with visitor(server, PATIENCE_S) as device:
                 await device.say(m.Text("are you there"))
-                answered = await device.until(lambda: bool(device.all(m.Metrics)), PATIENCE_S)
+                answered = await device.until(lambda: bool(device.all(m.ReplyDelta)), PATIENCE_S)
                 toll.server_back_s.append(time.monotonic() - killed)
                 toll.lost += not answered
             toll.orphans += await watching

@@ -42,8 +42,8 @@ def script(name: str) -> list[Reply]:
     wrong = next(islice(slips, UNNOTICED.get(int(name.partition("/")[2]), 0), None))
     return [
         runs(tried(name, wrong), when=f"Solve {name}, please."),
+        says(f"{name} is solved.", when=f">\ntrying {name}\n{name} is right\n</output"),
         runs(tried(name, solution(name)), when=f">\ntrying {name}\n"),
-        says(f"{name} is solved.", when=f"trying {name}\n{name} is right\n</output"),
     ]
 
 
