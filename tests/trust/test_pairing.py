@@ -1,0 +1,43 @@
+"""The pairing window: two minutes, one device, a few slips of the fingers."""
+
+from sayso.server.trust.pairing import OPEN_S, TRIES, Pairing, Window
+
+
+def wrong(window: Window) -> str:
+    return f"{(int(window.digits) + 1) % 1_000_000:06d}"
+
+
+def test_a_code_is_worth_nothing_after_two_minutes() -> None:
+    pairing = Pairing()
+    window = pairing.open(10.0)
+    assert pairing.is_open(window, 10.0 + OPEN_S - 0.001)
+    assert not pairing.is_open(window, 10.0 + OPEN_S)
+    assert pairing.show(window.code, 10.0 + OPEN_S) == ("shut", None)
+    assert pairing.show(window.digits, 10.0) == ("shut", None), "once over it stays over"
+
+
+def test_the_long_code_and_the_digits_open_it_as_they_are_typed() -> None:
+    pairing = Pairing()
+    for typed in ("{0}", "{0:.3} {0[3]}{0[4]}{0[5]}", "{0:.3}-{0[3]}{0[4]}{0[5]}"):
+        window = pairing.open(0.0)
+        assert pairing.show(typed.format(window.digits), 1.0) == ("right", window)
+    window = pairing.open(0.0)
+    assert pairing.show(window.code, 1.0) == ("right", window)
+    assert pairing.show(window.code, 1.0) == ("shut", None), "one device alone"
+
+
+def test_the_last_wrong_try_shuts_it() -> None:
+    pairing = Pairing()
+    window = pairing.open(0.0)
+    for _ in range(TRIES):
+        assert pairing.show(wrong(window), 1.0) == ("wrong", window)
+    assert pairing.show(window.digits, 1.0) == ("shut", None)
+
+
+def test_another_window_shuts_the_one_before() -> None:
+    pairing = Pairing()
+    first = pairing.open(0.0)
+    second = pairing.open(1.0)
+    assert not pairing.is_open(first, 2.0)
+    pairing.shut(first)
+    assert pairing.is_open(second, 2.0)
