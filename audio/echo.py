@@ -49,6 +49,11 @@ AUDIBLE = 1e-6
 Floats = NDArray[np.float64]
 
 
+LEARNING_FRAMES = 75
+"""The first 1.5 s that a loudspeaker sounds: the room is not known yet, and what is left of the
+echo would be taken for somebody who speaks."""
+
+
 class EchoCanceller:
     """Both cancellers. `near` and `far` are frames of 20 ms that belong together in time; the echo
     may come up to 300 ms after `far`, and not before it."""
@@ -63,6 +68,7 @@ class EchoCanceller:
             ) from error
         self._strict = WebRtc(RATE)
         self._mild = KalmanFilter()
+        self._to_learn = LEARNING_FRAMES
         self._judge = _Judge()
 
     def take(self, near: bytes, far: bytes) -> Heard:
@@ -70,6 +76,9 @@ class EchoCanceller:
         strict = self._strict.process(near_samples, far_samples)
         mild = self._mild.take(near_samples / FULL_SCALE, far_samples / FULL_SCALE)
         words = _pcm(mild)
+        if self._to_learn and _power(far_samples / FULL_SCALE) > AUDIBLE:
+            self._to_learn -= 1
+            return Heard(bytes(len(words)), words)
         if self._judge.is_voice(near_samples / FULL_SCALE, far_samples / FULL_SCALE, mild):
             return Heard(words, words)
         return Heard(strict.astype("<i2", copy=False).tobytes(), words)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sayso.audio.echo import EchoCanceller, KalmanFilter
+from sayso.audio.echo import LEARNING_FRAMES, EchoCanceller, KalmanFilter
 from sayso.audio.far_end import (
     CUSHION_FRAMES,
     QUIET_FRAMES,
@@ -156,3 +156,13 @@ def test_a_queue_that_has_grown_for_good_is_trimmed_and_one_that_breathes_is_not
         for _ in range(10):
             assert breathing.frame() is not None
     assert breathing.waiting_ms <= 2 * CUSHION_FRAMES * FRAME_MS
+
+
+def test_until_it_knows_the_room_it_takes_no_echo_for_a_voice() -> None:
+    loud = np.random.default_rng(1).normal(0, 3_000, FRAME_SAMPLES).astype("<i2").tobytes()
+    canceller = EchoCanceller()
+    heard = [canceller.take(loud, loud) for _ in range(LEARNING_FRAMES)]
+    assert all(not any(one.gate) for one in heard)
+    assert any(heard[0].words), "the wake word is listened for all the same"
+    quiet = bytes(len(loud))
+    assert any(EchoCanceller().take(loud, quiet).gate), "without an echo there is nothing to learn"
