@@ -15,16 +15,19 @@ class EarTaken(ClientError):
 
 
 def claim(home: Home, microphone: str) -> None:
-    """Be the one, until this process ends. Raises EarTaken; a home that cannot be written is no
-    reason not to listen."""
+    """Be the one, until this process ends. Raises EarTaken.
+
+    Where no lock can be had (a card that went read-only, a network's file system without locks) it
+    listens all the same: two that answer are a nuisance, and none is worse.
+    """
     name = re.sub(r"[^a-z0-9]+", "-", microphone.casefold()).strip("-")[:60] or "default"
-    with suppress(PermissionError):
+    with suppress(OSError):
         home.state.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Never closed: the system lets go of it when the process is gone, however that ends.
         handle = os.open(home.state / f"hands-free-{name}.lock", os.O_CREAT | os.O_RDWR, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             os.close(handle)
             raise EarTaken(
                 "Sayso listens hands-free at this microphone already, in another window or in the "
