@@ -14,10 +14,11 @@ from sayso.client.hands_free_options import echo_kind, make_hands_free
 from sayso.client.headless.appliance import Appliance
 from sayso.client.headless.options import check
 from sayso.client.headless.pins import GpioButton, GpioLight, NoLight
+from sayso.client.one_ear import claim
 from sayso.client.options import default_server, make_link
 from sayso.client.seen import Screen
 from sayso.client.session import Session
-from sayso.client.sound import Sound, patient_sound
+from sayso.client.sound import FILE, Sound, patient_sound
 from sayso.protocol.home import Home
 
 
@@ -25,13 +26,17 @@ async def run_headless(arguments: argparse.Namespace) -> int:
     """Goes on until it is ended."""
     check(arguments)
     portaudio()  # Without it nothing will ever be heard, and waiting would not help.
+    home = Home.find()
+    microphone = arguments.mic or recall(home).microphone or "default"
+    if arguments.hands_free and not microphone.startswith(FILE):
+        claim(home, microphone)
     far_end = FarEnd() if arguments.hands_free else None
     # A pairing may come, and change, while the device runs; a server that was named stays.
     named = arguments.server if arguments.server != default_server() else ""
 
     def sounds(changed: Callable[[DeviceChange], None]) -> Sound:
         tap = far_end.played if far_end else None
-        chosen = recall(Home.find())
+        chosen = recall(home)
         return patient_sound(arguments.mic, arguments.speaker, changed, tap, chosen)
 
     async def converse(sound: Sound, screen: Screen) -> tuple[Session, HandsFree | None]:

@@ -8,6 +8,7 @@ import pytest
 
 from sayso.client.one_ear import EarTaken, claim
 from sayso.protocol.home import Home
+from tests.client.programs import sayso
 
 
 @pytest.fixture
@@ -41,3 +42,10 @@ def test_a_home_that_cannot_be_written_keeps_nobody_from_listening(tmp_path: Pat
     below_a_file = tmp_path / "file" / "home"
     below_a_file.parent.write_bytes(b"")
     claim(Home(below_a_file, below_a_file, below_a_file), "default")
+
+
+async def test_a_device_without_a_screen_does_not_listen_beside_another_client() -> None:
+    claim(Home.find(), "default")
+    ended = await sayso("talk", "--headless", "--hands-free")
+    assert ended.code != 0
+    assert "listens hands-free at this microphone already" in ended.sentence
