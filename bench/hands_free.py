@@ -9,6 +9,7 @@ be able to measure.
 import asyncio
 import contextlib
 import re
+import secrets
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -97,7 +98,7 @@ def table(figures: Mapping[str, float]) -> str:
 
 
 async def _speak(voice: Path) -> tuple[list[Sound], list[Sound]]:
-    mouth = PiperSynthesizer(voice)
+    mouth = PiperSynthesizer(voice, seed=secrets.randbelow(2**31))  # no run repeats another's takes
     await mouth.start()
     try:
         answers = [await _say(mouth, text) for text in ANSWERS]

@@ -19,13 +19,17 @@ SLOWEST, FASTEST = 0.5, 2.0
 
 
 class PiperSynthesizer:
-    """A `Synthesizer` on piper, supervised."""
+    """A `Synthesizer` on piper, supervised.
 
-    def __init__(self, voice: Path, *, threads: int = 2) -> None:
+    Piper says nothing twice in the same way. From the same `seed` it goes through the same ways
+    again, so that what was said badly once can be heard again.
+    """
+
+    def __init__(self, voice: Path, *, threads: int = 2, seed: int = 0) -> None:
         self._lock = asyncio.Lock()
         self._worker = Supervisor(
             "sayso.server.speech.piper_worker",
-            Note("load", {"voice": str(voice), "threads": threads}),
+            Note("load", {"voice": str(voice), "threads": threads, "seed": seed}),
             name="speech synthesiser",
             threads=threads,
         )

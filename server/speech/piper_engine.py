@@ -44,7 +44,7 @@ PAUSES = frozenset({" ", ",", ".", "!", "?", ":", ";", PAD, BOS, EOS})
 class PiperEngine:
     """A loaded voice."""
 
-    def __init__(self, path: Path, *, threads: int) -> None:
+    def __init__(self, path: Path, *, threads: int, seed: int) -> None:
         settings = Path(f"{path}.json")
         for needed in (path, settings):
             if not needed.is_file():
@@ -53,7 +53,7 @@ class PiperEngine:
                     "Run `sayso models` to see which voices are there."
                 )
         try:
-            self._voice = _load(path, settings, threads)
+            self._voice = _load(path, settings, threads, seed)
         except Exception as problem:  # onnx and onnxruntime have no narrower one in common
             raise ModelBroken(
                 f"The piper voice {path} cannot be used ({problem}). "
@@ -145,7 +145,7 @@ def without_lead(sound: Sound) -> Sound:
     return Sound(sound.pcm[2 * cut :], sound.rate, words)
 
 
-def _load(path: Path, settings: Path, threads: int) -> PiperVoice:
+def _load(path: Path, settings: Path, threads: int, seed: int) -> PiperVoice:
     """What PiperVoice.load does, with our own bound on threads."""
     model = onnx.load(str(path))
     with contextlib.suppress(ValueError):  # it has that output already, or can't have it
@@ -155,6 +155,7 @@ def _load(path: Path, settings: Path, threads: int) -> PiperVoice:
     options.inter_op_num_threads = 1
     # A thread that spins while it waits takes the core that the ears need.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    onnxruntime.set_seed(seed)
     session = onnxruntime.InferenceSession(
         model.SerializeToString(), sess_options=options, providers=["CPUExecutionProvider"]
     )

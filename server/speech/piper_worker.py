@@ -30,7 +30,7 @@ class Speaking:
                 f"piper-tts is not installed ({problem}). Run `pip install 'sayso[server]'`."
             ) from problem
         voice = Path(order.text("voice"))
-        engine = PiperEngine(voice, threads=order.whole("threads"))
+        engine = PiperEngine(voice, threads=order.whole("threads"), seed=order.whole("seed"))
         engine.speak(FIRST_WORDS)
         self._engine = engine
         return Note(

@@ -30,17 +30,17 @@ class Voice:
 
         No two takes of a voice are alike, and now and then one mumbles: it is said again.
         """
-        for _ in range(TAKES):
-            self._say(text, path, pause_after_s)
+        for take in range(TAKES):
+            self._say(text, path, pause_after_s, take)
             if self.understands(path, text):
                 return
         raise AssertionError(f"{TAKES} takes of {text!r} were not understood")
 
-    def _say(self, text: str, path: Path, pause_after_s: float) -> None:
+    def _say(self, text: str, path: Path, pause_after_s: float, take: int) -> None:
         voice = Shelf(Home.find()).ready("voice", "en_US-joe-medium").path
 
         async def synthesize() -> np.ndarray:
-            piper = PiperSynthesizer(voice)
+            piper = PiperSynthesizer(voice, seed=take)
             await piper.start()
             try:
                 sound = await piper.synthesize(text)

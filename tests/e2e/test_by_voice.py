@@ -52,14 +52,14 @@ def test_the_answer_can_be_refused(
 ) -> None:
     question, answer = tmp_path / "question.wav", tmp_path / "answer.wav"
     voice.speak("Delete all my files.", question)
-    model.add(runs("import shutil"), says("All right, I will leave them alone."))
+    model.add(runs("import shutil"), says("Then your files will stay where they are."))
 
     client = server.talk(question, answer, "--approve", "no")
 
     assert client.first("approval.done")["decision"] == "no"
     assert not client.all("code.start")
     assert "said no" in model.requests[1].last
-    assert voice.understands(answer, "All right, I will leave them alone.")
+    assert voice.understands(answer, "Then your files will stay where they are.")
 
 
 def test_silence_is_not_a_question(

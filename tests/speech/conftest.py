@@ -43,4 +43,4 @@ def whisper(whisper_model: Path) -> "WhisperEngine":
 def piper(voice_file: Path) -> "PiperEngine":
     from sayso.server.speech.piper_engine import PiperEngine
 
-    return PiperEngine(voice_file, threads=2)
+    return PiperEngine(voice_file, threads=2, seed=0)

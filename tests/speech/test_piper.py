@@ -68,6 +68,17 @@ def test_what_has_no_sound_makes_none(piper: PiperEngine, text: str) -> None:
     assert len(sound.pcm) < sound.rate  # not half a second
 
 
+def test_from_the_same_seed_it_says_all_in_the_same_way_again(voice_file: Path) -> None:
+    def takes(seed: int) -> list[bytes]:
+        piper = PiperEngine(voice_file, threads=2, seed=seed)
+        return [piper.speak("Ready when you are.").pcm for _ in range(2)]
+
+    first, second = takes(1)
+    assert first != second
+    assert takes(1) == [first, second]
+    assert takes(2)[0] != first
+
+
 def test_brackets_do_not_make_it_read_raw_phonemes(piper: PiperEngine) -> None:
     assert len(piper.speak("a [[list]] of lists").words) == 4
 
