@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from tests import leaks, pulse
+from tests.machine import lacking, needed
 from tests.network_guard import NetworkGuard
 from tests.virtual_time import VirtualTimeLoop
 
@@ -79,11 +80,11 @@ def sound_card() -> Iterator[pulse.SoundCard]:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Leave out what this machine cannot do; on the machine that decides, nothing is left out."""
-    if item.get_closest_marker("sound") and (lacking := pulse.missing()):
-        if os.environ.get("SAYSO_TEST_EVERYTHING"):
-            pytest.fail(lacking, pytrace=False)
-        pytest.skip(lacking)
+    """Leave out what this machine cannot do."""
+    if item.get_closest_marker("sound") and (missing := pulse.missing()):
+        lacking(missing)
+    for need in item.iter_markers("needs"):
+        needed(*need.args)
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ import pytest
 from sayso.audio import cards
 from sayso.audio.cards import PortAudio
 from sayso.audio.errors import NoPortAudio
+from tests.machine import lacking
 
 
 class Library:
@@ -39,7 +40,7 @@ def test_what_plays_goes_on_unless_a_card_came_or_went(
     try:
         audio = PortAudio()
     except NoPortAudio as missing:
-        pytest.skip(str(missing))
+        lacking(str(missing))
     library = Library()
     monkeypatch.setattr(audio, "_library", library)
     audio.refresh()

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from sayso.client.hotkey import Hotkey, NoHotkey
 from sayso.protocol.messages import ListenStart, ListenStop, PlayState
 from tests.client.programs import SOON, give_token, window
 from tests.client.server_double import Answer, Conversation, ServerDouble
+from tests.machine import needed
 from tests.pulse import SoundCard, write_tone
 
 PRESS, RELEASE = "press", "release"
@@ -40,13 +40,10 @@ async def test_without_a_desktop_it_is_told_what_to_do(monkeypatch: pytest.Monke
 @pytest.fixture
 def display() -> Iterator[str]:
     """An X server without a screen."""
-    if not shutil.which("Xvfb"):
-        if os.environ.get("SAYSO_TEST_EVERYTHING"):
-            pytest.fail("Xvfb is missing: sudo apt install xvfb")
-        pytest.skip("Xvfb is missing: sudo apt install xvfb")
+    program = needed("Xvfb", "xvfb")
     reading, writing = os.pipe()
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writing), "-nolisten", "tcp"],
+        [program, "-displayfd", str(writing), "-nolisten", "tcp"],
         pass_fds=[writing],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

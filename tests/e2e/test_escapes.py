@@ -6,7 +6,6 @@ That the reaching works is seen first, from outside of the sandbox.
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import threading
@@ -18,9 +17,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.machine import has
 from tests.rig import SAYSO, Server
 from tests.runtimes.attempts import TRY
-from tests.runtimes.rooms import KINDS, sandbox_of
+from tests.runtimes.rooms import KINDS, needed_sandbox
 from tests.scripted_model import Reply, ScriptedModel, runs, says
 
 SECRET = "the-secret-of-the-servers-environment"
@@ -81,21 +81,23 @@ def host(tmp_path: Path) -> Iterator[Host]:
             sockets[name].bind(str(home / name))
             sockets[name].listen()
             sockets[name].setblocking(False)
-        agent = _service(stack, home / "agent", "ssh-agent", "-D", "-a", str(home / "agent"))
-        if agent:
+        agent = bus = None
+        if has("ssh-agent", "openssh-client"):
+            agent = home / "agent"
+            _serve(stack, agent, "ssh-agent", "-D", "-a", str(agent))
             key = home / ".ssh" / "real"
             make = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)]
             for words in (make, ["ssh-add", "-q", str(key)]):
                 subprocess.run(words, check=True, env={**os.environ, "SSH_AUTH_SOCK": str(agent)})
-        address = f"--address=unix:path={home}/bus"
-        bus = _service(stack, home / "bus", "dbus-daemon", "--session", "--nofork", address)
+        if has("dbus-daemon", "dbus"):
+            bus = home / "bus"
+            address = f"--address=unix:path={bus}"
+            _serve(stack, bus, "dbus-daemon", "--session", "--nofork", address)
         yield Host(home, sockets, agent, bus)
 
 
-def _service(stack: ExitStack, place: Path, program: str, *words: str) -> Path | None:
-    """Where a program listens that this machine has; None if it has not."""
-    if not shutil.which(program):
-        return None
+def _serve(stack: ExitStack, place: Path, program: str, *words: str) -> None:
+    """Start a program that listens there; it ends with `stack`."""
     process = subprocess.Popen(
         [program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
@@ -105,7 +107,6 @@ def _service(stack: ExitStack, place: Path, program: str, *words: str) -> Path |
     while not place.exists():
         assert time.monotonic() < deadline, f"{program} did not start"
         time.sleep(0.02)
-    return place
 
 
 @pytest.fixture(params=KINDS)
@@ -117,9 +118,7 @@ def escapee(
     tmp_path: Path,
 ) -> Iterator[Server]:
     """A server on each sandbox, with a repository in its workspace."""
-    missing = sandbox_of(request.param)
-    if isinstance(missing, str):
-        pytest.skip(missing)
+    needed_sandbox(request.param)
     workspace = tmp_path / "workspace"
     subprocess.run(["git", "init", "-q", str(workspace)], check=True)
     variables = dict(host.variables)
@@ -244,7 +243,7 @@ def test_every_escape_is_denied_and_written_down_while_the_server_answers(
 ) -> None:
     if host.agent:
         subprocess.run(["ssh-add", "-l"], check=True, env={**os.environ, **host.variables})
-    if host.bus and shutil.which("dbus-send"):
+    if host.bus and has("dbus-send", "dbus"):
         subprocess.run(_call(host.bus).split(), check=True, stdout=subprocess.DEVNULL)
     tried = escapes(host, escapee.process.pid)
     slowest = [0.0]

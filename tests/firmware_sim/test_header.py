@@ -1,7 +1,5 @@
 """The C header is the protocol's: made from it, free of warnings, and able to read it."""
 
-import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,6 +9,7 @@ from sayso.firmware_sim.wire_header import header
 from sayso.protocol.codec import Unknown, decode
 from sayso.protocol.errors import ProtocolError
 from sayso.protocol.frames import HEADER, HEADER_BYTES, LAST
+from tests.machine import needed
 from tests.protocol import transcripts
 from tests.repository.tree import ROOT
 
@@ -21,11 +20,7 @@ READER = ROOT / "tests" / "firmware_sim" / "read_golden.c"
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The C program, with every warning an error."""
-    compiler = shutil.which("gcc")
-    if compiler is None:
-        if os.environ.get("SAYSO_TEST_EVERYTHING"):
-            pytest.fail("gcc is missing: apt install gcc libc6-dev", pytrace=False)
-        pytest.skip("gcc is not installed")
+    compiler = needed("gcc", "gcc libc6-dev")
     program = tmp_path_factory.mktemp("c") / "read_golden"
     flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1"]
     command = [compiler, *flags, "-I", str(INCLUDE), str(READER), "-o", str(program)]

@@ -2,7 +2,6 @@
 
 import os
 import plistlib
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -50,7 +49,7 @@ def test_systemd_gets_the_arguments_quoted_as_it_wants_them(tmp_path: Path) -> N
     assert r'Environment="SAYSO_HOME=/srv/my \"own\" 50%% & more"' + "\n" in unit
 
 
-@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not here")
+@pytest.mark.needs("systemd-analyze", "systemd")
 def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path: Path) -> None:
     file = tmp_path / "sayso.service"
     file.write_text(ask_script("user_unit", tmp_path).stdout)

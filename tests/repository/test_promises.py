@@ -136,11 +136,11 @@ def test_a_script_is_sound(script: Path) -> None:
         assert script.stat().st_mode & 0o111, "it can be executed"
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=relative)
+@pytest.mark.parametrize(
+    "script", [path for path in SCRIPTS if path.parent.name != ".ci"], ids=relative
+)
 def test_a_script_runs_with_the_tools_of_macos(script: Path) -> None:
-    """Its bash is 3.2, and its tools have no GNU options."""
-    if script.parent.name == ".ci":
-        pytest.skip("runs on Debian")
+    """Its bash is 3.2, and its tools have no GNU options; CI's own runs on Debian."""
     code = re.sub(r"^\s*#.*", "", script.read_text(), flags=re.MULTILINE)
     newer = {
         "arrays that are read or associative": r"\b(mapfile|readarray|declare -A|local -A)\b",

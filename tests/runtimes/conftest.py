@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from sayso.server.runtimes.environment import KernelEnvironment, ensure
-from sayso.server.runtimes.sandbox.sandbox import Kind, Sandbox
+from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.workshop import Workshop
 from tests.kernels import lent_home
-from tests.runtimes.rooms import KINDS, sandbox_of, workshop_in
+from tests.machine import lacking
+from tests.runtimes.rooms import KINDS, needed_sandbox, sandbox_of, workshop_in
 
 
 @pytest.fixture(scope="session")
@@ -21,13 +22,7 @@ def environment() -> KernelEnvironment:
 @pytest.fixture(params=KINDS)
 def sandbox(request: pytest.FixtureRequest) -> Sandbox:
     """Each sandbox that this machine has, one after the other."""
-    kind: Kind = request.param
-    found = sandbox_of(kind)
-    if isinstance(found, str):
-        if os.environ.get("SAYSO_TEST_EVERYTHING") and kind == "bubblewrap":
-            pytest.fail(found, pytrace=False)
-        pytest.skip(found)
-    return found
+    return needed_sandbox(request.param)
 
 
 @pytest.fixture
@@ -51,11 +46,9 @@ async def workshop(
 @pytest.fixture
 def any_sandbox() -> Sandbox:
     """The first sandbox that this machine has, where the kind does not matter."""
-    for kind in KINDS:
-        found = sandbox_of(kind)
-        if not isinstance(found, str):
-            return found
-    pytest.skip("this machine has no sandbox")
+    found = (sandbox_of(kind) for kind in KINDS)
+    first = next((each for each in found if not isinstance(each, str)), None)
+    return first or lacking("this machine has no sandbox")
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from sayso.server.runtimes.sandbox import landlock, selftest
 from sayso.server.runtimes.sandbox.sandbox import Kind, Limits, Sandbox
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
 from sayso.server.runtimes.workshop import Workshop
+from tests.machine import lacking
 
 KINDS: tuple[Kind, ...] = ("bubblewrap", "landlock")
 
@@ -89,6 +90,14 @@ def sandbox_of(kind: Kind, limits: Limits | None = None) -> Sandbox | str:
     if kind == "landlock":
         return f"Landlock {landlock.NEEDED_VERSION} is needed, this kernel has {landlock.version()}"
     return "bubblewrap is not installed"
+
+
+def needed_sandbox(kind: Kind) -> Sandbox:
+    """The sandbox of a kind; without it there is no test."""
+    found = sandbox_of(kind)
+    if isinstance(found, str):
+        lacking(found)
+    return found
 
 
 def workshop_in(workspace: Path, environment: KernelEnvironment, sandbox: Sandbox) -> Workshop:

@@ -1,7 +1,5 @@
 """JavaScript in the workshop, as a person and a model see it."""
 
-import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -10,10 +8,7 @@ from sayso.server.runtimes.workshop import Workshop
 from tests.runtimes.processes import below
 from tests.runtimes.rooms import Told, began, rest, told
 
-pytestmark = pytest.mark.skipif(
-    not shutil.which("node") and not os.environ.get("SAYSO_TEST_EVERYTHING"),
-    reason="node is not installed",
-)
+pytestmark = pytest.mark.needs("node", "nodejs")
 
 
 async def js(workshop: Workshop, code: str) -> Told:

@@ -17,6 +17,7 @@ from sayso.server.runtimes.sandbox.refusals import (
 )
 from sayso.server.runtimes.sandbox.seccomp import assemble
 from sayso.server.runtimes.sandbox.system_calls import NUMBERS, Machine, number
+from tests.machine import lacking
 
 ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7, "i386": 0x40000003}
 ALLOWED, KILLED, ASKED, ERROR = 0x7FFF0000, 0x80000000, 0x7FC00000, 0x00050000
@@ -180,7 +181,7 @@ def test_nobody_types_into_a_terminal(machine: Machine) -> None:
 def test_the_numbers_are_those_of_the_systems_headers(machine: Machine) -> None:
     header = HEADERS[machine]
     if not header.exists():
-        pytest.skip(f"{header} is not installed")
+        lacking(f"{header} is missing: sudo apt install linux-libc-dev")
     found = dict(
         re.findall(r"^#define __NR(?:3264)?_(\w+)\s+(\d+)", header.read_text(), re.MULTILINE)
     )

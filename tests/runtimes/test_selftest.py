@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +18,8 @@ from sayso.server.runtimes.sandbox.launcher import Steps
 from sayso.server.runtimes.sandbox.sandbox import NO_DOOR, Confined, Confines, Kind, Sandbox
 from sayso.server.runtimes.sandbox.selftest import examine, find_sandbox
 from sayso.server.runtimes.workshop import Workshop
-from tests.runtimes.rooms import KINDS, sandbox_of, told
+from tests.machine import needed
+from tests.runtimes.rooms import KINDS, needed_sandbox, sandbox_of, told
 
 TEST_S = 0.4
 BUSY = 5
@@ -104,9 +104,7 @@ async def test_without_any_sandbox_everything_is_found_open() -> None:
     ],
 )
 async def test_each_gap_in_landlock_is_found(changes: dict[str, object], found: str) -> None:
-    whole = sandbox_of("landlock")
-    if isinstance(whole, str):
-        pytest.skip(whole)
+    needed_sandbox("landlock")
     report = await examine(Loosened(**changes))
     assert not report.holds
     assert f"inside landlock, code can {found}" in report.failures
@@ -124,9 +122,7 @@ async def test_each_gap_in_landlock_is_found(changes: dict[str, object], found: 
 async def test_each_gap_in_bubblewrap_is_found(
     shown: str, removed: str, found: str, tmp_path: Path
 ) -> None:
-    real = shutil.which("bwrap")
-    if not real:
-        pytest.skip("bubblewrap is not installed")
+    real = needed("bwrap", "bubblewrap")
     home = os.environ["SAYSO_HOME"]
     added = []
     if shown == "home":
@@ -148,9 +144,7 @@ os.execv({real!r}, [{real!r}, *loosened[:at], *{added!r}, *loosened[at:], *sys.a
 
 
 async def test_a_bubblewrap_that_cannot_bound_scratch_space_is_used_without(tmp_path: Path) -> None:
-    real = shutil.which("bwrap")
-    if not real:
-        pytest.skip("bubblewrap is not installed")
+    real = needed("bwrap", "bubblewrap")
     program = tmp_path / "bwrap"
     program.write_text(
         f"""#!{base_python()} -IS

@@ -1,13 +1,11 @@
 """zsh in the workshop: what holds for bash holds for it, too."""
 
-import shutil
-
 import pytest
 
 from sayso.server.runtimes.workshop import Workshop
 from tests.runtimes.rooms import began, rest, told
 
-pytestmark = pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
+pytestmark = pytest.mark.needs("zsh")
 
 
 async def zsh(workshop: Workshop, code: str) -> str:

@@ -1,7 +1,6 @@
 """Whoever writes the log may die at any change of the disk: what was acknowledged is there."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +9,8 @@ import pytest
 
 pytestmark = [
     pytest.mark.thorough,
-    pytest.mark.skipif(
-        sys.platform != "linux" or not shutil.which("cc"), reason="needs Linux and a C compiler"
-    ),
+    pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD is Linux's"),
+    pytest.mark.needs("cc", "gcc libc6-dev"),
 ]
 SHIM = Path(__file__).with_name("crash_at.c")
 BUILD_S, RUN_S = 60.0, 240.0

@@ -1,7 +1,6 @@
 """What was said and done is kept: whole, in order, for its owner's eyes, whatever the disk does."""
 
 import asyncio
-import shutil
 import signal
 import sqlite3
 import stat
@@ -244,7 +243,7 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.skipif(not shutil.which("bwrap"), reason="needs bubblewrap for a small disk")
+@pytest.mark.needs("bwrap", "bubblewrap")
 def test_a_full_disk_is_said_and_over_once_there_is_room(tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.mkdir()

@@ -346,9 +346,8 @@ async def test_too_many_files_are_not_kept_and_stop_no_work(tmp_path: Path) -> N
         assert (await here.undo()).outcome == "nothing"
 
 
+@pytest.mark.needs("git")
 async def test_a_nested_repository_is_whole_after_undo(here: Place) -> None:
-    if shutil.which("git") is None:
-        pytest.skip("git is not installed")
     inner = here.workspace / "inner"
     inner.mkdir()
 

@@ -2,16 +2,15 @@
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
+from tests.machine import needed
 from tests.rig import SAYSO, Server
 
 PATIENCE_MS = 60_000
@@ -20,12 +19,7 @@ PATIENCE_MS = 60_000
 
 def chromium() -> str:
     """Debian's chromium; the browser builds that playwright fetches are not used."""
-    found = shutil.which("chromium")
-    if found:
-        return found
-    if os.environ.get("SAYSO_TEST_EVERYTHING"):
-        pytest.fail("chromium is missing: apt install chromium", pytrace=False)
-    pytest.skip("chromium is not installed")
+    return needed("chromium")
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import segno
 
+from tests.machine import needed
 from tests.protocol.transcripts import GOLDEN
 from tests.repository.tree import ROOT
 
@@ -23,12 +24,7 @@ console.log(JSON.stringify(process.argv.slice(1).map(rows)));
 
 @pytest.fixture
 def node() -> str:
-    found = shutil.which("node")
-    if found:
-        return found
-    if os.environ.get("SAYSO_TEST_EVERYTHING"):
-        pytest.fail("node is missing: apt install nodejs", pytrace=False)
-    pytest.skip("node is not installed")
+    return needed("node", "nodejs")
 
 
 @pytest.fixture
