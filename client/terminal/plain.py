@@ -40,6 +40,10 @@ SETTLED = {
 }
 
 
+_DIFFERENCE = "```diff\n"
+_FENCE = "\n```"
+"""Around the lines of a difference, as commands bring it."""
+
 _STATES = {
     "waiting": "Waiting for the wake word.",
     "inviting": "Go on, or be silent.",
@@ -51,8 +55,8 @@ _STATES = {
 class PlainScreen:
     """Writes answers to `out`, and all that is said about them to `aside`.
 
-    `waits`: a person sits there who wants to know that the server is not there yet. Otherwise the
-    program ends with that sentence itself.
+    `waits`: a person sits there who wants to know that the server is not there yet, or that it has
+    trouble. Otherwise the program ends with that sentence itself.
     """
 
     def __init__(
@@ -103,11 +107,14 @@ class PlainScreen:
                 self._reply(text)
             case SttFinal(text=text):
                 self.say(f"You: {text}" if text else "Nothing was understood.")
-            case Error(message=text) | Announce(text=text):
+            case Error(message=text):
+                if self._waits:
+                    self.say(text)
+            case Announce(text=text):
                 self.say(text)
             case CommandDone(text=text):
                 self.end_reply()
-                self._out.write(clean.code(text) + "\n")
+                self._out.write(clean.code(unfenced(text) or text) + "\n")
                 self._out.flush()
             case TurnState(work="idle"):
                 self.end_reply()
@@ -157,6 +164,13 @@ class PlainScreen:
             self.say("The server is there.")
         if change.session == "anew":
             self.say("The server started anew; it does not remember what was said before.")
+
+
+def unfenced(text: str) -> str:
+    """The difference between files that a command brought; empty if it brought something else."""
+    if text.startswith(_DIFFERENCE) and text.endswith(_FENCE):
+        return text[len(_DIFFERENCE) : -len(_FENCE)]
+    return ""
 
 
 def changed(changes: Changes) -> list[str]:

@@ -11,13 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from sayso.client.terminal import clean
+from sayso.client.terminal.plain import unfenced
 from sayso.protocol.messages import ApprovalRequest, CodeEnd
 
 INDENT = 2
 OUTPUT_BAR = "┆"
 PROMPT = "\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT} "
-DIFFERENCE, FENCE = "```diff\n", "\n```"
-"""Around the lines of a difference, as commands bring it."""
 _THEME = "ansi_dark"
 """The terminal's own colours: readable on whatever background the person chose."""
 
@@ -154,8 +153,8 @@ def note(text: str, style: str = "yellow") -> RenderableType:
 
 def told(text: str) -> list[RenderableType]:
     """What a command brought: as it is set, or a difference between files with its colours."""
-    if text.startswith(DIFFERENCE) and text.endswith(FENCE):
-        return code("diff", text[len(DIFFERENCE) : -len(FENCE)], title="what changed")
+    if difference := unfenced(text):
+        return code("diff", difference, title="what changed")
     return [Padding(Text(clean.words(text)), (0, 1, 0, INDENT))]
 
 

@@ -28,8 +28,9 @@ _USUAL: Final = re.compile(rf"\bmy ({_KIND})\b|\b({_KIND}) (?:folder|directory)\
 _OWN: Final = re.compile(r"\bmy ([\w.-]+(?: [\w.-]+)?) (?:folder|directory)\b", re.IGNORECASE)
 
 _CHANGING: Final = re.compile(
-    r"\b(tidy|sort|clean|organi[sz]e|rename|move|delete|remove|save|write|put|add|edit|change|fix"
-    r"|update|convert|shrink|resize|pack|unpack|back up|empty)\b",
+    r"\b(tidy|sort|clean|organi[sz]e|rename|move|delete|remove|save|store|write|put|add|append|edit"
+    r"|change|replace|fix|update|create|export|convert|shrink|resize|pack|unpack|unzip|back up"
+    r"|empty)\b",
     re.IGNORECASE,
 )
 """Who asks for this wants something to be different afterwards."""

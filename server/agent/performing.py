@@ -38,6 +38,12 @@ _REFUSALS: Final = {
     "expired": "The person did not answer, which means no: it did not run.",
 }
 _UNREADABLE: Final = "This call could not be read: give it a language and code."
+_TOLD: Final = {
+    **dict.fromkeys(_REFUSALS.values(), "It did not run."),
+    _UNREADABLE: "It did not run: it could not be read.",
+}
+"""What the person is told where the sentence above is for the model."""
+_NOT_OPENED: Final = "It did not run: it needs what was not opened."
 _STOPPED: Final = "The person interrupted it."
 _OUT_OF_TIME: Final = "It was stopped: the time for this request was up."
 _NO_ENDING: Final = "It ended without saying how."
@@ -107,7 +113,7 @@ class Performer:
             await self._access.perform(call)
             return
         if closed := await self._open_what_was_named(call):
-            await self._refuse(call, closed)
+            await self._refuse(call, closed, _NOT_OPENED)
             return
         if await self._say_so.settle(self._workshop):
             await self._journal.note("server", InterpretersEnded())
@@ -242,11 +248,13 @@ class Performer:
             ending, changes = await self._settled(call, ending)
             await recording.finish()
             await self._report(call, ending, digest.text, changes, recording.pictures)
+            if self._reckoning.out_of_time:  # whoever interrupts listens no more; now they do
+                await self._emit(_ended(call, ending, changes))
             raise
         ending, changes = await self._settled(call, ending)
         await recording.finish()
         await self._report(call, ending, digest.text, changes, recording.pictures)
-        await self._emit(RunEnded(call.id, ending.status, ending.seconds, ending.detail, changes))
+        await self._emit(_ended(call, ending, changes))
         failure = "" if ending.status == "ok" else last_line(digest.text) or ending.detail
         self._reckoning.after_run(call, failure, digest.text)
 
@@ -267,6 +275,10 @@ class Performer:
         report = RunReported(call.id, status, seconds, detail, output, changes, pictures)
         await self._journal.note("runtime", report)
 
-    async def _refuse(self, call: Call, detail: str) -> None:
+    async def _refuse(self, call: Call, detail: str, told: str = "") -> None:
         await self._journal.note("server", RunReported(call.id, "refused", detail=detail))
-        await self._emit(RunEnded(call.id, "refused", 0.0, detail))
+        await self._emit(RunEnded(call.id, "refused", 0.0, told or _TOLD.get(detail, detail)))
+
+
+def _ended(call: Call, ending: Ending, changes: Changes) -> RunEnded:
+    return RunEnded(call.id, ending.status, ending.seconds, ending.detail, changes)

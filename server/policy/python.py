@@ -22,6 +22,7 @@ from sayso.server.policy.actions import (
 )
 from sayso.server.policy.constants import Constants
 from sayso.server.policy.programs import SHELLS
+from sayso.server.policy.python_files import DELETES, touched
 
 LONGEST = 50_000
 """Characters: half a second of reading."""
@@ -41,20 +42,6 @@ _BY_WORDS = frozenset(
 )  # fmt: skip
 _IN_ITS_PLACE = re.compile(r"os\.(exec|spawn|posix_spawn)\w*")
 
-_DELETES = frozenset(
-    ("os.remove", "os.unlink", "os.rmdir", "os.removedirs", "shutil.rmtree", "pathlib.Path.unlink")
-)
-_WRITES = frozenset(
-    (
-        "os.rename", "os.replace", "os.chmod", "os.chown", "os.link", "os.symlink", "os.truncate",
-        "os.makedirs", "os.mkdir", "shutil.move", "shutil.copy", "shutil.copyfile",
-        "shutil.copytree", "shutil.chown",
-    )
-)  # fmt: skip
-_METHODS: dict[str, How] = {
-    "unlink": "delete", "rmdir": "delete", "write_text": "write", "write_bytes": "write",
-    "touch": "write", "rename": "write", "chmod": "write",
-}  # fmt: skip
 _FETCHES = re.compile(
     r"(requests|httpx|urllib\.request|urllib3|aiohttp|http\.client)\."
     r"(get|post|put|urlopen|urlretrieve|request|head|delete|Client|ClientSession)\b.*"
@@ -292,7 +279,7 @@ class _Reader(ast.NodeVisitor):
             self._unclear.append(f"reaches for a name with {name} that is worked out as it goes")
         elif name == "getattr":
             full = f"{self._constants.resolve(node.args[0])}.{text}"
-            if full in _BY_SHELL | _BY_WORDS | _DELETES or _IN_ITS_PLACE.fullmatch(full):
+            if full in _BY_SHELL | _BY_WORDS | DELETES or _IN_ITS_PLACE.fullmatch(full):
                 self._unclear.append(f"reaches for {full} in a roundabout way")
         else:
             self._imported(text)
@@ -303,29 +290,12 @@ class _Reader(ast.NodeVisitor):
             self._traits.add("fork bomb")
 
     def _files(self, node: ast.Call, name: str) -> None:
-        how: How | None = None
-        places = list(node.args)
-        if name in _DELETES:
-            how = "delete"
+        if name in DELETES:
             recursive = ("-r",) if name in ("shutil.rmtree", "os.removedirs") else ()
             targets = tuple(self._constants.text(each) for each in node.args[:1])
             self._commands.append(Command(("rm", *recursive, *targets)))
-        elif name in _WRITES:
-            how = "write"
-        elif name in ("open", "io.open", "os.open"):
-            mode = self._constants.text(_argument(node, "mode", position=1))
-            how = "write" if set(mode) & set("wax+") or UNKNOWN in mode else "read"
-            places = places[:1]
-        elif isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
-            how = _METHODS[node.func.attr]
-            places = [node.func.value]
-        if how:
-            for place in places:
-                text = self._constants.text(place)
-                if UNKNOWN not in text and text:
-                    self._touch(text, how)
-                elif how != "read":
-                    self._touch(UNKNOWN, how)
+        for path, how in touched(node, name, self._constants):
+            self._touch(path, how)
 
     def _touch(self, path: str, how: How) -> None:
         self._paths.append(Touched(normal(path), how))

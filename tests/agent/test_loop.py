@@ -126,6 +126,7 @@ async def test_no_is_a_message_to_the_model_and_nothing_runs(house: House) -> No
     assert house.output == ""
     assert house.told(RunStarted) == []
     assert "person said no" in house.sent()[-1]["content"]
+    assert [ended.detail for ended in house.told(RunEnded)] == ["It did not run."]
     assert await house.records(RunIntended) == []
 
 

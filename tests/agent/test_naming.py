@@ -56,6 +56,8 @@ def test_what_a_person_names_is_found_if_it_is_there_and_theirs(downloads: Path)
         ("what is there", "print(os.listdir('/home/ada/Downloads'))", "read"),
         ("what is there", "import os\nos.remove('/home/ada/Downloads/a')", "write"),
         ("what is there", "for f in os.listdir(d): os.remove(f)  # Downloads", "write"),
+        ("total up", "total.to_csv('/home/ada/Downloads/total.csv')", "write"),
+        ("total up", "d = '/home/ada/Downloads'\nt.to_csv(path_or_buf=d + '/t.csv')", "write"),
         ("tidy it", "print(os.listdir('/home/ada/Downloads'))", "write"),
         ("what is there", "print(6 * 7)", None),
         ("what is there", "print('MyDownloads2')", None),

@@ -116,6 +116,8 @@ async def test_work_that_takes_too_long_is_stopped_and_ends_in_a_question(room: 
     (report,) = await room.reports()
     assert report.status == "interrupted"
     assert "time for this request was up" in report.detail
+    (ended,) = [event for event in room.events if isinstance(event, RunEnded)]
+    assert (ended.status, ended.detail) == ("interrupted", report.detail)
     room.events = [event async for event in agent.work("no")]
     assert room.said == "Then not."
     assert model.sent[-2]["content"].endswith("Shall I go on?")
@@ -145,7 +147,7 @@ async def test_silence_is_told_to_the_model_as_a_no(room: Room) -> None:
     assert room.said == "All right."
     assert "did not answer, which means no" in model.sent[-1]["content"]
     (ended,) = [event for event in room.events if isinstance(event, RunEnded)]
-    assert ended.status == "refused"
+    assert (ended.status, ended.detail) == ("refused", "It did not run.")
 
 
 async def test_it_is_asked_again_if_the_code_could_reach_more_by_then(room: Room) -> None:

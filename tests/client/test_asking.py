@@ -75,6 +75,12 @@ async def test_a_command_is_done_and_what_it_says_goes_to_standard_output() -> N
     assert asked == [Command("undo", "notes.txt")]
 
 
+async def test_a_difference_between_files_comes_without_the_marks_around_it() -> None:
+    async with ServerDouble() as server:
+        ended = await sayso("ask", "--server", server.url, "/diff")
+    assert (ended.code, ended.out) == (0, "+tide: seven\n")
+
+
 async def test_a_path_at_the_beginning_of_a_question_is_no_command() -> None:
     conversation = Conversation()
     async with ServerDouble(conversation) as server:

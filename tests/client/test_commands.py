@@ -151,6 +151,7 @@ class TestTalkOnFiles:
             )
         assert ended.code == 1
         assert ended.told.splitlines()[-1] == "The model does not answer."
+        assert ended.told.count("The model does not answer.") == 1
 
     async def test_a_turn_that_never_ends_is_given_up(self, question: Path) -> None:
         async def script(wire: Wire) -> None:

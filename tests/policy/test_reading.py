@@ -163,12 +163,39 @@ def test_ordinary_code_is_clear(language: str, code: str) -> None:
         ("python", "p = '/etc'; open(p + '/x', mode='a')", ("/etc/x", "write")),
         ("python", "from pathlib import Path; (Path.home() / '.x').unlink()", ("~/.x", "delete")),
         ("python", "import os; os.remove(os.path.expanduser('~/x'))", ("~/x", "delete")),
+        ("python", "df.to_csv('/d/x.csv', index=False)", ("/d/x.csv", "write")),
+        ("python", "d = '/d'\ndf.to_excel(excel_writer=f'{d}/x')", ("/d/x", "write")),
+        ("python", "p = f()\ndf.to_csv(p / 'x.csv')", (UNKNOWN, "write")),
+        ("python", "plt.savefig('~/x.png', dpi=90)", ("~/x.png", "write")),
+        ("python", "Image.open('/d/a.jpg').save('/d/b.png')", ("/d/b.png", "write")),
+        ("python", "import numpy as np; np.save('/d/x.npy', rows)", ("/d/x.npy", "write")),
+        ("python", "from pathlib import Path; p = Path('/d/x')\np.open('w')", ("/d/x", "write")),
+        ("python", "import gzip; gzip.open('/d/x.gz', 'wt')", ("/d/x.gz", "write")),
+        ("python", "from zipfile import ZipFile; ZipFile('/d/x', mode='a')", ("/d/x", "write")),
+        ("python", "import tarfile; tarfile.open('/d/x', 'w:gz')", ("/d/x", "write")),
+        ("python", "import shutil; shutil.copy('/a/x', '/d')", ("/d", "write")),
+        ("python", "from pathlib import Path; Path('/d/x').mkdir()", ("/d/x", "write")),
     ],
 )
 def test_places_are_found_with_what_happens_to_them(
     language: str, code: str, touched: tuple[str, str]
 ) -> None:
     assert touched in [(each.path, each.how) for each in read(language, code).paths]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "text = df.to_csv()",
+        "open('/d/x').read()",
+        "from pathlib import Path; Path('/d/x').open().read()",
+        "from PIL import Image; Image.open('/d/x')",
+        "import tarfile; tarfile.open('/d/x', 'r:gz')",
+        "import shutil; shutil.copy('/d/x', 'here')",
+    ],
+)
+def test_what_only_looks_writes_nothing_there(code: str) -> None:
+    assert all(each.path == "here" or each.how == "read" for each in read("python", code).paths)
 
 
 @pytest.mark.parametrize(
