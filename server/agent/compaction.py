@@ -147,7 +147,7 @@ def _decisions(exchange: Exchange) -> Iterable[str]:
         for act in step.acts:
             code = _clip(act.call.code, _CODE_CHARS)
             match act.report:
-                case RunReported(status="refused", detail=detail):
+                case RunReported(status="refused", detail=detail) if code:
                     yield f"- {_clip(detail, _LINE_CHARS)} ({code})"
                 case _ if act.edited:
                     yield f"- The person changed the code before it ran ({code})"

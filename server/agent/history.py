@@ -191,8 +191,9 @@ class History:
         return [act for act in self._acts.values() if act.report is None]
 
     def find(self, call: str) -> Act | None:
-        """What came of a call, by the id that is ours."""
-        return self._acts.get(call)
+        """What came of a call, by our id or by a beginning of it that no other has."""
+        found = [act for name, act in self._acts.items() if name.startswith(call)]
+        return self._acts.get(call) or (found[0] if len(found) == 1 else None)
 
     def knows_call(self, given_id: str) -> bool:
         """Whether a provider's id for a call has been used before."""

@@ -24,7 +24,7 @@ async def read_page(line: str, history: History, outputs: Outputs) -> str:
     act = history.find(page.run)
     if act is None or act.report is None:
         return f"There is no output {page.run} in this conversation."
-    whole = await outputs.read(page.run)
+    whole = await outputs.read(act.call.id)
     text = act.report.output if whole is None else whole
     end = min(page.end, page.start + PAGE_CHARS, len(text))
     if page.start >= end:

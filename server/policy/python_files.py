@@ -51,7 +51,7 @@ def touched(node: ast.Call, name: str, constants: Constants) -> list[tuple[str, 
     """The places and what is done there; `name` is the full name of what is called."""
     how, places = _of(node, name, constants)
     found: list[tuple[str, How]] = []
-    for place in places if how else ():
+    for place in places:
         text = constants.text(place)
         if UNKNOWN not in text and text:
             found.append((text, how))
@@ -60,8 +60,8 @@ def touched(node: ast.Call, name: str, constants: Constants) -> list[tuple[str, 
     return found
 
 
-def _of(node: ast.Call, name: str, constants: Constants) -> tuple[How | None, Sequence[ast.expr]]:
-    """What the call does to which of its parts; None if it is not known to touch files."""
+def _of(node: ast.Call, name: str, constants: Constants) -> tuple[How, Sequence[ast.expr]]:
+    """What the call does to which of its parts; to none if it is not known to touch files."""
     last = name.rpartition(".")[2]
     on = node.func.value if isinstance(node.func, ast.Attribute) else None
     if name in DELETES:
@@ -76,7 +76,7 @@ def _of(node: ast.Call, name: str, constants: Constants) -> tuple[How | None, Se
         return _METHODS[last], [on]
     if last in _SAVES:
         return "write", node.args[:1] or _named(node, *_PLACES)
-    return None, ()
+    return "read", ()
 
 
 def _opened(
