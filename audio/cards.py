@@ -101,6 +101,11 @@ class SoundCards(Protocol):
         self, device: Device, rate: int, latency: float, fill: Fill, end: End
     ) -> Stream: ...
 
+    def listing(self) -> str | None:
+        """The cards that the system sees, as text that changes when they do. None: it can't be
+        known. Does not block."""
+        ...
+
     def refresh(self) -> None:
         """Looks at the hardware afresh, where it may have changed. Open streams end by this."""
         ...
@@ -124,7 +129,7 @@ class PortAudio:
         self._library = sounddevice
         self.lock = threading.RLock()
         self._open: list[_PortAudioStream] = []
-        self._plugged = _plugged()
+        self._plugged = self.listing()
         self._settled_at = 0.0
 
     def devices(self) -> list[Device]:
@@ -205,9 +210,15 @@ class PortAudio:
             )
             return stream
 
+    def listing(self) -> str | None:
+        try:
+            return PLUGGED.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return None
+
     def refresh(self) -> None:
         with self.lock:
-            plugged, now = _plugged(), time.monotonic()
+            plugged, now = self.listing(), time.monotonic()
             if plugged != self._plugged:
                 self._plugged, self._settled_at = plugged, now + SETTLE_SECONDS
             if self._open and plugged is not None and now > self._settled_at:
@@ -350,11 +361,3 @@ def _device(
 def portaudio() -> PortAudio:
     """The machine's cards, opened once. Raises `NoPortAudio`."""
     return PortAudio()
-
-
-def _plugged() -> str | None:
-    """The cards that Linux sees, as text that changes when they do. None: it cannot be known."""
-    try:
-        return PLUGGED.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None

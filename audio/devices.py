@@ -1,8 +1,10 @@
 """The microphone and the loudspeaker of this machine. A device that goes away is waited for.
 
-open ──▶ (device gone) ──▶ DeviceChange lost ──▶ look again, every second
+open ──▶ (device gone) ──▶ DeviceChange lost ──▶ look again (see `looking`)
   ▲                                                    │
   └────── DeviceChange back, or fallback ◀─────────────┘
+
+What stands in for the wanted device gives way when that is plugged in again.
 """
 
 import asyncio
@@ -10,11 +12,10 @@ import logging
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
-from functools import partial
-from typing import Literal, TypeVar
+from typing import Literal
 
-from sayso.audio.cards import Device, Direction, SoundCards, portaudio
-from sayso.audio.errors import AudioError
+from sayso.audio.cards import Device, SoundCards, portaudio
+from sayso.audio.looking import Cards, Finder
 from sayso.audio.microphone import DeviceChange
 from sayso.audio.offset import OffsetRemover
 from sayso.audio.pcm import FRAME_BYTES, RATE, samples_in
@@ -24,8 +25,6 @@ from sayso.audio.speaker import FileSpeaker
 
 log = logging.getLogger(__name__)
 
-LOOK_AGAIN_SECONDS = 1.0
-"""Between two looks for a device: starting PortAudio afresh takes a tenth of that."""
 DEAD_SECONDS = 4.0
 """A device that neither gives nor takes for so long is gone, even if nobody says so. Sound servers
 have been seen to pause for two seconds when they change their buffers."""
@@ -40,21 +39,17 @@ FORGIVES = 0.9
 """What an underflow still counts after each look: a third after five seconds."""
 LONGEST_LATENCY_SECONDS = 0.4
 
-Cards = Callable[[], SoundCards]
 Changed = Callable[[DeviceChange], None]
-Opened = TypeVar("Opened", "Capture", Playback)
+After = Literal["gone", "stood in", "again"]
+"""Why a loudspeaker is no longer used as it is."""
 
 
 class DeviceMicrophone:
     """The default microphone, or the one whose name contains the words of `wanted`."""
 
-    def __init__(
-        self, wanted: str = "", cards: Cards = portaudio, *, patient: bool = False
-    ) -> None:
-        """`patient`: where there is none at first, one is waited for."""
+    def __init__(self, wanted: str = "", cards: Cards = portaudio) -> None:
         self._wanted = wanted
         self._cards = cards
-        self._patient = patient
         self.name = wanted or "default"
 
     async def frames(self) -> AsyncGenerator[bytes | DeviceChange, None]:
@@ -63,26 +58,25 @@ class DeviceMicrophone:
         def open_it(device: Device) -> Capture:
             return Capture(self._cards(), device, loop)
 
-        try:
-            capture = await _open(lambda: open_it(self._cards().find("input", self._wanted)))
-        except AudioError as error:
-            if not self._patient:
-                raise
-            yield DeviceChange("microphone", "lost", self.name, str(error))
-            capture = await _open_again(self._cards, "input", self._wanted, open_it)
-            yield _found("microphone", capture.device, self._wanted)
-        try:
-            while True:
-                self.name = capture.device.name
+        finder = Finder(self._cards, "microphone", self._wanted, open_it)
+        gone, stood_in = "", False
+        while True:
+            capture = await finder.open(gone, afresh=stood_in)
+            if isinstance(capture, DeviceChange):
+                yield capture
+                capture = await finder.again()
+            try:
+                if news := finder.news(capture):
+                    yield news
+                gone = self.name = capture.device.name
                 async with aclosing(capture.frames()) as frames:
                     async for frame in frames:
                         yield frame
+                        if stood_in := finder.may_be_back():
+                            gone = ""
+                            break
+            finally:
                 await asyncio.to_thread(capture.close)
-                yield _lost("microphone", self.name)
-                capture = await _open_again(self._cards, "input", self._wanted, open_it)
-                yield _found("microphone", capture.device, self._wanted)
-        finally:
-            await asyncio.to_thread(capture.close)
 
 
 class Capture:
@@ -219,33 +213,27 @@ class DeviceSpeaker:
         def open_it(device: Device) -> Playback:
             return Playback(self._cards(), device, self._rate, self._latency, loop, self._tap)
 
-        playback = await self._first(open_it)
+        finder = Finder(self._cards, "loudspeaker", self._wanted, open_it)
+        after: After = "again"
         while True:
+            gone = self.name if after == "gone" else ""
+            playback = await finder.open(gone, afresh=after == "stood in")
+            if isinstance(playback, DeviceChange):
+                if self._deaf is None:
+                    self._detach(lost=True)
+                self._changed(playback)
+                playback = await finder.again()
+            if news := finder.news(playback):
+                self._changed(news)
+            after = "again"
             try:
                 if playback.rate == self._rate:
                     self._attach(playback)
-                    gone = await self._look_after(playback)
-                    self._detach(lost=gone)
-                else:
-                    gone = False
+                    after = await self._look_after(playback, finder)
+                    # At another rate nothing is left of what was written.
+                    self._detach(lost=playback.rate == self._rate)
             finally:
                 await asyncio.shield(asyncio.to_thread(playback.close))
-            if gone:
-                self._changed(_lost("loudspeaker", self.name))
-                playback = await _open_again(self._cards, "output", self._wanted, open_it)
-                self._changed(_found("loudspeaker", playback.device, self._wanted))
-            else:
-                playback = await _open(partial(open_it, playback.device))
-
-    async def _first(self, open_it: Callable[[Device], Playback]) -> Playback:
-        try:
-            return await _open(lambda: open_it(self._cards().find("output", self._wanted)))
-        except AudioError as error:
-            self._detach(lost=True)
-            self._changed(DeviceChange("loudspeaker", "lost", self.name, str(error)))
-            playback = await _open_again(self._cards, "output", self._wanted, open_it)
-            self._changed(_found("loudspeaker", playback.device, self._wanted))
-            return playback
 
     def _attach(self, playback: Playback) -> None:
         self.name = playback.device.name
@@ -268,68 +256,24 @@ class DeviceSpeaker:
             self._deaf.write(waiting or bytes(2 * unheard))
             self._unopened.clear()
 
-    async def _look_after(self, playback: Playback) -> bool:
-        """Waits until the playback is no longer wanted. True: its device is gone."""
+    async def _look_after(self, playback: Playback, finder: Finder[Playback]) -> After:
+        """Waits until the playback is no longer wanted."""
         underflows, storm = playback.underflows, 0.0
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_AROUND_SECONDS):
                     await playback.over.wait()
             if playback.over.is_set():
-                return playback.ended
+                return "gone" if playback.ended else "again"
             if playback.idle_seconds > DEAD_SECONDS:
-                return True
+                return "gone"
+            if finder.may_be_back():
+                return "stood in"
             storm = FORGIVES * storm + playback.underflows - underflows
             if storm >= STORM_UNDERFLOWS:
                 latency = max(self._latency, playback.device.latency)
                 if latency < LONGEST_LATENCY_SECONDS:
                     self._latency = min(LONGEST_LATENCY_SECONDS, 2 * latency)
                     log.warning("%s runs dry; buffer set to %.2f s", self.name, self._latency)
-                    return False
+                    return "again"
             underflows = playback.underflows
-
-
-async def _open(work: Callable[[], Opened]) -> Opened:
-    """Opens a device in a thread. If we are cancelled meanwhile, it is closed again."""
-    opening = asyncio.ensure_future(asyncio.to_thread(work))
-    try:
-        return await asyncio.shield(opening)
-    except asyncio.CancelledError:
-        with suppress(AudioError):
-            (await opening).close()
-        raise
-
-
-async def _open_again(
-    cards: Cards, direction: Direction, wanted: str, open_it: Callable[[Device], Opened]
-) -> Opened:
-    """Looks for the wanted device or any other, until there is one."""
-
-    def look() -> Opened:
-        cards().refresh()
-        try:
-            return open_it(cards().find(direction, wanted))
-        except AudioError:
-            if not wanted:
-                raise
-            return open_it(cards().find(direction))
-
-    while True:
-        await asyncio.sleep(LOOK_AGAIN_SECONDS)
-        try:
-            return await _open(look)
-        except AudioError as error:
-            log.info("no %s yet: %s", direction, error)
-
-
-def _lost(part: Literal["microphone", "loudspeaker"], name: str) -> DeviceChange:
-    return DeviceChange(
-        part, "lost", name, f"The {part} {name} is gone: plug it in again, or another one."
-    )
-
-
-def _found(part: Literal["microphone", "loudspeaker"], device: Device, wanted: str) -> DeviceChange:
-    if wanted and not all(word in device.name.lower() for word in wanted.lower().split()):
-        detail = f"The {part} {device.name} stands in for {wanted}."
-        return DeviceChange(part, "fallback", device.name, detail)
-    return DeviceChange(part, "back", device.name, f"The {part} {device.name} is in use.")

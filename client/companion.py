@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Callable
 
-from sayso.audio.errors import DeviceUnavailable
 from sayso.audio.microphone import DeviceChange, Microphone
 from sayso.client.hands_free import HandsFree
 from sayso.client.link_events import LinkChange, LinkState
@@ -131,6 +130,3 @@ async def _run(command: list[str]) -> None:
         process.kill()
         await process.wait()
         raise
-
-
-NO_MICROPHONE = DeviceUnavailable("There is no microphone to listen with: plug one in.")

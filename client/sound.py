@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sayso.audio.cards import Direction, SoundCards, portaudio
+from sayso.audio.cards import SoundCards, portaudio
 from sayso.audio.devices import DeviceMicrophone, DeviceSpeaker
-from sayso.audio.errors import AudioError, DeviceUnavailable
+from sayso.audio.errors import AudioError, NoPortAudio
 from sayso.audio.microphone import DeviceChange, FileMicrophone, Microphone, Pace
 from sayso.audio.playback import Tap
 from sayso.audio.speaker import FileSpeaker, Speaker, silent_speaker
@@ -46,71 +46,47 @@ async def find_sound(
     tap: Tap | None = None,
     chosen: Chosen | None = None,
 ) -> Sound:
-    """Finds the devices or files of these names; an empty name means the default device.
-
-    `tap` is given all that a loudspeaker plays. `chosen` is what the person chose for good; where
-    that is not plugged in, the default device stands in.
-    """
-    files = file_sound(microphone, speaker, pace)
-    notes: list[str] = []
-    chosen = chosen or Chosen()
-    microphone = microphone or await _or_default(cards, "input", chosen.microphone, notes)
-    speaker = speaker or await _or_default(cards, "output", chosen.loudspeaker, notes)
-    found = files.microphone
-    if found is None and await _there(cards, "input", microphone, notes):
-        found = DeviceMicrophone(microphone, cards)
-    if speaker.startswith(FILE):
-        return Sound(found, files.speaker, audible=True, notes=tuple(notes))
-    if await _there(cards, "output", speaker, notes):
-        loud = DeviceSpeaker(speaker, changed, cards, tap)
-        return Sound(found, loud, audible=True, notes=tuple(notes))
-    return Sound(found, silent_speaker(), audible=False, notes=tuple(notes))
+    """The same as `patient_sound`, but a loudspeaker must be there now: the server is told of it
+    when the conversation begins, so that it does not speak to nobody."""
+    sound = patient_sound(microphone, speaker, pace, changed, cards, tap, chosen)
+    listens = isinstance(sound.microphone, DeviceMicrophone)
+    speaks = isinstance(sound.speaker, DeviceSpeaker)
+    if not listens and not speaks:
+        return sound
+    try:
+        machine = await asyncio.to_thread(cards)
+        if speaks:
+            await asyncio.to_thread(machine.find, "output")
+    except AudioError as error:
+        if isinstance(error, NoPortAudio) and listens:
+            sound = replace(sound, microphone=None)
+        if speaks:
+            sound = replace(sound, speaker=silent_speaker(), audible=False)
+        return replace(sound, notes=(str(error),))
+    return sound
 
 
 def patient_sound(
     microphone: str,
     speaker: str,
+    pace: Pace,
     changed: Callable[[DeviceChange], None],
-    tap: Tap | None,
-    chosen: Chosen,
+    cards: Callable[[], SoundCards] = portaudio,
+    tap: Tap | None = None,
+    chosen: Chosen | None = None,
 ) -> Sound:
-    """Devices (or files) of these names that are waited for if they are not there yet."""
-    files = file_sound(microphone, speaker, "real")
-    heard = files.microphone or DeviceMicrophone(microphone or chosen.microphone, patient=True)
+    """Devices (or files) of these names that are waited for if they are not there yet; an empty
+    name means the one that the person chose for good, or the default device.
+
+    `tap` is given all that a loudspeaker plays.
+    """
+    files = file_sound(microphone, speaker, pace)
+    chosen = chosen or Chosen()
+    heard = files.microphone or DeviceMicrophone(microphone or chosen.microphone, cards)
     if speaker.startswith(FILE):
         return Sound(heard, files.speaker, audible=True)
-    loud = DeviceSpeaker(speaker or chosen.loudspeaker, changed, tap=tap)
+    loud = DeviceSpeaker(speaker or chosen.loudspeaker, changed, cards, tap)
     return Sound(heard, loud, audible=True)
-
-
-async def _or_default(
-    cards: Callable[[], SoundCards], direction: Direction, wanted: str, notes: list[str]
-) -> str:
-    """A name that was chosen once, if such a device is there today."""
-    try:
-        if wanted:
-            await asyncio.to_thread(lambda: cards().find(direction, wanted))
-    except DeviceUnavailable:
-        word = "microphone" if direction == "input" else "loudspeaker"
-        notes.append(f"The {word} {wanted} is not there; the system's own choice is used.")
-        return ""
-    except AudioError:
-        pass  # Told when the device is opened.
-    return wanted
-
-
-async def _there(
-    cards: Callable[[], SoundCards], direction: str, wanted: str, notes: list[str]
-) -> bool:
-    try:
-        await asyncio.to_thread(
-            lambda: cards().find("input" if direction == "input" else "output", wanted)
-        )
-    except AudioError as error:
-        if str(error) not in notes:
-            notes.append(str(error))
-        return False
-    return True
 
 
 def _path(name: str) -> Path:

@@ -15,6 +15,7 @@ import os
 import sys
 
 from sayso.audio.devices import DeviceMicrophone
+from sayso.audio.errors import AudioError
 from sayso.audio.far_end import FarEnd
 from sayso.client.chosen import recall
 from sayso.client.hands_free import HandsFree
@@ -185,13 +186,13 @@ async def _on_screen(arguments: argparse.Namespace) -> int:
 
 async def _in_background(arguments: argparse.Namespace) -> int:
     """A person at a desktop, with other things in front of them."""
-    from sayso.client.companion import NO_MICROPHONE, Companion
+    from sayso.client.companion import Companion
 
     arguments.hands_free = True
     companion = Companion()
     session, sound, hands_free = await _session(arguments, companion)
     if sound.microphone is None or hands_free is None:
-        raise NO_MICROPHONE
+        raise AudioError(" ".join(sound.notes))  # One can be plugged in later; PortAudio cannot.
     return await companion.run(session, hands_free, sound.microphone)
 
 

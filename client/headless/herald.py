@@ -27,15 +27,15 @@ class Herald:
         self._refused = ""
         """Why, when it was told last."""
         self._leaving: asyncio.TimerHandle | None = None
+        self._gone: set[str] = set()
+        """Parts that there are none of now."""
 
     def take(self, seen: Seen) -> None:
         match seen:
             case LinkChange():
                 self._link(seen)
-            case DeviceChange(part="microphone", state=state):
-                self._say("microphone_gone" if state == "lost" else "microphone_back")
-            case DeviceChange(part="loudspeaker", state="fallback" | "back"):
-                self._say("loudspeaker_back")
+            case DeviceChange():
+                self._device(seen)
             case _:
                 pass
 
@@ -43,6 +43,16 @@ class Herald:
         if self._leaving is not None:
             self._leaving.cancel()
             self._leaving = None
+
+    def _device(self, change: DeviceChange) -> None:
+        microphone = change.part == "microphone"
+        if change.state == "lost":
+            self._gone.add(change.part)
+            if microphone:
+                self._say("microphone_gone")
+        elif change.state == "back" or change.part in self._gone:
+            self._gone.discard(change.part)
+            self._say("microphone_back" if microphone else "loudspeaker_back")
 
     def _link(self, change: LinkChange) -> None:
         match change.state:

@@ -37,7 +37,9 @@ async def run_headless(arguments: argparse.Namespace) -> int:
     def sounds(changed: Callable[[DeviceChange], None]) -> Sound:
         tap = far_end.played if far_end else None
         chosen = recall(home)
-        return patient_sound(arguments.mic, arguments.speaker, changed, tap, chosen)
+        return patient_sound(
+            arguments.mic, arguments.speaker, "real", changed, tap=tap, chosen=chosen
+        )
 
     async def converse(sound: Sound, screen: Screen) -> tuple[Session, HandsFree | None]:
         echo = echo_kind(arguments.echo, sound)

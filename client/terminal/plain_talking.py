@@ -9,9 +9,10 @@ import signal
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from functools import partial
 
 from sayso.audio.errors import AudioError
-from sayso.audio.microphone import FileMicrophone, Microphone
+from sayso.audio.microphone import DeviceChange, FileMicrophone, Microphone
 from sayso.client.hands_free import HandsFree
 from sayso.client.hotkey import Hotkey
 from sayso.client.link_events import LinkChange
@@ -57,9 +58,16 @@ class PlainTalking:
         self._interrupted_at = -TWICE_SECONDS
         self._left = asyncio.Event()
         self._code = 0
+        self._deaf = True
+        """There is no microphone now."""
+        self._how = TALK
+        """How one talks while there is one."""
 
     def show(self, seen: Seen) -> None:
         self._screen.show(seen)
+        if isinstance(seen, DeviceChange) and seen.part == "microphone":
+            self._deaf = seen.state == "lost"
+            self._screen.say(TYPE if self._deaf else self._how)
         if isinstance(seen, LinkChange) and seen.welcome is not None:
             self._commands = seen.welcome.commands
         if isinstance(seen, Envelope):
@@ -76,12 +84,14 @@ class PlainTalking:
     async def run(self, session: Session, microphone: Microphone | None, hotkey: str = "") -> int:
         """Goes on until the person leaves, or the server refuses us."""
         loop = asyncio.get_running_loop()
-        anywhere = Hotkey(hotkey, session.press, session.release) if hotkey else None
+        press = partial(self._press, session)
+        anywhere = Hotkey(hotkey, press, session.release) if hotkey else None
         loop.add_signal_handler(signal.SIGINT, self._interrupt, session)
-        talk = HANDS_FREE if self.hands_free else TALK
-        if anywhere and microphone:
-            talk = f"Hold {hotkey} anywhere on the desktop to talk. {talk}"
-        self._screen.say(talk if microphone else TYPE)
+        self._how = HANDS_FREE if self.hands_free else TALK
+        if anywhere:
+            self._how = f"Hold {hotkey} anywhere on the desktop to talk. {self._how}"
+        self._deaf = microphone is None
+        self._screen.say(TYPE if self._deaf else self._how)
         conversing = asyncio.create_task(session.run())
         tasks = {
             conversing,
@@ -139,13 +149,17 @@ class PlainTalking:
             session.send(answer)
 
     async def _toggle(self, session: Session, microphone: Microphone | None) -> None:
-        if microphone is None:
+        if microphone is None or self._deaf:
             self._screen.say(TYPE)
         elif session.talker.listening:
             session.release()
         elif self.hands_free is None and isinstance(microphone, FileMicrophone):
             await session.speak(microphone)
         else:
+            session.press()
+
+    def _press(self, session: Session) -> None:
+        if not self._deaf:
             session.press()
 
     def _command(self, line: str, session: Session) -> bool:

@@ -89,6 +89,9 @@ class Cards:
         stream.latency = max(latency, device.latency)
         return self._open(stream)
 
+    def listing(self) -> str | None:
+        return repr(self.plugged)
+
     def refresh(self) -> None:
         self.refreshes += 1
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from sayso.audio.devices import DEAD_SECONDS, DeviceMicrophone, DeviceSpeaker
-from sayso.audio.errors import DeviceUnavailable
+from sayso.audio.looking import LOOK_AGAIN_SECONDS
 from sayso.audio.microphone import DeviceChange
 from sayso.audio.pcm import FRAME_BYTES, FRAME_SAMPLES
 from tests.audio.cards_double import Cards, OpenStream, device
@@ -79,11 +79,37 @@ async def test_a_card_with_another_rate_is_converted() -> None:
         assert 95 <= len(heard) <= 100
 
 
-async def test_a_microphone_that_is_not_there_is_told_at_once() -> None:
+async def test_a_microphone_that_is_not_there_is_told_at_once_and_used_when_it_comes() -> None:
     plugged = cards(HEADSET)
-    frames = DeviceMicrophone("studio", lambda: plugged).frames()
-    with pytest.raises(DeviceUnavailable, match="studio"):
-        await anext(frames)
+    async with listening(DeviceMicrophone("studio", lambda: plugged)) as heard:
+        await until(lambda: heard)
+        await asyncio.sleep(600)
+        looked = plugged.refreshes
+        plugged.plugged.append(device("Studio", "input"))
+        came = asyncio.get_running_loop().time()
+        await until(lambda: plugged.opened)
+        assert asyncio.get_running_loop().time() - came < 2 * LOOK_AGAIN_SECONDS
+    changes = [change for change in heard if isinstance(change, DeviceChange)]
+    assert [change.state for change in changes] == ["lost", "back"]
+    assert looked < 45, "who only types pays for three looks a minute"
+
+
+async def test_another_microphone_stands_in_from_the_beginning_and_gives_way() -> None:
+    plugged = cards(LAPTOP)
+    async with listening(DeviceMicrophone("desk", lambda: plugged)) as heard:
+        await until(lambda: plugged.opened)
+        plugged.plugged.append(DESK)
+        for _ in range(600):
+            plugged.opened[0].say(pcm(960))
+            if plugged.opened[0].closed:
+                break
+            await asyncio.sleep(0.02)
+        await until(lambda: len(plugged.opened) == 2)
+        plugged.opened[1].say(pcm(FRAME_SAMPLES))
+        await until(lambda: isinstance(heard[-1], bytes))
+        assert plugged.opened[1].device == DESK
+    changes = [change for change in heard if isinstance(change, DeviceChange)]
+    assert [change.state for change in changes] == ["fallback", "back"]
 
 
 async def test_an_unplugged_microphone_is_told_and_another_one_stands_in() -> None:
@@ -276,6 +302,25 @@ async def test_without_a_loudspeaker_time_goes_on_and_what_comes_later_is_heard(
         await asyncio.sleep(1)
         assert speaker.played() == 10_100
     assert [change.state for change in changes] == ["lost", "fallback"]
+
+
+async def test_a_loudspeaker_that_stands_in_gives_way_and_what_plays_is_not_waited_for() -> None:
+    changes: list[DeviceChange] = []
+    plugged = cards(BUILT_IN)
+    speaker = DeviceSpeaker("head", changes.append, lambda: plugged)
+    async with speaking(speaker):
+        speaker.start(10_000)
+        speaker.write(pcm(100_000))
+        stream = await opened(plugged)
+        plugged.plugged.append(HEADSET)
+        while len(plugged.opened) == 1:
+            stream.take(1_000)
+            await asyncio.sleep(0.1)
+        assert (await opened(plugged, 2)).device == HEADSET
+        assert speaker.played() == 100_000
+        speaker.write(pcm(100, 9))
+        assert pcm(100, 9) in plugged.opened[1].take(2_000)
+    assert [change.state for change in changes] == ["fallback", "back"]
 
 
 async def test_a_loudspeaker_that_was_never_there_is_told_and_the_talk_goes_on() -> None:

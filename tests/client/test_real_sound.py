@@ -105,6 +105,32 @@ async def test_a_card_that_is_plugged_in_again_is_used_again(
     assert loudness(heard, ANSWERED) > 0.1
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("plain", [True, False], ids=["plain", "screen"])
+async def test_a_microphone_that_is_plugged_in_later_is_used(
+    plain: bool, sound_card: SoundCard
+) -> None:
+    conversation = Conversation(Answer(seconds=0.2))
+    sound_card.unplug()
+    flags = ["--plain"] if plain else []
+    async with (
+        ServerDouble(conversation) as server,
+        window("talk", "--server", server.url, *flags, environment=sound_card.environment) as seen,
+    ):
+        await seen.sees("This machine has no microphone")
+        await seen.sees("Type a question" if plain else "type, and press Enter")
+        seen.type("what is two and two\r")
+        await seen.sees("Two and two is four.")
+        await asyncio.to_thread(sound_card.plug_in)
+        await seen.sees("is in use.")
+        seen.type("\r" if plain else " ")
+        await seen.sees("Listening." if plain else "Esc to drop")
+        await asyncio.sleep(1)  # what is said
+        seen.type("\r" if plain else " ")
+        await seen.sees("Two and two is four.")
+    assert any(isinstance(heard, AudioFrame) for heard in conversation.heard)
+
+
 async def test_doctor_listens_and_plays(sound_card: SoundCard) -> None:
     ended = await sayso("doctor", "--json", environment=sound_card.environment)
     states = {finding["part"]: finding["state"] for finding in json.loads(ended.out)}
