@@ -1,9 +1,10 @@
 """A sound card made of software: a private PulseAudio with a loudspeaker and a microphone.
 
     with SoundCard() as card:
-        with card.recording(heard_wav):                     # what comes out of the loudspeaker
+        with card.recording(heard_wav) as heard:            # what comes out of the loudspeaker
             talking = subprocess.Popen([...], env=os.environ | card.environment)
             card.speak_into_microphone(question_wav)        # returns when it has been played
+            while not heard.over: ...                       # an answer, and silence after it
             ...
 
 Programs that get `card.environment` see one sound card, as PortAudio's and ALSA's default device;
@@ -36,6 +37,12 @@ STOP_S = 5.0
 RECORDING_RATE = 16_000
 """Samples per second of recordings: Sayso's own for speech."""
 
+PAUSE_S = 2.0
+"""No pause within what is said lasts so long."""
+
+AUDIBLE = 100
+"""Of 32768. A loudspeaker of software that plays nothing is silent to the bit."""
+
 _TOOLS = ("pulseaudio", "pactl", "paplay", "parec")
 
 _ALSA = """
@@ -54,6 +61,20 @@ def missing() -> str:
     if not any(Path("/usr/lib").glob("**/alsa-lib/libasound_module_pcm_pulse.so")):
         return "ALSA cannot reach PulseAudio: sudo apt install libasound2-plugins"
     return ""
+
+
+class Recording:
+    """What a loudspeaker has played so far."""
+
+    def __init__(self, heard: bytearray) -> None:
+        self._heard = heard
+
+    @property
+    def over(self) -> bool:
+        """Whether something was played, and then nothing for longer than any pause in it."""
+        pcm = bytes(self._heard[: len(self._heard) // 2 * 2])
+        pause = int(PAUSE_S * RECORDING_RATE) * 2
+        return _audible(pcm[:-pause]) and not _audible(pcm[-pause:])
 
 
 class SoundCard:
@@ -170,7 +191,7 @@ class SoundCard:
         )
 
     @contextlib.contextmanager
-    def recording(self, path: Path) -> Iterator[None]:
+    def recording(self, path: Path) -> Iterator[Recording]:
         """Write what the loudspeaker plays to a WAV file, 16-bit mono, while the block runs."""
         raw = f"--raw --format=s16le --channels=1 --rate={RECORDING_RATE} --latency-msec=20"
         recorder = subprocess.Popen(
@@ -178,15 +199,21 @@ class SoundCard:
             env=self._variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
+            bufsize=0,  # what is there is read, and not waited for until there is more
         )
         assert recorder.stdout
         sound = recorder.stdout
         # A loudspeaker that is silent is recorded as well: the first bytes say that it began.
         heard = bytearray(sound.read(2))
-        collecting = threading.Thread(target=lambda: heard.extend(sound.read()))
+
+        def collect() -> None:
+            while piece := sound.read(RECORDING_RATE):
+                heard.extend(piece)
+
+        collecting = threading.Thread(target=collect)
         collecting.start()
         try:
-            yield
+            yield Recording(heard)
         finally:
             _end(recorder)
             collecting.join()
@@ -242,6 +269,10 @@ def write_tone(path: Path, frequency: float, seconds: float, rate: int = RECORDI
         file.setsampwidth(2)
         file.setframerate(rate)
         file.writeframes(tone.tobytes())
+
+
+def _audible(pcm: bytes) -> bool:
+    return max(array.array("h", pcm), default=0) > AUDIBLE
 
 
 def _amplitude(block: "array.array[int]", cycles_per_sample: float) -> float:

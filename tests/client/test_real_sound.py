@@ -82,9 +82,11 @@ async def test_a_card_that_is_pulled_out_is_told_and_typing_goes_on(sound_card: 
 async def test_a_card_that_is_plugged_in_again_is_used_again(
     sound_card: SoundCard, tmp_path: Path
 ) -> None:
-    heard = tmp_path / "heard.wav"
+    said, heard = tmp_path / "said.wav", tmp_path / "heard.wav"
+    write_tone(said, SPOKEN, 1.0)
+    conversation = Conversation(Answer(seconds=0.5))
     async with (
-        ServerDouble(Conversation(Answer(seconds=0.5))) as server,
+        ServerDouble(conversation) as server,
         window("talk", "--server", server.url, environment=sound_card.environment) as seen,
     ):
         await seen.sees("space to talk, space to send")
@@ -98,10 +100,12 @@ async def test_a_card_that_is_plugged_in_again_is_used_again(
         with sound_card.recording(heard):
             seen.type(" ")
             await seen.sees("listening")
-            await asyncio.sleep(1)  # what is said
+            await asyncio.to_thread(sound_card.speak_into_microphone, said)
             seen.type(" ")
             await seen.sees("Two and two is four.")
             await seen.sees("ready")
+    frames = [message for message in conversation.heard if isinstance(message, AudioFrame)]
+    assert max(level(frame.payload).rms for frame in frames) > -20
     assert loudness(heard, ANSWERED) > 0.1
 
 

@@ -139,19 +139,21 @@ async def test_what_goes_wrong_and_right_again_is_told_in_a_sentence_without_a_s
     sound_card: SoundCard, tmp_path: Path, voice: Voice
 ) -> None:
     give_token()
-    away, back = tmp_path / "away.wav", tmp_path / "back.wav"
+    greeting, away, back = (tmp_path / f"{name}.wav" for name in ("greeting", "away", "back"))
     async with ServerDouble(Conversation()) as server:
         flags = ("--server", server.url)
         async with device(*flags, environment=sound_card.environment) as pi:
-            place = await pi.sees("The server is there.")
-            with sound_card.recording(away):
+            with sound_card.recording(greeting) as spoken:
+                place = await pi.sees("The server is there.")
+                await until(lambda: spoken.over)
+            with sound_card.recording(away) as spoken:
                 await server.stop()
                 place = await pi.sees("No Sayso server answers", place)
-                await asyncio.sleep(8)  # what is spoken takes its time
-            with sound_card.recording(back):
+                await until(lambda: spoken.over)
+            with sound_card.recording(back) as spoken:
                 await server.start_again()
                 place = await pi.sees("The server is there.", place)
-                await asyncio.sleep(4)
+                await until(lambda: spoken.over)
             await asyncio.to_thread(sound_card.unplug)
             place = await pi.sees("microphone", place)
             await asyncio.to_thread(sound_card.plug_in)
@@ -165,10 +167,10 @@ async def test_a_device_that_is_not_paired_says_so_and_waits_for_a_pairing(
     sound_card: SoundCard, tmp_path: Path, voice: Voice
 ) -> None:
     heard = tmp_path / "heard.wav"
-    with sound_card.recording(heard):
+    with sound_card.recording(heard) as spoken:
         async with device(environment=sound_card.environment) as pi:
             place = await pi.sees("This device is not paired")
-            await asyncio.sleep(6)  # what is spoken takes its time
+            await until(lambda: spoken.over)
             give_token()
             await pi.sees("No Sayso server answers", place)
     assert "paired" in await asyncio.to_thread(voice.words, heard)
