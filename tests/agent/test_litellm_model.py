@@ -5,7 +5,6 @@ import logging
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 
@@ -139,9 +138,7 @@ async def test_a_provider_that_asks_for_patience_gets_it(server: ScriptedModel) 
 
 async def test_a_provider_that_asks_for_too_much_patience_is_told_of(server: ScriptedModel) -> None:
     server.add(Reply(status=429, headers={"retry-after": "3600"}))
-    begun = time.monotonic()
     assert "wait a minute" in await failure(model(server))
-    assert time.monotonic() - begun < 3
     assert len(server.requests) == 1
 
 
@@ -151,11 +148,9 @@ async def test_a_server_that_is_not_there_is_said(server: ScriptedModel) -> None
 
 
 async def test_a_server_that_never_answers_is_given_up(server: ScriptedModel) -> None:
-    server.add(Reply(before_s=30.0))
+    server.add(Reply(before_s=3600.0))
     hasty = Patience(first_delta_s=0.2, all_tries_s=0.5, pause_s=0.01)
-    begun = time.monotonic()
     assert "did not answer in time" in await failure(model(server, hasty))
-    assert time.monotonic() - begun < 5
 
 
 async def test_a_stream_that_stops_is_given_up(server: ScriptedModel) -> None:

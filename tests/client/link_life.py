@@ -13,7 +13,7 @@ from sayso.protocol.version import SPOKEN
 from tests.client.server_double import TOKEN, Wire
 
 HELLO = Hello(SPOKEN, "test 1", "desk", ("resume",))
-SOON = 5.0
+SOON = 20.0
 """Seconds within which everything here must happen; it takes milliseconds."""
 
 
