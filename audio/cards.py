@@ -106,8 +106,14 @@ class SoundCards(Protocol):
         known. Does not block."""
         ...
 
-    def refresh(self) -> None:
-        """Looks at the hardware afresh, where it may have changed. Open streams end by this."""
+    @property
+    def looks(self) -> int:
+        """How often the hardware was looked at afresh."""
+        ...
+
+    def refresh(self, since: int) -> None:
+        """Looks at the hardware afresh, where it may have changed. Open streams end by this, so
+        nothing is done where somebody else did it after the look of this number."""
         ...
 
 
@@ -128,6 +134,7 @@ class PortAudio:
             ) from error
         self._library = sounddevice
         self.lock = threading.RLock()
+        self.looks = 0
         self._open: list[_PortAudioStream] = []
         self._plugged = self.listing()
         self._settled_at = 0.0
@@ -216,13 +223,16 @@ class PortAudio:
         except OSError:
             return None
 
-    def refresh(self) -> None:
+    def refresh(self, since: int) -> None:
         with self.lock:
+            if self.looks != since:
+                return
             plugged, now = self.listing(), time.monotonic()
             if plugged != self._plugged:
                 self._plugged, self._settled_at = plugged, now + SETTLE_SECONDS
             if self._open and plugged is not None and now > self._settled_at:
                 return  # Nothing new, and what plays goes on.
+            self.looks += 1
             for stream in list(self._open):
                 stream.close()
             # PortAudio looks for cards when it starts and at no other time. sounddevice names these

@@ -72,6 +72,9 @@ class Finder(Generic[Opened]):
         self._due: float | None = None
         self._missed = False
         """The person was told that there was none."""
+        self._looks = 0
+        """What is in use was opened after the look of this number: a later one, for another device,
+        has ended it, and it need not be looked for afresh."""
 
     def may_be_back(self) -> bool:
         """What is in use stands in for the wanted device, and that may be there again."""
@@ -87,11 +90,14 @@ class Finder(Generic[Opened]):
         ends whatever else is open.
         """
         self._missed = True
-        if gone:
+        ended_by_a_look = self._cards().looks != self._looks
+        if gone and not ended_by_a_look:
             return _lost(self._part, gone)
         try:
             device = await _opened(partial(self._look, afresh=afresh))
         except DeviceUnavailable as error:
+            if gone:
+                return _lost(self._part, gone)
             return DeviceChange(self._part, "lost", self._wanted or "default", str(error))
         self._missed = False
         return device
@@ -124,7 +130,8 @@ class Finder(Generic[Opened]):
     def _look(self, *, afresh: bool) -> Opened:
         cards = self._cards()
         if afresh:
-            cards.refresh()
+            cards.refresh(self._looks)
+        self._looks = cards.looks
         direction: Direction = "input" if self._part == "microphone" else "output"
         try:
             return self._open_it(cards.find(direction, self._wanted))

@@ -66,6 +66,8 @@ class Cards:
     plugged: list[Device] = field(default_factory=list)
     opened: list[OpenStream] = field(default_factory=list)
     refreshes: int = 0
+    ends_by_looks: bool = False
+    """As with PortAudio where the system does not list its cards."""
     rates: tuple[int, ...] = ()
     """Rates that the cards take; empty means any."""
 
@@ -92,8 +94,19 @@ class Cards:
     def listing(self) -> str | None:
         return repr(self.plugged)
 
-    def refresh(self) -> None:
+    @property
+    def looks(self) -> int:
+        return self.refreshes
+
+    def refresh(self, since: int) -> None:
+        if since != self.refreshes:
+            return
         self.refreshes += 1
+        if self.ends_by_looks:
+            for stream in self.opened:
+                if not stream.closed and stream.end is not None:
+                    stream.closed = True
+                    stream.end()
 
     def _open(self, stream: OpenStream) -> OpenStream:
         if stream.device not in self.plugged:

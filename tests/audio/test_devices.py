@@ -323,6 +323,35 @@ async def test_a_loudspeaker_that_stands_in_gives_way_and_what_plays_is_not_wait
     assert [change.state for change in changes] == ["fallback", "back"]
 
 
+async def test_two_devices_that_go_together_come_back_together() -> None:
+    changes: list[DeviceChange] = []
+    plugged = cards(DESK, HEADSET)
+    plugged.ends_by_looks = True
+    speaker = DeviceSpeaker("", changes.append, lambda: plugged)
+    async with speaking(speaker), listening(DeviceMicrophone(cards=lambda: plugged)) as heard:
+        speaker.start(10_000)
+        await until(lambda: len(plugged.opened) == 2)
+        plugged.plugged.clear()
+        for stream in plugged.opened:
+            stream.pull_out()
+        await until(lambda: plugged.refreshes > 1)
+        plugged.plugged += [DESK, HEADSET]
+        await until(lambda: len(plugged.opened) >= 4)
+        before = len(plugged.opened)
+        for _ in range(100):
+            for stream in plugged.opened:
+                if stream.closed:
+                    continue
+                if stream.hear:
+                    stream.say(pcm(FRAME_SAMPLES))
+                else:
+                    stream.take(1_000)
+            await asyncio.sleep(0.1)
+        assert len(plugged.opened) <= before + 2, "they end each other for ever"
+    told = changes + [change for change in heard if isinstance(change, DeviceChange)]
+    assert sorted(change.state for change in told) == ["back", "back", "lost", "lost"]
+
+
 async def test_a_loudspeaker_that_was_never_there_is_told_and_the_talk_goes_on() -> None:
     changes: list[DeviceChange] = []
     plugged = cards()

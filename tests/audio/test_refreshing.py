@@ -43,19 +43,21 @@ def test_what_plays_goes_on_unless_a_card_came_or_went(
         lacking(str(missing))
     library = Library()
     monkeypatch.setattr(audio, "_library", library)
-    audio.refresh()
+    audio.refresh(audio.looks)
     assert library.starts == 1, "nothing plays"
     monkeypatch.setattr(audio, "_open", [Playing()])
-    audio.refresh()
+    audio.refresh(audio.looks)
     assert library.starts == 1
     listed.write_text("0 [USB]\n1 [HAT]")
-    audio.refresh()
+    audio.refresh(audio.looks)
     now[0] += 1
-    audio.refresh()
+    audio.refresh(audio.looks)
     assert library.starts == 3, "a new card takes a moment"
     now[0] += 10
-    audio.refresh()
+    audio.refresh(audio.looks)
     assert library.starts == 3
     listed.unlink()
-    audio.refresh()
+    audio.refresh(audio.looks)
     assert library.starts == 4, "what cannot be known is looked at"
+    audio.refresh(audio.looks - 1)
+    assert library.starts == 4, "somebody has looked already"
