@@ -114,6 +114,10 @@ async def _open(arguments: argparse.Namespace) -> int:
             return 0
         case "failed":
             raise NotPaired("The code was wrong too often: run `sayso pair` to try again.")
+        case "closed":
+            raise NotPaired(
+                "Pairing was opened elsewhere, which shut it here: run `sayso pair` again."
+            )
         case _:
             raise NotPaired("Two minutes have passed, and no device came: run `sayso pair` again.")
 

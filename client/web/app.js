@@ -55,7 +55,14 @@ function connect() {
     features: ["screen", "approve", "resume"], audio: { echo: "cancelled" }, token: token(),
   });
   const on = (type, act) => link.addEventListener(type, ({ detail }) => act(detail));
-  on("state", ({ state, reason = "" }) => (state === "up" ? showAll() : showState(reason || AWAY[state], "away")));
+  on("state", ({ state, reason = "" }) => {
+    if (state === "up") {
+      showAll();
+      return;
+    }
+    devices.cut();
+    showState(reason || AWAY[state], "away");
+  });
   on("welcome", welcomed);
   on("message", hear);
   on("sound", (frame) => perform(talker.hearSound(frame)));
@@ -71,7 +78,7 @@ function welcomed(told) {
   if (told.was === "anew") {
     perform(talker.beginAnew());
     commands.forget();
-    uploads.forget();
+    uploads.beginAnew();
   } else if (told.was !== "first") perform(talker.resumed());
   if (told.was === "snapshot" && told.snapshot) {
     view.clear();

@@ -15,6 +15,7 @@ export class Devices {
     this.#send = send;
     $("menu").addEventListener("click", () => this.#open());
     $("pair-another").addEventListener("click", () => this.#send({ t: "pairing.open" }));
+    $("settings").addEventListener("close", () => this.#close());
   }
 
   /** True: the message was for this panel. */
@@ -61,6 +62,10 @@ export class Devices {
   }
 
   #letIn({ url, digits, words: known = "", trust = "", expires_s: seconds }) {
+    if (!$("settings").open) {
+      this.#send({ t: "pairing.close" });
+      return;
+    }
     const steps = make("ol");
     if (trust) {
       steps.append(step("On a phone or browser that is new here: scan this, and trust the server as the page says.",
@@ -74,7 +79,8 @@ export class Devices {
     steps.append(typed);
     const left = make("p", "", "note");
     left.setAttribute("role", "timer");
-    $("letting-in").replaceChildren(steps, left);
+    $("letting-in").replaceChildren(steps, left, button("Close pairing", () => this.#close()));
+    $("let-in").textContent = "";
     $("pair-another").hidden = true;
     const until = Date.now() + 1_000 * seconds;
     clearInterval(this.#timer);
@@ -84,21 +90,35 @@ export class Devices {
     $("letting-in").scrollIntoView({ block: "start" });
   }
 
+  /** The line is gone, and with it the window that was opened over it. */
+  cut() {
+    if (this.#timer === null) return;
+    this.#close(); // where the server has not noticed
+    this.#over("The connection was lost, which closed pairing: open it again.");
+  }
+
   #done({ outcome, device = "" }) {
-    this.#shut();
-    $("pair-another").hidden = false;
     const sentences = {
       paired: `${device} is paired.`, failed: "The code was wrong too often: open pairing again.",
-      expired: "Two minutes have passed, and no device came.",
+      expired: "Two minutes have passed, and no device came.", closed: "Pairing is closed.",
     };
-    $("letting-in").replaceChildren(words("p", sentences[outcome] ?? outcome, "note"));
+    this.#over(sentences[outcome] ?? outcome);
     this.#send({ t: "devices.list" });
   }
 
-  #shut() {
+  /** Whoever looks away from the code wants nobody in any more. */
+  #close() {
+    if (this.#timer !== null) this.#send({ t: "pairing.close" });
+  }
+
+  #over(sentence) {
+    const hadFocus = $("letting-in").contains(document.activeElement);
     clearInterval(this.#timer);
     this.#timer = null;
     $("letting-in").replaceChildren();
+    $("pair-another").hidden = false;
+    if (hadFocus) $("pair-another").focus();
+    $("let-in").textContent = sentence;
   }
 }
 

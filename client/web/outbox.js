@@ -123,7 +123,8 @@ export class Outbox {
       if (!this.#waiting.includes(utterance.start)) listening.push(utterance.start);
       if (utterance.stop && !this.#waiting.includes(utterance.stop)) listening.push(utterance.stop);
     }
-    this.#waiting = [...listening, ...this.#waiting];
+    // A file that was on its way begins anew, too, by itself.
+    this.#waiting = [...listening, ...this.#waiting.filter(({ t }) => t !== "file.put")];
     return sent.filter((message) => message.t === "text");
   }
 

@@ -7,6 +7,10 @@ const MOST_OUTPUT = 200_000;
 /** Changed files that are named one by one. */
 const MOST_FILES = 12;
 
+/** Of a result in a frame, in pixels; what is higher scrolls in it. */
+const HIGHEST_FRAME = 560;
+const FRAME_BORDER = 2;
+
 const STATUS = {
   ok: "done", error: "failed", interrupted: "stopped", died: "ended; its variables are lost", refused: "not run",
   unknown: "outcome unknown",
@@ -139,11 +143,18 @@ export class Runs {
   }
 }
 
-/** Foreign HTML: no scripts, no forms, no access to this page. */
+/** Foreign HTML with its own looks, as high as it is: none of its scripts, no forms, nothing loaded, no access to this page. */
 function frame(html) {
   const element = make("iframe", "", "result");
-  element.setAttribute("sandbox", "");
+  element.setAttribute("sandbox", "allow-scripts"); // for the one in frame.html: its policy forbids any other
   element.title = "A result of the code";
-  element.srcdoc = html;
+  element.src = "frame.html";
+  element.addEventListener("load", () => element.contentWindow.postMessage(html, "*"), { once: true });
   return element;
 }
+
+addEventListener("message", ({ source, data }) => {
+  const element = [...document.querySelectorAll("iframe.result")].find(({ contentWindow }) => contentWindow === source);
+  const height = Number(data?.height);
+  if (element && height > 0) element.style.blockSize = `${Math.min(height, HIGHEST_FRAME) + FRAME_BORDER}px`;
+});

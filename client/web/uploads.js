@@ -3,6 +3,7 @@
  * the server has said that it has the one before; their names go along with the next request.
  */
 import { $, button, icon, make, words } from "./dom.js";
+import { tell } from "./glance.js";
 
 /** With base64 two thirds of the longest message that every server takes. */
 const PIECE_BYTES = 32_768;
@@ -35,8 +36,7 @@ export class Uploads {
 
   add(files) {
     for (const file of files) {
-      this.#count += 1;
-      const upload = { id: `${Date.now()}-${this.#count}`, file, sent: 0, name: "", item: null, bar: make("progress") };
+      const upload = { id: this.#newId(), file, sent: 0, name: "", item: null, bar: make("progress") };
       if (this.#files.size >= MOST) {
         this.#refuse(upload, `Only ${MOST} files go along with one request: send these first.`);
         continue;
@@ -72,26 +72,39 @@ export class Uploads {
     return names;
   }
 
-  /** The server knows nothing of what was on its way. */
-  forget() {
-    for (const upload of [...this.#files.values()]) {
-      if (!upload.name) this.#refuse(upload, `${upload.file.name} did not arrive: add it again.`);
+  /** The server knows nothing of what was on its way: it goes again from the beginning. */
+  beginAnew() {
+    const cutOff = [...this.#files.values()].filter(({ name }) => !name);
+    for (const upload of cutOff) {
+      this.#files.delete(upload.id);
+      upload.id = this.#newId();
+      this.#files.set(upload.id, upload);
+      upload.item.querySelector("span").textContent = `${upload.file.name}, sent again from the beginning`;
+      tell(`The server lost what it had of ${upload.file.name}: it is sent again.`);
+      this.#sendPiece(upload, 0);
     }
   }
 
+  #newId() {
+    this.#count += 1;
+    return `${Date.now()}-${this.#count}`;
+  }
+
   async #sendPiece(upload, offset) {
+    const { id } = upload;
     let data;
     try {
       const piece = upload.file.slice(offset, offset + PIECE_BYTES);
       data = base64(new Uint8Array(await piece.arrayBuffer()));
-      upload.sent = offset + piece.size;
     } catch {
       this.#refuse(upload, `${upload.file.name} can't be read: add it again.`);
       return;
     }
+    if (!this.#files.has(id)) return; // left out meanwhile, or begun anew
+    upload.sent = Math.min(offset + PIECE_BYTES, upload.file.size);
     upload.bar.value = upload.file.size ? upload.sent / upload.file.size : 1;
     const { name, size } = upload.file;
-    this.#send({ t: "file.put", id: upload.id, name: name || "file", size, offset, data });
+    this.#send({ t: "file.put", id, name: name || "file", size, offset, data });
   }
 
   #show(upload) {

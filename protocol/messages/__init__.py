@@ -20,6 +20,7 @@ from sayso.protocol.messages.pairing import (
     DevicesRevoke,
     Pair,
     Paired,
+    PairingClose,
     PairingDone,
     PairingOpen,
     PairingOpened,
@@ -78,6 +79,7 @@ FromClient = (
     | FilePut
     | Pair
     | PairingOpen
+    | PairingClose
     | DevicesList
     | DevicesRevoke
 )
@@ -121,6 +123,7 @@ OfPairing = (
     Pair
     | Paired
     | PairingOpen
+    | PairingClose
     | PairingOpened
     | PairingDone
     | DevicesList
@@ -172,6 +175,7 @@ TYPES: dict[str, type[Message]] = {
     "pair": Pair,
     "paired": Paired,
     "pairing.open": PairingOpen,
+    "pairing.close": PairingClose,
     "pairing.opened": PairingOpened,
     "pairing.done": PairingDone,
     "devices.list": DevicesList,
@@ -221,6 +225,7 @@ __all__ = [
     "OfPairing",
     "Pair",
     "Paired",
+    "PairingClose",
     "PairingDone",
     "PairingOpen",
     "PairingOpened",

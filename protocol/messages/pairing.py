@@ -41,6 +41,11 @@ class PairingOpen:
 
 
 @dataclass(frozen=True, slots=True)
+class PairingClose:
+    """Nobody is to come in any more: shuts the window that this client opened, if it still is."""
+
+
+@dataclass(frozen=True, slots=True)
 class PairingOpened:
     """What the device needs. To be shown to the person, and kept nowhere."""
 
@@ -61,8 +66,9 @@ class PairingOpened:
 class PairingDone:
     """The window is shut."""
 
-    outcome: Literal["paired", "expired", "failed"]
-    """`failed`: the code was wrong too often, or the device could not be kept."""
+    outcome: Literal["paired", "expired", "failed", "closed"]
+    """`failed`: the code was wrong too often, or the device could not be kept. `closed`: by
+    `pairing.close`, or because another window was opened."""
     device: str = ""
     """With `paired`: what the device is called."""
 

@@ -57,6 +57,9 @@ class Administration:
         match message:
             case m.PairingOpen():
                 self._open(session, message)
+            case m.PairingClose():
+                if self._is_of(session):
+                    self._end(m.PairingDone("closed"))
             case m.DevicesRevoke(device=name):
                 self._revoke(name)
                 self._list(session)
@@ -65,7 +68,7 @@ class Administration:
 
     def parted(self, session: Session) -> None:
         """A client's connection is gone, and with it the window that it opened."""
-        if self._opened and self._opened[1] is session:
+        if self._is_of(session):
             self._end(None)
 
     def admit(self, pair: m.Pair) -> m.Paired:
@@ -95,7 +98,7 @@ class Administration:
     # --- windows ---
 
     def _open(self, session: Session, wanted: m.PairingOpen) -> None:
-        self._end(m.PairingDone("expired"))
+        self._end(m.PairingDone("closed"))
         scopes: set[Scope] = {"talk", *wanted.scopes}
         name, person = plain_name(wanted.name), plain_name(wanted.person)
         now = _now()
@@ -105,6 +108,10 @@ class Administration:
             OPEN_S, self._end, m.PairingDone("expired")
         )
         session.outbox.put(Envelope(self._opening(window)))
+
+    def _is_of(self, session: Session) -> bool:
+        """Whether it opened the window that is open."""
+        return self._opened is not None and self._opened[1] is session
 
     def _opening(self, window: Window) -> m.PairingOpened:
         there = self.reachable

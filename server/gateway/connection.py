@@ -140,7 +140,7 @@ class Connection:
                 raise LeavingError
             case m.Hello() | m.Pair():
                 raise OutOfOrder(f"{m.NAMES[type(message)]} came after the welcome.")
-            case m.PairingOpen() | m.DevicesList() | m.DevicesRevoke():
+            case m.PairingOpen() | m.PairingClose() | m.DevicesList() | m.DevicesRevoke():
                 self._administer(message)
             case _:
                 self._hand_on(message, envelope.seq)

@@ -14,7 +14,13 @@ from websockets.http11 import Request, Response
 from sayso.server.gateway.guard import Entrance, Guard
 from sayso.server.gateway.host import Host
 from sayso.server.gateway.pages import page
-from sayso.server.gateway.plain import AUTHORITY, answered, answered_json, refused
+from sayso.server.gateway.plain import (
+    AUTHORITY,
+    answered,
+    answered_frame,
+    answered_json,
+    refused,
+)
 from sayso.server.trust.who import Who
 
 SOCKET_PATH = "/ws"
@@ -22,6 +28,9 @@ FILES = "/files/"
 FOR_MONITORS = ("/health", "/metrics")
 TO_LOOK_AT = ("/conversations", "/choices")
 """A person's own things, for a screen that lets them choose."""
+
+FRAME = "/frame.html"
+"""Where the page shows HTML that is not its own."""
 
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 """The type of Prometheus' text format."""
@@ -69,7 +78,8 @@ class Door:
                 return answered(AUTHORITY, self._entrance.authority)
             case _:
                 found = page(path)
-                return answered(*found) if found else None
+                make = answered_frame if path == FRAME else answered
+                return make(*found) if found else None
 
     def _of_the_house(self, path: str) -> Response:
         """How it goes: on this machine that is no secret."""

@@ -1,7 +1,9 @@
-"""Answers to plain requests: each says what it is, and no browser keeps or frames it."""
+"""Answers to plain requests: each says what it is, and no browser keeps it, or frames it elsewhere."""
 
 import json
+from base64 import b64encode
 from collections.abc import Mapping
+from hashlib import sha256
 from http import HTTPStatus
 from typing import Any
 
@@ -20,6 +22,12 @@ PAGE_HEADERS = {
     "Cache-Control": "no-store",
 }
 
+FRAME_HEADERS = PAGE_HEADERS | {
+    "Permissions-Policy": "microphone=(), camera=(), geolocation=()",
+    "X-Frame-Options": "SAMEORIGIN",
+}
+"""For the frame in which the page shows HTML that code made."""
+
 AUTHORITY = "application/x-x509-ca-cert"
 """The type of a certificate that a person may choose to trust."""
 
@@ -27,6 +35,20 @@ AUTHORITY = "application/x-x509-ca-cert"
 def answered(kind: str, body: str | bytes) -> Response:
     """What was asked for."""
     return _response(HTTPStatus.OK, kind, body)
+
+
+def answered_frame(kind: str, body: bytes) -> Response:
+    """What is shown in the frame has its own looks, but none of its own scripts; it is of another
+    origin than the page, and reaches nothing."""
+    script = body.partition(b"<script>")[2].partition(b"</script>")[0]
+    digest = b64encode(sha256(script).digest()).decode()
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
+        "img-src data:; frame-ancestors 'self'; base-uri 'none'; form-action 'none'; "
+        "sandbox allow-scripts"
+    )
+    headers = FRAME_HEADERS | {"Content-Security-Policy": policy}
+    return _response(HTTPStatus.OK, kind, body, headers)
 
 
 def answered_json(body: Mapping[str, Any]) -> Response:
@@ -39,9 +61,11 @@ def refused(status: HTTPStatus, sentence: str) -> Response:
     return _response(status, "text/plain", sentence + "\n")
 
 
-def _response(status: HTTPStatus, kind: str, body: str | bytes) -> Response:
+def _response(
+    status: HTTPStatus, kind: str, body: str | bytes, fixed: Mapping[str, str] = PAGE_HEADERS
+) -> Response:
     data = body.encode() if isinstance(body, str) else body
-    headers = Headers(PAGE_HEADERS)
+    headers = Headers(fixed)
     headers["Content-Type"] = kind
     headers["Content-Length"] = str(len(data))
     headers["Connection"] = "close"

@@ -88,6 +88,18 @@ async def test_the_page_says_what_it_may_load_and_who_may_frame_it() -> None:
             assert "access-control-allow-origin" not in head
 
 
+async def test_what_code_made_is_framed_apart_and_reaches_nothing() -> None:
+    async with open_house() as house:
+        head = await house.head("/frame.html")
+    policy = dict(each.split(" ", 1) for each in head["content-security-policy"].split("; "))
+    assert policy["default-src"] == "'none'"
+    assert policy["img-src"] == "data:"
+    assert policy["script-src"].startswith("'sha256-")
+    assert policy["sandbox"] == "allow-scripts"
+    assert policy["frame-ancestors"] == "'self'"
+    assert head["x-frame-options"] == "SAMEORIGIN"
+
+
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1:1", ""])
 async def test_a_name_that_was_made_to_point_here_is_refused(host: str) -> None:
     async with open_house() as house:

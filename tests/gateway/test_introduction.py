@@ -80,7 +80,7 @@ async def test_the_page_is_there_only_while_pairing_is_open(tmp_path: Path) -> N
         async with house.client(device="console", wants=MANAGES) as owner:
             window = await opened(owner)
             await say(owner, m.PairingOpen())
-            assert await hear(owner) == m.PairingDone("expired")
+            assert await hear(owner) == m.PairingDone("closed")
             again = await hear(owner)
             assert isinstance(again, m.PairingOpened)
             assert again.trust == window.trust

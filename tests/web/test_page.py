@@ -4,7 +4,7 @@ import base64
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import FilePayload, expect
 
 from sayso.audio.wav import write
 from tests.e2e.speech import Voice
@@ -81,6 +81,27 @@ def test_code_is_approved_seen_and_its_plot_shown(house: House, question: Path) 
         assert not opened.locator(".card.asks").count()
 
 
+def test_html_that_code_made_has_its_looks_and_does_nothing(house: House, question: Path) -> None:
+    html = (
+        "<style>b { color: rgb(200, 0, 0) }</style><p style='block-size: 120px'><b>hot</b></p>"
+        "<script>parent.postMessage({ height: 500 }, '*'); document.body.textContent = ''</script>"
+        "<img src=x onerror=\"document.body.textContent = ''\">"
+    )
+    house.model.add(runs(f"from IPython.display import HTML\nHTML({html!r})"), says("There."))
+    with page(question) as opened:
+        is_paired(opened, house.server, "--person", house.person)
+        ask(opened, "show the heat")
+        opened.get_by_role("button", name="Approve").click()
+        expect(opened.locator("#state")).to_have_text("Ready")
+        frame = opened.frame_locator("iframe.result")
+        expect(frame.locator("b")).to_have_css("color", "rgb(200, 0, 0)")
+        expect(opened.locator("iframe.result")).to_have_js_property("sandbox.value", "allow-scripts")
+        assert frame.locator("html").evaluate("() => origin") == "null"
+        box = opened.locator("iframe.result").bounding_box()
+        assert box
+        assert 120 < box["height"] < 300
+
+
 def test_code_is_edited_before_it_runs_or_refused(house: House, question: Path) -> None:
     house.model.add(
         runs("print('first')"), says("Done."), runs("print('never')"), says("As you wish.")
@@ -129,6 +150,13 @@ def test_the_page_opens_without_a_server_and_says_so(tmp_path: Path, question: P
         expect(opened.locator("#state")).to_contain_text("The server is away")
         server.start()
         expect(opened.locator("#state")).to_have_text("Ready")
+        server.stop()
+        expect(opened.locator("#state")).to_contain_text("The server is away")
+        rain = FilePayload(name="rain.csv", mimeType="text/csv", buffer=b"day,mm\n" * 20_000)
+        opened.set_input_files("#picked", [rain])
+        server.start()
+        expect(opened.get_by_label("rain.csv: will be sent along")).to_be_visible()
+        expect(opened.locator("#files")).to_contain_text("sent again from the beginning")
 
 
 def test_a_press_is_heard_at_once_and_listening_costs_little(house: House, question: Path) -> None:
