@@ -125,6 +125,13 @@ test("a server that knows nothing hears the utterance from its beginning, and no
   assert.deepEqual(drain(outbox).map((m) => m.t ?? m.first), ["listen.start", 0]);
 });
 
+test("pieces of a file belong to a session, and are not sent in another one", () => {
+  const outbox = new Outbox();
+  outbox.put({ t: "file.put", id: "1", offset: 0 });
+  outbox.beginAnew();
+  assert.deepEqual(drain(outbox), []);
+});
+
 test("what can't be kept any longer is told", () => {
   const outbox = new Outbox();
   const lost = [];
