@@ -95,7 +95,9 @@ def test_html_that_code_made_has_its_looks_and_does_nothing(house: House, questi
         expect(opened.locator("#state")).to_have_text("Ready")
         frame = opened.frame_locator("iframe.result")
         expect(frame.locator("b")).to_have_css("color", "rgb(200, 0, 0)")
-        expect(opened.locator("iframe.result")).to_have_js_property("sandbox.value", "allow-scripts")
+        expect(opened.locator("iframe.result")).to_have_js_property(
+            "sandbox.value", "allow-scripts"
+        )
         assert frame.locator("html").evaluate("() => origin") == "null"
         box = opened.locator("iframe.result").bounding_box()
         assert box
