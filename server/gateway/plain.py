@@ -1,4 +1,4 @@
-"""Answers to plain requests: each says what it is, and no browser keeps it, or frames it elsewhere."""
+"""Answers to plain requests: each says what it is; no browser keeps it or frames it elsewhere."""
 
 import json
 from base64 import b64encode
