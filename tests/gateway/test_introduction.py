@@ -8,6 +8,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from sayso.client.joining import JoiningFailed, Met, join
 from sayso.protocol import messages as m
 from sayso.server.trust.pairing import OPEN_S
 from tests.gateway.house import WAIT_S, hear, open_network_house, say
@@ -87,6 +88,24 @@ async def test_the_page_is_there_only_while_pairing_is_open(tmp_path: Path) -> N
             assert (await fetched(window.trust, "/"))[0] == 200
             await say(owner, m.Bye())
         await shut(window.trust)
+
+
+async def test_its_owner_closes_the_window_and_nobody_else(tmp_path: Path) -> None:
+    async with (
+        open_network_house(tmp_path) as house,
+        house.client(device="console", wants=MANAGES) as owner,
+        house.client(device="other", wants=MANAGES) as other,
+    ):
+        window = await opened(owner)
+        for each in (other, owner):
+            await say(each, m.PairingClose())
+            await say(each, m.DevicesList())
+        assert await hear(other) == m.Devices()
+        assert await hear(owner) == m.PairingDone("closed")
+        await shut(window.trust)
+        met = Met(f"127.0.0.1:{house.network_port}", house.authority)
+        with pytest.raises(JoiningFailed, match="No pairing is open"):
+            await join(met, window.digits, "late")
 
 
 async def test_a_port_that_another_holds_does_not_keep_devices_out(tmp_path: Path) -> None:

@@ -130,22 +130,6 @@ async def test_the_window_shuts_when_its_owner_leaves(tmp_path: Path) -> None:
             await join(met, window.digits, "late")
 
 
-async def test_the_window_shuts_when_its_owner_says_so(tmp_path: Path) -> None:
-    async with open_network_house(tmp_path) as house, console(house) as owner:
-        window = await opened(owner)
-        await say(owner, m.PairingClose())
-        assert await hear(owner) == m.PairingDone("closed")
-        met = Met(f"127.0.0.1:{house.network_port}", house.authority)
-        with pytest.raises(JoiningFailed, match="No pairing is open"):
-            await join(met, window.digits, "late")
-        async with console(house) as other:
-            later = await opened(other)
-            await say(owner, m.PairingClose())  # Only who opened a window shuts it.
-            await say(owner, m.DevicesList())
-            assert await hear(owner) == m.Devices()
-            await join(met, later.digits, "in time")
-
-
 async def test_without_a_token_nobody_comes_in_from_elsewhere(tmp_path: Path) -> None:
     async with open_network_house(tmp_path) as house:
         for token in (None, "guess"):
