@@ -8,7 +8,7 @@ import asyncio
 import re
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from sayso.client.link_events import LinkChange, LinkState
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope
 from sayso.protocol.version import SPOKEN
-from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool, Usage
+from sayso.server.agent.model import ChatMessage
 from sayso.server.gateway.listener import Listener
 from sayso.server.runtimes.environment import ensure
 from sayso.server.runtimes.sandbox.selftest import find_sandbox
@@ -26,6 +26,7 @@ from tests.fault_proxy import FaultProxy, faults
 from tests.gateway.hardship import Toll
 from tests.gateway.house import TOKEN
 from tests.kernels import lent_home
+from tests.plain_model import PlainModel
 from tests.scripted_house import Host
 from tests.server.household import household
 
@@ -37,26 +38,17 @@ MOST_BYTES = 2_000
 WANTS = ("reply.delta", "approval.request", "code.start", "code.out", "code.end", "metrics")
 
 
-class Doer:
+class Doer(PlainModel):
     """A language model that notes each request's number, in code, and says so."""
 
     name = "doer"
-    calls_tools = False
-    sees = False
 
-    def price(self, tokens_in: int, tokens_out: int) -> float | None:
-        return None
-
-    async def reply(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
-    ) -> AsyncIterator[Delta]:
+    def says(self, messages: Sequence[ChatMessage]) -> str:
         last = str(messages[-1]["content"])
         if asked := re.search(r"Do (\d+)\.", last):
             note = f"with open({RAN!r}, 'a') as ran: print({asked[1]}, file=ran)"
-            yield TextDelta(f"```python\n{note}\nprint('did {asked[1]}')\n```")
-        else:
-            yield TextDelta("Done.")
-        yield Usage(len(messages), 1, None)
+            return f"```python\n{note}\nprint('did {asked[1]}')\n```"
+        return "Done."
 
 
 async def endure(seed: int, requests: int) -> Toll:

@@ -13,7 +13,7 @@ import tempfile
 from array import array
 from base64 import b64encode
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from itertools import count
 from pathlib import Path
@@ -26,7 +26,7 @@ from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, Unknown, decode, encode
 from sayso.protocol.frames import AudioFrame, unpack
 from sayso.protocol.version import SPOKEN
-from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool, Usage
+from sayso.server.agent.model import ChatMessage
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
 from sayso.server.runtimes.environment import ensure
@@ -38,6 +38,7 @@ from sayso.server.speech.synthesizer import Sound
 from sayso.server.trust.certificates import identity
 from sayso.server.trust.devices import Devices
 from tests.kernels import lent_home
+from tests.plain_model import PlainModel
 from tests.scripted_house import Host
 from tests.server.household import household
 
@@ -129,25 +130,17 @@ class Ears:
         return Transcript(f"{WORDS[name]} spoken by {name}")
 
 
-class Mind:
+class Mind(PlainModel):
     """A language model that does as each request says, and says each one's word again."""
 
     name = "two minds"
-    calls_tools = False
-    sees = False
 
-    def price(self, tokens_in: int, tokens_out: int) -> float | None:
-        return None
-
-    async def reply(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
-    ) -> AsyncIterator[Delta]:
+    def says(self, messages: Sequence[ChatMessage]) -> str:
         asked = [str(one["content"]) for one in messages if one["role"] == "user"]
         last = next(text for text in reversed(asked) if re.search("|".join(WORDS.values()), text))
         word = next(word for word in WORDS.values() if word in last)
         code = re.search(r"RUN:(.*):END", asked[-1], re.DOTALL)
-        yield TextDelta(f"```python\n{code[1].strip()}\n```" if code else f"I hear {word}.")
-        yield Usage(len(messages), 1, None)
+        return f"```python\n{code[1].strip()}\n```" if code else f"I hear {word}."
 
 
 def _sign(pcm: bytes) -> int:

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sayso.protocol.home import Home, make_token
-from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool, Usage
+from sayso.server.agent.model import ChatMessage
 from sayso.server.conversations import NoSuchConversation
 from sayso.server.gateway.host import Conversation, Greeting
 from sayso.server.gateway.listener import Listener
 from sayso.server.seat import Seat
 from sayso.server.speech.doubles import ScriptedRecognizer, ToneSynthesizer
 from sayso.server.trust.devices import Devices
+from tests.plain_model import PlainModel
 from tests.server.household import Household, household
 
 FEATURES = ("ptt", "resume", "commands", "down_rates", "partials", "pairing")
@@ -29,24 +30,16 @@ TALKS = tuple(f"talk {number}" for number in range(10))
 ANSWER = "This is what was asked for, said at some length, so that there is something to hear."
 
 
-class Scripted:
+class Scripted(PlainModel):
     """A language model that always says the same."""
 
     name = "scripted"
-    calls_tools = False
-    sees = False
 
     def __init__(self, answer: str) -> None:
         self._answer = answer
 
-    def price(self, tokens_in: int, tokens_out: int) -> float | None:
-        return None
-
-    async def reply(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
-    ) -> AsyncIterator[Delta]:
-        yield TextDelta(self._answer)
-        yield Usage(len(messages), 1, None)
+    def says(self, messages: Sequence[ChatMessage]) -> str:
+        return self._answer
 
 
 class Host:

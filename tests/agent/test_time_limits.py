@@ -11,39 +11,33 @@ from sayso.server.agent.bounds import Bounds
 from sayso.server.agent.events import AgentEvent, ApprovalAsked, RunEnded, Said, WorkDone
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.loop import Agent
-from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool
+from sayso.server.agent.model import ChatMessage
 from sayso.server.agent.profiles import profile
 from sayso.server.agent.say_so import Mode, SaySo
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import RunReported
 from tests.agent.places import Ungranted
+from tests.plain_model import PlainModel
 
 pytestmark = pytest.mark.virtual_time
 
 CODE = "```python\n{}\n```\n"
 
 
-class Recital:
+class Recital(PlainModel):
     """A model that takes a second for each reply."""
 
     name = "recital"
-    calls_tools = False
-    sees = False
-
-    def price(self, tokens_in: int, tokens_out: int) -> float | None:
-        return None
+    takes_s = 1.0
 
     def __init__(self, *replies: str) -> None:
         self._replies = list(replies)
         self.sent: Sequence[ChatMessage] = ()
 
-    async def reply(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
-    ) -> AsyncIterator[Delta]:
+    def says(self, messages: Sequence[ChatMessage]) -> str:
         self.sent = list(messages)
-        await asyncio.sleep(1)
-        yield TextDelta(self._replies.pop(0))
+        return self._replies.pop(0)
 
 
 class Hourglass(Ungranted):

@@ -11,7 +11,7 @@ from typing import cast
 
 from sayso.protocol import messages as m
 from sayso.protocol.home import Home
-from sayso.server.agent.model import ChatMessage, ChatModel, Delta, TextDelta, Tool, Usage
+from sayso.server.agent.model import ChatMessage, ChatModel
 from sayso.server.agent.profiles import profile
 from sayso.server.agent.spending import DayBook, DayBounds
 from sayso.server.conversations import Conversations
@@ -37,6 +37,7 @@ from sayso.server.stand_ins import Deaf, Mute
 from sayso.server.store.event_log import EventLog
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Joined, Ticket, Typed
+from tests.plain_model import PlainModel
 
 WAIT_S = 20.0
 """Longest time for anything here on a busy machine."""
@@ -51,24 +52,15 @@ async def until(is_so: Callable[[], object]) -> None:
             await asyncio.sleep(pause)
 
 
-class Echo:
+class Echo(PlainModel):
     """A language model that says back what it is told last, and how much it was told."""
 
     def __init__(self, first: str = "") -> None:
         self._first = first
         self.name = first.strip() or "echo"
 
-    calls_tools = False
-    sees = False
-
-    def price(self, tokens_in: int, tokens_out: int) -> float | None:
-        return None
-
-    async def reply(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
-    ) -> AsyncIterator[Delta]:
-        yield TextDelta(f"{self._first}{len(messages) - 1}: {messages[-1]['content']}")
-        yield Usage(len(messages), 1, None)
+    def says(self, messages: Sequence[ChatMessage]) -> str:
+        return f"{self._first}{len(messages) - 1}: {messages[-1]['content']}"
 
 
 @dataclass

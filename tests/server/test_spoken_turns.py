@@ -1,14 +1,12 @@
 """Spoken turns in a house whose ears and voice are exact in time."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
 
 from sayso.protocol import messages as m
-from sayso.server.agent.model import ChatMessage, Delta, Tool
 from sayso.server.speech.doubles import TONE_RATE, ScriptedRecognizer, ToneSynthesizer
 from sayso.server.turn import events
 from tests.server.household import Device, Echo, Household, household, until
@@ -117,12 +115,7 @@ async def test_one_devices_liking_is_not_anothers(tmp_path: Path) -> None:
 class Slow(Echo):
     """A model that thinks for three seconds."""
 
-    async def reply(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
-    ) -> AsyncIterator[Delta]:
-        await asyncio.sleep(3.0)
-        async for delta in super().reply(messages, tools):
-            yield delta
+    takes_s = 3.0
 
 
 @pytest.mark.parametrize(("language", "filler"), [("", 1), ("en-GB", 1), ("de", 0)])
