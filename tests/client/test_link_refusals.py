@@ -1,7 +1,8 @@
 """The line to a server that refuses, is busy, or is none: one sentence that says so."""
 
 import asyncio
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
@@ -107,37 +108,35 @@ async def test_garbage_in_the_middle_ends_the_connection_and_it_is_taken_up_agai
         assert waiting.reason
 
 
-async def test_something_that_is_no_websocket_is_no_sayso_server() -> None:
-    async def chat(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
-        await writer.drain()
-        writer.close()
-        await writer.wait_closed()
+@asynccontextmanager
+async def greeted_by(said: bytes) -> AsyncIterator[str]:
+    """Where somebody answers whoever comes with these bytes, and hangs up."""
 
-    async with await asyncio.start_server(chat, "127.0.0.1", 0) as server:
-        port = server.sockets[0].getsockname()[1]
-        async with living(f"ws://127.0.0.1:{port}/ws") as life:
-            waiting = await life.state(LinkState.WAITING)
-            assert "is not a Sayso server (HTTP 404)" in waiting.reason
-
-
-@pytest.mark.parametrize("said", [b"", b"HT", b"HTTP/1.1 101 Switching Protocols\r\nUpgr"])
-async def test_a_line_that_breaks_in_the_greeting_is_only_cut(said: bytes) -> None:
-    async def half_of_it(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(said)
         await writer.drain()
         writer.close()
         await writer.wait_closed()
 
-    async with await asyncio.start_server(half_of_it, "127.0.0.1", 0) as server:
-        port = server.sockets[0].getsockname()[1]
-        async with living(f"ws://127.0.0.1:{port}/ws") as life:
-            waiting = await life.state(LinkState.WAITING)
-            assert "cut" in waiting.reason
-            assert waiting.retry_s is not None
-            assert waiting.retry_s < 1.0
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        yield f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}/ws"
+
+
+async def test_something_that_is_no_websocket_is_no_sayso_server() -> None:
+    refusal = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+    async with greeted_by(refusal) as url, living(url) as life:
+        waiting = await life.state(LinkState.WAITING)
+        assert "is not a Sayso server (HTTP 404)" in waiting.reason
+
+
+@pytest.mark.parametrize("said", [b"", b"HT", b"HTTP/1.1 101 Switching Protocols\r\nUpgr"])
+async def test_a_line_that_breaks_in_the_greeting_is_only_cut(said: bytes) -> None:
+    async with greeted_by(said) as url, living(url) as life:
+        waiting = await life.state(LinkState.WAITING)
+        assert "cut" in waiting.reason
+        assert waiting.retry_s is not None
+        assert waiting.retry_s < 1.0
 
 
 async def test_an_address_that_is_none_is_told() -> None:

@@ -1,29 +1,16 @@
 """What git would run later, outside of the sandbox, is closed to code that may write around it."""
 
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
+from tests.git import git
 from tests.runtimes.attempts import all_of, assert_nothing_done
 from tests.runtimes.rooms import told, workshop_in
 
 HOOKS = ".git", "nested/below/.git", ".git/modules/part", "bare.git"
-
-
-def git(*words: str, folder: Path) -> str:
-    said = subprocess.run(
-        ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"},
-    )
-    return said.stdout
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from sayso.protocol.home import Home
-from sayso.server import discreet
 from tests.rig import SAYSO
+from tests.server.logging_home import logging_home
 
 WAIT_S = 30.0
 """On a busy machine."""
@@ -16,22 +16,9 @@ WAIT_S = 30.0
 
 @pytest.fixture
 def home() -> Iterator[Home]:
-    """A home whose server logs into small files; the test's own logging is as before afterwards."""
-    root = logging.getLogger()
-    before, level = root.handlers[:], root.level
-    root.handlers.clear()
-    found = Home.find()
-    discreet.write_log("info", found)
-    for handler in root.handlers:
-        if isinstance(handler, discreet.PrivateFile):
-            handler.maxBytes = 600
-    try:
+    """A home whose server logs into small files."""
+    with logging_home(600) as found:
         yield found
-    finally:
-        for handler in root.handlers:
-            handler.close()
-        root.handlers[:] = before
-        root.setLevel(level)
 
 
 @pytest.mark.thorough

@@ -14,25 +14,15 @@ from sayso.protocol.home import Home
 from sayso.server import discreet
 from sayso.server.commands.diagnostics import command as diagnostics
 from sayso.server.commands.logs import command as logs
+from tests.server.logging_home import logging_home
 
 SECRET = "sk-" + "a1B2" * 8
 
 
 @pytest.fixture
 def home() -> Iterator[Home]:
-    """A home whose server logs; the test's own logging is as before afterwards."""
-    root = logging.getLogger()
-    before, level = root.handlers[:], root.level
-    root.handlers.clear()
-    found = Home.find()
-    discreet.write_log("info", found)
-    try:
+    with logging_home() as found:
         yield found
-    finally:
-        for handler in root.handlers:
-            handler.close()
-        root.handlers[:] = before
-        root.setLevel(level)
 
 
 def told(capsys: pytest.CaptureFixture[str], *flags: str) -> str:

@@ -1,6 +1,5 @@
 """What code set up for git to run unasked does not run when the person next uses git there."""
 
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,20 +11,9 @@ from hypothesis import strategies as st
 from sayso.server.agent.checkpointing import NoCheckpoints
 from sayso.server.undo.disarming import Disarming
 from sayso.server.undo.git_settings import harmless_part
+from tests.git import git
 
 EVIL = "#!/bin/sh\ntouch '{mark}'\n"
-
-
-def git(*words: str, folder: Path) -> str:
-    said = subprocess.run(
-        ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"},
-    )
-    return said.stdout
 
 
 def use_git(folder: Path) -> None:

@@ -2,13 +2,13 @@
 
 import os
 import shutil
-import subprocess
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
 from sayso.server.undo.keeping import Room
+from tests.git import git
 from tests.undo.place import Place, picture, place
 
 
@@ -350,23 +350,15 @@ async def test_too_many_files_are_not_kept_and_stop_no_work(tmp_path: Path) -> N
 async def test_a_nested_repository_is_whole_after_undo(here: Place) -> None:
     inner = here.workspace / "inner"
     inner.mkdir()
-
-    def git(*words: str) -> str:
-        who = ("-c", "user.name=a", "-c", "user.email=a@b")
-        done = subprocess.run(
-            ["git", *who, *words], cwd=inner, capture_output=True, text=True, check=True
-        )
-        return done.stdout
-
-    git("init", "-q")
+    git("init", "-q", folder=inner)
     (inner / "file").write_text("kept in the repository")
-    git("add", "file")
-    git("commit", "-qm", "first")
+    git("add", "file", folder=inner)
+    git("commit", "-qm", "first", folder=inner)
     await here.run(lambda _: shutil.rmtree(inner))
     await here.undo()
-    assert git("status", "--porcelain") == ""
-    assert "first" in git("log", "--oneline")
-    git("fsck", "--strict")
+    assert git("status", "--porcelain", folder=inner) == ""
+    assert "first" in git("log", "--oneline", folder=inner)
+    git("fsck", "--strict", folder=inner)
 
 
 async def test_the_comparison_shows_lines_and_names_the_rest(here: Place) -> None:

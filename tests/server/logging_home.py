@@ -1,0 +1,28 @@
+"""A home whose server logs, for the tests of what it writes."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sayso.protocol.home import Home
+from sayso.server import discreet
+
+
+@contextmanager
+def logging_home(file_bytes: int = discreet.FILE_BYTES) -> Iterator[Home]:
+    """Into files of so many bytes; the test's own logging is as before afterwards."""
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    root.handlers.clear()
+    found = Home.find()
+    discreet.write_log("info", found)
+    for handler in root.handlers:
+        if isinstance(handler, discreet.PrivateFile):
+            handler.maxBytes = file_bytes
+    try:
+        yield found
+    finally:
+        for handler in root.handlers:
+            handler.close()
+        root.handlers[:] = before
+        root.setLevel(level)
