@@ -6,6 +6,8 @@
 - No network but loopback (tests/network_guard.py).
 - Nothing strewn: what is written goes to `SAYSO_HOME`, never to the person's own folders.
 - Nothing left behind: no task, no process, no exception that nobody looked at (tests/leaks.py).
+- Nothing secret told: no file and nothing printed holds a token, a code or a key
+  (tests/secrets_told.py).
 """
 
 import asyncio
@@ -13,7 +15,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ import pytest
 from tests import leaks, pulse
 from tests.machine import lacking, needed
 from tests.network_guard import NetworkGuard
+from tests.secrets_told import TOLD
 from tests.virtual_time import VirtualTimeLoop
 
 GUARD = NetworkGuard()
@@ -53,12 +56,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
         ensure(lent_home())
     GUARD.close()
+    TOLD.open()
     os.environ.update(GUARD.variables)
     os.environ["SAYSO_HOME"] = tempfile.mkdtemp(prefix="sayso-tests-", dir="/tmp")
 
 
 def pytest_unconfigure() -> None:
     GUARD.open()
+    TOLD.close()
     shutil.rmtree(os.environ.get("SAYSO_HOME", ""), ignore_errors=True)
 
 
@@ -87,6 +92,29 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         needed(*need.args)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Read through what the test and its fixtures printed, when all of it is there."""
+    report = yield
+    if call.when == "teardown":
+        text = "\n".join(content for _, content in report.sections)
+        if complaints := sorted({*TOLD.in_text(text), *TOLD.in_output()}):
+            report.outcome = "failed"
+            report.longrepr = "The test " + "\nThe test ".join(complaints)
+    return report
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_secret_in_what_tests_share(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The folders that outlive a test hold no secret that any test made."""
+    own = Path(os.environ["SAYSO_HOME"])
+    yield
+    if complaints := TOLD.in_shared_folders([own, *tmp_path_factory.getbasetemp().iterdir()]):
+        pytest.fail("Some test " + "\nSome test ".join(complaints), pytrace=False)
+
+
 @pytest.fixture(autouse=True)
 def _a_place_of_its_own(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -97,6 +125,8 @@ def _a_place_of_its_own(
     # Short, because UNIX sockets lie in it, whose paths may have a hundred characters at most.
     home = tempfile.mkdtemp(prefix="sayso-", dir="/tmp")
     before, misses = leaks.running(), GUARD.count_misses()
+    folders = set(tmp_path_factory.getbasetemp().iterdir())
+    TOLD.begin()
     with pytest.MonkeyPatch.context() as environment:
         for name, folder in (("SAYSO_HOME", "sayso"), ("HOME", "person"), ("TMPDIR", "tmp")):
             Path(home, folder).mkdir()
@@ -107,9 +137,13 @@ def _a_place_of_its_own(
     left = leaks.wait_for_processes(before, home)
     leaks.end(left)
     strewn = [path.relative_to(home) for path in Path(home, "person").rglob("*") if path.is_file()]
+    fresh = set(tmp_path_factory.getbasetemp().iterdir()) - folders
+    told = TOLD.in_folders([Path(home), *sorted(fresh)])
+    TOLD.end()
     shutil.rmtree(home, ignore_errors=True)
     complaints = [f"left a process running: {process}" for process in left]
     complaints += [f"wrote into the person's home: {path}" for path in strewn]
+    complaints += told
     complaints += [f"reached outside: {attempt}" for attempt in GUARD.take_attempts()]
     browses = request.node.get_closest_marker("browser") is not None
     if GUARD.count_misses() > misses and not browses:

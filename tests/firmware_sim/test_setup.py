@@ -122,7 +122,8 @@ async def test_what_is_wrong_is_told_on_the_page(
 async def test_another_server_at_the_address_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()
-    async with open_network_house(tmp_path / "one") as right, portal(Nvs(tmp_path / "n")) as (p, o):
+    nvs = Nvs(tmp_path / "flash")
+    async with open_network_house(tmp_path / "one") as right, portal(nvs) as (p, o):
         address = f"https://127.0.0.1:{right.network_port}"
         async with pairing(right) as window:
             await p.fill_in("/join", network="home", password="secret", server=address)

@@ -16,15 +16,22 @@ CAN_BE_NETLESS = sys.platform == "linux" and os.geteuid() == 0
 
 TRESPASSERS = """
 import asyncio
+import json
 import os
 import socket
 import subprocess
 import sys
 import urllib.request
+import zipfile
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from sayso.protocol.home import Home, make_token
+from sayso.server.trust.devices import Devices
+from sayso.server.trust.pairing import Window
+from sayso.server.trust.who import OWNER
 
 def test_good_uses_loopback():
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -94,6 +101,57 @@ async def test_bad_loses_an_exception():
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     del task
+
+def new_token(folder):
+    return Devices(folder / "devices.json").add("kitchen", OWNER, ["talk"])[1]
+
+def test_good_keeps_a_token_in_its_own_file(tmp_path):
+    make_token(Home.find())
+    (tmp_path / "server.json").write_text(json.dumps({"token": new_token(tmp_path)}))
+
+def test_bad_writes_a_token_into_its_home(tmp_path):
+    Path(os.environ["SAYSO_HOME"], "server.log").write_text(new_token(tmp_path))
+
+def test_bad_writes_a_token_into_another_folder(tmp_path):
+    (tmp_path / "export.json").write_text(new_token(tmp_path))
+
+def test_bad_packs_a_token(tmp_path):
+    with zipfile.ZipFile(tmp_path / "sayso-diagnostics-1.zip", "w", zipfile.ZIP_DEFLATED) as bundle:
+        bundle.writestr("log", 1000 * "a" + new_token(tmp_path))
+
+def test_bad_prints_a_code():
+    print(Window(until=1.0).code)
+
+def test_bad_prints_digits():
+    digits = Window(until=1.0).digits
+    print(f"type {digits[:3]} {digits[3:]}")
+
+def test_bad_writes_the_token_of_a_child():
+    make = "from sayso.protocol.home import Home, make_token; make_token(Home.find())"
+    subprocess.run([sys.executable, "-c", make], check=True)
+    token = Path(os.environ["SAYSO_HOME"], "token").read_text().strip()
+    Path(os.environ["TMPDIR"], "notes").write_text("<" + token + ">")
+
+def test_bad_child_prints_a_key():
+    tell = "import os; print(os.environ['OTHER_API_KEY'])"
+    environment = os.environ | {"OTHER_API_KEY": "a-key-to-be-kept"}
+    subprocess.run([sys.executable, "-c", tell], env=environment, capture_output=True)
+
+async def test_bad_child_prints_a_key_to_one_who_waits(monkeypatch):
+    monkeypatch.setenv("OTHER_API_KEY", "a-key-to-be-kept-too")
+    tell = "import os; print(os.environ['OTHER_API_KEY'])"
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", tell, stdout=-1)
+    await child.communicate()
+
+@pytest.fixture(scope="session")
+def longer(tmp_path_factory):
+    yield tmp_path_factory.mktemp("longer")
+
+def test_good_uses_what_lasts_longer(longer, tmp_path):
+    (longer / "kept").write_text(new_token(tmp_path))
+
+def test_bad_is_the_last_one_when_what_lasts_longer_holds_a_token(longer):
+    pass
 """
 
 

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.machine import needed
 from tests.rig import SAYSO, Server
+from tests.secrets_told import TOLD
 
 PATIENCE_MS = 60_000
 """For what a busy machine does: start a kernel, transcribe, answer."""
@@ -82,7 +83,8 @@ def pairing(server: Server, *options: str) -> Iterator[str]:
     try:
         for line in process.stdout:
             said += line
-            if found := re.search(r"#pair=[\w-]+", said):
+            if found := re.search(r"#pair=([\w-]+)", said):
+                TOLD.note(found[1], "a pairing code")
                 yield f"http://127.0.0.1:{server.port}/{found[0]}"
                 break
         else:
