@@ -49,11 +49,11 @@ def default_server() -> str:
     return known.url if known else THIS_MACHINE
 
 
-def add_server(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+def add_server(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--server",
         metavar="URL",
-        default=default or default_server(),
+        default=default_server(),
         help="where the server is (default: SAYSO_SERVER if it is set, the server that this device "
         f"is paired with, or {THIS_MACHINE})",
     )

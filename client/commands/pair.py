@@ -6,6 +6,8 @@ sayso pair join URL             on the device: what the code says
 sayso pair join ADDRESS         on a device without a camera: compare words, type digits
 sayso pair list                 which devices are paired
 sayso pair revoke NAME          turns one out, at once
+
+A paired device with the right `admin` opens, lists and revokes from where it is.
 """
 
 import argparse
@@ -21,7 +23,7 @@ from sayso.client.administering import Administrator, administering
 from sayso.client.errors import ClientError
 from sayso.client.headless.arrival import NAME
 from sayso.client.joining import JoiningFailed, Met, join, meet
-from sayso.client.options import THIS_MACHINE, add_server
+from sayso.client.options import add_server
 from sayso.client.terminal.clean import words
 from sayso.protocol.fingerprint import as_browsers_show, read_pairing_url
 from sayso.protocol.home import Home
@@ -75,7 +77,7 @@ class Pair:
         parser.add_argument(
             "--words", default="", help="with join ADDRESS: the words that the server shows"
         )
-        add_server(parser, default=THIS_MACHINE)
+        add_server(parser)
 
     def run(self, arguments: argparse.Namespace) -> int:
         match arguments.action:
@@ -96,7 +98,7 @@ def _wanted(arguments: argparse.Namespace) -> PairingOpen:
     return PairingOpen(arguments.name, arguments.person, cast("tuple[Scope, ...]", scopes))
 
 
-# ── On the server's machine ──────────────────────────────────────────────────────────────────────
+# ── On the server's machine, or on a device that may manage others ───────────────────────────────
 
 
 async def _open(arguments: argparse.Namespace) -> int:
