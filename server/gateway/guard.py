@@ -2,8 +2,8 @@
 
 import asyncio
 import hmac
-from collections import Counter
 from dataclasses import dataclass
+from typing import ClassVar
 
 from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
@@ -90,64 +90,75 @@ class Guard:
 
 
 class Strangers:
-    """How many connections of each address have not proved who they are."""
+    """The connections of each address that have not proved who they are."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, settled_s: float) -> None:
         self._most = most
-        self._count: Counter[str] = Counter()
+        self._settled_s = settled_s
+        self._here: dict[str, list[Guest]] = {}
 
-    def enter(self, address: str) -> bool:
-        """One more. False: there are enough, and it must go."""
-        self._count[address] += 1
-        return self._count[address] <= self._most
+    def enter(self, guest: "Guest") -> None:
+        """One more. Where there are enough, it takes the place of one that had its time, or goes.
 
-    def leave(self, address: str) -> None:
-        """One less: it is gone, or known."""
-        self._count[address] -= 1
-        if not self._count[address]:
-            del self._count[address]
+        So nobody keeps an address's places by guessing, or by saying nothing.
+        """
+        here = self._here.setdefault(guest.address, [])
+        if len(here) >= self._most:
+            first = here[0]
+            if age_of(first) < self._settled_s:
+                guest.transport.abort()
+                return
+            here.remove(first)
+            first.transport.abort()
+        here.append(guest)
+
+    def leave(self, guest: "Guest") -> None:
+        """It is gone, or known."""
+        here = self._here.get(guest.address, [])
+        if guest in here:
+            here.remove(guest)
+        if not here:
+            self._here.pop(guest.address, None)
 
 
-def guests_of(strangers: Strangers) -> type[ServerConnection]:
-    """The class of connections that are counted until they are known or gone."""
+class Guest(ServerConnection):
+    """A connection, from its first byte; among the strangers until it is known or gone."""
 
-    class Guest(ServerConnection):
-        """A connection, from its first byte."""
+    strangers: ClassVar[Strangers]
+    address = ""
+    came_at = 0.0
 
-        _counted = ""
-        came_at = 0.0
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self.came_at = _now()
+        self.address = address_of(self)
+        self.strangers.enter(self)
 
-        def connection_made(self, transport: asyncio.BaseTransport) -> None:
-            super().connection_made(transport)
-            self.came_at = _now()
-            self._counted = address_of(self)
-            if not strangers.enter(self._counted):
-                self.transport.abort()
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.strangers.leave(self)
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            super().connection_lost(exc)
-            self.is_known()
 
-        def is_known(self) -> None:
-            """It has proved who it is."""
-            counted, self._counted = self._counted, ""
-            if counted:
-                strangers.leave(counted)
+def guests_of(among: Strangers) -> type[Guest]:
+    """The class of the connections of one entrance."""
 
-    return Guest
+    class GuestHere(Guest):
+        """See above."""
+
+        strangers = among
+
+    return GuestHere
 
 
 def known(socket: ServerConnection) -> None:
     """The client has proved who it is, and counts as a stranger no more."""
-    forget = getattr(socket, "is_known", None)
-    if forget:
-        forget()
+    if isinstance(socket, Guest):
+        socket.strangers.leave(socket)
 
 
 def age_of(socket: ServerConnection) -> float:
     """Seconds since its first byte could come."""
-    came_at: float = getattr(socket, "came_at", _now())
-    return _now() - came_at
+    return _now() - socket.came_at if isinstance(socket, Guest) else 0.0
 
 
 def address_of(socket: ServerConnection) -> str:

@@ -114,7 +114,7 @@ class Introduction:
             compression=None,
             server_header=None,
             logger=logging.getLogger("sayso.websockets"),
-            create_connection=guests_of(Strangers(self._limits.strangers)),
+            create_connection=guests_of(Strangers(self._limits.strangers, self._limits.settled_s)),
         ):
             await asyncio.get_running_loop().create_future()
 

@@ -53,6 +53,9 @@ class Limits:
     """Connections of one address on the network that have not yet proved who they are."""
     near_strangers: int = 128
     """The same for this machine, where a household's worth of programs may come at once."""
+    settled_s: float = 1.0
+    """Seconds that a stranger has its place to itself, ten times what it takes to come in. Then,
+    where there are too many, it gives way to another."""
     resume_s: float = 300.0
     """Seconds for which the session of a client whose connection broke is kept: a tunnel, a lift, a
     walk between two networks. Who is longer away begins anew and loses only what it did not see."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import InvalidStatus, WebSocketException
+from websockets.exceptions import InvalidStatus
 
 from sayso.client.acquaintance import Acquaintance
 from sayso.client.joining import JoiningFailed, Met, join, meet
@@ -18,7 +18,6 @@ from sayso.client.link_events import LinkChange, LinkState
 from sayso.protocol import messages as m
 from sayso.protocol.fingerprint import fingerprint, read_pairing_url, words
 from sayso.protocol.version import SPOKEN
-from sayso.server.gateway.limits import Limits
 from sayso.server.trust import patience
 from sayso.server.trust.certificates import identity, renewed
 from sayso.server.turn import events
@@ -255,28 +254,6 @@ async def test_a_device_has_two_connections_at_most(tmp_path: Path) -> None:
         async with house.device(token), house.device(token), house.far(token) as third:
             await say(third, m.Hello(SPOKEN, "test"))
             assert (await refusal(third)).code == "too_many"
-
-
-async def test_strangers_of_one_address_are_bounded_and_keep_nobody_out(tmp_path: Path) -> None:
-    limits = Limits(strangers=3, handshake_s=30.0)
-    async with open_network_house(tmp_path, limits) as house:
-        token = await paired(house, "phone")
-        async with house.device(token), house.far(), house.far(), house.far():
-            with pytest.raises((OSError, WebSocketException)):
-                async with house.far():
-                    pass
-        await let_in(house, token)
-
-
-async def let_in(house: NetworkHouse, token: str) -> None:
-    """Try until the server has noticed that the strangers are gone."""
-    async with asyncio.timeout(WAIT_S):
-        while True:
-            try:
-                async with house.device(token):
-                    return
-            except (OSError, WebSocketException):
-                await asyncio.sleep(0.01)
 
 
 async def test_guessing_gets_slower_and_the_owner_still_comes_in(tmp_path: Path) -> None:

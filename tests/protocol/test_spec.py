@@ -184,6 +184,7 @@ def test_the_bounds_are_those_of_the_code() -> None:
         "wrong messages": limits.complaints,
         "connections of a paired device": limits.device_connections,
         "strangers of an address": limits.strangers,
+        "a stranger's place, where all are taken": limits.settled_s,
         "pairing": pairing.OPEN_S,
         "wrong digits": pairing.TRIES,
         "answer to a wrong token": patience.LONGEST_S,
