@@ -124,20 +124,24 @@ class PlainTalking:
     async def _read(self, session: Session, microphone: Microphone | None) -> None:
         async with aclosing(lines()) as typed:
             async for line in typed:
-                if line.strip().startswith("/"):
-                    if self._command(line.strip(), session):
-                        return
-                elif self._request is not None:
-                    await self._consent(line, session)
-                elif not line.strip():
-                    await self._toggle(session, microphone)
-                elif line.strip() == "d" and self._changed and DIFF in self._commands:
-                    self._changed = False
-                    session.send(Command(DIFF))
-                elif len(line) > LONGEST_TEXT:
-                    self._screen.say("That is too long to ask; put it into a file.")
-                else:
-                    session.say(line.strip())
+                if not line.strip().startswith("/"):
+                    await self._take(line, session, microphone)
+                elif self._command(line.strip(), session):
+                    return
+
+    async def _take(self, line: str, session: Session, microphone: Microphone | None) -> None:
+        """A line that is no command."""
+        if self._request is not None:
+            await self._consent(line, session)
+        elif not line.strip():
+            await self._toggle(session, microphone)
+        elif line.strip() == "d" and self._changed and DIFF in self._commands:
+            self._changed = False
+            session.send(Command(DIFF))
+        elif len(line) > LONGEST_TEXT:
+            self._screen.say("That is too long to ask; put it into a file.")
+        else:
+            session.say(line.strip())
 
     async def _consent(self, line: str, session: Session) -> None:
         request = self._request
