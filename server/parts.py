@@ -259,9 +259,6 @@ class Builder:
         state: Literal["good", "poor"] = "poor" if complaint else "good"
         self.findings[part] = Finding(part, state, complaint or detail)
 
-    def _good(self, part: str, detail: str) -> None:
-        self.findings[part] = Finding(part, "good", detail)
-
     def _missing(self, part: str, error: Exception) -> None:
         self.findings[part] = Finding(part, "bad", str(error))
 

@@ -50,7 +50,3 @@ class Model:
     def bytes(self) -> int:
         """What it takes on the disk."""
         return sum(file.bytes for file in self.files)
-
-    @property
-    def multilingual(self) -> bool:
-        return self.language == "many"

@@ -56,9 +56,6 @@ class Pairing:
         if self._window is window:
             self._window = None
 
-    def is_open(self, window: Window, now: float) -> bool:
-        return self._window is window and now < window.until
-
     def show(self, code: str, now: float) -> tuple[Verdict, Window | None]:
         """A device shows a code. The right one shuts the window; so does the last wrong try."""
         window = self._window

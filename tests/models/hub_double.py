@@ -14,7 +14,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
 COMMIT = "1234567890abcdef1234567890abcdef12345678"
-BLOCK = 4_096
 
 
 @dataclass

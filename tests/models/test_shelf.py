@@ -315,4 +315,4 @@ def test_models_tell_their_size(tmp_path: Path) -> None:
     files = tuple(ModelFile(tmp_path, size, Digest("sha256", "")) for size in (1, 2))
     model = Model("a", "ears", tmp_path, files, "MIT", "many", "hub", "", "")
 
-    assert (model.bytes, model.multilingual) == (3, True)
+    assert model.bytes == 3
