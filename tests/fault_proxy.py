@@ -61,6 +61,8 @@ class FaultProxy:
         self.port = 0
         self.cuts = 0
         """Connections that a fault has ended."""
+        self._plugged = asyncio.Event()
+        self._plugged.set()
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
@@ -74,6 +76,7 @@ class FaultProxy:
         traceback: TracebackType | None,
     ) -> None:
         self._server.close()
+        self.plug_in()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -81,9 +84,18 @@ class FaultProxy:
             writer.transport.abort()
         await self._server.wait_closed()
 
+    def pull_out(self) -> None:
+        """Nothing passes any more, and no end is told: a network that is gone."""
+        self._plugged.clear()
+
+    def plug_in(self) -> None:
+        """What waited passes, and more may come."""
+        self._plugged.set()
+
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._ends.add(writer)
         fault = next(self._plan, SOUND)
+        await self._plugged.wait()
         try:
             server_reader, server_writer = await asyncio.open_connection("127.0.0.1", self.target)
         except OSError:
@@ -94,7 +106,7 @@ class FaultProxy:
         ways = (("up", reader, server_writer), ("down", server_reader, writer))
         for direction, source, target in ways:
             budget = fault.after if direction == fault.direction else SOUND.after
-            passing = _pass(source, target, budget, fault.delay_s, cut)
+            passing = _pass(source, target, budget, fault.delay_s, cut, self._plugged)
             self._begin(passing)
         self._begin(self._cut(cut, fault, writer, server_writer))
 
@@ -124,10 +136,12 @@ async def _pass(
     budget: int,
     delay_s: float,
     cut: asyncio.Event,
+    plugged: asyncio.Event,
 ) -> None:
     """Hand bytes on until one end closes, or so many have passed."""
     try:
         while data := await source.read(PIECE):
+            await plugged.wait()
             if cut.is_set():
                 return
             if delay_s:

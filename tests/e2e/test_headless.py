@@ -2,19 +2,24 @@
 
 import asyncio
 import os
+import shlex
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
+from sayso.client.background import headless_unit
 from sayso.client.companion import MUTE, UNMUTE
+from sayso.client.headless.herald import AWAY_SECONDS
 from sayso.protocol.frames import AudioFrame
 from sayso.protocol.messages import ListenStart, ListenStop
 from tests.client.programs import give_token
 from tests.client.server_double import Answer, Conversation, ServerDouble
 from tests.e2e.speech import Voice
+from tests.fault_proxy import FaultProxy
 from tests.pulse import SoundCard, loudness, write_tone
 
 pytestmark = [pytest.mark.thorough, pytest.mark.sound, pytest.mark.timeout(180)]
@@ -24,6 +29,8 @@ SOON = 40.0
 BUTTON, LED = 17, 18
 SPOKEN, ANSWERED = 1_000, 440
 """Hertz of the person's voice, and of the server double's."""
+TROUBLE, READY = 329.6, 659.3
+"""The same of the first notes of two earcons."""
 
 
 class Pi:
@@ -71,11 +78,17 @@ class Pi:
             self._news.set()
 
 
-@asynccontextmanager
-async def device(*flags: str, environment: Mapping[str, str]) -> AsyncIterator[Pi]:
+def command(*flags: str) -> list[str]:
     headless = ["talk", "--headless", "--button", f"gpio:{BUTTON}", "--led", f"gpio:{LED}"]
+    return [sys.executable, "-m", "tests.client.pi", *headless, *flags]
+
+
+@asynccontextmanager
+async def device(
+    *flags: str, environment: Mapping[str, str], program: Sequence[str] = ()
+) -> AsyncIterator[Pi]:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.client.pi", *headless, *flags,
+        *(program or command(*flags)),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
@@ -161,6 +174,71 @@ async def test_what_goes_wrong_and_right_again_is_told_in_a_sentence_without_a_s
             assert pi.process.returncode is None
     assert "server" in await asyncio.to_thread(voice.words, away)
     assert "server" in await asyncio.to_thread(voice.words, back)
+
+
+async def test_a_network_that_is_gone_is_told_and_what_was_said_meanwhile_is_answered(
+    sound_card: SoundCard, tmp_path: Path
+) -> None:
+    give_token()
+    away, back = tmp_path / "away.wav", tmp_path / "back.wav"
+    conversation = Conversation(Answer(seconds=1.0))
+    async with ServerDouble(conversation) as server, FaultProxy(iter(())) as proxy:
+        proxy.target = urlsplit(server.url).port or 0
+        flags = ("--server", f"ws://127.0.0.1:{proxy.port}/ws", "--announce", "earcons")
+        async with device(*flags, environment=sound_card.environment) as pi:
+            place = await pi.sees("The server is there.")
+            with sound_card.recording(away):
+                proxy.pull_out()
+                place = await pi.sees("does not answer", place)
+                await asyncio.sleep(AWAY_SECONDS + 2)  # what it then says takes its time
+            pi.down()
+            place = await pi.sees(f"pin {LED} 1", place)
+            await asyncio.sleep(1)  # what is said
+            pi.up()
+            with sound_card.recording(back):
+                proxy.plug_in()
+                place = await pi.sees("The server is there.", place)
+                place = await pi.sees(f"pin {LED} 0.3", place)
+                await pi.sees(f"pin {LED} 0", place)
+    assert loudness(away, TROUBLE) > 0.03
+    assert loudness(back, ANSWERED) > 0.1
+    assert any(isinstance(heard, ListenStop) for heard in conversation.heard)
+
+
+async def test_a_power_cut_in_mid_sentence_is_over_when_its_unit_starts_it_again(
+    sound_card: SoundCard, tmp_path: Path
+) -> None:
+    give_token()
+    heard = tmp_path / "heard.wav"
+    conversation = Conversation(Answer(seconds=1.0))
+    async with ServerDouble(conversation) as server:
+        unit = headless_unit(
+            command("--server", server.url, "--announce", "earcons"), os.environ, "pi"
+        )
+        rules = dict(line.split("=", 1) for line in unit.splitlines() if "=" in line)
+        assert (rules["Restart"], rules["StartLimitIntervalSec"]) == ("always", "0")
+        program = [
+            word.replace("$$", "$").replace("%%", "%") for word in shlex.split(rules["ExecStart"])
+        ]
+        async with device(program=program, environment=sound_card.environment) as pi:
+            await pi.sees("The server is there.")
+            pi.down()
+            await until_heard(conversation, ListenStart)
+            pi.process.kill()
+            await pi.process.wait()
+        await asyncio.sleep(float(rules["RestartSec"]))
+        with sound_card.recording(heard):
+            async with device(program=program, environment=sound_card.environment) as pi:
+                place = await pi.sees("The server is there.")
+                await asyncio.sleep(2)  # what it then says takes its time
+                pi.down()
+                place = await pi.sees(f"pin {LED} 1", place)
+                await asyncio.sleep(1)  # what is said
+                pi.up()
+                place = await pi.sees(f"pin {LED} 0.3", place)
+                await pi.sees(f"pin {LED} 0", place)
+    assert loudness(heard, READY) > 0.03
+    assert loudness(heard, ANSWERED) > 0.1
 
 
 async def test_a_device_that_is_not_paired_says_so_and_waits_for_a_pairing(
