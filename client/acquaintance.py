@@ -144,6 +144,12 @@ def write_to(path: Path, known: Acquaintance) -> None:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
+        # The name as well: what it was handed over in is removed next, and the power may go.
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
     except OSError as error:
         with suppress(OSError):
             draft.unlink()

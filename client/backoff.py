@@ -31,6 +31,9 @@ GARBAGE = Backoff("garbage", (1.0, 2.0, 5.0, 15.0))
 BUSY = Backoff("busy", (10.0,))
 """It is too busy, and did not say for how long."""
 
+AWAY_SECONDS = 4.0
+"""After so long without a server a person who does not look is told. A Wi-Fi that changes its
+access point is back sooner, and nobody wants to hear of it."""
 LONG_GONE_TRIES = 160
 """Two minutes of tries at 0.75 s. After that nobody is in a hurry any more, and a battery is."""
 LONG_GONE_SECONDS = 10.0

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 
 from sayso.audio.microphone import DeviceChange, Microphone
+from sayso.client.backoff import AWAY_SECONDS
 from sayso.client.hands_free import HandsFree
 from sayso.client.link_events import LinkChange, LinkState
 from sayso.client.seen import Notice, Seen
@@ -26,6 +27,7 @@ LONGEST = 200
 MUTE, UNMUTE = signal.SIGUSR1, signal.SIGUSR2
 """What `sayso service mute` and `unmute` send."""
 MUTED = "The microphone is closed. `sayso service unmute` opens it again."
+BACK = "The server is there again."
 
 Notify = Callable[[str, str], list[str] | None]
 """Gives the command that shows a title and a text. None: this desktop has none."""
@@ -48,6 +50,9 @@ class Companion:
         self._notify = notify
         self._tasks: set[asyncio.Task[None]] = set()
         self._trouble = ""
+        """Why the server is away."""
+        self._told_away = False
+        self._leaving: asyncio.TimerHandle | None = None
 
     def show(self, seen: Seen) -> None:
         match seen:
@@ -62,15 +67,37 @@ class Companion:
                 self._tell("Sayso", text)
             case DeviceChange(detail=text):
                 self._tell("Sayso", text)
-            case LinkChange(state=LinkState.REFUSED, reason=reason):
-                self._tell("Sayso", reason)
-            case LinkChange(state=LinkState.WAITING, reason=reason) if reason != self._trouble:
-                self._trouble = reason
-                self._tell("Sayso", reason)
-            case LinkChange(state=LinkState.UP):
-                self._trouble = ""
+            case LinkChange():
+                self._link(seen)
             case _:
                 pass
+
+    def _link(self, change: LinkChange) -> None:
+        """A line that is back within seconds is nobody's concern."""
+        match change.state:
+            case LinkState.REFUSED:
+                self._tell("Sayso", change.reason)
+            case LinkState.WAITING:
+                self._trouble = change.reason
+                if self._leaving is None and not self._told_away:
+                    loop = asyncio.get_running_loop()
+                    self._leaving = loop.call_later(AWAY_SECONDS, self._away)
+            case LinkState.UP:
+                self._stay()
+                if self._told_away:
+                    self._told_away = False
+                    self._tell("Sayso", BACK)
+            case _:
+                pass
+
+    def _away(self) -> None:
+        self._leaving, self._told_away = None, True
+        self._tell("Sayso", self._trouble)
+
+    def _stay(self) -> None:
+        if self._leaving is not None:
+            self._leaving.cancel()
+            self._leaving = None
 
     async def run(self, session: Session, hands_free: HandsFree, microphone: Microphone) -> int:
         """Goes on until it is ended, or the server refuses us."""
@@ -96,6 +123,7 @@ class Companion:
             await conversing
             return 0
         finally:
+            self._stay()
             for task in (*tasks, *self._tasks):
                 task.cancel()
             await asyncio.gather(*tasks, *self._tasks, return_exceptions=True)

@@ -8,12 +8,10 @@ import asyncio
 from collections.abc import Callable
 
 from sayso.audio.microphone import DeviceChange
+from sayso.client.backoff import AWAY_SECONDS
 from sayso.client.headless.sentences import Saying
 from sayso.client.link_events import LinkChange, LinkState
 from sayso.client.seen import Seen
-
-AWAY_SECONDS = 4.0
-"""A Wi-Fi that changes its access point is back sooner, and nobody wants to hear of it."""
 
 
 class Herald:

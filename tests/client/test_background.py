@@ -12,7 +12,9 @@ import pytest
 
 from sayso.audio.microphone import DeviceChange
 from sayso.client.background import UNIT, launchd_list, systemd_unit
-from sayso.client.companion import LONGEST, Companion, notification
+from sayso.client.backoff import AWAY_SECONDS
+from sayso.client.companion import BACK, LONGEST, Companion, notification
+from sayso.client.link_events import LinkChange, LinkState
 from sayso.protocol.codec import Envelope
 from sayso.protocol.messages import Announce, ApprovalRequest, ReplyDelta, SttFinal
 from tests.client.programs import sayso
@@ -120,3 +122,25 @@ async def test_a_notification_really_goes_out(tools: Path) -> None:
     async with asyncio.timeout(10):
         await asyncio.gather(*companion._tasks)
     assert calls(tools) == ["notify-send --app-name=Sayso -- Sayso Tea is ready."]
+
+
+@pytest.mark.virtual_time
+async def test_a_server_that_is_away_is_told_once_and_a_hiccup_never() -> None:
+    told: list[str] = []
+
+    def note(_title: str, text: str) -> None:
+        told.append(text)
+
+    companion = Companion(note)
+    up = LinkChange(LinkState.UP, session="resumed")
+    companion.show(LinkChange(LinkState.WAITING, "The connection was cut."))
+    companion.show(up)
+    await asyncio.sleep(2 * AWAY_SECONDS)
+    assert told == []
+    companion.show(LinkChange(LinkState.WAITING, "The connection was cut."))
+    companion.show(LinkChange(LinkState.WAITING, "No server answers."))
+    await asyncio.sleep(2 * AWAY_SECONDS)
+    companion.show(LinkChange(LinkState.WAITING, "The connection was cut."))
+    await asyncio.sleep(2 * AWAY_SECONDS)
+    companion.show(up)
+    assert told == ["No server answers.", BACK]

@@ -17,8 +17,9 @@ from sayso.audio.microphone import DeviceChange
 from sayso.audio.wav import parse
 from sayso.client.acquaintance import Acquaintance, read, write_to
 from sayso.client.background import headless_unit
+from sayso.client.backoff import AWAY_SECONDS
 from sayso.client.headless.arrival import NotArrived, arrive
-from sayso.client.headless.herald import AWAY_SECONDS, Herald
+from sayso.client.headless.herald import Herald
 from sayso.client.headless.lights import LOOKS, Signs
 from sayso.client.headless.options import NoWayToTalk, check
 from sayso.client.headless.pins import GpioButton, GpioLight, NoPins, pins
