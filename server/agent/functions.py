@@ -93,6 +93,10 @@ class Toolbox:
         return (*self._inside.languages, *self._functions)
 
     @property
+    def aliases(self) -> Mapping[str, str]:
+        return self._inside.aliases
+
+    @property
     def refusal(self) -> str:
         return "" if self._functions else self._inside.refusal
 

@@ -1,7 +1,7 @@
 """What a model calls a language, and what the workshop calls it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 _ALIASES: Final = {
@@ -32,6 +32,8 @@ class Languages:
     here: Sequence[str]
     functions: frozenset[str] = frozenset()
     """Those of them that are functions of the program: their code is their arguments."""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """What else the workshop calls them."""
 
     def resolve(self, label: str) -> str | None:
         """The language's own name if code with this label is meant to run, else None.
@@ -42,5 +44,5 @@ class Languages:
         label = label.lower()
         if not label:
             return DEFAULT
-        name = label if label in self.here else _ALIASES.get(label, label)
+        name = label if label in self.here else self.aliases.get(label, _ALIASES.get(label, label))
         return name if name in self.here or name in _MEANT_TO_RUN else None

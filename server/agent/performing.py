@@ -1,7 +1,7 @@
 """Acting on a call: the person's say-so, the intention written down, the run, the report."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -54,6 +54,11 @@ class Workshop(Reachable, Protocol):
 
     @property
     def languages(self) -> Sequence[str]: ...
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """What else the languages are called, to their names."""
+        ...
 
     @property
     def refusal(self) -> str:

@@ -85,7 +85,7 @@ class Prompt:
         self._runs = languages
         if languages and profile.access:
             languages = (*languages, LANGUAGE)
-        self.languages = Languages(languages, names)
+        self.languages = Languages(languages, names, workshop.aliases)
         self._functions = functions
         plain = [language for language in languages if language not in names]
         self.answers = profile.answers

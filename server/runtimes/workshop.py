@@ -1,6 +1,6 @@
 """All the runtimes of one conversation, and what they may touch."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
 
@@ -62,6 +62,11 @@ class Workshop:
     def languages(self) -> tuple[str, ...]:
         """The languages that can be run, by the names that the model should use."""
         return tuple(self._runtimes)
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """All that languages are called, to their names."""
+        return self._names
 
     @property
     def refusal(self) -> str:

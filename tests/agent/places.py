@@ -1,6 +1,6 @@
 """What stand-ins for a workshop share: nothing was granted, and nothing went over the network."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sayso.server.runtimes.network.proxy import Passage
 from sayso.server.runtimes.reach import Reach
@@ -9,6 +9,7 @@ from sayso.server.runtimes.reach import Reach
 class Ungranted:
     """Takes any reach, and has no variables to lose."""
 
+    aliases: Mapping[str, str] = {}
     reach = Reach()
 
     async def set_reach(self, reach: Reach) -> bool:

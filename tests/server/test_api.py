@@ -232,10 +232,10 @@ class Shout:
 
 
 def test_a_language_of_the_programs_own_is_offered_and_runs(model: ScriptedModel) -> None:
-    model.add(runs("hello", language="shout"), says("Loud."))
+    model.add(runs("hello", language="shout"), runs("again", language="loud"), says("Loud."))
     with sayso(model, languages=[Shout()], approve=lambda _: True) as one:
         assert one.chat("greet") == "Loud."
-        assert [m.text for m in one.messages if m.role == "output"] == ["HELLO"]
+        assert [m.text for m in one.messages if m.role == "output"] == ["HELLO", "AGAIN"]
     assert "shout" in str(model.requests[0].body["tools"])
 
 
