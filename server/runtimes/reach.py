@@ -72,6 +72,15 @@ class Reach:
             path for path in everywhere if not any(path.is_relative_to(place) for place in writable)
         )
 
+    def at_home(self, home: Path) -> dict[str, str]:
+        """What is granted in this home folder, by its name there; outer folders first."""
+        paths = sorted(each.path for each in self.folders)
+        return {
+            str(path.relative_to(home)): str(path)
+            for path in paths
+            if path != home and path.is_relative_to(home)
+        }
+
     def with_folder(self, folder: Folder) -> "Reach":
         """This, and a folder more; a write grant takes in the read grant of the same place."""
         if any(_covers(each, folder) for each in self.folders):

@@ -170,6 +170,7 @@ class Workshop:
             self._workspace,
             writable=reach.writable(self._workspace),
             readable=reach.readable(self._workspace),
+            at_home=reach.at_home(Path.home().resolve()),
             proxy=self._proxy,
         )
         place = Place(sandbox, self._environment, confines, self._disk_reserve)

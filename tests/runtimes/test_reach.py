@@ -42,6 +42,25 @@ def wrote(place: Path, path: str = "made.txt") -> str:
     return f"{SHOW}print(attempt(lambda: pathlib.Path({str(place)!r}, {path!r}).write_text('x')))"
 
 
+async def test_what_is_granted_at_home_goes_by_its_name_there(
+    workshop: Workshop, downloads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(downloads.parent))
+    deep = downloads / "2026" / "may"
+    deep.mkdir(parents=True)
+    reach = Reach((Folder(deep, "write"), Folder(downloads)))
+    await workshop.set_reach(reach)
+    code = """
+from pathlib import Path
+print(Path('~/Downloads/bill.txt').expanduser().read_text())
+Path('~/Downloads/2026/may/made').expanduser().write_text('x')
+print(sorted(name.name for name in Path.home().iterdir() if name.is_symlink()))
+!cat ~/Downloads/bill.txt
+"""
+    assert (await told(workshop, code)).stdout == "42 euros\n['Downloads']\n42 euros"
+    assert (deep / "made").read_text() == "x"
+
+
 async def test_a_read_grant_opens_the_folder_for_reading_alone(
     workshop: Workshop, downloads: Path
 ) -> None:

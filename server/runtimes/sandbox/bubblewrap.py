@@ -72,6 +72,7 @@ class Bubblewrap:
             limits=self._bounds(user),
             home=str(_HOME),
             skeleton=str(confines.skeleton or ""),
+            at_home=dict(confines.at_home),
             folder=str(confines.folder),
             held=[snare.held for snare in snares],
             door=door,

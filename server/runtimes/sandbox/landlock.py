@@ -112,6 +112,7 @@ class Landlock:
             limits=self._bounds(user),
             home=str(home),
             skeleton=str(confines.skeleton or ""),
+            at_home=dict(confines.at_home),
             landlock=[(str(path), access) for path, access in _rules(confines, private, user)],
             handled=_ALL,
             handled_network=_NETWORK,

@@ -55,6 +55,8 @@ class Steps:
     home: str = ""
     """An empty folder of the code's own to make, and to fill from `skeleton`."""
     skeleton: str = ""
+    at_home: dict[str, str] = field(default_factory=dict)
+    """Names in it that lead elsewhere, those of outer folders first."""
     landlock: list[tuple[str, int]] = field(default_factory=list)
     """What paths may be reached and how (LANDLOCK_ACCESS_FS_*); all else is out of reach."""
     handled: int = 0
@@ -129,12 +131,23 @@ def enter(steps: Steps, outside: socket.socket | None = None) -> None:
             with contextlib.suppress(PermissionError):  # what is closed to its user is closed
                 os.close(found_again(held))
     if steps.home:
-        shutil.copytree(steps.skeleton, steps.home) if steps.skeleton else Path(steps.home).mkdir()
+        make_home(steps)
     if steps.folder:
         os.chdir(steps.folder)
     if LINUX:
         lock_in(steps, rules, outside)
     os.execv(steps.argv[0], steps.argv)  # noqa: S606 - what the server wrote
+
+
+def make_home(steps: Steps) -> None:
+    """A home folder of the code's own, in which what was granted goes by the name that the person
+    has for it."""
+    shutil.copytree(steps.skeleton, steps.home) if steps.skeleton else Path(steps.home).mkdir()
+    for name, place in steps.at_home.items():
+        link = Path(steps.home, name)
+        if not os.path.lexists(link):
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(place)
 
 
 def lower(limit: int, most: int) -> None:

@@ -88,6 +88,9 @@ class Confines:
     """Folders and files to read, and to run programs from."""
     skeleton: Path | None = None
     """What its own, otherwise empty home folder starts with."""
+    at_home: Mapping[str, str] = field(default_factory=dict)
+    """Names in that home folder that lead to what was granted: `~/Music` is what it is for the
+    person."""
     proxy: Proxy | None = None
     """The one way to the network; none is none."""
 

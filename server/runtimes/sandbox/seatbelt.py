@@ -71,6 +71,7 @@ class Seatbelt:
             },
             home=str(home),
             skeleton=str(confines.skeleton or ""),
+            at_home=dict(confines.at_home),
             folder=str(confines.folder),
         )
         return Confined(
