@@ -9,9 +9,13 @@ from sayso.server.runtimes.pieces import Pieces
 from sayso.server.runtimes.runtime import Ending
 from sayso.server.runtimes.wire import Message
 
-_LAST_OUTPUTS_S = 1.0
-"""After its answer a kernel says within milliseconds that it is idle; if it does not, that word is
-lost."""
+_LOOK_S = 0.25
+_QUIET_LOOKS = 4
+"""After its answer a kernel tells the last of its outputs and that it is idle, within milliseconds
+or as fast as a busy machine lets it. If so many looks in a row find nothing new, that word is
+lost. One long wait could end before anybody had listened, where the server itself was held up."""
+_MOST_LOOKS = 240
+"""A minute: a thread of the code may print for ever."""
 
 LEFT = (
     "The code ended its own interpreter, and its variables are lost; the next run gets a new one."
@@ -29,6 +33,7 @@ class Gathering(Pieces):
         self._plain = {"stdout": PlainText(), "stderr": PlainText()}
         self._answer: Message | None = None
         self._idle = False
+        self._messages = 0
         self._death = ""
         self._dead = False
         self.leaves = False
@@ -38,6 +43,7 @@ class Gathering(Pieces):
 
     def heard(self, message: Message) -> None:
         """Take in a message from the output channel."""
+        self._messages += 1
         mine = message.parent == self._request
         if message.kind == "stream" and (output := said(message.content)):
             if not mine and message.parent not in self._earlier:
@@ -62,8 +68,8 @@ class Gathering(Pieces):
         if message.parent == self._request and message.kind == "execute_reply":
             self._answer = message
             self._take_payload(message.content.get("payload"))
-            asyncio.get_running_loop().call_later(_LAST_OUTPUTS_S, self._no_longer_wait)
             self._look_whether_ended()
+            self._look_for_more(-1, 0, _MOST_LOOKS)
 
     def died(self, how: str) -> bool:
         """The kernel is gone; `how` is a sentence about it. Return whether the run dies of it."""
@@ -106,6 +112,12 @@ class Gathering(Pieces):
         if self._answer and self._idle:
             self.end()
 
-    def _no_longer_wait(self) -> None:
-        self._idle = True
-        self._look_whether_ended()
+    def _look_for_more(self, before: int, quiet: int, left: int) -> None:
+        """So many messages had come `before`, and this often in a row there was none."""
+        quiet = quiet + 1 if self._messages == before else 0
+        if quiet == _QUIET_LOOKS or not left:
+            self._idle = True
+            self._look_whether_ended()
+        elif not self.ended.is_set():
+            again = (self._messages, quiet, left - 1)
+            asyncio.get_running_loop().call_later(_LOOK_S, self._look_for_more, *again)
