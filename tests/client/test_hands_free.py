@@ -35,7 +35,7 @@ from sayso.protocol.messages import (
 )
 from tests.client.server_double import Script, Wire, stay
 from tests.client.test_ear import QUIET, VOICE, WORD, ToldGate, ToldSpotter
-from tests.client.test_session import Notes, talking
+from tests.client.test_session import SOON, Notes, talking
 
 READY = Welcome(1, "double", "s" * 16, features=("hands_free",))
 OLD = Welcome(1, "double", "s" * 16, features=("ptt",))
@@ -123,7 +123,7 @@ async def test_muting_closes_the_microphone_and_takes_back_what_was_being_said()
         assert bench.open
         hands_free.mute(on=True)
         await notes.until(lambda: states(notes)[-1] == "muted")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(SOON):
             await bench.closed.wait()
             await cancelled.wait()
         assert hands_free.muted

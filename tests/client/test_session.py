@@ -35,7 +35,8 @@ from sayso.protocol.messages import (
 from sayso.protocol.version import SPOKEN
 from tests.client.server_double import RATE, TOKEN, Script, ServerDouble, Wire, stay, tone
 
-SOON = 5.0
+SOON = 20.0
+"""Seconds for what takes milliseconds, on a busy machine."""
 
 
 class Notes:

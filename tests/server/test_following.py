@@ -10,9 +10,6 @@ from sayso.protocol.home import Home
 from tests.rig import SAYSO
 from tests.server.logging_home import logging_home
 
-WAIT_S = 30.0
-"""On a busy machine."""
-
 
 @pytest.fixture
 def home() -> Iterator[Home]:
