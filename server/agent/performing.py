@@ -34,7 +34,7 @@ _READ_AT_ONCE_CHARS: Final = 2_000
 """A policy reads these in a few milliseconds; longer code is read beside the rest."""
 
 _REFUSALS: Final = {
-    "no": "The person said no: it did not run. Ask what they want instead.",
+    "no": "The person said no: it did not run.",
     "expired": "The person did not answer, which means no: it did not run.",
 }
 _UNREADABLE: Final = "This call could not be read: give it a language and code."

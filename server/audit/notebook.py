@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from sayso.server.agent.access import LANGUAGE as ACCESS
+from sayso.server.agent.paging import PAGE
 from sayso.server.audit.ledger import Entry, as_json, ledger
 from sayso.server.store.records import (
     Answered,
@@ -23,6 +25,7 @@ _MAGIC: Final[Mapping[str, str]] = {
     "shell": "%%bash",
     "bash": "%%bash",
     "sh": "%%sh",
+    "zsh": "%%script zsh",
     "javascript": "%%script node",
     "r": "%%R",
     "ruby": "%%ruby",
@@ -52,27 +55,17 @@ def notebook(events: Iterable[Event], title: str = "") -> dict[str, Any]:
 
 
 def _cells(events: list[Event]) -> Iterator[Cell]:
-    entries = {entry.run: entry for entry in ledger(events) if entry.run}
-    reports = {e.record.run: e.record for e in events if isinstance(e.record, RunReported)}
-    counted = 0
+    calls = _Calls(events)
     for event in events:
         match event.record:
             case Asked(text=text, by=by):
                 when = datetime.fromtimestamp(event.time).astimezone().strftime("%Y-%m-%d %H:%M")
                 asked = f"**You** ({', '.join(filter(None, (by, when)))}): {text}"
                 yield _markdown(f"asked-{event.id}", asked)
-            case Answered(text=text, calls=calls):
-                if text.strip():
-                    yield _markdown(f"said-{event.id}", text.strip())
-                for number, call in enumerate(calls):
-                    entry = entries[call.id]
-                    name = f"code-{event.id}-{number}"
-                    if entry.status in _RAN:
-                        counted += 1
-                        report = reports.get(call.id)
-                        yield _code(name, entry, report.output if report else "", counted)
-                    else:
-                        yield _not_run(name, entry)
+            case Answered() as answer:
+                if answer.text.strip():
+                    yield _markdown(f"said-{event.id}", answer.text.strip())
+                yield from calls.cells(event.id, answer)
             case CutOff():
                 yield _markdown(f"cut-{event.id}", "*Sayso ended in the middle of this.*")
             case Failed(message=message):
@@ -81,6 +74,28 @@ def _cells(events: list[Event]) -> Iterator[Cell]:
                 yield _put_back(event.id, record)
             case _:
                 pass
+
+
+class _Calls:
+    """What the model wanted done, and what came of it."""
+
+    def __init__(self, events: list[Event]) -> None:
+        self._entries = {entry.run: entry for entry in ledger(events) if entry.run}
+        records = [event.record for event in events]
+        self._outputs = {r.run: r.output for r in records if isinstance(r, RunReported)}
+        self._counted = 0
+
+    def cells(self, event: int, answer: Answered) -> Iterator[Cell]:
+        for number, call in enumerate(answer.calls):
+            entry, output = self._entries[call.id], self._outputs.get(call.id, "")
+            name = f"code-{event}-{number}"
+            if call.language == PAGE:
+                continue  # the model looked into what stands here already
+            if call.language == ACCESS or entry.status not in _RAN:
+                yield _no_code(name, entry, output)
+            else:
+                self._counted += 1
+                yield _code(name, entry, output, self._counted)
 
 
 def _put_back(number: int, record: TakenBack | MadeAgain) -> Cell:
@@ -119,12 +134,12 @@ def _outputs(entry: Entry, output: str) -> Iterator[Mapping[str, Any]]:
         yield {"output_type": "stream", "name": "stderr", "text": ending}
 
 
-def _not_run(name: str, entry: Entry) -> Cell:
+def _no_code(name: str, entry: Entry, came_of_it: str) -> Cell:
     fence = "```"
     while fence in entry.code:
         fence += "`"
-    why = entry.detail or "It did not run."
-    return _markdown(name, f"{fence}{entry.language}\n{entry.code}\n{fence}\n\n*{why}*")
+    told = came_of_it or entry.detail or "It did not run."
+    return _markdown(name, f"{fence}{entry.language}\n{entry.code}\n{fence}\n\n*{told}*")
 
 
 def _clean(text: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from sayso.server.audit.ledger import as_json, ledger
+from sayso.server.audit.notebook import notebook
 from sayso.server.store.decisions import ModeChanged, NetworkUsed, ReachGranted
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import (
@@ -144,6 +145,20 @@ def test_an_audit_tells_what_was_granted_and_where_code_went(tmp_path: Path) -> 
     )
     assert (mode.kind, mode.detail, mode.asked_by) == ("mode", "The mode is workspace.", "desk")
     assert "approval" not in as_json(mode)
+
+
+def test_what_was_asked_of_sayso_itself_is_no_code_in_a_notebook() -> None:
+    calls = Call("a1", "access", "host api.a.org"), Call("p1", "output", "a1b2 0 99")
+    happened: list[tuple[Source, Record]] = [
+        ("person", Asked("Get it.", "kitchen")),
+        ("model", Answered("", calls)),
+        ("server", RunReported("a1", "ok", output="Granted: host api.a.org.")),
+        ("server", RunReported("p1", "ok", output="[characters 0 to 99]")),
+    ]
+    cells = notebook(Event("main", *each, time=float(at)) for at, each in enumerate(happened))
+    _, wish = cells["cells"]
+    assert wish["cell_type"] == "markdown"
+    assert wish["source"] == "```access\nhost api.a.org\n```\n\n*Granted: host api.a.org.*"
 
 
 def test_an_audit_may_be_of_one_conversation_by_its_name(home: Path) -> None:
