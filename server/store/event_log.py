@@ -31,7 +31,7 @@ from sayso.server.store.records import (
     Record,
     Source,
 )
-from sayso.server.store.schema import EVENT_REMAINS
+from sayso.server.store.schema import CONVERSATIONS, EVENT_REMAINS
 from sayso.server.store.trouble import explained
 
 _TITLE_CHARS: Final = 80
@@ -206,24 +206,7 @@ class EventLog:
         self._connection.execute("PRAGMA wal_checkpoint (TRUNCATE)")
 
     def _list(self) -> list[Conversation]:
-        rows = self._connection.execute(
-            """
-            SELECT conversation, MIN (time), MAX (time), COUNT (*),
-                (SELECT first.payload FROM event AS first
-                 WHERE first.conversation = event.conversation AND first.kind = 'asked'
-                 ORDER BY first.id LIMIT 1),
-                (SELECT setup.payload FROM event AS setup
-                 WHERE setup.conversation = event.conversation
-                   AND setup.kind = 'conversation.began' ORDER BY setup.id LIMIT 1),
-                (SELECT named.payload FROM event AS named
-                 WHERE named.conversation = event.conversation
-                   AND named.kind = 'conversation.named' ORDER BY named.id DESC LIMIT 1),
-                (SELECT chosen.payload FROM event AS chosen
-                 WHERE chosen.conversation = event.conversation
-                   AND chosen.kind = 'workspace.chosen' ORDER BY chosen.id DESC LIMIT 1)
-            FROM event GROUP BY conversation ORDER BY MAX (id) DESC
-            """
-        )
+        rows = self._connection.execute(CONVERSATIONS)
         return [_summary(*row) for row in rows]
 
     def _end(self) -> None:

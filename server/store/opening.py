@@ -12,6 +12,10 @@ from sayso.server.store.schema import APPLICATION_ID, MIGRATIONS, VERSION
 _BUSY_S: Final = 5.0
 """How long a write waits for a reader's lock: longer than a backup tool holds one."""
 
+_CACHE_KIB: Final = 512
+"""Of the log that SQLite keeps in memory, which by itself would come to 2 MB, little by little.
+What is read often the kernel keeps, too."""
+
 
 def open_locked(path: Path) -> tuple[IO[str], sqlite3.Connection]:
     """The lock, which is held until it is closed, and the database."""
@@ -51,6 +55,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         # them may be the intention to run code that has run since. It costs one flush per event,
         # of which a turn has a few, off the event loop.
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         for number in range(version, VERSION):
             _migrate(connection, number)
     except BaseException:

@@ -32,7 +32,26 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         EVENT_REMAINS,
     ),
     ("CREATE INDEX event_by_kind ON event (kind, id)",),
+    ("CREATE INDEX event_by_conversation_and_kind ON event (conversation, kind, id)",),
 )
 """Entry n brings a log from version n to version n + 1. Once released an entry never changes."""
 
 VERSION: Final = len(MIGRATIONS)
+
+CONVERSATIONS: Final = """
+    SELECT conversation, MIN (time), MAX (time), COUNT (*),
+        (SELECT first.payload FROM event AS first
+         WHERE first.conversation = event.conversation AND first.kind = 'asked'
+         ORDER BY first.id LIMIT 1),
+        (SELECT setup.payload FROM event AS setup
+         WHERE setup.conversation = event.conversation
+           AND setup.kind = 'conversation.began' ORDER BY setup.id LIMIT 1),
+        (SELECT named.payload FROM event AS named
+         WHERE named.conversation = event.conversation
+           AND named.kind = 'conversation.named' ORDER BY named.id DESC LIMIT 1),
+        (SELECT chosen.payload FROM event AS chosen
+         WHERE chosen.conversation = event.conversation
+           AND chosen.kind = 'workspace.chosen' ORDER BY chosen.id DESC LIMIT 1)
+    FROM event GROUP BY conversation ORDER BY MAX (id) DESC
+"""
+"""What a list tells of each conversation, the latest first. Asked whenever a device comes in."""

@@ -32,6 +32,7 @@ from sayso.server.store.records import (
     RunReported,
     Unread,
 )
+from sayso.server.store.schema import CONVERSATIONS
 
 CALL = Call("a1", "python", "print('é')\n", given_id="call_1", written="```python\n…```")
 RECORDS: list[Record] = [
@@ -352,3 +353,14 @@ def test_a_damaged_record_is_said_not_guessed(payload: str) -> None:
 
 def test_a_full_disk_is_its_own_kind_of_trouble() -> None:
     assert issubclass(StoreFull, StoreError)
+
+
+async def test_listing_conversations_reads_of_each_only_what_is_listed(log: EventLog) -> None:
+    """It is done whenever a device comes in: with years of talk in the log, too."""
+    await log.append(Event("c", "person", Asked("hi")))
+    reader = sqlite3.connect(log.path)
+    plan = [row[3] for row in reader.execute(f"EXPLAIN QUERY PLAN {CONVERSATIONS}")]
+    reader.close()
+    searches = [step for step in plan if step.startswith("SEARCH")]
+    assert len(searches) == 4
+    assert all("conversation=? AND kind=?" in step for step in searches)
