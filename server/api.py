@@ -205,7 +205,7 @@ class Sayso:
         house = self.house
 
         async def read() -> list[Message]:
-            return [Message(*parts) for parts in house.messages()]
+            return [Message(*parts) async for parts in house.messages()]
 
         return self._do(read())
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -125,9 +125,10 @@ class OneHouse:
         await self._memory.move(self._make_workshop())
         self.agent.use_workshop(Toolbox(self._memory.workshop, self._functions))
 
-    def messages(self) -> Iterator[tuple[Role, str, str, str]]:
-        """Role, text, language and status of everything that was said and done."""
-        for exchange in self._journal.history.exchanges:
+    async def messages(self) -> AsyncIterator[tuple[Role, str, str, str]]:
+        """Role, text, language and status of everything that was said and done. Raises
+        StoreError."""
+        for exchange in (await self._journal.whole()).exchanges:
             yield "person", exchange.asked, "", ""
             for step in exchange.steps:
                 if step.text.strip():

@@ -6,6 +6,7 @@ entry: what the log does not tell is "unknown", never missing.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from sayso.server.agent.heard import cut_to_heard
 from sayso.server.store.records import (
@@ -26,6 +27,10 @@ from sayso.server.store.records import (
     Uttered,
     Withdrawn,
 )
+
+HELD_CHARS: Final = 480_000
+"""Of what was said and done, held in memory. No model is told more than a quarter of it, and notes
+on what came before fit into what is left; the log holds everything."""
 
 
 @dataclass(slots=True)
@@ -71,16 +76,28 @@ class Exchange:
     news: tuple[TakenBack | MadeAgain, ...] = ()
     """What was taken back, or done again, since the request before it."""
 
+    @property
+    def characters(self) -> int:
+        """How much it is to hold."""
+        acts = [act for step in self.steps for act in step.acts]
+        code = sum(
+            len(act.call.code) + len(act.report.output if act.report else "") for act in acts
+        )
+        return len(self.asked) + sum(len(step.text) for step in self.steps) + code
+
     def act(self, call: str) -> Act:
         """What came of a call."""
         return next(act for step in self.steps for act in step.acts if act.call.id == call)
 
 
 class History:
-    """What was said and done, in order."""
+    """What was said and done, in order; the oldest of it is let go."""
 
-    def __init__(self, records: Iterable[Record] = ()) -> None:
+    def __init__(self, records: Iterable[Record] = (), held_chars: int = HELD_CHARS) -> None:
         self.exchanges: list[Exchange] = []
+        self._held_chars = held_chars
+        self._characters = 0
+        """Of all exchanges but the last, which still grows."""
         self._acts: dict[str, Act] = {}
         self._ran = False
         """Code has run in the interpreters that there are."""
@@ -92,7 +109,8 @@ class History:
         self._news: dict[tuple[str, ...], TakenBack | MadeAgain] = {}
         """By the runs that it is about."""
         self.runs: list[list[str]] = []
-        """What ran for each request, the first request first; a reset forgets nothing of it."""
+        """What ran for each request for which anything ran, the first request first; the last list
+        is for the latest request, even if nothing ran. A reset forgets nothing of it."""
         for record in records:
             self.apply(record)
 
@@ -122,6 +140,7 @@ class History:
                 self.exchanges.clear()
                 self._acts.clear()
                 self._news.clear()
+                self._characters = 0
                 self._state_lost = self._ran = False
             case _:
                 pass
@@ -161,11 +180,26 @@ class History:
 
     def _ask(self, asked: Asked) -> None:
         news, lost = tuple(self._news.values()), self._state_lost
+        if self.exchanges:
+            self._characters += self.exchanges[-1].characters
         exchange = Exchange(asked.text, places=asked.places, state_lost=lost, news=news)
         self.exchanges.append(exchange)
-        self.runs.append([])
+        if not self.runs or self.runs[-1]:
+            self.runs.append([])
         self._news.clear()
         self._state_lost = False
+        if self._characters > self._held_chars:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Of the older half, at once: what models are told begins the same for long."""
+        sizes = [exchange.characters for exchange in self.exchanges[:-1]]
+        first, self._characters = 0, sum(sizes)
+        while self._characters > self._held_chars // 2:
+            self._characters -= sizes[first]
+            self._drop_acts(self.exchanges[first])
+            first += 1
+        del self.exchanges[:first]
 
     def _mark(self, record: TakenBack | MadeAgain) -> None:
         for exchange in self.exchanges:
@@ -208,6 +242,11 @@ class History:
         """It was half a request; the whole one follows."""
         self._state_lost = self._state_lost or exchange.state_lost
         self._news.update({news.runs: news for news in exchange.news})
+        if self.exchanges:
+            self._characters -= self.exchanges[-1].characters
+        self._drop_acts(exchange)
+
+    def _drop_acts(self, exchange: Exchange) -> None:
         for step in exchange.steps:
             for act in step.acts:
                 self._acts.pop(act.call.id, None)

@@ -1,6 +1,7 @@
 """One conversation's memory and its pen: what is noted is remembered here and kept in the log."""
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable
 from typing import Self
@@ -99,6 +100,11 @@ class Journal:
         """
         exchanges = self.history.exchanges
         return exchanges[-1].asked if exchanges and exchanges[-1].cut_off else ""
+
+    async def whole(self) -> History:
+        """Everything since the beginning, of which memory holds the latest. Raises StoreError."""
+        events = await self._log.conversation(self.conversation)
+        return History((event.record for event in events), held_chars=sys.maxsize)
 
     async def withdraw_questions(self) -> None:
         """Those from before the server ended are put no more: asked anew, or out of date."""

@@ -15,6 +15,7 @@ from sayso.server.store.records import (
     Record,
     RunIntended,
     RunReported,
+    Withdrawn,
 )
 
 
@@ -106,3 +107,35 @@ def test_what_is_told_fits_but_for_the_last_request(sizes: list[int], characters
             brief = act.call.id in told.brief
             length += len(act.call.code) + (min(output, BRIEF_CHARS) if brief else output)
     assert length <= characters
+
+
+def test_a_talk_that_never_ends_is_not_held_for_ever_and_enough_of_it_is() -> None:
+    held, room = 40_000, 10_000
+    endless = History(held_chars=held)
+    for number in range(400):
+        for record in exchange(number):
+            endless.apply(record)
+        told = compact(endless.told, room).exchanges
+        assert sum(one.characters for one in endless.exchanges[:-1]) <= held
+        assert told[-1].asked.startswith(f"question {number} ")
+        assert sum(one.characters for one in told) > room // 4 or number < 20
+    assert len(endless.exchanges) < 100
+    assert endless.find("run0") is None
+    assert endless.find("run399")
+
+
+def test_what_was_let_go_can_still_be_undone() -> None:
+    talk = History((record for number in range(9) for record in exchange(number)), held_chars=600)
+    assert len(talk.exchanges) < 9
+    assert talk.runs == [[f"run{number}"] for number in range(9)]
+
+
+def test_a_half_request_that_is_taken_back_does_not_count() -> None:
+    talk = History(held_chars=1_500)
+    for number in range(3):
+        for record in exchange(number):
+            talk.apply(record)
+        for _ in range(50):
+            talk.apply(Asked("half of"))
+            talk.apply(Withdrawn("half of"))
+    assert [one.asked[:10] for one in talk.exchanges] == ["question 0", "question 1", "question 2"]
