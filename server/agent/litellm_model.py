@@ -27,7 +27,7 @@ from sayso.server.agent.model import (
     Usage,
 )
 from sayso.server.agent.model_errors import explain, explain_break
-from sayso.server.steady import in_background
+from sayso.server.steady import in_background, loading
 
 logger = logging.getLogger(__name__)
 
@@ -226,7 +226,8 @@ class LitellmModel:
         for name, value in _ENVIRONMENT.items():
             os.environ.setdefault(name, value)
         try:
-            import litellm
+            with loading():
+                import litellm
         except ImportError:
             raise ModelError(
                 "Language models need the litellm package; install sayso[server]."

@@ -12,7 +12,7 @@ from sayso.protocol.home import Home
 from sayso.server.commands.needs import need_the_server
 from sayso.server.discreet import write_log
 from sayso.server.settings import Settings, set_in_file, user_file
-from sayso.server.steady import leave
+from sayso.server.steady import leave, loading, share_heaps
 
 need_the_server()
 
@@ -67,6 +67,7 @@ class Serve:
         if arguments.only_ask:
             return 0
         write_log(settings.log.level, home)
+        share_heaps()
         return leave(asyncio.run(_serve(home, settings)))
 
 
@@ -104,7 +105,8 @@ def _ask_for_cloud(home: Home, settings: Settings) -> None:
 
 async def _serve(home: Home, settings: Settings) -> int:
     # Its parts take a second to import, which `sayso --help` has no time for.
-    from sayso.server.app import App
+    with loading():
+        from sayso.server.app import App
 
     stop = asyncio.Event()
     by_hand = False

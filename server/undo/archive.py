@@ -26,6 +26,10 @@ BATCH_BYTES: Final = 32 * 1024**2
 
 _BUSY_S: Final = 5.0
 
+_CACHE_KIB: Final = 128
+"""Of each archive that SQLite keeps in memory: one is open for every open conversation, and is
+looked into when code runs. By itself SQLite would take 2 MB for each, little by little."""
+
 _DRAFT: Final = b""
 
 Status = Literal["open", "done", "undone", "final"]

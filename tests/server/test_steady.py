@@ -1,11 +1,15 @@
-"""Nobody waits for what goes on in the background, not even the end of the program."""
+"""Nobody waits for what goes on in the background, not even the end of the program; and memory that
+threads are done with is there for others.
+"""
 
+import gc
+import platform
 import subprocess
 import sys
 
 import pytest
 
-from sayso.server.steady import in_background
+from sayso.server.steady import HEAPS, in_background, loading
 
 LEAVES = """
 import asyncio, sys, time
@@ -21,6 +25,52 @@ async def main():
 
 sys.exit(leave(asyncio.run(main())))
 """
+
+HEAPS_OF_THREADS = """
+import ctypes, os, tempfile, threading
+from sayso.server.steady import share_heaps
+
+share_heaps()
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+libc.fdopen.restype = ctypes.c_void_p
+together = threading.Barrier(8)
+
+def take():
+    together.wait()
+    libc.malloc(1000)
+    together.wait()
+
+threads = [threading.Thread(target=take) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+with tempfile.NamedTemporaryFile() as file:
+    stream = ctypes.c_void_p(libc.fdopen(os.dup(file.fileno()), b"w"))
+    libc.malloc_info(0, stream)
+    libc.fclose(stream)
+    file.seek(0)
+    print(file.read().count(b"<heap "))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have one heap")
+def test_many_threads_share_few_heaps() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", HEAPS_OF_THREADS],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert int(done.stdout) == HEAPS
+
+
+def test_nothing_is_looked_through_for_garbage_while_a_library_is_loaded() -> None:
+    with loading():
+        assert not gc.isenabled()
+    assert gc.isenabled()
 
 
 async def test_what_is_done_in_the_background_is_waited_for_like_anything() -> None:
