@@ -177,9 +177,12 @@ class WorkspaceFiles:
 
 
 def plain_name(given: str) -> str:
-    """A name for a file in the workspace itself: no folder, not hidden, nothing unseen, bounded."""
+    """A name for a file in the workspace itself: bounded, no folder, not hidden, nothing unseen.
+
+    Nor does it begin as a program's options do, so that `rm *` there means files.
+    """
     name = unicodedata.normalize("NFC", given.replace("\\", "/").rpartition("/")[2])
-    name = "".join(sign for sign in name if sign.isprintable()).strip().lstrip(".").strip()
+    name = "".join(sign for sign in name if sign.isprintable()).lstrip(".- ").rstrip()
     stem, ending = os.path.splitext(name.encode("utf-8", "replace").decode())  # noqa: PTH122
     room = NAME_BYTES - len(ending.encode())
     if room <= 0:

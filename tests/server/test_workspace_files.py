@@ -76,6 +76,8 @@ def test_nothing_is_seen_until_it_is_whole_and_nothing_stays_of_what_is_not(
         ("/etc/cron.d/job", "job"),
         ("..\\..\\windows\\system.ini", "system.ini"),
         (".bashrc", "bashrc"),
+        ("-rf", "rf"),
+        (" . -- -x", "x"),
         ("..", "file"),
         ("", "file"),
         ("a\x00b\nc\x1b[2J.txt", "abc[2J.txt"),
