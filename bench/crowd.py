@@ -4,12 +4,10 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import asynccontextmanager
-from multiprocessing import get_context
 from typing import TypedDict
 
-from bench.figures import resident_kb, spread
+from bench.figures import in_fresh_process, resident_kb, spread
 from bench.slow_reader import Cost, never_reads
 from bench.talkers import ROOMY, WANTS, open_hall, talk
 from sayso.protocol import messages as m
@@ -56,9 +54,9 @@ class Figures(TypedDict):
 
 def measure(idle: int) -> Figures:
     """One after the other."""
-    kib = idle_kib(idle)
+    kib = in_fresh_process(idle_kib, idle)
     ratio = asyncio.run(turn_ratio(idle))
-    cost: Cost = asyncio.run(never_reads())
+    cost: Cost = in_fresh_process(never_reads)
     return Figures(
         idle_connections=idle,
         idle_connection_kib=round(kib, 1),
@@ -69,20 +67,8 @@ def measure(idle: int) -> Figures:
     )
 
 
-def idle_kib(count: int) -> float:
-    """KiB of the server for each client that is there and says nothing.
-
-    In a fresh process: one that has already done much has memory to give away that it freed.
-    """
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
-        return fresh.submit(_idle_kib, count).result()
-
-
-def _idle_kib(count: int) -> float:
-    return asyncio.run(_cost_of(count))
-
-
-async def _cost_of(count: int) -> float:
+async def idle_kib(count: int) -> float:
+    """KiB of the server for each client that is there and says nothing."""
     async with open_house(ROOMY) as house:
         before = resident_kb()
         async with _crowd(house.url, count):

@@ -1,10 +1,15 @@
 """Figures of repeated measurements."""
 
+import asyncio
 import os
 import statistics
 import subprocess
-from collections.abc import Sequence
-from typing import TypedDict
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import TypedDict, TypeVar
+
+Found = TypeVar("Found")
 
 
 class Spread(TypedDict):
@@ -30,3 +35,13 @@ def resident_kb() -> int:
     """Kilobytes of memory that this process has now."""
     asked = ("ps", "-o", "rss=", "-p", str(os.getpid()))
     return int(subprocess.run(asked, capture_output=True, check=True).stdout)
+
+
+def in_fresh_process(measure: Callable[..., Coroutine[None, None, Found]], *given: object) -> Found:
+    """What is measured where nothing was before: who has done much has freed memory left over."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
+        return fresh.submit(_run, measure, given).result()
+
+
+def _run(measure: Callable[..., Coroutine[None, None, Found]], given: Sequence[object]) -> Found:
+    return asyncio.run(measure(*given))
