@@ -13,7 +13,9 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -28,6 +30,10 @@ STOP_S = 15.0
 
 SAYSO = str(Path(sys.executable).with_name("sayso"))
 """The command as it is installed beside the interpreter that runs the tests."""
+
+_PORTS = count(16_384 + os.getpid() * 61 % 16_000)
+"""Below those that systems give to whoever asks for any, from 32768 on; and tests that run beside
+these begin elsewhere."""
 
 Event = Mapping[str, Any]
 """A line of `--json`: `at`, `event`, and the event's fields."""
@@ -185,10 +191,12 @@ class Server:
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that nobody listens on, and that nobody is given before the server has it."""
+    while True:
+        port = next(_PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def _lines(text: str) -> Iterable[Event]:

@@ -14,6 +14,7 @@ from sayso.server.models import Model, ModelDamaged, Shelf
 from sayso.server.models.machine import install_command
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
 from sayso.server.settings import Settings, set_in_file, user_file
+from tests import rig
 from tests.agent.model_servers import model_server
 from tests.models.memory import remember_starters
 
@@ -29,8 +30,7 @@ def _a_quiet_machine(free_port: int) -> None:
 
 @pytest.fixture
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
+    return rig.free_port()
 
 
 def finding(part: str) -> Finding:
