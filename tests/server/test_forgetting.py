@@ -1,7 +1,13 @@
 """What is forgotten is gone: for the model, for the list, and from every file on the disk."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
+from sayso.server.forgetting import DAY_S, DOUBTED_S, LOOK_EVERY_S, forget_in_time
 from tests.server.household import Household, household
 
 SECRET = "rutabaga marmalade"
@@ -105,3 +111,59 @@ async def test_old_conversations_are_forgotten_in_time_and_new_ones_kept(tmp_pat
         assert found_in(tmp_path, SECRET)
         assert await house.conversations.forget_before(kitchen.last + 1) >= 1
         assert found_in(tmp_path, SECRET) == []
+
+
+class Days:
+    """A wall clock that can be set, and what was forgotten by it."""
+
+    def __init__(self) -> None:
+        self.set_by = 0.0
+        self.forgot: list[float] = []
+
+    def __call__(self) -> float:
+        return asyncio.get_running_loop().time() + self.set_by
+
+    async def forget_before(self, when: float) -> int:
+        self.forgot.append(when)
+        return 1
+
+
+@asynccontextmanager
+async def kept_for(days: int) -> AsyncIterator[Days]:
+    clock = Days()
+    task = asyncio.create_task(forget_in_time(clock, days, clock))
+    yield clock
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+@pytest.mark.virtual_time(limit_s=1e6)
+async def test_every_hour_what_is_older_than_the_days_that_are_kept_is_forgotten() -> None:
+    async with kept_for(30) as clock:
+        await asyncio.sleep(2.5 * LOOK_EVERY_S)
+        first, second = clock.forgot
+        assert clock() - second == pytest.approx(30 * DAY_S + 0.5 * LOOK_EVERY_S)
+        assert second - first == pytest.approx(LOOK_EVERY_S)
+
+
+@pytest.mark.virtual_time(limit_s=1e6)
+@pytest.mark.parametrize("years", [10, -10])
+async def test_by_a_clock_that_jumped_nothing_is_forgotten_for_a_day(years: int) -> None:
+    async with kept_for(30) as clock:
+        await asyncio.sleep(1.5 * LOOK_EVERY_S)
+        assert len(clock.forgot) == 1
+        clock.set_by = years * 365 * DAY_S
+        await asyncio.sleep(DOUBTED_S - LOOK_EVERY_S)
+        assert len(clock.forgot) == 1
+        clock.set_by = 0.0
+        await asyncio.sleep(DOUBTED_S)
+        assert len(clock.forgot) == 1
+        await asyncio.sleep(2 * LOOK_EVERY_S)
+        assert clock.forgot[-1] == pytest.approx(clock() - 30 * DAY_S, abs=LOOK_EVERY_S)
+
+
+@pytest.mark.virtual_time(limit_s=1e6)
+async def test_who_keeps_everything_forgets_nothing() -> None:
+    async with kept_for(0) as clock:
+        await asyncio.sleep(7 * DAY_S)
+        assert clock.forgot == []
