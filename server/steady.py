@@ -25,6 +25,15 @@ HEAPS = 2
 """For all threads together. By itself the C library gives each thread of a server one of its own,
 and what is free in one is of no use to the others: 20 MB that grow for thousands of turns."""
 
+ENDING_S = 10.0
+"""From being told to end to the end. Farewells and what is being written take a second or two; a
+service manager that kills waits as long, or longer."""
+
+CUT_SHORT = 1
+"""A program's status when its end was cut short."""
+
+log = logging.getLogger(__name__)
+
 
 def share_heaps() -> None:
     """Have few heaps. To be called before there are threads; other C libraries have one anyway."""
@@ -66,6 +75,38 @@ async def in_background(work: Callable[[], Result], name: str) -> Result:
 
     threading.Thread(target=run, name=name, daemon=True).start()
     return await asyncio.wrap_future(future)
+
+
+class Ending:
+    """Sees to it that a program that was told to end does end, whatever it waits for."""
+
+    def __init__(self, within_s: float = ENDING_S) -> None:
+        self._timer = threading.Timer(within_s, self._cut_short)
+        self._timer.daemon = True
+        self._within_s = within_s
+
+    def begin(self) -> None:
+        """It was told to end. What is at work when the time is up is named in the log, and ends
+        with the program; processes below it end with it as they would if it was killed.
+        """
+        if not self._timer.is_alive():
+            self._timer.start()
+
+    def end(self) -> None:
+        """It ended by itself."""
+        if self._timer.is_alive():
+            self._timer.cancel()
+            self._timer.join()
+
+    def _cut_short(self) -> None:
+        at_work = {one.name for one in threading.enumerate()} - {self._timer.name}
+        log.warning(
+            "the end was cut short after %g s; still there: %s",
+            self._within_s,
+            ", ".join(sorted(at_work)),
+        )
+        logging.shutdown()
+        os._exit(CUT_SHORT)
 
 
 def leave(status: int) -> int:

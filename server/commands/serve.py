@@ -12,7 +12,7 @@ from sayso.protocol.home import Home
 from sayso.server.commands.needs import need_the_server
 from sayso.server.discreet import write_log
 from sayso.server.settings import Settings, set_in_file, user_file
-from sayso.server.steady import leave, loading, share_heaps
+from sayso.server.steady import Ending, leave, loading, share_heaps
 
 need_the_server()
 
@@ -68,7 +68,10 @@ class Serve:
             return 0
         write_log(settings.log.level, home)
         share_heaps()
-        return leave(asyncio.run(_serve(home, settings)))
+        ending = Ending()
+        status = asyncio.run(_serve(home, settings, ending))
+        ending.end()
+        return leave(status)
 
 
 def _flags(arguments: argparse.Namespace) -> Mapping[str, object]:
@@ -103,7 +106,7 @@ def _ask_for_cloud(home: Home, settings: Settings) -> None:
     set_in_file(user_file(home), key, companies)
 
 
-async def _serve(home: Home, settings: Settings) -> int:
+async def _serve(home: Home, settings: Settings, ending: Ending) -> int:
     # Its parts take a second to import, which `sayso --help` has no time for.
     with loading():
         from sayso.server.app import App
@@ -111,13 +114,17 @@ async def _serve(home: Home, settings: Settings) -> int:
     stop = asyncio.Event()
     by_hand = False
 
+    def stop_now() -> None:
+        ending.begin()
+        stop.set()
+
     def stop_by_hand() -> None:
         nonlocal by_hand
         by_hand = True
-        stop.set()
+        stop_now()
 
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGTERM, stop.set)
+    loop.add_signal_handler(signal.SIGTERM, stop_now)
     loop.add_signal_handler(signal.SIGINT, stop_by_hand)
     async with App(home, settings) as app:
         print(f"Sayso starts on http://{app.address}", flush=True)

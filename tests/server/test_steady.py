@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from sayso.server.steady import HEAPS, in_background, loading
+from sayso.server.steady import CUT_SHORT, HEAPS, in_background, loading
 
 LEAVES = """
 import asyncio, sys, time
@@ -71,6 +71,29 @@ def test_nothing_is_looked_through_for_garbage_while_a_library_is_loaded() -> No
     with loading():
         assert not gc.isenabled()
     assert gc.isenabled()
+
+
+NEVER_ENDS = """
+import asyncio, time
+from sayso.server.steady import Ending
+
+async def main():
+    asyncio.get_running_loop().run_in_executor(None, time.sleep, 600)
+    ending = Ending(within_s=0.2)
+    ending.begin()
+    ending.begin()
+
+asyncio.run(main())
+"""
+
+
+def test_a_program_that_waits_for_something_ends_all_the_same_and_says_for_what() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", NEVER_ENDS], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode == CUT_SHORT
+    assert "cut short after 0.2 s; still there: " in ended.stderr
+    assert "asyncio_0" in ended.stderr
 
 
 async def test_what_is_done_in_the_background_is_waited_for_like_anything() -> None:
