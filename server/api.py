@@ -195,9 +195,9 @@ class Sayso:
 
     @mode.setter
     def mode(self, mode: "Mode") -> None:
-        self._mode = mode
         if self._house is not None:
             self._house.agent.say_so.change_mode(mode, at_console=True)
+        self._mode = mode
 
     @property
     def messages(self) -> list[Message]:

@@ -12,8 +12,10 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, get_type_hints
 
+from sayso.server.agent.access import LANGUAGE
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.model import Tool
+from sayso.server.agent.paging import PAGE
 from sayso.server.agent.performing import Workshop
 from sayso.server.runtimes.network.proxy import Passage
 from sayso.server.runtimes.reach import Reach
@@ -27,6 +29,8 @@ _TYPES: Final[Mapping[object, str]] = {
     list: "array",
     dict: "object",
 }
+
+_TAKEN: Final = frozenset({"execute", PAGE, LANGUAGE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,12 @@ class Function:
 
     @classmethod
     def of(cls, call: Callable[..., Any]) -> "Function":
-        """From a function's name, docstring and annotated parameters."""
+        """From a function's name, docstring and annotated parameters. Raises TypeError where a
+        model could not call it by its name.
+        """
+        name = call.__name__.lower()
+        if not name.isidentifier() or name in _TAKEN:
+            raise TypeError(f"A tool can't be called {name}; define it with another name.")
         hints = get_type_hints(call)
         parameters = inspect.signature(call).parameters.values()
         schema = {
@@ -51,7 +60,7 @@ class Function:
             "properties": {one.name: _schema(hints.get(one.name)) for one in parameters},
             "required": [one.name for one in parameters if one.default is one.empty],
         }
-        return cls(call.__name__.lower(), inspect.getdoc(call) or "", schema, call)
+        return cls(name, inspect.getdoc(call) or "", schema, call)
 
     @property
     def tool(self) -> Tool:

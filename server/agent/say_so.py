@@ -107,7 +107,9 @@ class SaySo:
         guest: bool = False,
     ) -> None:
         """`outside`: languages whose code runs outside of the sandbox, which no mode but full lets
-        run unasked. `guest`: the machine's folders are not this person's to grant."""
+        run unasked. `guest`: the machine's folders are not this person's to grant. Raises ModeError
+        where there is no such mode."""
+        mode = _known(mode)
         if guest and mode == "full":
             mode = "ask"
         self._outside = outside
@@ -141,9 +143,7 @@ class SaySo:
 
     def change_mode(self, wanted: str, *, at_console: bool) -> Mode:
         """From the next run on. Raises ModeError."""
-        name = wanted.strip().lower().replace("_", "-").replace("readonly", "read-only")
-        if name not in MODES:
-            raise ModeError(f"There is no mode {wanted[:40]}; there are {', '.join(MODES)}.")
+        name = _known(wanted)
         if name == "full" and not at_console:
             raise ModeError(
                 "The mode full is for a person at the server's own console: set it there."
@@ -289,6 +289,14 @@ class SaySo:
         if added.network:
             found.append("Code could send what it reads to anyone.")
         return tuple(found)
+
+
+def _known(wanted: str) -> Mode:
+    """The mode of this name. Raises ModeError: a slip must not let anything run unasked."""
+    name = wanted.strip().lower().replace("_", "-").replace("readonly", "read-only")
+    if name not in MODES:
+        raise ModeError(f"There is no mode {wanted[:40]}; there are {', '.join(MODES)}.")
+    return name
 
 
 def _is_still_there(granted: Folder) -> bool:

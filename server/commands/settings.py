@@ -12,6 +12,8 @@ from sayso.server.settings.schema import keys, meant
 from sayso.server.settings.writing import to_toml
 
 MISUSED = 2
+WIDEST = 60
+"""Characters of a value in the list; `sayso settings KEY` shows it whole."""
 
 
 class SettingsCommand:
@@ -79,12 +81,16 @@ def _show(readings: Readings, *, as_json: bool) -> None:
         record = {name: _record(key, readings) for name, key in keys().items()}
         print(json.dumps(record, indent=1, ensure_ascii=False))
         return
-    shown = {name: to_toml(value) for name, value in readings.values.items()}
+    shown = {name: _brief(to_toml(value)) for name, value in readings.values.items()}
     first = max(map(len, shown))
     second = max(map(len, shown.values()))
     for name, value in shown.items():
         print(f"{name:<{first}}  {value:<{second}}  {readings.origins[name]}")
     print("\n`sayso settings KEY` explains one; `sayso settings set KEY VALUE` changes it.")
+
+
+def _brief(value: str) -> str:
+    return value if len(value) <= WIDEST else f"{value[: WIDEST - 1]}…"
 
 
 def _explain(key: Key, readings: Readings, *, as_json: bool) -> None:

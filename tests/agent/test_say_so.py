@@ -81,6 +81,8 @@ def test_full_is_for_the_console_alone() -> None:
         assert say_so.change_mode(f" {mode.upper()} ", at_console=True) == mode
     with pytest.raises(ModeError, match="there are read-only, ask, workspace, full"):
         say_so.change_mode("reckless", at_console=True)
+    with pytest.raises(ModeError, match="no mode reckless"):
+        SaySo(mode="reckless")  # type: ignore[arg-type]
 
 
 def test_who_does_not_own_the_machine_grants_none_of_its_folders(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from sayso.server import ChatFailed, Sayso
 from sayso.server.agent.events import ApprovalAsked, RunEnded, RunOutput, Said, WorkDone
+from sayso.server.agent.functions import Function
 from sayso.server.runtimes.language import Place
 from sayso.server.runtimes.runtime import Ending, Output, Runtime
 from tests.kernels import lend_kernels
@@ -131,6 +132,15 @@ def test_what_fails_is_one_sentence(model: ScriptedModel) -> None:
     model.add(fails(401))
     with sayso(model) as one, pytest.raises(ChatFailed, match="API key"):
         one.chat("go")
+
+
+@pytest.mark.parametrize("name", ["<lambda>", "execute"])
+def test_a_tool_that_no_model_could_call_is_refused(name: str) -> None:
+    def tool() -> None: ...
+
+    tool.__name__ = name
+    with pytest.raises(TypeError, match="can't be called"):
+        Function.of(tool)
 
 
 @pytest.mark.parametrize("calls_tools", ["yes", "no"])

@@ -32,6 +32,16 @@ def test_every_value_is_shown_with_where_it_came_from(
     assert lines["listen.host"] == ['"127.0.0.1"', "default"]
 
 
+def test_a_long_value_is_shown_in_short_in_the_list_and_whole_by_itself(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told = "I am called Ann. " * 20
+    settings(capsys, "set", "agent.instructions", told)
+    _, out, _ = settings(capsys)
+    assert max(map(len, out.splitlines())) < len(told)
+    assert told.strip() in settings(capsys, "agent.instructions")[1]
+
+
 def test_programs_get_json(capsys: pytest.CaptureFixture[str]) -> None:
     settings(capsys, "set", "voice.speed", "1.2")
 
