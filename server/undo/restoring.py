@@ -52,11 +52,14 @@ class Restorer:
         self._now = now
         self._made: dict[tuple[int, int], tuple[str, Entry]] = {}
         """Where a file that had several names is again, by the inode that it had."""
+        self._adjusted: dict[str, Entry] = {}
+        """What stays the same file and gets other permissions or dates, as it will be."""
         self._written = 0
         self._doors = beneath.Doors(root)
 
     def restore(self, steps: Sequence[Step]) -> list[Left]:
         """Do all that can be done; returns what could not."""
+        self._adjusted = {s.path: s.want for s in steps if s.kind == "adjust" and s.want}
         left = []
         for step in steps:
             reason: Reason | None
@@ -157,7 +160,7 @@ class Restorer:
             return path
         for path, entry in self._now.items():
             same = (entry.device, entry.inode) == (want.device, want.inode)
-            if same and alike(entry, want):
+            if same and alike(self._adjusted.get(path, entry), want):
                 return path
         return None
 

@@ -121,10 +121,22 @@ async def test_undo_and_redo_make_every_path_exactly_as_it_was(
     assert picture(here.workspace) == before
 
 
-async def test_a_file_with_two_names_is_one_file_again(here: Place) -> None:
+def _one_name_gone(workspace: Path) -> None:
+    (workspace / "plain.txt").unlink()
+    (workspace / "twin").chmod(0o600)
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [lambda workspace: (workspace / "plain.txt").write_text("both"), _one_name_gone],
+    ids=["changed under both names", "one name gone, the other adjusted"],
+)
+async def test_a_file_with_two_names_is_one_file_again(
+    here: Place, deed: Callable[[Path], object]
+) -> None:
     furnish(here.workspace)
     one, other = here.workspace / "plain.txt", here.workspace / "twin"
-    await here.run(lambda _: one.write_text("changed under both names"))
+    await here.run(deed)
     await here.undo()
     assert one.read_bytes() == other.read_bytes() == b"one\ntwo\n"
     assert one.samefile(other)
