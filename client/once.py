@@ -60,6 +60,8 @@ class TurnWatch:
         self._greeted = False
         self.oriented = False
         """The server has said which turn it is."""
+        self.misplaced: ClientError | None = None
+        """This is not the conversation that was wanted, so nothing is asked in it."""
         self.changed = asyncio.Event()
         self.approvals: asyncio.Queue[ApprovalRequest] = asyncio.Queue()
 
@@ -122,6 +124,8 @@ class TurnWatch:
 
     def _message(self, envelope: Envelope) -> None:
         turn = envelope.turn or 0
+        if isinstance(envelope.message, Error) and not self.oriented:
+            self.misplaced = TurnFailed(envelope.message.message)
         self.oriented = self.oriented or isinstance(envelope.message, TurnState)
         self._newest = max(self._newest, turn)
         ours = self._before is not None and turn > self._before
@@ -197,6 +201,8 @@ async def _turn(session: Session, watch: TurnWatch, ask: Ask) -> ClientError | N
     if reason is not None:
         return reason
     await _oriented(watch)
+    if watch.misplaced is not None:
+        return watch.misplaced
     watch.asking()
     await ask()
     watch.asked()

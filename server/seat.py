@@ -67,11 +67,11 @@ class Seat:
 
     def join(self, device: Joined, outlet: Outlet) -> None:
         self._device, self._outlet = device, outlet
-        self._here.conversation.join(device, outlet)
-        self._conversations.arrived()
-        if self._missing:
+        if self._missing:  # told before anything can be asked here
             sentence = f"There is no conversation {self._missing}; this is {called(self.about)}."
             outlet.tell(m.Error("forbidden", sentence), self._here.conversation.ticket)
+        self._here.conversation.join(device, outlet)
+        self._conversations.arrived()
 
     def leave(self, device: str) -> None:
         self._outlet = None

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.protocol.messages import Command, CommandDone, Message, Text, TurnState
+from sayso.protocol.messages import Command, CommandDone, Error, Message, Text, TurnState
 from tests.client.programs import events, give_token, named, sayso
 from tests.client.server_double import Answer, Conversation, ServerDouble, Wire, hears, stay
 
@@ -73,6 +73,21 @@ async def test_a_command_is_done_and_what_it_says_goes_to_standard_output() -> N
         ended = await sayso("ask", "--server", server.url, "/undo", "notes.txt")
     assert (ended.code, ended.out) == (0, "Taken back: notes.txt\n")
     assert asked == [Command("undo", "notes.txt")]
+
+
+async def test_nothing_is_asked_in_another_conversation_than_the_one_that_was_named() -> None:
+    asked: list[Message] = []
+
+    async def script(wire: Wire) -> None:
+        await wire.say(Error("forbidden", "There is no conversation taxes; this is main."))
+        await wire.say(TurnState("idle", "idle", "silent"))
+        asked.append(await hears(wire, Text))
+
+    async with ServerDouble(script) as server:
+        ended = await sayso("ask", "--server", server.url, "--conversation", "taxes", "how much")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.told == "There is no conversation taxes; this is main.\n"
+    assert asked == []
 
 
 async def test_a_difference_between_files_comes_without_the_marks_around_it() -> None:
