@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+from sayso.firmware_sim.button import Button
 from sayso.firmware_sim.capture import FRAME_SAMPLES
 from sayso.firmware_sim.device import Device
 from sayso.firmware_sim.faults import Fault
@@ -111,7 +112,7 @@ class Board:
             self._loop(now)
         elif self._watchdog.bites(now):
             self.report.watchdog_bites += 1
-            self._reboot()
+            self._reboot(has_power_anew=False)
         if self._watch:
             self._watch(now - started, self._device)
 
@@ -172,22 +173,24 @@ class Board:
                     self._reboot()
                 case "hold":
                     self._hand.lean(self._now)
+                    self._reboot()
 
-    def _reboot(self) -> None:
+    def _reboot(self, *, has_power_anew: bool = True) -> None:
         self.report.reboots += 1
         self._radio.cut()
         self._remember()
-        self._boot()
+        self._boot(has_power_anew=has_power_anew)
         self._hand.begin_anew()
 
-    def _boot(self) -> None:
+    def _boot(self, *, has_power_anew: bool = True) -> None:
         now = self._now
         self._stalled = False
         self._watchdog = Watchdog(now)
         spread = self._chance.uniform(-1, 1)
         stored = self._stored
         greeting = hello(stored.name, stored.token, stored.conversation)
-        self._device = Device(greeting, self, now, spread)
+        button = Button(has_power_anew=has_power_anew)
+        self._device = Device(greeting, self, button, now, spread)
 
     def _remember(self) -> None:
         """What the report keeps of a program that is about to end."""

@@ -45,11 +45,13 @@ TAP_SAMPLES = RATE * 150 // 1_000
 class Device:
     """From power on to power off."""
 
-    def __init__(self, hello: m.Hello, wire: Wire, now: float, spread: float = 0.0) -> None:
+    def __init__(
+        self, hello: m.Hello, wire: Wire, button: Button, now: float, spread: float = 0.0
+    ) -> None:
         """`spread` from -1 to 1 keeps a household's devices from calling at the same moment."""
         self._wire = wire
         self._hello = hello
-        self._button = Button()
+        self._button = button
         self._capture = Capture()
         self._playback = Playback()
         self._backoff = Backoff(spread)

@@ -3,7 +3,7 @@
 drop      the radio loses the line, without a goodbye
 stall     the main loop hangs; the watchdog must notice
 reboot    the power fails for a moment: memory is lost, flash is not
-hold      somebody leans on the button until the device is factory-fresh
+hold      the power fails, and somebody holds the button from when it is back: factory-fresh
 """
 
 import re

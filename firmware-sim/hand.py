@@ -15,7 +15,7 @@ BOUNCES = (True, False, True, False, True)
 BOUNCE_STEP_S = 0.002
 
 LEANS_S = 7.0
-"""A bit longer than a long press takes."""
+"""A bit longer than becoming factory-fresh takes."""
 
 
 class Hand:

@@ -106,7 +106,8 @@ class Line:
             case ssl.SSLError():
                 return (
                     f"What answers at {self._server} is not the server that this device was set "
-                    "up for: if that was set up anew, hold the button and set up the device, too."
+                    "up for: if that was set up anew, set up the device, too; hold its button from "
+                    "power on for six seconds."
                 )
             case InvalidHandshake() | EOFError():
                 return f"What answers at {self._server} does not let this device in as it must."

@@ -52,7 +52,8 @@ JOIN = """<form method="post" action="/join">
 PAIR = """{words}<form method="post" action="/pair">
 <label for="code">The six digits that <code>sayso pair</code> shows</label>
 <input id="code" name="code" inputmode="numeric" autocomplete="off" required>
-<button>Pair</button></form>"""
+<button>Pair</button></form>
+<p><a href="/">Another network or server</a></p>"""
 
 WORDS = """<p>Compare these words with the server's screen, and go on only if they are the same:</p>
 <p><code>{words}</code></p>"""
@@ -150,7 +151,10 @@ class Portal:
 
     def _join_form(self, form: Mapping[str, str] | None = None) -> str:
         given = form or {}
-        options = "".join(f"<option>{html.escape(name)}</option>" for name in self._setup.networks)
+        options = "".join(
+            f"<option{' selected' * (name == given.get('network'))}>{html.escape(name)}</option>"
+            for name in self._setup.networks
+        )
         server, name = given.get("server", ""), given.get("name", "")
         return JOIN.format(networks=options, server=html.escape(server), name=html.escape(name))
 

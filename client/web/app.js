@@ -22,6 +22,7 @@ const AWAY = { connecting: "Connecting …", waiting: "The server is away. What 
 let link = null;
 let welcome = null;
 let reportedAt = 0;
+let isAtRest = true;
 let wasSpoken = false;
 
 const send = (message) => link?.send(message);
@@ -123,7 +124,7 @@ function hear(message) {
   switch (message.t) {
     case "turn.state":
       sound.duck(message.mouth === "ducked");
-      if (message.work === "idle" && message.mouth === "silent") turnEnded();
+      rested(message.work === "idle" && message.mouth === "silent");
       showAll();
       break;
     case "stt.partial":
@@ -131,13 +132,21 @@ function hear(message) {
       break;
     case "stt.final":
       showPartial({});
-      view.show(message);
+      if (message.text) view.show(message);
+      else if (!talking.isHandsFree) {
+        sound.chime();
+        view.note("Nothing was understood.");
+      }
       break;
     case "listen.end":
       talking.ended();
       break;
     case "speech.start":
       wasSpoken = true;
+      break;
+    case "code.end":
+      wasSpoken = false; // the answer is still to come
+      view.show(message);
       break;
     case "metrics":
       showLatency(message);
@@ -159,9 +168,10 @@ function hear(message) {
 }
 
 /** Who doesn't see the screen has heard the answer, unless nothing was spoken. */
-function turnEnded() {
-  if (!wasSpoken) tell(view.lastWords);
-  wasSpoken = false;
+function rested(isIdle) {
+  if (isIdle && !isAtRest && !wasSpoken) tell(view.lastWords);
+  if (isIdle) wasSpoken = false;
+  isAtRest = isIdle;
 }
 
 /* --- effects --- */

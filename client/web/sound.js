@@ -7,6 +7,9 @@ const REFUSALS = {
   NotReadableError: "Another program holds the microphone: close that and try again, or type.",
 };
 
+/** Of full scale: quieter than speech, as on the other clients. */
+const CHIME_PEAK = 0.16;
+
 export class SoundRefused extends Error {}
 
 export function whyNoSound() {
@@ -128,6 +131,22 @@ export class Sound {
 
   duck(isDucked) {
     this.#playback?.port.postMessage({ volume: isDucked ? 0.25 : 1 });
+  }
+
+  /** Without words: it is over, and came to nothing. */
+  chime() {
+    if (!this.#context || this.#stream !== null) return;
+    const tone = this.#context.createOscillator();
+    const volume = this.#context.createGain();
+    const start = this.#context.currentTime;
+    tone.frequency.setValueAtTime(880, start);
+    tone.frequency.setValueAtTime(659.3, start + 0.07);
+    volume.gain.setValueAtTime(0, start);
+    volume.gain.linearRampToValueAtTime(CHIME_PEAK, start + 0.01);
+    volume.gain.linearRampToValueAtTime(0, start + 0.16);
+    tone.connect(volume).connect(this.#context.destination);
+    tone.start(start);
+    tone.stop(start + 0.16);
   }
 
   /** For tests and captions: what the page plays, as a stream. */

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from sayso.firmware_sim.button import Button
 from sayso.firmware_sim.device import Device
 from sayso.firmware_sim.greeting import hello
 from sayso.protocol import messages as m
@@ -25,7 +26,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.level = False
-        self.device = Device(hello("lamp", "t" * 43), self, self.now)
+        self.device = Device(hello("lamp", "t" * 43), self, Button(), self.now)
 
     @property
     def state(self) -> str:

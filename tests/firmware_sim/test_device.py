@@ -62,12 +62,19 @@ def test_a_tap_is_forgotten_at_once(bench: Bench) -> None:
     assert bench.state == "ready"
 
 
-def test_a_long_press_makes_it_factory_fresh(bench: Bench) -> None:
+def test_held_from_power_on_for_long_it_becomes_factory_fresh() -> None:
+    bench = Bench()
     bench.level = True
     bench.passes(5.9)
     before = bench.erased
     bench.passes(0.2)
     assert (before, bench.erased) == (0, 1)
+
+
+def test_a_long_sentence_does_not_make_it_factory_fresh(bench: Bench) -> None:
+    bench.passes(0.1)
+    says(bench, 20.0)
+    assert not bench.erased
 
 
 def test_an_answer_is_played_and_reported_to_its_end(bench: Bench) -> None:

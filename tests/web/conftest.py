@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sayso.audio.wav import write
 from tests.e2e.speech import Voice
 from tests.kernels import lend_kernels
 from tests.rig import Server, free_port
@@ -60,4 +61,12 @@ def question(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the microphone hears."""
     path = tmp_path_factory.mktemp("sound") / "question.wav"
     Voice().speak("What is the capital of France?", path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def silence(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the microphone hears where nobody speaks."""
+    path = tmp_path_factory.mktemp("sound") / "silence.wav"
+    write(path, bytes(2 * 16_000), 16_000)
     return path

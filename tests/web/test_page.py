@@ -66,6 +66,14 @@ def test_a_question_is_spoken_seen_answered_and_heard(
     assert Voice().understands(answer, "The answer is Paris. That is a large city.")
 
 
+def test_when_nothing_was_said_that_is_told(house: House, silence: Path) -> None:
+    with page(silence) as opened:
+        is_paired(opened, house.server, "--person", house.person)
+        hold(opened, 1.0)
+        expect(opened.locator("#conversation .note")).to_have_text("Nothing was understood.")
+        assert not house.model.requests
+
+
 def test_code_is_approved_seen_and_its_plot_shown(house: House, question: Path) -> None:
     plot = "import matplotlib.pyplot as p\np.plot([1, 3, 2])\np.show()\nprint(25 * 40)"
     house.model.add(runs(plot, "Let me **see**. "), says("It is `1000`."))

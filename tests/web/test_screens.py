@@ -253,6 +253,13 @@ def test_everything_is_reached_without_a_mouse_and_told_without_a_screen(
         expect(answer).to_have_text("مرحبا بك")
         expect(answer).to_have_css("direction", "rtl")
         expect(answer).to_have_css("text-align", "start")
+        expect(told).to_contain_text("مرحبا بك")
+        opened.locator("#talk").press("Enter")
+        expect(opened.locator("#talk-label")).to_have_text("Tap to send")
+        opened.keyboard.press("Escape")
+        ask(opened, "/help")
+        expect(told).to_contain_text("/resume")
+        assert told.inner_text().count("مرحبا بك") == 1
 
 
 def test_a_reminder_is_shown_and_a_command_answered(house: House, question: Path) -> None:
