@@ -17,13 +17,15 @@ import { View } from "./view.js";
 
 const ADDRESS = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`;
 const REPORT_MS = 60;
+/** By so many of its first characters what is spoken is known as part of the answer. */
+const RECOGNISED_BY = 8;
 const AWAY = { connecting: "Connecting …", waiting: "The server is away. What you say is kept." };
 
 let link = null;
 let welcome = null;
 let reportedAt = 0;
 let isAtRest = true;
-let wasSpoken = false;
+let spoken = [];
 
 const send = (message) => link?.send(message);
 const talker = new Talker();
@@ -142,11 +144,7 @@ function hear(message) {
       talking.ended();
       break;
     case "speech.start":
-      wasSpoken = true;
-      break;
-    case "code.end":
-      wasSpoken = false; // the answer is still to come
-      view.show(message);
+      spoken.push(message.text ?? "");
       break;
     case "metrics":
       showLatency(message);
@@ -167,10 +165,13 @@ function hear(message) {
   }
 }
 
-/** Who doesn't see the screen has heard the answer, unless nothing was spoken. */
+/** Who doesn't see the screen has heard the answer, unless it was not spoken, or only that it is on the screen. */
 function rested(isIdle) {
-  if (isIdle && !isAtRest && !wasSpoken) tell(view.lastWords);
-  if (isIdle) wasSpoken = false;
+  if (isIdle && !isAtRest) {
+    const answer = view.lastWords;
+    if (!spoken.some((text) => text && answer.includes(text.slice(0, RECOGNISED_BY)))) tell(answer);
+    spoken = [];
+  }
   isAtRest = isIdle;
 }
 

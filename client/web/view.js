@@ -89,9 +89,9 @@ export class View {
     this.#runs.leave();
   }
 
-  /** What was said in this turn, for those who did not hear it. */
+  /** What was said in this turn, for those who did not hear it; the screen may show it later. */
   get lastWords() {
-    return this.#latest?.segment?.element.textContent ?? "";
+    return markdown(this.#latest?.segment?.text ?? "").textContent;
   }
 
   /** The past, before what is here; turns that are here already stay as they are. */
