@@ -211,8 +211,11 @@ class App:
     async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
         await self._ready.wait()
         try:
-            about = await self._conversations.find(conversation, person)
-            here = await self._conversations.enter(about)
+            there = self._conversations
+            about = await (
+                there.find(conversation, person) if conversation else there.latest(person)
+            )
+            here = await there.enter(about)
         except (NoSuchConversation, StoreError):
             return None
         return await here.download(path)

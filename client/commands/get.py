@@ -31,7 +31,10 @@ class Get:
         )
         add_server(parser)
         parser.add_argument(
-            "--conversation", metavar="NAME", default="main", help="whose workspace (default main)"
+            "--conversation",
+            metavar="NAME",
+            default="",
+            help="whose workspace (default: the latest conversation's)",
         )
 
     def run(self, arguments: argparse.Namespace) -> int:

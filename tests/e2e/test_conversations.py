@@ -46,6 +46,8 @@ def test_conversations_are_listed_begun_and_gone_back_to(server: Server) -> None
     listed = run(server, "conversations").splitlines()
     assert "Garden" in listed[0]
     assert "where are my old photos" in listed[1]
+    (server.home / "workspaces" / "garden" / "beds.txt").write_text("three beds")
+    assert run(server, "get", "beds.txt", "--to", "-") == "three beds"
     assert "no conversation attic2" in run(server, "ask", "--conversation", "attic2", "hello")
     back = server.ask("and", "--conversation", "old photos")
     assert back.reply
