@@ -218,3 +218,19 @@ def timing(marks: Mapping[str, float], cost: Mapping[str, object]) -> str:
     told = [f"{name.replace('_', ' ')} {at:.0f} ms" for name, at in marks.items()]
     told += [f"{name.replace('_', ' ')} {amount}" for name, amount in cost.items()]
     return " · ".join(told)
+
+
+def summary(marks: Mapping[str, float], cost: Mapping[str, object]) -> str:
+    """The same in short: when the answer began, and what it took."""
+    told = [f"after {marks[mark] / 1000:.1f} s" for mark in _BEGINNINGS if mark in marks][:1]
+    tokens = [cost.get(name) for name in ("tokens_in", "tokens_out")]
+    if counted := sum(amount for amount in tokens if isinstance(amount, (int, float))):
+        told.append(f"{counted:.0f} tokens")
+    usd = cost.get("usd")
+    if isinstance(usd, (int, float)) and usd > 0:
+        told.append(f"${usd:.4f}")
+    return " · ".join(told)
+
+
+_BEGINNINGS = ("first_audio_played", "first_audio_sent", "first_token")
+"""Moments at which an answer begins for its person; the first one that there was is told."""

@@ -24,6 +24,7 @@ from sayso.client.terminal.consent import understand
 from sayso.client.terminal.keyboard import DIFF, LONGEST_TEXT, TWICE_SECONDS
 from sayso.client.terminal.lines import lines
 from sayso.client.terminal.plain import PlainScreen, changed
+from sayso.client.terminal.tty import quiet
 from sayso.protocol.codec import Envelope
 from sayso.protocol.messages import (
     ApprovalDone,
@@ -92,6 +93,12 @@ class PlainTalking:
             self._how = f"Hold {hotkey} anywhere on the desktop to talk. {self._how}"
         self._deaf = microphone is None
         self._screen.say(TYPE if self._deaf else self._how)
+        with quiet():
+            return await self._until_left(session, microphone, anywhere)
+
+    async def _until_left(
+        self, session: Session, microphone: Microphone | None, anywhere: Hotkey | None
+    ) -> int:
         conversing = asyncio.create_task(session.run())
         tasks = {
             conversing,

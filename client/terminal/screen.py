@@ -20,7 +20,7 @@ from sayso.client.seen import (
 from sayso.client.terminal import clean, pictures, scroll
 from sayso.client.terminal.board import Board, Pending
 from sayso.client.terminal.live import LiveArea, Stays
-from sayso.client.terminal.plain import SETTLED, changed, timing
+from sayso.client.terminal.plain import SETTLED, changed, summary, timing
 from sayso.client.terminal.reply import Reply
 from sayso.client.terminal.runs import Run
 from sayso.protocol import messages
@@ -184,8 +184,9 @@ class TerminalScreen:
                 self.put(scroll.note(text, "red"))
             case Announce(text=text):
                 self.put("", scroll.note(text, "bold"))
-            case Metrics(marks=marks, cost=cost) if self._verbosity and marks:
-                self.put(scroll.aside(timing(marks, cost)))
+            case Metrics(marks=marks, cost=cost) if marks:
+                told = (timing if self._verbosity else summary)(marks, cost)
+                self.put(*([scroll.aside(told)] if told else []))
             case CommandDone(ok=ok, text=text):
                 self.put(*(scroll.told(text) if ok else [scroll.note(text)]))
             case _:

@@ -184,7 +184,11 @@ class Conversation:
             await asyncio.sleep(0.02)
         await self.speak(wire, inbox)
         await wire.say(
-            TurnState("idle", "idle", "silent"), Metrics({"final": 80.1, "first_audio_sent": 160.4})
+            TurnState("idle", "idle", "silent"),
+            Metrics(
+                {"final": 80.1, "first_audio_sent": 160.4},
+                {"tokens_in": 100, "tokens_out": 10, "usd": 0.0012},
+            ),
         )
 
     async def run(self, wire: Wire, inbox: "asyncio.Queue[Message | AudioFrame]") -> None:

@@ -48,6 +48,7 @@ async def test_a_typed_question_is_answered_and_the_terminal_is_left_as_it_was()
         await seen.sees("what is two and two")
         seen.type("\r")
         await seen.sees("Two and two is four.")
+        await seen.sees("after 0.2 s · 110 tokens · $0.0012")
         await seen.sees("ready")
         assert not seen.as_before
         seen.type("\x04")
