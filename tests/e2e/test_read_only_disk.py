@@ -1,0 +1,51 @@
+"""The disk becomes read-only in the middle of a day: it is said, once for each request, and is over
+by itself as soon as the disk can be written again."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.kernels import lend_kernels
+from tests.rig import Server
+from tests.scripted_model import ScriptedModel, says
+
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.timeout(180),
+    pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD is Linux's"),
+    pytest.mark.needs("cc", "gcc libc6-dev"),
+]
+
+SHIM = Path(__file__).with_name("read_only.c")
+BUILD_S = 60.0
+"""On a busy machine."""
+
+
+def test_a_disk_that_becomes_read_only_is_said_and_over_once_it_is_not(tmp_path: Path) -> None:
+    library, sign = tmp_path / "read_only.so", tmp_path / "read-only"
+    compiler = ("cc", "-shared", "-fPIC", "-o", str(library), str(SHIM), "-ldl")
+    subprocess.run(compiler, check=True, timeout=BUILD_S)
+    home = tmp_path / "home"
+    home.mkdir()
+    lend_kernels(home)
+    shim = {"LD_PRELOAD": str(library), "SAYSO_TEST_READ_ONLY": str(sign)}
+    with ScriptedModel([says("Here I am.")]) as model:
+        with Server(home, model, environment=shim) as server:
+            assert server.ask("are you there").reply == "Here I am."
+            sign.touch()
+
+            failed = server.ask("and now")
+            (error,) = failed.all("error")
+            assert error["code"] == "store_failed", error
+            assert "check the disk, ask again" in error["message"]
+            assert "log" in server.health()["degraded"]
+            assert server.get("/ping") == "pong"
+
+            sign.unlink()
+            assert server.ask("and again").reply == "Here I am."
+            assert "log" not in server.health()["degraded"]
+            assert "Traceback" not in server.said
+        with Server(home, model) as server:
+            assert server.ask("still there").reply == "Here I am."
