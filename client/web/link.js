@@ -154,10 +154,10 @@ export class Link extends EventTarget {
     if (known && (welcome.resume ?? "new") !== "new") {
       this.#outbox.resume(welcome.last_seq ?? 0);
       was = welcome.resume === "ok" ? "resumed" : "snapshot";
-    } else {
+    } else if (known) {
       this.#lastSeq = 0;
       lost = this.#outbox.beginAnew();
-      if (known) was = "anew";
+      was = "anew";
     }
     this.#up = true;
     this.#tries = 0;

@@ -108,6 +108,7 @@ class Connection:
 
     async def _read(self) -> None:
         async for data in self._socket:
+            self._session.is_confirmed = True
             if (wait := self._session.rates.wait_for(data)) and await self._ends_within(wait):
                 return
             try:

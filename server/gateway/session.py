@@ -4,6 +4,9 @@
         │                │
        bye          resume_s passed, or the same device began anew ──▶ over
 
+A client that the welcome may never have reached does not know its session, and is awaited only
+briefly.
+
 While the client is away the conversation goes on telling it things here. Clients that did not say
 that they resume are never away: their session ends with the connection.
 """
@@ -59,6 +62,8 @@ class Session:
         """They outlive connections: cutting one's own line gains nothing."""
         self.heard_seq = 0
         """The last `seq` of the client's that arrived."""
+        self.is_confirmed = False
+        """The client knows this session: it has said something since its welcome."""
         self.line: Line | None = None
         self.away_since = 0.0
         self.resumes = "resume" in hello.features
@@ -84,6 +89,7 @@ class Session:
             self.line.end(Refused("This session goes on in another connection.", code="replaced"))
             self.cut()
         self.line = line
+        self.is_confirmed = True
         self._wants = frozenset(hello.wants)
         self._client_takes = hello.limits.max_text_bytes
         missed = self.outbox.back(hello.last_seq or 0)

@@ -10,6 +10,10 @@ from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.session import Session, own_name
 from sayso.server.trust.who import THIS_MACHINE, Who
 
+UNCONFIRMED_S = 30.0
+"""For a client that said nothing at all after its welcome, most likely because that was lost. One
+that had it asks whether we are there after five seconds, and calls again within fifteen."""
+
 
 class Sessions:
     """Finds, makes and ends sessions. Bounded: the one that is longest away gives way."""
@@ -73,8 +77,11 @@ class Sessions:
             self.end(session)
             return
         session.cut()
+        patience = self._limits.resume_s
+        if not session.is_confirmed:
+            patience = min(patience, UNCONFIRMED_S)
         loop = asyncio.get_running_loop()
-        self._ending[session.id] = loop.call_later(self._limits.resume_s, self.end, session)
+        self._ending[session.id] = loop.call_later(patience, self.end, session)
 
     def end(self, session: Session) -> None:
         """It can't be taken up any more."""

@@ -10,6 +10,7 @@ from websockets.asyncio.client import ClientConnection
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, encode
 from sayso.protocol.version import SPOKEN
+from sayso.server.gateway import sessions
 from sayso.server.gateway.limits import Limits
 from sayso.server.turn import events
 from sayso.server.turn.effects import Send
@@ -170,6 +171,26 @@ async def test_a_session_is_kept_for_a_while_only() -> None:
                 await house.somebody_left.wait()
         async with caller(house, first.session, last_seq=0) as (_, welcome):
             assert welcome.resume == "new"
+
+
+async def test_a_session_whose_welcome_was_lost_is_not_kept_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sessions, "UNCONFIRMED_S", 0.05)
+    async with open_house() as house:
+        async with caller(house) as (confirmed, first):
+            await say(confirmed, m.Ping(1))
+            await hear(confirmed)
+            await cut(house, confirmed)
+        async with caller(house, first.session, last_seq=0) as (_, welcome):
+            assert welcome.resume == "ok"
+            async with house.client(device="ghost", features=("resume",)) as ghost:
+                await cut(house, ghost)
+            async with asyncio.timeout(WAIT_S):
+                while not house.left:
+                    house.somebody_left.clear()
+                    await house.somebody_left.wait()
+            assert house.left == ["ghost"]
 
 
 async def test_a_goodbye_ends_the_session() -> None:

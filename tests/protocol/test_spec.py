@@ -21,6 +21,7 @@ from sayso.protocol.version import SPOKEN
 from sayso.server import app
 from sayso.server.gateway import translate
 from sayso.server.gateway.limits import HEADER_LINE_BYTES, HEADER_LINES, Limits
+from sayso.server.gateway.sessions import UNCONFIRMED_S
 from sayso.server.trust import pairing, patience
 from sayso.server.turn import timing
 
@@ -198,6 +199,7 @@ def test_the_bounds_are_those_of_the_code() -> None:
         "utterance": timing.UTTERANCE_CAP_S,
         "rest of the audio": timing.REST_OF_AUDIO_S,
         "session of a client that is away": limits.resume_s,
+        "session of a client that is away and has said nothing since its welcome": UNCONFIRMED_S,
         "messages to be sent again": limits.replay_messages,
         "bytes to be sent again": limits.replay_bytes,
         "sessions": limits.sessions,
