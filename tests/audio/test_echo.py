@@ -201,3 +201,12 @@ def test_clocks_that_run_apart_are_followed_in_pauses_too(ppm: float) -> None:
     assert filter_.drift == pytest.approx(-ppm / 1e6, abs=30e-6)
     assert decibels(near[6 * RATE : 10 * RATE], rest[6 * RATE : 10 * RATE]) > 15
     assert decibels(near[22 * RATE :], rest[22 * RATE :]) > 10
+
+
+def test_a_delay_that_jumps_is_found_again() -> None:
+    far = speechlike(12, 1)
+    before, after = room(far, -6, 0.07), room(far, -6, 0.02)
+    echo = np.concatenate([before[: 5 * RATE], after[5 * RATE :]])
+    gate, words = run(echo, far)
+    assert decibels(echo[9 * RATE : 11 * RATE], words[9 * RATE : 11 * RATE]) > 12
+    assert not gate[9 * RATE :].any()
