@@ -84,6 +84,8 @@ TABLE: tuple[tuple[str, str], ...] = (
     ("1 km", "one kilometer"),
     ("5 km/h", "five kilometers per hour"),
     ("60 mph", "sixty miles per hour"),
+    ("6 mph/s faster", "six mph s faster"),
+    ("5 mph\u00b2", "five mph squared"),
     ("10\u201320 km", "ten to twenty kilometers"),
     ("80 kg", "eighty kilograms"),
     ("5'10\"", "five feet ten"),

@@ -223,9 +223,11 @@ SYMBOL = "[$€£¥₹]"
 CODE = "USD|EUR|GBP|JPY|CHF|CAD"
 SCALE = r" ?(k|K|M|mn|(?<! )m|B|bn|T|thousand|million|billion|trillion)\b"
 SIGNED = rf"[-\u2212]?{NUMBER}"
-SPACED_UNIT = _alternatives((set(UNITS) - {"in", "pt"}) | set(RATES))
+SPACED_UNIT = _alternatives(set(UNITS) - {"in", "pt"})
 PERS = _alternatives(set(PER))
-UNIT = rf"((?:{SPACED_UNIT})[\u00b2\u00b3]?(?:/(?:{PERS})\u00b2?)?)(?![\w\u00b2\u00b3/])"
+RATE = _alternatives(set(RATES))
+"""Whole by itself: no power of it, and nothing per anything."""
+UNIT = rf"({RATE}|(?:{SPACED_UNIT})[\u00b2\u00b3]?(?:/(?:{PERS})\u00b2?)?)(?![\w\u00b2\u00b3/])"
 
 RULES: list[Rule] = [
     rule(
