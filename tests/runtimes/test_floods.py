@@ -5,7 +5,6 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
@@ -14,20 +13,12 @@ from sayso.server.runtimes.gathering import Gathering
 from sayso.server.runtimes.runtime import Output
 from sayso.server.runtimes.wire import Message
 from sayso.server.runtimes.workshop import Workshop
+from tests.busy import without_a_processor
 from tests.runtimes.rooms import rest, told
 
 MOST = pieces.HEAD_CHARACTERS + 2 * pieces.TAIL_CHARACTERS
 LATE_P95_S = 0.05
 LATE_S = 0.5
-
-
-def without_a_processor() -> float:
-    """Seconds in which this thread could have gone on and others had the processors.
-
-    So Linux counts it; elsewhere a busy machine makes the event loop look later than it is.
-    """
-    counts = Path("/proc/thread-self/schedstat")
-    return int(counts.read_text().split()[1]) / 1e9 if counts.exists() else 0.0
 
 
 @asynccontextmanager

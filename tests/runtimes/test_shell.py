@@ -1,12 +1,12 @@
 """The shell in the workshop, as a person and a model see it."""
 
-import time
 from pathlib import Path
 
 import pytest
 
 from sayso.server.runtimes.workshop import Workshop
-from tests.runtimes.processes import below
+from tests.busy import within
+from tests.runtimes.processes import below, until
 from tests.runtimes.rooms import began, rest, told
 
 KILL_S = 4.0
@@ -153,9 +153,9 @@ async def test_what_does_not_listen_is_killed_with_all_it_started(workshop: Work
     code = "trap '' INT; setsid sleep 606 & echo begun; setsid --wait sleep 607"
     pieces = workshop.run("bash", f"{code}; while :; do sleep 1; done")
     await began(pieces)
-    asked = time.monotonic()
-    await workshop.interrupt()
-    assert time.monotonic() - asked < KILL_S
+    await until(lambda: bool(below("sleep 607")))
+    with within(KILL_S):
+        await workshop.interrupt()
     ending = (await rest(pieces)).ending
     assert ending.status == "interrupted"
     assert "is lost" in ending.detail
