@@ -13,6 +13,7 @@ from typing import TypedDict
 
 from bench import cells, loops
 from bench.figures import Spread, percentile, spread
+from bench.first_run import first_outputs
 from sayso.protocol.home import Home
 from sayso.server.runtimes.environment import ensure
 from sayso.server.runtimes.sandbox.selftest import find_sandbox
@@ -23,6 +24,9 @@ from sayso.server.undo.keeping import Room
 FILES = 10_000
 
 DELTAS = 300
+
+BEGUN = 7
+"""New conversations in which code runs for the first time."""
 
 IDLE = 200
 """Conversations that do nothing: enough that pages of memory even out."""
@@ -38,6 +42,7 @@ class Figures(TypedDict):
     cell_sandbox_ms: Spread
     kernel_ready_s: Spread
     kernel_warm_ms: Spread
+    first_output_ms: Spread
     interrupt_ms: Spread
     interrupt_p99_ms: float
     kill_ms: Spread
@@ -64,11 +69,12 @@ async def _measure(count: int) -> Figures:
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["SAYSO_HOME"] = f"{scratch}/home"
         folder = Path(scratch)
-        for name in ("idle", "loop", "tokens", "cells", "undo"):
+        for name in ("idle", "loop", "tokens", "first", "cells", "undo"):
             (folder / name).mkdir()
         idle = await loops.idle_kb(folder / "idle", IDLE)
         overhead = await loops.overhead(folder / "loop", DELTAS)
         tokens = await loops.own_tokens(environment, report.sandbox, folder / "tokens")
+        first = await first_outputs(environment, report.sandbox, folder / "first", BEGUN)
         times = await cells.measure(environment, report.sandbox, folder / "cells", count)
         checkpoints = await _checkpoints(folder / "undo")
     return Figures(
@@ -79,6 +85,7 @@ async def _measure(count: int) -> Figures:
         cell_sandbox_ms=spread(times.confined),
         kernel_ready_s=spread([time / 1000 for time in times.cold], 2),
         kernel_warm_ms=spread(times.warm),
+        first_output_ms=spread(first),
         interrupt_ms=spread(times.interrupt),
         interrupt_p99_ms=percentile(times.interrupt, 99),
         kill_ms=spread(times.kill),

@@ -1,0 +1,78 @@
+"""How long a person waits in a new conversation: from their yes to the first output.
+
+All of the server is in it but the speech and the socket: the decision, the log, the checkpoint of
+a new workspace, the kernel that was started when the conversation was opened.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.cells import WARM_S
+from sayso.protocol import messages as m
+from sayso.server.agent.model import ChatMessage
+from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.runtimes.reach import Reach
+from sayso.server.runtimes.sandbox.sandbox import Sandbox
+from sayso.server.runtimes.sandbox.selftest import SandboxReport
+from sayso.server.runtimes.workshop import Workshop
+from sayso.server.seat import Seat
+from sayso.server.turn.events import Answered, Joined, Ticket
+from tests.plain_model import PlainModel
+from tests.server.household import Device, household
+
+CODE = "print(6 * 7)"
+
+
+class OneRun(PlainModel):
+    """Writes code once for each request."""
+
+    def says(self, messages: Sequence[ChatMessage]) -> str:
+        asked = messages[-1]["content"] == CODE
+        return f"```python\n{CODE}\n```\n" if asked else "It is done."
+
+
+@dataclass
+class Approving(Device):
+    """A device that says yes at once, and notes when it did and when there was output."""
+
+    yes_at: float = 0.0
+    output_at: float = 0.0
+
+    def tell(self, message: m.FromServer, ticket: Ticket) -> None:
+        match message:
+            case m.ApprovalRequest(id=name, nonce=nonce):
+                self.yes_at = time.perf_counter()
+                self.seat.happened(Answered(self.name, name, nonce, "yes", None))
+            case m.CodeOut():
+                self.output_at = time.perf_counter()
+            case _:
+                pass
+        super().tell(message, ticket)
+
+
+async def first_outputs(
+    environment: KernelEnvironment, sandbox: Sandbox, folder: Path, conversations: int
+) -> list[float]:
+    """Milliseconds, of so many new conversations."""
+    report = SandboxReport(True, sandbox.kind, sandbox=sandbox)
+
+    def workshop(place: Path, reach: Reach) -> Workshop:
+        return Workshop(place, environment, report, reach)
+
+    times = []
+    async with household(folder, model=OneRun(), workshop=workshop) as house:
+        for number in range(conversations):
+            await house.conversations.begin(f"talk {number}")
+            seat = await Seat.take(house.conversations, house.commands, f"talk {number}", "")
+            device = Approving(seat, "desk")
+            seat.join(Joined(device.name, speaks=False), device)
+            await asyncio.sleep(WARM_S)
+            await device.ask(CODE)
+            if device.output_at < device.yes_at:
+                raise SystemExit("The first run of a conversation printed nothing.")
+            times.append((device.output_at - device.yes_at) * 1000)
+            device.leave()
+    return times
