@@ -191,7 +191,7 @@ async def kill_parts(model: ScriptedModel, toll: Toll, each: int) -> None:
     chance.shuffle(turns)
     async with _server(model) as server, visitor(server, PATIENCE_S) as device:
         for part in PARTS:
-            await _works(part, device)
+            await _works(part, server, device)
         before = descriptors(server.process.pid)
         for part in turns:
             await part.ask(device)
@@ -201,7 +201,7 @@ async def kill_parts(model: ScriptedModel, toll: Toll, each: int) -> None:
 
 
 async def _kill_part(part: _Part, server: Server, device: Visitor, toll: Toll) -> None:
-    victims = below(server.process.pid, part.process)
+    victims = await _there(part, server)
     if not victims:
         toll.lost += 1
         return
@@ -220,18 +220,29 @@ async def _kill_part(part: _Part, server: Server, device: Visitor, toll: Toll) -
         toll.told_s.append(time.monotonic() - killed)
 
     telling = asyncio.create_task(tell())
-    back = await _works(part, device)
+    back = await _works(part, server, device)
     toll.lost += not back
     toll.back_s.append(time.monotonic() - killed)
     await telling
 
 
-async def _works(part: _Part, device: Visitor) -> bool:
-    """Ask for what only this part gives until it comes: what is under way may end without it."""
+async def _there(part: _Part, server: Server) -> list[Victim]:
+    """The part's processes; one that was killed again and again waits before it starts again."""
+    began = time.monotonic()
+    while time.monotonic() - began < PATIENCE_S:
+        if victims := below(server.process.pid, part.process):
+            return victims
+        await asyncio.sleep(LOOK_S)
+    return []
+
+
+async def _works(part: _Part, server: Server, device: Visitor) -> bool:
+    """Ask for what only this part gives until it comes: what is under way may end without it, and
+    counts only if the part is there again."""
     came = part.came(device)
     for _ in range(3):
         await _quiet(device)
-        if part.came(device) > came:
+        if part.came(device) > came and below(server.process.pid, part.process):
             return True
         device.told.clear()
         await part.ask(device)
