@@ -65,6 +65,8 @@ TABLE: tuple[tuple[str, str], ...] = (
     ("$0.99", "ninety-nine cents"),
     ("$1,234.56", "one thousand two hundred thirty-four dollars and fifty-six cents"),
     ("$3.5M", "three point five million dollars"),
+    ("1.2M rows", "one point two million rows"),
+    ("1.2k users", "one point two thousand users"),
     ("$1 million", "one million dollars"),
     ("$5-10", "five to ten dollars"),
     ("\u20ac20", "twenty euros"),

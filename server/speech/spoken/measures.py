@@ -239,6 +239,11 @@ RULES: list[Rule] = [
         rf"(?<!\w)()({CODE}) ({NUMBER})()(?:{SCALE})?" + ENDS,
         lambda m: _money(m[2], m[3], m[5] or ""),
     ),
+    # With a decimal point alone: "4k" and "3M" are names, too.
+    rule(
+        NOT_INSIDE + r"(\d+\.\d+)(k|M|bn)\b",
+        lambda m: f"{decimal(m[1])} {AMOUNTS[m[2]]}",
+    ),
     rule(rf"(?<![\w.])({SIGNED}) ?\u00b0(?: ?([CF])\b)?", _degrees),
     rule(NOT_INSIDE + rf"({NUMBER})%? ?[-\u2013] ?({NUMBER}) ?%", _percent_span),
     rule(rf"(?<![\w.])({SIGNED}) ?%", _percent),
