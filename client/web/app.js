@@ -81,6 +81,7 @@ function welcomed(told) {
   if (told.was === "anew") {
     perform(talker.beginAnew());
     commands.forget();
+    view.beginAnew();
     uploads.beginAnew();
   } else if (told.was !== "first") perform(talker.resumed());
   if (told.was === "snapshot" && told.snapshot) {

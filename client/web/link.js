@@ -184,6 +184,9 @@ export class Link extends EventTarget {
       case "stt.final":
         this.#outbox.understood();
         break;
+      case "metrics":
+        this.#outbox.answered();
+        break;
       case "conversation":
         this.#hello.conversation = message.id;
         break;

@@ -96,6 +96,12 @@ export class Outbox {
     }
   }
 
+  /** A request is done with: the oldest text is not lost, whatever comes. */
+  answered() {
+    const place = this.#remembered.findIndex(([, { t }]) => t === "text");
+    if (place >= 0) this.#remembered.splice(place, 1);
+  }
+
   /** The connection is gone, and what was only about the moment with it. */
   cut() {
     this.#waiting = this.#waiting.filter((message) => !PASSING.has(message.t));

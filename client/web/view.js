@@ -14,6 +14,7 @@ export class View {
   #log;
   #house;
   #turns = new Map();
+  #before = new Map();
   #latest = null;
   #runs;
   #requests;
@@ -99,7 +100,7 @@ export class View {
     const { scrollTop, scrollHeight } = this.#log;
     const first = this.#log.querySelector(".turn");
     for (const past of turns) {
-      const here = this.#turns.get(past.turn);
+      const here = this.#turns.get(past.turn) ?? this.#takenUp(past);
       if (here) {
         complete(here.block, past);
         continue;
@@ -142,9 +143,24 @@ export class View {
   clear() {
     for (const block of [...this.#log.children]) if (block.id !== "empty") block.remove();
     this.#turns.clear();
+    this.#before.clear();
     this.#runs.clear();
     this.#requests.clear();
     this.#latest = null;
+  }
+
+  /** The server may count its turns anew: what is shown stays, and what comes is not mixed with it. */
+  beginAnew() {
+    this.#before = this.#turns;
+    this.#turns = new Map();
+  }
+
+  /** A turn that was shown before, and that the server still knows. */
+  #takenUp({ turn: number, said = "" }) {
+    const known = this.#before.get(number);
+    if (known?.block.querySelector(".you").textContent !== said) return undefined;
+    this.#turns.set(number, known);
+    return known;
   }
 
   #begin(text) {

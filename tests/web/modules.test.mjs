@@ -125,6 +125,14 @@ test("a server that knows nothing hears the utterance from its beginning, and no
   assert.deepEqual(drain(outbox).map((m) => m.t ?? m.first), ["listen.start", 0]);
 });
 
+test("what was answered is not told as lost", () => {
+  const outbox = new Outbox();
+  for (const text of ["answered", "not yet"]) outbox.put({ t: "text", text });
+  drain(outbox);
+  outbox.answered();
+  assert.deepEqual(outbox.beginAnew(), [{ t: "text", text: "not yet" }]);
+});
+
 test("pieces of a file belong to a session, and are not sent in another one", () => {
   const outbox = new Outbox();
   outbox.put({ t: "file.put", id: "1", offset: 0 });

@@ -162,6 +162,10 @@ def test_the_page_opens_without_a_server_and_says_so(tmp_path: Path, question: P
         opened.set_input_files("#picked", [wind])
         server.start()
         expect(opened.get_by_label("wind.csv: will be sent along")).to_be_visible()
+        model.add(says("Good day."))
+        ask(opened, "noon")
+        expect(opened.locator(".answer").last).to_have_text("Good day.")
+        expect(opened.locator("#state")).to_have_text("Ready")
         server.stop()
         expect(opened.locator("#state")).to_contain_text("The server is away")
         rain = FilePayload(name="rain.csv", mimeType="text/csv", buffer=b"day,mm\n" * 20_000)
@@ -169,6 +173,10 @@ def test_the_page_opens_without_a_server_and_says_so(tmp_path: Path, question: P
         server.start()
         expect(opened.get_by_label("rain.csv: will be sent along")).to_be_visible()
         expect(opened.locator("#files")).to_contain_text("sent again from the beginning")
+        model.add(says("Good evening."))
+        ask(opened, "evening")
+        expect(opened.locator(".turn").last).to_have_text("eveningGood evening.")
+        expect(opened.locator(".note.bad")).to_have_count(0)
 
 
 def test_a_press_is_heard_at_once_and_listening_costs_little(house: House, question: Path) -> None:
