@@ -227,10 +227,10 @@ async def test_a_power_cut_in_mid_sentence_is_over_when_its_unit_starts_it_again
             pi.process.kill()
             await pi.process.wait()
         await asyncio.sleep(float(rules["RestartSec"]))
-        with sound_card.recording(heard):
+        with sound_card.recording(heard) as spoken:
             async with device(program=program, environment=sound_card.environment) as pi:
                 place = await pi.sees("The server is there.")
-                await asyncio.sleep(2)  # what it then says takes its time
+                await until(lambda: spoken.over)
                 pi.down()
                 place = await pi.sees(f"pin {LED} 1", place)
                 await asyncio.sleep(1)  # what is said

@@ -1,7 +1,6 @@
 """The disk becomes read-only in the middle of a day: it is said, once for each request, and is over
 by itself as soon as the disk can be written again."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from tests.kernels import lend_kernels
 from tests.rig import Server
 from tests.scripted_model import ScriptedModel, says
+from tests.shims import built
 
 pytestmark = [
     pytest.mark.thorough,
@@ -19,14 +19,10 @@ pytestmark = [
 ]
 
 SHIM = Path(__file__).with_name("read_only.c")
-BUILD_S = 60.0
-"""On a busy machine."""
 
 
 def test_a_disk_that_becomes_read_only_is_said_and_over_once_it_is_not(tmp_path: Path) -> None:
-    library, sign = tmp_path / "read_only.so", tmp_path / "read-only"
-    compiler = ("cc", "-shared", "-fPIC", "-o", str(library), str(SHIM), "-ldl")
-    subprocess.run(compiler, check=True, timeout=BUILD_S)
+    library, sign = built(SHIM, tmp_path), tmp_path / "read-only"
     home = tmp_path / "home"
     home.mkdir()
     lend_kernels(home)
