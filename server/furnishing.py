@@ -31,7 +31,7 @@ from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
 from sayso.server.standing import StandingGrants
 from sayso.server.store import records
-from sayso.server.store.decisions import WorkspaceChosen
+from sayso.server.store.decisions import ModeChanged, WorkspaceChosen
 from sayso.server.store.event_log import EventLog
 from sayso.server.turn.effects import Effect
 from sayso.server.turn.events import Announced
@@ -189,6 +189,8 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
     standing = None if guest else shared.standing
     say_so = SaySo(shared.policy, shared.settings.approvals.mode, standing, guest=guest)
     lost = say_so.restore(journal.terms)
+    if journal.terms.mode not in ("", say_so.mode):  # told once, not at each start
+        await journal.note("server", ModeChanged(say_so.mode))
     mind = await shared.mind_called(journal.terms.model)
     if journal.terms.model and mind.missing:
         lost.append(f"{mind.missing} {shared.mind.model.name} answers instead.")

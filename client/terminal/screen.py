@@ -320,4 +320,4 @@ class TerminalScreen:
 ANOTHER = (2**53, 0)
 """Newer than any attempt: what there was belongs to another conversation."""
 NOTHING = "Nothing was understood."
-ANEW = "The server began anew. Of what was said before it may know nothing."
+ANEW = "A new session with the server began; the conversation goes on."

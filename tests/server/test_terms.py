@@ -99,6 +99,10 @@ async def test_what_is_no_more_as_it_was_is_closed_and_told(
         assert "The mode full ended with the server; it is ask again." in told
         assert "No model here is called gone. echo answers instead." in told
         assert "read" not in (await desk.command("grants")).text
+    async with household(tmp_path / "house") as house:
+        desk = await house.device()
+        told = " ".join(one.text for one in desk.all(m.Announce) if isinstance(one, m.Announce))
+        assert "The mode full" not in told
 
 
 def test_a_reset_takes_back_grants_and_mode_and_leaves_the_model() -> None:
