@@ -66,8 +66,8 @@ class Conversation:
         self._preferences = preferences
         self._taking_back = taking_back
         self._watch = watch
-        self._machine = TurnMachine(fillers=fillers)
-        self._recollection = Recollection()
+        self._recollection = Recollection.of(agent.past)
+        self._machine = TurnMachine(self._recollection.next_turn, fillers=fillers)
         self._outlets: dict[str, Outlet] = {}
         self._rates: dict[str, tuple[int, ...]] = {}
         """Which rates each device's loudspeaker takes."""

@@ -1,10 +1,11 @@
 """The last turns of a conversation, as they were told: what a snapshot is made of."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from sayso.protocol import messages as m
+from sayso.server.agent.history import Act, Exchange
 
 TURNS = 20
 """What a person scrolls back to."""
@@ -30,11 +31,35 @@ class _Turn:
     runs: list[_Run] = field(default_factory=list)
 
 
+def _run(act: Act) -> _Run:
+    code = act.intended.code if act.intended else act.call.code
+    status = act.report.status if act.report else "running"
+    return _Run(act.call.id, act.call.language, code[:TEXT_CHARS], status)
+
+
 class Recollection:
     """Follows what is asked and told. Bounded: old turns and the ends of long texts fall away."""
 
     def __init__(self) -> None:
         self._turns: dict[int, _Turn] = {}
+
+    @classmethod
+    def of(cls, exchanges: Sequence[Exchange]) -> Self:
+        """What was told before the conversation was closed, as the log has it. It counts as its
+        first turns."""
+        past = cls()
+        for number, exchange in enumerate(exchanges[-TURNS:], 1):
+            reply = "".join(step.text for step in exchange.steps)
+            ran = [_run(act) for step in exchange.steps for act in step.acts if act.intended]
+            past._turns[number] = _Turn(
+                number, exchange.asked[:TEXT_CHARS], reply[:TEXT_CHARS], ran[-RUNS:]
+            )
+        return past
+
+    @property
+    def next_turn(self) -> int:
+        """The number of the turn that comes next."""
+        return max(self._turns, default=0) + 1
 
     def asked(self, turn: int, text: str) -> None:
         """A request, or more words of the same one."""

@@ -99,8 +99,9 @@ export class View {
   recall({ turns = [] }) {
     const { scrollTop, scrollHeight } = this.#log;
     const first = this.#log.querySelector(".turn");
+    this.#takeUp(turns);
     for (const past of turns) {
-      const here = this.#turns.get(past.turn) ?? this.#takenUp(past);
+      const here = this.#turns.get(past.turn);
       if (here) {
         complete(here.block, past);
         continue;
@@ -155,12 +156,18 @@ export class View {
     this.#turns = new Map();
   }
 
-  /** A turn that was shown before, and that the server still knows. */
-  #takenUp({ turn: number, said = "" }) {
-    const known = this.#before.get(number);
-    if (known?.block.querySelector(".you").textContent !== said) return undefined;
-    this.#turns.set(number, known);
-    return known;
+  /** Turns that were shown before, and that the server still knows: by their words, since a server that
+   * was started again counts anew. */
+  #takeUp(turns) {
+    const before = [...this.#before.values()];
+    for (const { turn: number, said = "" } of [...turns].reverse()) {
+      const at = before.findLastIndex(({ block }) => block.querySelector(".you").textContent === said);
+      if (at < 0 || this.#turns.has(number)) continue;
+      const [known] = before.splice(at);
+      known.number = number;
+      this.#turns.set(number, known);
+    }
+    this.#before.clear();
   }
 
   #begin(text) {

@@ -14,6 +14,7 @@ from sayso.server.agent.draft import Draft
 from sayso.server.agent.emitting import Emit, emitting
 from sayso.server.agent.events import AgentEvent, Said, WorkDone, WorkFailed
 from sayso.server.agent.functions import Function
+from sayso.server.agent.history import Exchange
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.model import ChatModel, ModelError
@@ -85,6 +86,11 @@ class Agent:
         async with closing(self._work(lambda work: work.do(text, by))) as events:
             async for event in events:
                 yield event
+
+    @property
+    def past(self) -> Sequence[Exchange]:
+        """What was asked and done before, as far as it is held."""
+        return self._journal.history.exchanges
 
     @property
     def waits(self) -> bool:

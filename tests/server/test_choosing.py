@@ -3,7 +3,10 @@
 from pathlib import Path
 
 from sayso.protocol.home import Home
+from sayso.server.agent.history import History
 from sayso.server.choosing import Choices
+from sayso.server.recollection import Recollection
+from sayso.server.store.records import Answered, Asked, Call, RunIntended, RunReported
 from tests.server.household import household
 
 
@@ -29,6 +32,41 @@ async def test_conversations_are_listed_with_their_past_to_their_own_person(tmp_
         for foreign in ("/conversations/main", "/conversations/none", "/conversations/", "/other"):
             assert await choices.look(foreign, "somebody else") is None
         assert await choices.look("/conversations", "somebody else") == {"conversations": []}
+
+
+async def test_the_past_is_there_when_the_server_was_started_again_and_turns_count_on(
+    tmp_path: Path,
+) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        await desk.ask("one")
+        await desk.ask("two")
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        past = desk.seat.snapshot().turns
+        assert [turn["said"] for turn in past] == ["one", "two"]
+        assert past[1]["reply"] == "3: two"
+        await desk.ask("three")
+        again = desk.seat.snapshot().turns
+        assert [turn["turn"] for turn in again] == [1, 2, 3]
+        assert again[:2] == past
+
+
+def test_of_the_past_what_ran_is_shown_as_it_ran_and_what_did_not_is_not() -> None:
+    calls = (Call("a", "python", "1/0"), Call("b", "python", "2"))
+    told = History(
+        [
+            Asked("divide"),
+            Answered("Let me see. ", calls),
+            RunIntended("a", "python", "1/1"),
+            RunReported("a", "error"),
+            RunReported("b", "refused"),
+            Answered("It failed."),
+        ]
+    )
+    (turn,) = Recollection.of(told.exchanges).turns
+    assert turn["reply"] == "Let me see. It failed."
+    assert turn["code"] == [{"language": "python", "code": "1/1", "status": "error"}]
 
 
 async def test_voices_models_and_modes_are_listed(tmp_path: Path) -> None:
