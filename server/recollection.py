@@ -49,7 +49,7 @@ class Recollection:
         first turns."""
         past = cls()
         for number, exchange in enumerate(exchanges[-TURNS:], 1):
-            reply = "".join(step.text for step in exchange.steps)
+            reply = "".join(step.text + step.unheard for step in exchange.steps)
             ran = [_run(act) for step in exchange.steps for act in step.acts if act.intended]
             past._turns[number] = _Turn(
                 number, exchange.asked[:TEXT_CHARS], reply[:TEXT_CHARS], ran[-RUNS:]

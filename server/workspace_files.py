@@ -7,6 +7,7 @@ overwritten, and nothing outside is reached, whatever a client calls a file.
 import base64
 import binascii
 import contextlib
+import fcntl
 import os
 import secrets
 import stat
@@ -18,7 +19,7 @@ from typing import Final
 
 from sayso.protocol.messages import FileGot, FilePut
 from sayso.server.undo import beneath
-from sayso.server.undo.looking import DRAFT
+from sayso.server.undo.drafts import DRAFT
 
 NAME_BYTES: Final = 200
 """File systems allow 255; some room is left for a number."""
@@ -129,6 +130,7 @@ class WorkspaceFiles:
         except OSError:
             os.close(folder)
             raise
+        fcntl.flock(descriptor, fcntl.LOCK_EX)  # so that it is not taken for a crash's leavings
         upload = _Upload(plain_name(piece.name), piece.size, descriptor, folder, draft)
         self._uploads[key] = upload
         if os.geteuid() == 0:

@@ -161,7 +161,7 @@ export class View {
   #takeUp(turns) {
     const before = [...this.#before.values()];
     for (const { turn: number, said = "" } of [...turns].reverse()) {
-      const at = before.findLastIndex(({ block }) => block.querySelector(".you").textContent === said);
+      const at = before.findLastIndex(({ block }) => areWordsOf(block.querySelector(".you").textContent, said));
       if (at < 0 || this.#turns.has(number)) continue;
       const [known] = before.splice(at);
       known.number = number;
@@ -247,4 +247,9 @@ function answer(text) {
   const element = make("div", "", "answer");
   element.append(markdown(text));
   return element;
+}
+
+/** The server keeps below a person's words which files were sent along with them. */
+function areWordsOf(shown, said) {
+  return said === shown || said.startsWith(`${shown}\n\n`);
 }

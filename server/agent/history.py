@@ -53,6 +53,8 @@ class Step:
 
     text: str
     acts: list[Act]
+    unheard: str = ""
+    """What it said beyond `text`, after the person had heard enough: it stood on screens."""
 
 
 @dataclass(slots=True)
@@ -83,7 +85,7 @@ class Exchange:
         code = sum(
             len(act.call.code) + len(act.report.output if act.report else "") for act in acts
         )
-        return len(self.asked) + sum(len(step.text) for step in self.steps) + code
+        return len(self.asked) + sum(len(step.text + step.unheard) for step in self.steps) + code
 
     def act(self, call: str) -> Act:
         """What came of a call."""
@@ -256,4 +258,4 @@ class History:
         kept = cut_to_heard([step.text for step in exchange.steps], heard)
         exchange.cut = kept != [step.text for step in exchange.steps]
         for step, text in zip(exchange.steps, kept, strict=True):
-            step.text = text
+            step.text, step.unheard = text, step.text[len(text) :] + step.unheard

@@ -8,16 +8,15 @@ What changes between two runs is nobody's to take back, but it is kept: the next
 """
 
 import os
-import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 from sayso.server.store.records import Changes
-from sayso.server.undo import beneath
+from sayso.server.undo import beneath, drafts
 from sayso.server.undo.archive import Archive, Run
 from sayso.server.undo.contents import pieces, stored_bytes
 from sayso.server.undo.house import HouseRoom
@@ -289,7 +288,7 @@ class Keeper:
                     self.unwatched.pop(root, None)
                     seen.append(_Seen(root, descriptor, number, known, view))
                     if tidy:
-                        _remove_drafts(descriptor, view)
+                        drafts.remove(descriptor, view.drafts)
             if any(folder.view.unread for folder in seen):
                 self._read(seen)
         return seen
@@ -352,16 +351,6 @@ class Keeper:
     def _left(self) -> int:
         used = self._archive.used_bytes()
         return min(self._room.total_bytes - used, self._house.left(used))
-
-
-def _remove_drafts(root: int, view: View) -> None:
-    for path in view.drafts:
-        with suppress(OSError), beneath.folder_of(root, path) as (holder, name):
-            found = beneath.status(holder, name)
-            if found and stat.S_ISDIR(found.st_mode):
-                os.rmdir(name, dir_fd=holder)
-            else:
-                os.unlink(name, dir_fd=holder)
 
 
 def _may_be_tried_again(done: Undone) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from sayso.server.undo import beneath
+from sayso.server.undo.drafts import DRAFT
 from sayso.server.undo.tree import Entry, Kind, Tree, Unkept
 
 TICK_NS: Final = 20_000_000
@@ -15,9 +16,6 @@ TICK_NS: Final = 20_000_000
 
 COARSE_NS: Final = 2_000_000_000
 """Some file systems date to the second, FAT to two."""
-
-DRAFT: Final = ".sayso-draft-"
-"""What Sayso writes into a workspace bears this name until it is whole. It is nobody's file."""
 
 _KINDS: Final = (
     (stat.S_ISREG, "file"),

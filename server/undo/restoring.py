@@ -15,7 +15,8 @@ from typing import Final, Literal
 
 from sayso.server.undo import beneath
 from sayso.server.undo.contents import Name, Piece
-from sayso.server.undo.looking import DRAFT, kind_of
+from sayso.server.undo.drafts import DRAFT
+from sayso.server.undo.looking import kind_of
 from sayso.server.undo.planning import Left, Reason, Step
 from sayso.server.undo.tree import Entry, Tree, alike, parent
 

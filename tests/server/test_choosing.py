@@ -6,7 +6,7 @@ from sayso.protocol.home import Home
 from sayso.server.agent.history import History
 from sayso.server.choosing import Choices
 from sayso.server.recollection import Recollection
-from sayso.server.store.records import Answered, Asked, Call, RunIntended, RunReported
+from sayso.server.store.records import Answered, Asked, Call, Heard, RunIntended, RunReported
 from tests.server.household import household
 
 
@@ -61,11 +61,12 @@ def test_of_the_past_what_ran_is_shown_as_it_ran_and_what_did_not_is_not() -> No
             RunIntended("a", "python", "1/1"),
             RunReported("a", "error"),
             RunReported("b", "refused"),
-            Answered("It failed."),
+            Answered("It failed. Shall I try again?"),
+            Heard("It failed."),
         ]
     )
     (turn,) = Recollection.of(told.exchanges).turns
-    assert turn["reply"] == "Let me see. It failed."
+    assert turn["reply"] == "Let me see. It failed. Shall I try again?"
     assert turn["code"] == [{"language": "python", "code": "1/1", "status": "error"}]
 
 

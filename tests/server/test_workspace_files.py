@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from sayso.protocol.messages import FileGot, FilePut
+from sayso.server.undo.checkpoints import Checkpoints
+from sayso.server.undo.drafts import DRAFT
+from sayso.server.undo.keeping import Room
 from sayso.server.workspace_files import AT_ONCE, WorkspaceFiles, plain_name
 
 PIECE = 1_000
@@ -153,3 +156,16 @@ def test_nothing_outside_is_given_out(files: WorkspaceFiles, workspace: Path, pa
     os.mkfifo(workspace / "pipe")
     assert files.read(path) is None
     assert files.read("folder/file") == b"fine"
+
+
+async def test_what_is_still_coming_is_not_taken_for_what_a_crash_left(
+    files: WorkspaceFiles, workspace: Path, tmp_path: Path
+) -> None:
+    assert files.take("desk", put("rain.csv", 2, data=b"a")).received == 1
+    left = workspace / f"{DRAFT}left"
+    left.write_text("by a crash")
+    checkpoints = Checkpoints(tmp_path / "undo", "main", workspace, lambda: [workspace], Room())
+    checkpoints.open()
+    await checkpoints.close()
+    assert not left.exists()
+    assert files.take("desk", put("rain.csv", 2, 1, b"b")).name == "rain.csv"

@@ -1,6 +1,7 @@
 """The page in a real browser: pair, speak, approve, see the plot, hear the answer, interrupt."""
 
 import base64
+import re
 from pathlib import Path
 
 import pytest
@@ -177,6 +178,12 @@ def test_the_page_opens_without_a_server_and_says_so(tmp_path: Path, question: P
         ask(opened, "evening")
         expect(opened.locator(".turn").last).to_have_text("eveningGood evening.")
         expect(opened.locator(".note.bad")).to_have_count(0)
+        expect(opened.locator(".you")).to_have_text(["hello", "noon", "evening"])
+        opened.reload()
+        said = [re.compile(each) for each in ("hello", r"noon\s+.*wind\.csv", r"evening\s+.*rain")]
+        expect(opened.locator(".you")).to_have_text(said)
+        answers = ["Good morning.", "Good day.", "Good evening."]
+        expect(opened.locator(".answer")).to_have_text(answers)
 
 
 def test_a_press_is_heard_at_once_and_listening_costs_little(house: House, question: Path) -> None:
