@@ -140,6 +140,8 @@ class Conversation:
                     case Command(name="diff"):
                         await wire.say(CommandDone("diff", text="```diff\n+tide: seven\n```"))
                     case Bye():
+                        if work is not None:
+                            work.cancel()
                         return
                     case _:
                         inbox.put_nowait(message)

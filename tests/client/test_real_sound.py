@@ -33,6 +33,15 @@ async def heard_by_somebody(sound_card: SoundCard) -> None:
             await asyncio.sleep(0.2)
 
 
+async def played_to_its_end(conversation: Conversation) -> None:
+    """Waits until the client has told that the answer was played."""
+    async with asyncio.timeout(SOON):
+        while True:
+            if any(isinstance(told, PlayState) and told.done for told in conversation.heard):
+                return
+            await asyncio.sleep(0.2)
+
+
 async def test_what_is_said_goes_out_and_the_answer_is_heard(
     sound_card: SoundCard, tmp_path: Path
 ) -> None:
@@ -50,7 +59,7 @@ async def test_what_is_said_goes_out_and_the_answer_is_heard(
             await asyncio.to_thread(sound_card.speak_into_microphone, said)
             seen.type(" ")
             await seen.sees("Two and two is four.")
-            await seen.sees("ready")
+            await played_to_its_end(conversation)
             seen.type("\x04")
             assert await seen.ends() == 0
     frames = [message for message in conversation.heard if isinstance(message, AudioFrame)]
