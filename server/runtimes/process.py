@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import tempfile
+import termios
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -28,6 +29,8 @@ _TERM_S = 4.0
 """A sandbox ends its tree in some 20 ms when asked, a fork bomb's in a second. Killing it earlier
 could leave behind what it was about to end."""
 
+_LOOK_AGAIN_S = 0.01
+"""An interpreter that is ended as it starts is under way after some 50 ms."""
 
 _BY_SIGNAL = 128
 """A sandbox ends with this plus the number of the signal that ended the process in it."""
@@ -67,13 +70,41 @@ def sweep() -> None:
                 os.close(handle)
 
 
+class _Word:
+    """The word to begin, on a pipe that stays open for as long as we live."""
+
+    def __init__(self) -> None:
+        self.theirs, self._ours = os.pipe()
+        os.write(self._ours, b"\n")
+
+    def passed_on(self) -> None:
+        """The process has its end."""
+        os.close(self.theirs)
+
+    @property
+    def was_heard(self) -> bool:
+        """Whether it is under way. bubblewrap, ended before that, leaves the half of itself behind
+        that it has not bound to its own life yet."""
+        unread = fcntl.ioctl(self._ours, termios.FIONREAD, bytes(4))
+        return not any(unread)
+
+    def take_back(self) -> None:
+        """Whoever has not begun does not begin."""
+        os.close(self._ours)
+
+
 class ConfinedProcess:
     """One process in a sandbox, and everything that it starts."""
 
     def __init__(
-        self, process: asyncio.subprocess.Process, private: PrivateFolder, door: Door | None
+        self,
+        process: asyncio.subprocess.Process,
+        word: "_Word",
+        private: PrivateFolder,
+        door: Door | None,
     ) -> None:
         self._process = process
+        self._word = word
         self._private = private
         self._door = door
         self._last_words = b""
@@ -134,31 +165,31 @@ class ConfinedProcess:
             if door:
                 door.close()
             raise
+        word = _Word()
         try:
             process = await asyncio.create_subprocess_exec(
                 *confined.argv,
                 env=confined.environment,
                 pass_fds=(*confined.descriptors, *descriptors, *([number] if door else [])),
-                stdin=asyncio.subprocess.PIPE,
+                stdin=word.theirs,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
                 cwd="/",
                 start_new_session=True,
             )
         except BaseException:
+            word.take_back()
             private.remove()
             if door:
                 door.close()
             raise
         finally:
+            word.passed_on()
             if door:
                 door.passed_on()
             for descriptor in confined.descriptors:
                 os.close(descriptor)
-        if process.stdin:
-            # The word to begin. The pipe then stays open for as long as we live.
-            process.stdin.write(b"\n")
-        return cls(process, private, door)
+        return cls(process, word, private, door)
 
     @property
     def folder(self) -> Path:
@@ -190,8 +221,11 @@ class ConfinedProcess:
             await asyncio.to_thread(self._private.remove)
 
     async def _end(self) -> None:
-        if self._process.stdin:
-            self._process.stdin.close()
+        looks = round(_TERM_S / _LOOK_AGAIN_S)
+        while looks and not (self.ended.done() or self._word.was_heard):
+            await asyncio.wait([self.ended], timeout=_LOOK_AGAIN_S)
+            looks -= 1
+        self._word.take_back()
         for end in (self._process.terminate, self._process.kill):
             with contextlib.suppress(ProcessLookupError):
                 end()

@@ -1,13 +1,21 @@
 """Runs that are stopped, die or never end, and what is left of them."""
 
 import asyncio
+import json
+import os
+import random
+import subprocess
 import sys
 from contextlib import aclosing
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.sandbox.sandbox import Sandbox
+from sayso.server.runtimes.process import ConfinedProcess
+from sayso.server.runtimes.sandbox import launcher
+from sayso.server.runtimes.sandbox.launcher import Steps
+from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
 from sayso.server.runtimes.workshop import Workshop
 from tests.busy import within
 from tests.runtimes.processes import below, command_of, until
@@ -21,6 +29,7 @@ DEATH_S = 1.0 * BUSY
 NEW_S = 2.0 * BUSY
 KILL_S = 2.0 + 0.5 * BUSY
 ORPHAN_S = 1.0 * BUSY
+FOR_EVER = ("/bin/sleep", "7766")
 
 
 @pytest.mark.parametrize(
@@ -154,3 +163,36 @@ async def test_nothing_outlives_a_server_that_is_killed(sandbox: Sandbox, worksp
         server.kill()
         await server.wait()
     await until(lambda: not any(command_of(pid) for pid in left), ORPHAN_S)
+
+
+@pytest.mark.thorough
+async def test_what_is_ended_as_it_starts_leaves_nothing_behind(
+    sandbox: Sandbox, workspace: Path
+) -> None:
+    moments = random.Random(1)
+    confines = Confines(workspace, (workspace,))
+
+    async def start_and_end() -> None:
+        process = await ConfinedProcess.start(sandbox, lambda _: FOR_EVER, {}, confines)
+        await asyncio.sleep(moments.uniform(0, 0.03))
+        await process.close()
+
+    async with asyncio.timeout(RUN_S):
+        for _ in range(25):
+            await asyncio.gather(*(start_and_end() for _ in range(4)))
+    assert not below(FOR_EVER[-1], root=1)
+
+
+@pytest.mark.parametrize(("server", "did"), [("alive", b"begun"), ("gone", b"")])
+def test_nobody_begins_for_a_server_that_is_gone(server: str, did: bytes) -> None:
+    steps = Steps("enter", [sys.executable, "-c", "print('begun', end='')"], folder="/")
+    command = [sys.executable, "-I", "-S", launcher.__file__, json.dumps(asdict(steps))]
+    word, held = os.pipe()
+    os.write(held, b"\n")
+    if server == "gone":
+        os.close(held)
+    begun = subprocess.run(command, stdin=word, stdout=subprocess.PIPE, check=False, timeout=RUN_S)
+    assert begun.stdout == did
+    os.close(word)
+    if server == "alive":
+        os.close(held)

@@ -72,7 +72,7 @@ def test_when_nothing_was_said_that_is_told(house: House, silence: Path) -> None
         is_paired(opened, house.server, "--person", house.person)
         hold(opened, 1.0)
         expect(opened.locator("#conversation .note")).to_have_text("Nothing was understood.")
-        assert not house.model.requests
+        expect(opened.locator(".turn")).to_have_count(0)
 
 
 def test_code_is_approved_seen_and_its_plot_shown(house: House, question: Path) -> None:

@@ -15,6 +15,7 @@ import json
 import os
 import resource
 import runpy
+import select
 import shutil
 import signal
 import socket
@@ -97,9 +98,19 @@ def main(text: str) -> int:
 
 
 def wait_for_word() -> None:
-    """Go on when the server has written a byte; if it died before, there is nobody to work for."""
-    if not os.read(0, 1):
+    """Go on when the server has written a byte and still holds the pipe; otherwise there is nobody
+    to work for. (Where bubblewrap is ended before it has bound its child to itself, the child comes
+    here all the same.)
+    """
+    if not os.read(0, 1) or is_left(0):
         os._exit(1)
+
+
+def is_left(descriptor: int) -> bool:
+    """Whether nobody is at the other end."""
+    watched = select.poll()
+    watched.register(descriptor, 0)  # asks for nothing else
+    return bool(watched.poll(0))
 
 
 def hand_out_proxy(steps: Steps) -> None:
@@ -178,6 +189,8 @@ def lock_in(steps: Steps, rules: int, outside: socket.socket | None) -> None:
     """Close what cannot be opened again: capabilities, Landlock, system calls."""
     if steps.role == "guard":
         call("prctl", 1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG: no guard, no work
+        if outside and is_left(outside.fileno()):
+            os._exit(1)  # it died before
     call("prctl", 38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
     header = struct.pack("=Ii", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, of this process
     call("capset", header, bytes(24))
@@ -293,6 +306,7 @@ def user_namespace(mapping: str) -> int:
     child = os.fork()
     if not child:
         try:
+            os.close(go[1])  # or it would wait for itself when its parent is gone
             call("unshare", 0x10000000)  # CLONE_NEWUSER
             os.write(ready[1], b".")
             os.read(go[0], 1)
@@ -317,8 +331,8 @@ def guard(steps: Steps) -> int:
         call(
             "prctl", 36, 1, 0, 0, 0
         )  # PR_SET_CHILD_SUBREAPER: orphans below us become our children
-    wait_for_word()
     make_own(steps)
+    wait_for_word()
     lifeline = os.dup(0)
     ours, theirs = socket.socketpair()  # neither end survives the start of a program
     child = os.fork()
