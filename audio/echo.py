@@ -1,17 +1,16 @@
 """Takes the loudspeaker's sound out of the microphone's, frame by frame, for two readers.
 
-    near ──┬──▶ Kalman filter ──┬────────────────────▶ `words`
-    far  ──┘                    └─▶ clearly not echo? ─▶ `gate`
+    near ──┬──▶ Kalman filter ──┬──────────────────────▶ `words`
+    far  ──┤                    └─▶ clearly not echo? ─┬▶ `gate`
+           └──▶ WebRTC ────────────────────────────────┘
 
-The filter leaves a little (-15 to -35 dB) and keeps a voice over it whole: good to understand. To
-decide by, its sound is used where it is clearly louder than what is left of the echo can be, and
-silence elsewhere: so the device neither starts by itself nor misses a "stop". WebRTC's canceller,
-which leaves less but mangles a voice and lets the first second through, had no use beside it:
-`python -m bench.echo` prints both.
+WebRTC's canceller leaves nothing of the loudspeaker, but mangles or swallows a voice over it. The
+filter leaves a little (-10 to -50 dB) and keeps the voice whole: good to understand. To decide by,
+its sound is used where it is clearly louder than what the echo can be, and WebRTC's elsewhere: so
+the device neither starts by itself nor misses a "stop". `python -m bench.echo` prints why.
 
 The filter is the frequency-domain Kalman filter of Enzner and Vary (Signal Processing 86, 2006): it
-adapts slowly where the near end is loud, so double talk does not upset it. Clocks that differ are
-followed: the room as it is known is moved on with each frame, by what the corrections show.
+adapts slowly where the near end is loud, so double talk does not upset it.
 """
 
 import math
@@ -20,29 +19,19 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
+from sayso.audio.errors import NotInstalled
 from sayso.audio.far_end import Heard
-from sayso.audio.pcm import FRAME_SAMPLES, FULL_SCALE
+from sayso.audio.pcm import FRAME_SAMPLES, FULL_SCALE, RATE
 
 BLOCKS = 16
 """Frames of 20 ms that the filter reaches back: 320 ms of delay and room."""
 KEEPS = 0.998
-"""How much of the room stays from frame to frame: 0.9995 is 3 dB better in a still room, and finds
-out about the clocks' drift four times as slowly."""
+"""How much of the room stays from frame to frame: 0.9995 is 1 dB better in a still room and 4 dB
+worse when the clocks of microphone and loudspeaker drift apart by 50 ppm."""
 NOISE_MEMORY = 0.5
 """Of the near end's loudness: shorter lets "stop" through, longer swallows the room's changes."""
-UNKNOWN = 1 / BLOCKS
-"""What the room may be in the beginning: an echo as loud as what is played, at any delay. Where
-more is thought possible, the first second is learnt by heart, and the filter adds sound instead of
-taking it out, at -20 dB for five seconds."""
-MOVES = 0.01
-"""What may be new at any delay, beside what is known there: without it a delay that has jumped is
-never found again. At 0.001 that takes 3 s instead of 1.5, and of a faint echo (-20 dB) 3 dB less
-are left."""
-DRIFT_LEARNT = 0.1
-"""How much of what a frame tells about the clocks' drift is believed. 100 ppm are found out within
-three seconds; at 0.3 of this it takes ten, and 50 ppm are told to 3 ppm instead of 8."""
-LARGEST_DRIFT = 300e-6
-"""Clocks of cheap cards differ by less."""
+UNKNOWN = 10.0
+"""How little is known of the room in the beginning; large, so that it is learnt at once."""
 
 CLEARLY = 2.0
 """So many times the power of the echo (3 dB) is a voice. What is left of the echo alone stays under
@@ -52,41 +41,47 @@ ECHO_FADES = 0.7
 SMOOTH_FRAMES = 5
 """Powers are compared over 100 ms: a syllable."""
 KNOWN_DB = 5.0
-"""The filter knows the room when it takes out so much, on the average of the last half second; or
-there is little to know, if what it leaves is faint."""
-KNOWING_MEMORY = 0.96
-LEAST_DB, MOST_DB = -3.0, 40.0
-"""What a frame may count in that average …"""
+"""The filter knows the room when it takes out so much, on the average of the last second …"""
+KNOWING_MEMORY = 0.98
 AUDIBLE = 1e-6
-"""… and it counts only if the loudspeaker plays something in it: -60 dB."""
-FADED_FRAMES = 30
-"""So long after the last sound an echo is faint in a room that is not known, too: 300 ms of delay,
-and 300 ms in which it fades by 30 dB and more."""
-FAINT_DB = 25.0
-"""So far below what is played an echo is faint, as with headphones. Nothing as faint is a voice: a
-loudspeaker's own distortion lies there, which no filter takes out."""
+"""… of those frames in which the loudspeaker plays something: -60 dB."""
 
 Floats = NDArray[np.float64]
 
 
+LEARNING_FRAMES = 75
+"""The first 1.5 s that a loudspeaker sounds: the room is not known yet, and what is left of the
+echo would be taken for somebody who speaks."""
+
+
 class EchoCanceller:
-    """`near` and `far` are frames of 20 ms that belong together in time; the echo may come up to
-    300 ms after `far`, and not before it."""
+    """Both cancellers. `near` and `far` are frames of 20 ms that belong together in time; the echo
+    may come up to 300 ms after `far`, and not before it."""
 
     def __init__(self) -> None:
-        self._filter = KalmanFilter()
+        try:
+            from pywebrtc_audio import EchoCanceller as WebRtc
+        except ImportError as error:
+            raise NotInstalled(
+                "Echo cancellation needs the package pywebrtc-audio: "
+                "run `pip install 'sayso[hands-free]'`."
+            ) from error
+        self._strict = WebRtc(RATE)
+        self._mild = KalmanFilter()
+        self._to_learn = LEARNING_FRAMES
         self._judge = _Judge()
 
-    def take(self, near: bytes, far: bytes | None) -> Heard:
-        """`far` None: nothing has been played for so long that there is no echo."""
-        if far is None:
-            self._filter.wait()
-            return Heard(near, near)
+    def take(self, near: bytes, far: bytes) -> Heard:
         near_samples, far_samples = _samples(near), _samples(far)
-        rest = self._filter.take(near_samples, far_samples)
-        words = _pcm(rest)
-        voice = self._judge.is_voice(near_samples, far_samples, rest)
-        return Heard(words if voice else bytes(len(words)), words)
+        strict = self._strict.process(near_samples, far_samples)
+        mild = self._mild.take(near_samples / FULL_SCALE, far_samples / FULL_SCALE)
+        words = _pcm(mild)
+        if self._to_learn and _power(far_samples / FULL_SCALE) > AUDIBLE:
+            self._to_learn -= 1
+            return Heard(bytes(len(words)), words)
+        if self._judge.is_voice(near_samples / FULL_SCALE, far_samples / FULL_SCALE, mild):
+            return Heard(words, words)
+        return Heard(strict.astype("<i2", copy=False).tobytes(), words)
 
 
 class _Judge:
@@ -95,39 +90,19 @@ class _Judge:
     def __init__(self) -> None:
         self._rests: deque[float] = deque(maxlen=SMOOTH_FRAMES)
         self._echoes: deque[float] = deque(maxlen=SMOOTH_FRAMES)
-        self._played: deque[float] = deque([0.0], maxlen=BLOCKS)
         self._echo = 0.0
-        self._taken_db = 0.0
-        """How much the filter takes out."""
-        self._below_db = 0.0
-        """How far below what is played the rest lies."""
-        self._silent = 0
-        """Frames since the last sound."""
+        self._knows_db = 0.0
 
     def is_voice(self, near: Floats, far: Floats, rest: Floats) -> bool:
-        played, heard, left, gone = map(_power, (far, near, rest, near - rest))
-        if played > AUDIBLE:
-            self._taken_db += _follow(self._taken_db, heard, left)
-            self._below_db += _follow(self._below_db, played, left)
-        self._silent = 0 if played > AUDIBLE else self._silent + 1
-        self._played.append(played)
+        heard, left, gone = _power(near), _power(rest), _power(near - rest)
+        if _power(far) > AUDIBLE:
+            taken_db = min(20.0, max(-3.0, 10 * math.log10((heard + 1e-10) / (left + 1e-10))))
+            self._knows_db += (1 - KNOWING_MEMORY) * (taken_db - self._knows_db)
         self._echo = max(gone, ECHO_FADES * self._echo)
         self._rests.append(left)
-        self._echoes.append(max(self._echo, max(self._played) / 10 ** (FAINT_DB / 10)))
+        self._echoes.append(self._echo)
         louder = sum(self._rests) > CLEARLY * (sum(self._echoes) + 1e-7)
-        return louder and self._knows
-
-    @property
-    def _knows(self) -> bool:
-        if self._silent > FADED_FRAMES:
-            return True
-        return self._taken_db > KNOWN_DB or self._below_db > FAINT_DB
-
-
-def _follow(average: float, more: float, less: float) -> float:
-    """By how much an average of ratios, in decibels, moves towards this one."""
-    ratio = 10 * math.log10((more + 1e-10) / (less + 1e-10))
-    return (1 - KNOWING_MEMORY) * (min(MOST_DB, max(LEAST_DB, ratio)) - average)
+        return louder and self._knows_db > KNOWN_DB
 
 
 class KalmanFilter:
@@ -141,23 +116,10 @@ class KalmanFilter:
         self._doubt = np.full((blocks, bins), UNKNOWN)
         self._noise = np.zeros(bins)
         self._last = np.zeros(block)
-        self._waited = 0
-        self._turns = np.pi * np.arange(bins) / block
-        """By how much a delay of one sample turns each frequency."""
-        self.drift = 0.0
-        """How much slower the loudspeaker's clock runs than the microphone's, found out while it
-        sounds: by so many samples with each sample the echo comes later."""
-
-    def wait(self) -> None:
-        """A block passes in which nothing is played, and no echo is left."""
-        self._waited += 1
 
     def take(self, near: Floats, far: Floats) -> Floats:
         """Takes a block of each, between -1 and 1; gives the near one without the far one."""
         block = self._block
-        if self._waited:
-            self._move_on(self._waited)
-            self._waited = 0
         self._far[1:] = self._far[:-1]
         self._far[0] = np.fft.rfft(np.concatenate([self._last, far]))
         self._last = far
@@ -171,37 +133,21 @@ class KalmanFilter:
     def _learn(self, error: NDArray[np.complex128]) -> None:
         power = np.abs(self._far) ** 2
         gain = self._doubt / (0.5 * (self._doubt * power).sum(axis=0) + 2 * self._noise + 1e-10)
-        self._doubt = (1 - 0.5 * gain * power) * self._doubt
-        step = self._within(gain * self._far.conj() * error)
-        # A room that only comes later turns each frequency by as much as its delay grows.
-        turned = float((self._turns * (self._room.conj() * step).imag).sum())
-        size = float((self._turns**2 * np.abs(self._room) ** 2).sum())
-        drift = self.drift - DRIFT_LEARNT * turned / (size + 1e-10) / self._block
-        self.drift = max(-LARGEST_DRIFT, min(LARGEST_DRIFT, drift))
-        self._room += step
-        self._move_on(1)
-
-    def _move_on(self, blocks: int) -> None:
-        """So much later the room is a little less certain, and the clocks are further apart."""
-        kept = KEEPS ** (2 * blocks)
-        self._doubt = kept * self._doubt + (1 - kept) * (np.abs(self._room) ** 2 + MOVES)
-        later = np.exp(-1j * self._turns * self.drift * self._block * blocks)
-        self._room = self._within(self._room * later)
-
-    def _within(self, response: NDArray[np.complex128]) -> NDArray[np.complex128]:
-        """Without what lies beyond each block: a spectrum of two blocks would go round."""
-        times = np.fft.irfft(response, axis=1)
-        times[:, self._block :] = 0
-        return np.fft.rfft(times, axis=1)
+        kept = KEEPS**2
+        self._doubt = kept * (1 - 0.5 * gain * power) * self._doubt
+        self._doubt += (1 - kept) * np.abs(self._room) ** 2
+        step = np.fft.irfft(gain * self._far.conj() * error, axis=1)
+        step[:, self._block :] = 0
+        self._room += np.fft.rfft(step, axis=1)
 
 
 def _power(samples: Floats) -> float:
     return float(np.mean(samples**2))
 
 
-def _samples(frame: bytes) -> Floats:
+def _samples(frame: bytes) -> NDArray[np.int16]:
     frame = frame[: 2 * FRAME_SAMPLES].ljust(2 * FRAME_SAMPLES, b"\0")
-    return np.frombuffer(frame, "<i2") / FULL_SCALE
+    return np.frombuffer(frame, "<i2").astype(np.int16, copy=False)
 
 
 def _pcm(samples: Floats) -> bytes:

@@ -1,6 +1,7 @@
 """What a person chooses about listening without a key, and what this machine makes of it."""
 
 import argparse
+from importlib.util import find_spec
 from typing import Literal, get_args
 
 from sayso.audio.devices import DeviceMicrophone, DeviceSpeaker
@@ -12,6 +13,11 @@ from sayso.client.sound import Sound
 
 DEFAULT_WORD = "hey jarvis"
 EchoChoice = Literal["auto", "cancel", "half-duplex", "headphones"]
+
+NO_CANCELLER = (
+    "Sayso cannot be interrupted by voice alone here, only by the wake word: for more, "
+    "run `pip install 'sayso[hands-free]'`, or give --echo headphones if you wear some."
+)
 
 
 def add_hands_free(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +47,9 @@ def echo_kind(choice: EchoChoice, sound: Sound) -> EchoKind:
     devices = isinstance(sound.microphone, DeviceMicrophone) and isinstance(
         sound.speaker, DeviceSpeaker
     )
-    return "cancelled" if devices else "headphones"  # A file hears no loudspeaker.
+    if not devices:
+        return "headphones"  # A file hears no loudspeaker.
+    return "cancelled" if find_spec("pywebrtc_audio") else "half_duplex"
 
 
 async def make_hands_free(

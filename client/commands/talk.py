@@ -20,6 +20,7 @@ from sayso.audio.far_end import FarEnd
 from sayso.client.chosen import recall
 from sayso.client.hands_free import HandsFree
 from sayso.client.hands_free_options import (
+    NO_CANCELLER,
     add_hands_free,
     echo_kind,
     make_hands_free,
@@ -220,6 +221,8 @@ async def _session(
         return session, sound, None
     if isinstance(sound.microphone, DeviceMicrophone):
         claim(home, sound.microphone.name)
+    if echo == "half_duplex" and arguments.echo == "auto":
+        screen.show(Notice(NO_CANCELLER))
     return session, sound, await make_hands_free(session, arguments.wake, echo, far_end)
 
 

@@ -40,10 +40,9 @@ async def test_the_wake_word_a_question_and_a_stop_over_the_answer(
         with sound_card.recording(answer):
             await asyncio.to_thread(sound_card.speak_into_microphone, question)
             await terminal.sees("speaking")
-            # It hears itself for a while, does not take that for a person, and learns the room:
-            # three seconds, and as long again where the machine is slow and sound drops out.
+            # It hears itself for a while, and does not take that for a person.
             await terminal.sees("comes in at seven")
-            await asyncio.sleep(6)
+            await asyncio.sleep(3)
             assert len(model.requests) == 1
             await asyncio.to_thread(sound_card.speak_into_microphone, stop)
             terminal.type("")
