@@ -68,11 +68,13 @@ def test_a_question_is_spoken_seen_answered_and_heard(
 
 
 def test_when_nothing_was_said_that_is_told(house: House, silence: Path) -> None:
+    asked_before = len(house.model.requests)
     with page(silence) as opened:
         is_paired(opened, house.server, "--person", house.person)
         hold(opened, 1.0)
         expect(opened.locator("#conversation .note")).to_have_text("Nothing was understood.")
         expect(opened.locator(".turn")).to_have_count(0)
+        assert len(house.model.requests) == asked_before
 
 
 def test_code_is_approved_seen_and_its_plot_shown(house: House, question: Path) -> None:
