@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.bad_disk import is_said_and_over
 from tests.kernels import lend_kernels
 from tests.rig import Server
 from tests.scripted_model import ScriptedModel, says
@@ -48,15 +49,4 @@ def test_a_full_disk_is_said_and_over_once_there_is_room(small_disk: Path) -> No
         assert server.ask("are you there").reply == "Here I am."
         ballast = small_disk / "ballast"
         fill(ballast)
-
-        failed = server.ask("and now")
-        (error,) = failed.all("error")
-        assert error["code"] == "store_failed", error
-        assert "is full; free some space" in error["message"]
-        assert "log" in server.health()["degraded"]
-        assert server.get("/ping") == "pong"
-
-        ballast.unlink()
-        assert server.ask("and again").reply == "Here I am."
-        assert "log" not in server.health()["degraded"]
-        assert "Traceback" not in server.said
+        is_said_and_over(server, "is full; free some space", ballast.unlink)

@@ -1,11 +1,11 @@
 """The disk becomes read-only in the middle of a day: it is said, once for each request, and is over
 by itself as soon as the disk can be written again."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.bad_disk import is_said_and_over
 from tests.kernels import lend_kernels
 from tests.rig import Server
 from tests.scripted_model import ScriptedModel, says
@@ -14,7 +14,6 @@ from tests.shims import built
 pytestmark = [
     pytest.mark.thorough,
     pytest.mark.timeout(180),
-    pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD is Linux's"),
     pytest.mark.needs("cc", "gcc libc6-dev"),
 ]
 
@@ -31,17 +30,6 @@ def test_a_disk_that_becomes_read_only_is_said_and_over_once_it_is_not(tmp_path:
         with Server(home, model, environment=shim) as server:
             assert server.ask("are you there").reply == "Here I am."
             sign.touch()
-
-            failed = server.ask("and now")
-            (error,) = failed.all("error")
-            assert error["code"] == "store_failed", error
-            assert "check the disk, ask again" in error["message"]
-            assert "log" in server.health()["degraded"]
-            assert server.get("/ping") == "pong"
-
-            sign.unlink()
-            assert server.ask("and again").reply == "Here I am."
-            assert "log" not in server.health()["degraded"]
-            assert "Traceback" not in server.said
+            is_said_and_over(server, "check the disk, ask again", sign.unlink)
         with Server(home, model) as server:
             assert server.ask("still there").reply == "Here I am."

@@ -11,7 +11,6 @@ from tests.shims import built
 
 pytestmark = [
     pytest.mark.thorough,
-    pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD is Linux's"),
     pytest.mark.needs("cc", "gcc libc6-dev"),
 ]
 SHIM = Path(__file__).with_name("crash_at.c")
