@@ -153,6 +153,9 @@ def _load(path: Path, settings: Path, threads: int, seed: int) -> PiperVoice:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
+    # To plan which of thousands of results share their memory takes three quarters of a second at
+    # each start, and saves 4 MB of 400.
+    options.enable_mem_reuse = False
     # A thread that spins while it waits takes the core that the ears need.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     onnxruntime.set_seed(seed)
