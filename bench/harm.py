@@ -6,6 +6,7 @@ served, and the memory had come back.
 
 import asyncio
 import gc
+from asyncio.trsock import TransportSocket
 from collections.abc import (
     AsyncIterator,
     Awaitable,
@@ -26,8 +27,10 @@ from bench.figures import resident_kb
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, encode
 from sayso.protocol.version import SPOKEN
+from sayso.server.turn.events import Ticket
 from tests.gateway.hostile import ABSURD, HOSTILE, SLOW, frame
 from tests.gateway.house import TOKEN, House, hear, open_house, say
+from tests.gateway.vanishing import CAN_VANISH, shut_own_side, vanish
 
 PATIENCE_S = 6.0
 """Within which one must be gone: five seconds, and one for what a busy machine adds."""
@@ -79,6 +82,9 @@ def _attacks(messages: int, frame_bytes: int) -> Iterator[Mapping[str, Attack]]:
         **{f"{name} of a handshake": _crowd([sent]) for name, sent in SLOW.items()},
         "a handshake letter by letter": _crowd(dripping),
         "no hello": _never_says_hello,
+        **{f"its side shut after {name}": _shut(sent) for name, sent in SLOW.items()},
+        "its side shut after the welcome": _half_open(shut_own_side),
+        **({"a machine that vanished": _half_open(vanish)} if CAN_VANISH else {}),
     }
 
 
@@ -176,6 +182,36 @@ async def _never_says_hello(house: House) -> bool:
             return socket.close_code == 4408
 
     return await _in_time(attack)(house)
+
+
+def _shut(sent: bytes) -> Attack:
+    """A handshake that cannot go on, from one who holds on."""
+
+    async def attack(house: House) -> bool:
+        async with _line(house) as (reader, writer):
+            writer.write(sent)
+            writer.write_eof()
+            await reader.read()
+        return True
+
+    return _in_time(attack)
+
+
+def _half_open(leave: Callable[[TransportSocket], None]) -> Attack:
+    """One end is gone without a word while it is spoken to."""
+
+    async def attack(house: House) -> bool:
+        left = len(house.left)
+        async with house.client(device="half open") as client:
+            leave(client.transport.get_extra_info("socket"))
+            house.outlets["half open"].tell(m.ReplyDelta("Are you there?"), Ticket(1, 0))
+            while house.left[left:].count("half open") == 0:
+                house.somebody_left.clear()
+                await house.somebody_left.wait()
+            client.transport.abort()
+        return True
+
+    return _in_time(attack)
 
 
 @asynccontextmanager

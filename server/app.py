@@ -250,6 +250,7 @@ def _limits(settings: Settings) -> Limits:
         sound_burst_s=gateway.sound_burst_s,
         messages_a_second=gateway.messages_a_second,
         send_s=gateway.send_s,
+        vanished_s=gateway.vanished_s,
         outgoing_bytes=gateway.waiting_mb * 2**20,
         handshake_s=gateway.handshake_s,
         resume_s=gateway.resume_s,

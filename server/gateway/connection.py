@@ -15,6 +15,7 @@ from sayso.protocol.frames import unpack
 from sayso.server.gateway.administration import Administration
 from sayso.server.gateway.guard import age_of
 from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.line import taken
 from sayso.server.gateway.outbox import ClientIsSlowError
 from sayso.server.gateway.rates import TooFast
 from sayso.server.gateway.session import Session
@@ -22,6 +23,8 @@ from sayso.server.gateway.translate import event_of, heard
 
 log = logging.getLogger(__name__)
 
+LOOKS = 6
+"""At a client that takes nothing, before it is let go."""
 
 MAY_NOT_APPROVE = "This device may look on, but not decide: answer on another one."
 
@@ -101,10 +104,27 @@ class Connection:
 
     async def _send(self, data: str | bytes) -> None:
         try:
-            async with asyncio.timeout(self._limits.send_s):
+            async with asyncio.timeout(self._limits.send_s / LOOKS):
                 await self._socket.send(data)
         except TimeoutError:
-            raise ClientIsSlowError from None
+            await self._until_taken()
+
+    async def _until_taken(self) -> None:
+        """The line is full: wait for as long as it moves, and no more than may waits meanwhile."""
+        before, still = taken(self._socket.transport), 1
+        while still < LOOKS:
+            if self._outbox.overflowed:
+                raise ClientIsSlowError
+            try:
+                async with asyncio.timeout(self._limits.send_s / LOOKS):
+                    return await self._socket.drain()
+            except TimeoutError:
+                now = taken(self._socket.transport)
+                still = 1 if now > before else still + 1
+                before = now
+            except OSError:
+                return None  # It broke: whoever sends or reads next is told.
+        raise ClientIsSlowError
 
     async def _read(self) -> None:
         async for data in self._socket:

@@ -8,6 +8,8 @@ from typing import ClassVar
 from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 
+from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.line import tend
 from sayso.server.trust.devices import Devices
 from sayso.server.trust.patience import Patience
 from sayso.server.trust.who import THIS_MACHINE, Who
@@ -125,11 +127,13 @@ class Guest(ServerConnection):
     """A connection, from its first byte; among the strangers until it is known or gone."""
 
     strangers: ClassVar[Strangers]
+    limits: ClassVar[Limits]
     address = ""
     came_at = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
+        tend(transport, self.limits)
         self.came_at = _now()
         self.address = address_of(self)
         self.strangers.enter(self)
@@ -139,13 +143,14 @@ class Guest(ServerConnection):
         self.strangers.leave(self)
 
 
-def guests_of(among: Strangers) -> type[Guest]:
+def guests_of(among: Strangers, bounds: Limits) -> type[Guest]:
     """The class of the connections of one entrance."""
 
     class GuestHere(Guest):
         """See above."""
 
         strangers = among
+        limits = bounds
 
     return GuestHere
 

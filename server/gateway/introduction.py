@@ -114,7 +114,9 @@ class Introduction:
             compression=None,
             server_header=None,
             logger=logging.getLogger("sayso.websockets"),
-            create_connection=guests_of(Strangers(self._limits.strangers, self._limits.settled_s)),
+            create_connection=guests_of(
+                Strangers(self._limits.strangers, self._limits.settled_s), self._limits
+            ),
         ):
             await asyncio.get_running_loop().create_future()
 

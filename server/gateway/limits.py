@@ -21,8 +21,16 @@ class Limits:
     """Longest audio frame from a client: 20 ms are 652 bytes."""
     outgoing_bytes: int = 4_194_304
     """What may wait for a client that reads slowly; more is a client that has stopped reading."""
-    send_s: float = 4.0
-    """Seconds for which one frame may be stuck in a client's socket."""
+    send_s: float = 3.0
+    """Seconds for which a client may take nothing at all while more waits than its line holds. One
+    that is slow and goes on taking is waited for: speech and talk never fill a line, and whoever
+    is let go by mistake comes back and has lost nothing."""
+    vanished_s: float = 4.5
+    """Seconds for which a client's machine may leave unacknowledged what it was sent: then it is
+    gone, without a word. Telephones that change their cell are silent for two or three."""
+    unsent_bytes: int = 65_536
+    """What the system may hold of what the line does not take yet: more than a second of speech,
+    and little to stand before what can't wait."""
     goodbye_s: float = 1.0
     """Seconds for the last words and the closing handshake; who does not answer is gone."""
     complaints: int = 20

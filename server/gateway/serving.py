@@ -43,6 +43,6 @@ async def prepare(
         compression=None,
         server_header=None,
         logger=logging.getLogger("sayso.websockets"),
-        create_connection=guests_of(Strangers(strangers, limits.settled_s)),
+        create_connection=guests_of(Strangers(strangers, limits.settled_s), limits),
         start_serving=False,
     )

@@ -243,9 +243,12 @@ class Gateway:
     after a cut."""
     messages_a_second: Annotated[float, Between(1, 10_000)] = 100.0
     """Messages of one device that are read in the long run; one that plays sends ten or twenty."""
-    send_s: Annotated[float, Between(0.1, 60)] = 4.0
-    """Seconds for which one frame may be stuck in a device's socket; then the device counts as one
-    that has stopped reading, and is let go."""
+    send_s: Annotated[float, Between(0.1, 60)] = 3.0
+    """Seconds for which a device may take nothing at all of what waits for it; then it counts as
+    one that has stopped reading, and is let go. A line that is slow but moves is waited for."""
+    vanished_s: Annotated[float, Between(1, 600)] = 4.5
+    """Seconds for which what a device was sent may stay unacknowledged; then it is gone, without a
+    word. Raise it where devices come over a line that stalls for longer."""
     waiting_mb: Annotated[int, Between(1, 64)] = 4
     """Megabytes that may wait for a device that reads slowly; more is likewise one that has stopped
     reading."""

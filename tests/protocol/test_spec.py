@@ -192,6 +192,7 @@ def test_the_bounds_are_those_of_the_code() -> None:
         "connections": limits.connections,
         "waiting to be sent": limits.outgoing_bytes,
         "one send": limits.send_s,
+        "unacknowledged": limits.vanished_s,
         "sound": limits.sound_pace,
         "messages of a client": limits.messages_a_second,
         "requests of a paired device": limits.requests_a_minute,
