@@ -31,10 +31,13 @@ SETTLE_SECONDS = 5.0
 """A card that was just plugged in may be used when the system has made its files, soon after."""
 CARD_LATENCY_SECONDS = 0.04
 """Sound in the card's buffer: an interruption cannot take it back, but Python's pauses need it."""
-SERVER_LATENCY_SECONDS = 0.045
+SERVER_LATENCY_SECONDS = 0.03
 """The same where ALSA leads to a sound server, which adds its own. On a machine with too much to do
 its plugin for PulseAudio runs dry now and then; who keeps the loudspeaker open then asks for
 more."""
+SERVER_BLOCK_SECONDS = 0.015
+"""How much sound it asks for at a time. PortAudio would ask for a quarter of its buffer, which
+costs more the shorter that is."""
 _SOUND_SERVERS = ("default", "pulse", "pipewire", "sysdefault")
 
 
@@ -52,6 +55,8 @@ class Device:
     latency: float
     """Seconds of buffer to ask for."""
     default: bool
+    served: bool = False
+    """A loudspeaker behind a sound server."""
 
 
 class Stream(Protocol):
@@ -210,7 +215,7 @@ class PortAudio:
                 device,
                 samplerate=usable,
                 channels=1,
-                blocksize=0,
+                blocksize=int(usable * SERVER_BLOCK_SECONDS) if device.served else 0,
                 latency=latency,
                 callback=callback,
                 finished_callback=finished,
@@ -364,6 +369,7 @@ def _device(
         channels=channels,
         latency=latency,
         default=raw["index"] == default,
+        served=served,
     )
 
 

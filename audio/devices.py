@@ -38,6 +38,11 @@ it. One or two are a hiccup, and opening the loudspeaker anew is a longer one.""
 FORGIVES = 0.9
 """What an underflow still counts after each look: a third after five seconds."""
 LONGEST_LATENCY_SECONDS = 0.4
+STEADY_LATENCY_SECONDS = 0.044
+"""What a machine gets that does much: others play without a gap with less. It gets it in the next
+silence, where nobody hears that the loudspeaker is opened anew."""
+TELLING_UNDERFLOWS = 2
+"""So many, ever since it was opened, tell that it does."""
 
 Changed = Callable[[DeviceChange], None]
 After = Literal["gone", "stood in", "again"]
@@ -231,7 +236,7 @@ class DeviceSpeaker:
                     self._attach(playback)
                     after = await self._look_after(playback, finder)
                     # At another rate nothing is left of what was written.
-                    self._detach(lost=playback.rate == self._rate)
+                    self._detach(lost=playback.rate == self._rate and not self._is_quiet)
             finally:
                 await asyncio.shield(asyncio.to_thread(playback.close))
 
@@ -256,6 +261,11 @@ class DeviceSpeaker:
             self._deaf.write(waiting or bytes(2 * unheard))
             self._unopened.clear()
 
+    @property
+    def _is_quiet(self) -> bool:
+        """All that was written has been heard."""
+        return self.played() >= self._written
+
     async def _look_after(self, playback: Playback, finder: Finder[Playback]) -> After:
         """Waits until the playback is no longer wanted."""
         underflows, storm = playback.underflows, 0.0
@@ -270,10 +280,16 @@ class DeviceSpeaker:
             if finder.may_be_back():
                 return "stood in"
             storm = FORGIVES * storm + playback.underflows - underflows
-            if storm >= STORM_UNDERFLOWS:
-                latency = max(self._latency, playback.device.latency)
-                if latency < LONGEST_LATENCY_SECONDS:
-                    self._latency = min(LONGEST_LATENCY_SECONDS, 2 * latency)
-                    log.warning("%s runs dry; buffer set to %.2f s", self.name, self._latency)
-                    return "again"
+            latency = max(self._latency, playback.device.latency)
+            self._latency = self._wanted_latency(latency, storm, playback.underflows)
+            if self._latency > latency:
+                log.warning("%s runs dry; buffer set to %.2f s", self.name, self._latency)
+                return "again"
             underflows = playback.underflows
+
+    def _wanted_latency(self, latency: float, storm: float, underflows: int) -> float:
+        if storm >= STORM_UNDERFLOWS:
+            return max(latency, min(LONGEST_LATENCY_SECONDS, 2 * latency))
+        if underflows >= TELLING_UNDERFLOWS and self._is_quiet:
+            return max(latency, STEADY_LATENCY_SECONDS)
+        return latency

@@ -1,9 +1,13 @@
 """Sound cards that a test plugs in and pulls out."""
 
-from collections.abc import Callable
+import asyncio
+import struct
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from sayso.audio.cards import Device, Direction, End, Fill, Hear
+from sayso.audio.devices import DeviceSpeaker
 from sayso.audio.errors import DeviceUnavailable
 
 
@@ -68,6 +72,8 @@ class Cards:
     refreshes: int = 0
     ends_by_looks: bool = False
     """As with PortAudio where the system does not list its cards."""
+    opening: Callable[[], object] | None = None
+    """Called, in the thread, while a device is being opened."""
     rates: tuple[int, ...] = ()
     """Rates that the cards take; empty means any."""
 
@@ -109,7 +115,33 @@ class Cards:
                     stream.end()
 
     def _open(self, stream: OpenStream) -> OpenStream:
+        if self.opening is not None:
+            self.opening()
         if stream.device not in self.plugged:
             raise DeviceUnavailable(f"{stream.device.name} cannot be opened.")
         self.opened.append(stream)
         return stream
+
+
+def pcm(samples: int, value: int = 7) -> bytes:
+    return struct.pack("<h", value) * samples
+
+
+async def until(condition: Callable[[], object]) -> None:
+    for _ in range(60_000):
+        if condition():
+            return
+        await asyncio.sleep(0.001)
+    raise AssertionError("it never happened")
+
+
+def cards(*plugged: Device) -> Cards:
+    return Cards(asyncio.get_running_loop().time, list(plugged))
+
+
+@asynccontextmanager
+async def speaking(speaker: DeviceSpeaker) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        await speaker.close()

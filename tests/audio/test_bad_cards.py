@@ -10,8 +10,8 @@ import pytest
 from sayso.audio.cards import PortAudio
 from sayso.audio.devices import DeviceMicrophone
 from sayso.audio.errors import DeviceUnavailable
-from tests.audio.cards_double import device
-from tests.audio.test_devices import cards, listening, until
+from tests.audio.cards_double import cards, device, until
+from tests.audio.test_devices import listening
 
 
 @pytest.mark.virtual_time
