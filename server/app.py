@@ -140,7 +140,7 @@ class App:
             think_with=self._builder.thinking_with,
         )
         self._conversations = Conversations(
-            event_log, partial(furnish, shared), partial(wipe, self._home)
+            event_log, partial(furnish, shared), partial(wipe, self._home, self._shelf)
         )
         self._choices = Choices(self._home, self._conversations)
         self._telemetry.count_devices(lambda: self._conversations.devices)

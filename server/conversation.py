@@ -23,7 +23,7 @@ from sayso.server.instinct import Instinct
 from sayso.server.preferences import Preferences
 from sayso.server.recollection import Recollection
 from sayso.server.sayings import Sayings
-from sayso.server.shelf import PersonsShelf
+from sayso.server.shelf import Board
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.mouth import Mouth
@@ -49,7 +49,7 @@ class Conversation:
         mouth: Mouth,
         agent: Agent,
         desk: ApprovalDesk,
-        shelf: PersonsShelf,
+        shelf: Board,
         instinct: Instinct,
         preferences: Preferences,
         taking_back: TakingBack,

@@ -1,4 +1,4 @@
-"""What goes from the disk when a conversation is forgotten, beside what the log held of it."""
+"""What goes when a conversation is forgotten, beside what the log held of it."""
 
 import asyncio
 import logging
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from sayso.protocol.home import Home
+from sayso.server.shelf import Shelf
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import Conversation
 from sayso.server.undo.checkpoints import archive_of
@@ -60,8 +61,10 @@ async def forget_in_time(
                 log.info("%d conversations were older than %d days", forgotten, keep_days)
 
 
-async def wipe(home: Home, about: Conversation) -> None:
-    """Its checkpoints, its long outputs, and its own folder; a chosen one is the person's."""
+async def wipe(home: Home, shelf: Shelf, about: Conversation) -> None:
+    """Its pictures and files in memory; on the disk its checkpoints, its long outputs, and its own
+    folder. A chosen one is the person's."""
+    shelf.forget(about.id)
     await asyncio.to_thread(_wipe, home, about)
 
 

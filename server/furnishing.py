@@ -94,7 +94,7 @@ class Furnished:
     ) -> None:
         self.about = about
         self.day = shared.day
-        self.shelf = shared.shelf.of(about.owner)
+        self.shelf = shared.shelf.of(about.owner, about.id)
         self._shared = shared
         self.conversation = conversation
         self.agent = agent
@@ -215,7 +215,7 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
         shared.mouth,
         agent,
         desk,
-        shared.shelf.of(about.owner),
+        shared.shelf.of(about.owner, about.id),
         shared.instinct,
         shared.preferences,
         memory.taking_back,

@@ -19,6 +19,8 @@ class Item:
     data: bytes
     person: str = ""
     """Whose it is: nobody else can fetch it, whatever ids they know."""
+    conversation: str = ""
+    """In which it was made."""
 
 
 class Shelf:
@@ -44,18 +46,26 @@ class Shelf:
         item = self._items.get(name)
         return item if item and item.person == person else None
 
-    def of(self, person: str) -> "PersonsShelf":
-        """Where what was made for a person is put."""
-        return PersonsShelf(self, person)
+    def forget(self, conversation: str) -> None:
+        """Let go of all that was made in a conversation."""
+        for name, item in list(self._items.items()):
+            if item.conversation == conversation:
+                del self._items[name]
+                self._bytes -= len(item.data)
+
+    def of(self, person: str, conversation: str) -> "Board":
+        """Where what is made for a person in a conversation is put."""
+        return Board(self, person, conversation)
 
 
-class PersonsShelf:
-    """One person's part of the shelf."""
+class Board:
+    """One conversation's part of the shelf."""
 
-    def __init__(self, shelf: Shelf, person: str) -> None:
+    def __init__(self, shelf: Shelf, person: str, conversation: str) -> None:
         self._shelf = shelf
         self._person = person
+        self._conversation = conversation
 
     def put(self, mime: str, data: bytes) -> str:
         """Keep it; returns its id."""
-        return self._shelf.put(Item(mime, data, self._person))
+        return self._shelf.put(Item(mime, data, self._person, self._conversation))

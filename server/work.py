@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from sayso.protocol import messages as m
 from sayso.server.agent import events as agent
-from sayso.server.shelf import PersonsShelf
+from sayso.server.shelf import Board
 from sayso.server.turn import events as turn
 from sayso.server.turn.events import Ticket
 
 
-def event_of(ticket: Ticket, event: agent.AgentEvent, shelf: PersonsShelf) -> turn.Event:
+def event_of(ticket: Ticket, event: agent.AgentEvent, shelf: Board) -> turn.Event:
     """What a step of the work means for the turn. What is no text goes on the shelf."""
     match event:
         case agent.Said(text=text):
@@ -65,7 +65,7 @@ def _cost(event: agent.WorkDone) -> dict[str, float]:
     return cost if event.usd is None else {**cost, "usd": event.usd}
 
 
-def _output(event: agent.RunOutput, shelf: PersonsShelf) -> m.CodeOut:
+def _output(event: agent.RunOutput, shelf: Board) -> m.CodeOut:
     output = event.output
     file = shelf.put(output.mime, output.data) if output.data else None
     return m.CodeOut(event.id, output.kind, output.mime, output.text, file)

@@ -49,6 +49,20 @@ async def test_what_was_forgotten_is_gone_from_the_disk(tmp_path: Path) -> None:
         assert [one.id for one in await house.conversations.all()] == ["main"]
 
 
+async def test_what_was_made_in_it_can_not_be_fetched_any_more(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        kept = (await desk.command("export")).file or ""
+        await desk.command("new", "kitchen")
+        made = (await desk.command("export")).file or ""
+        assert house.shelf.get(made, "")
+
+        await desk.command("forget", "yes")
+
+        assert house.shelf.get(made, "") is None
+        assert house.shelf.get(kept, "")
+
+
 async def test_it_is_asked_before_anything_is_forgotten(tmp_path: Path) -> None:
     async with household(tmp_path) as house:
         await talked_about(house, SECRET)
