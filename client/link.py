@@ -70,6 +70,10 @@ MOST_UNREAD = 512
 """Events that wait for the screen. Beyond that the socket is not read, and the server waits."""
 
 
+class _AsksAnew(Exception):
+    """We want other things of the server, and tell it so in a new greeting."""
+
+
 _TROUBLE = (
     OSError,
     TimeoutError,
@@ -106,6 +110,7 @@ class Link:
         self._events: asyncio.Queue[LinkEvent] = asyncio.Queue(MOST_UNREAD)
         self._to_send = asyncio.Event()
         self._sent_all = asyncio.Event()
+        self._asks_anew = asyncio.Event()
         self._leaving = False
         self._closing = asyncio.Event()
         self._state = LinkState.CONNECTING
@@ -133,6 +138,12 @@ class Link:
         """Sends speech of an utterance that `listen.start` began."""
         self._outbox.put_audio(stream, pcm)
         self._wake()
+
+    def want(self, names: tuple[str, ...]) -> None:
+        """Asks to be sent these messages from now on; none are all. The session goes on."""
+        if names != self._hello.wants:
+            self._hello = replace(self._hello, wants=names)
+            self._asks_anew.set()
 
     async def events(self) -> AsyncGenerator[LinkEvent, None]:
         """Gives what arrives, until the line is CLOSED or REFUSED; that change is the last."""
@@ -173,6 +184,10 @@ class Link:
             await self._enter(LinkChange(LinkState.CONNECTING))
             try:
                 await self._visit()
+            except _AsksAnew:
+                tries = 0
+                self._outbox.cut()
+                continue
             except _TROUBLE as error:
                 parting = judge(error, self.url)
             if self._leaving:
@@ -208,8 +223,10 @@ class Link:
             ping_interval=None,
         ) as socket:
             await self._enter(LinkChange(LinkState.GREETING))
+            self._asks_anew.clear()
             await self._greet(socket)
-            await _until_one_fails(self._read(socket), self._write(socket), self._watch())
+            reading, writing = self._read(socket), self._write(socket)
+            await _until_one_fails(reading, writing, self._watch(), self._other_wishes())
 
     async def _greet(self, socket: ClientConnection) -> None:
         known = self._session is not None
@@ -323,6 +340,10 @@ class Link:
                 number += 1
                 self.send(Ping(number))
                 await asyncio.sleep((STALLED_SECONDS - QUIET_SECONDS) / 2)
+
+    async def _other_wishes(self) -> NoReturn:
+        await self._asks_anew.wait()
+        raise _AsksAnew
 
     def _wake(self) -> None:
         self._sent_all.clear()

@@ -27,6 +27,8 @@ PLAY_BUFFER_MS = 800
 """What `hello` declares: enough for a mobile line's stalls; the server sends no further ahead."""
 PLAY_BUFFER_SLACK_MS = 200
 """Held beyond that before sound is dropped: our report may be so old when the server uses it."""
+USUAL_RATE = 22_050
+"""Of the voices that Sayso comes with: a loudspeaker opened for it need not be opened again."""
 HOLD_MS = 60
 """Sound that must be there before a stream starts: covers 50 ms of jitter."""
 HOLD_SECONDS = 0.04
@@ -176,7 +178,7 @@ class Player:
             self._observer.finished(stream.number, heard if stream is current else 0)
         return Heard(current.number, heard)
 
-    def chime(self, make: Callable[[int], bytes], rate: int = 22_050) -> None:
+    def chime(self, make: Callable[[int], bytes], rate: int = USUAL_RATE) -> None:
         """Plays an earcon, made for the present rate, unless something is being said."""
         if self._streams:
             return

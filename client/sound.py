@@ -24,7 +24,7 @@ class Sound:
     microphone: Microphone | None
     speaker: Speaker
     audible: bool
-    """Somebody, or some file, hears the loudspeaker."""
+    """Somebody, or some file, hears the loudspeaker: a device is there now."""
     notes: tuple[str, ...] = ()
     """What the person should know, in sentences."""
 
@@ -46,8 +46,8 @@ async def find_sound(
     tap: Tap | None = None,
     chosen: Chosen | None = None,
 ) -> Sound:
-    """The same as `patient_sound`, but a loudspeaker must be there now: the server is told of it
-    when the conversation begins, so that it does not speak to nobody."""
+    """The same as `patient_sound`, and tells whether a loudspeaker is there now: the server does
+    not speak to nobody."""
     sound = patient_sound(microphone, speaker, pace, changed, cards, tap, chosen)
     listens = isinstance(sound.microphone, DeviceMicrophone)
     speaks = isinstance(sound.speaker, DeviceSpeaker)
@@ -57,12 +57,14 @@ async def find_sound(
         machine = await asyncio.to_thread(cards)
         if speaks:
             await asyncio.to_thread(machine.find, "output")
-    except AudioError as error:
-        if isinstance(error, NoPortAudio) and listens:
+    except NoPortAudio as error:
+        if listens:
             sound = replace(sound, microphone=None)
         if speaks:
             sound = replace(sound, speaker=silent_speaker(), audible=False)
         return replace(sound, notes=(str(error),))
+    except AudioError:
+        return replace(sound, audible=False)
     return sound
 
 

@@ -17,6 +17,7 @@ import sys
 from sayso.audio.devices import DeviceMicrophone
 from sayso.audio.errors import AudioError
 from sayso.audio.far_end import FarEnd
+from sayso.audio.microphone import DeviceChange
 from sayso.client.chosen import recall
 from sayso.client.hands_free import HandsFree
 from sayso.client.hands_free_options import (
@@ -40,6 +41,7 @@ from sayso.client.options import (
     prepare_logging,
 )
 from sayso.client.placing import Placement
+from sayso.client.player import USUAL_RATE
 from sayso.client.seen import Notice, Screen
 from sayso.client.session import Session
 from sayso.client.sound import Sound, file_sound, find_sound
@@ -201,11 +203,17 @@ async def _session(
 ) -> tuple[Session, Sound, HandsFree | None]:
     far_end = FarEnd() if arguments.hands_free else None
     home = Home.find()
+
+    def changed(change: DeviceChange) -> None:
+        screen.show(change)
+        if change.part == "loudspeaker" and change.state != "lost":
+            link.want(())
+
     sound = await find_sound(
         arguments.mic,
         arguments.speaker,
         arguments.pace,
-        screen.show,
+        changed,
         tap=far_end.played if far_end else None,
         chosen=recall(home),
     )
@@ -217,6 +225,8 @@ async def _session(
     placement = _placement(arguments, screen)
     session = Session(link, sound.speaker, placement, earcons="on")
     placement.through(session.send)
+    if not sound.audible:
+        sound.speaker.start(USUAL_RATE)  # A device that is not there is looked for from now on.
     if far_end is None:
         return session, sound, None
     if isinstance(sound.microphone, DeviceMicrophone):

@@ -184,7 +184,8 @@ class Conversation:
         for word in self.answer.reply.split(" "):
             await wire.say(ReplyDelta(word + " "))
             await asyncio.sleep(0.02)
-        await self.speak(wire, inbox)
+        if not wire.hello.wants or "speech.start" in wire.hello.wants:
+            await self.speak(wire, inbox)
         await wire.say(
             TurnState("idle", "idle", "silent"),
             Metrics(

@@ -1,15 +1,17 @@
 """Which microphone and loudspeaker are used: listed, chosen, remembered, and not there today."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
 from sayso.audio.devices import DeviceMicrophone, DeviceSpeaker
+from sayso.audio.microphone import DeviceChange
 from sayso.client.chosen import Chosen, NotRemembered, recall, remember
 from sayso.client.sound import find_sound
 from sayso.protocol.home import Home
-from tests.audio.cards_double import Cards, device
+from tests.audio.cards_double import Cards, device, speaking, until
 from tests.client.programs import sayso
 from tests.pulse import SoundCard
 
@@ -51,11 +53,20 @@ async def test_a_name_given_now_goes_before_what_was_chosen() -> None:
     assert sound.microphone.name == "built"
 
 
-async def test_without_a_loudspeaker_that_is_told_and_a_microphone_may_still_come() -> None:
-    nothing = Cards(lambda: 0.0)
-    sound = await find_sound("", "", "real", print, lambda: nothing)
+@pytest.mark.virtual_time
+async def test_without_devices_that_is_told_and_both_may_still_come() -> None:
+    nothing = Cards(asyncio.get_running_loop().time)
+    changes: list[DeviceChange] = []
+    sound = await find_sound("", "", "real", changes.append, lambda: nothing)
     assert isinstance(sound.microphone, DeviceMicrophone)
-    assert (sound.audible, len(sound.notes)) == (False, 1)
+    assert isinstance(sound.speaker, DeviceSpeaker)
+    assert not sound.audible
+    async with speaking(sound.speaker):
+        sound.speaker.start(16_000)
+        await until(lambda: changes)
+        nothing.plugged.append(device("Box", "output"))
+        await until(lambda: len(changes) == 2)
+    assert [change.state for change in changes] == ["lost", "back"]
 
 
 @pytest.mark.sound

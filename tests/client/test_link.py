@@ -246,3 +246,15 @@ async def test_a_server_that_hangs_up_at_our_goodbye_is_not_called_again() -> No
             life.link.send_audio(1, bytes(20_000 * FRAME_BYTES))
         assert [change.state for change in life.changes] == [LinkState.CLOSED]
         assert len(server.hellos) == 1
+
+
+async def test_other_wishes_are_told_in_a_new_greeting_and_the_session_goes_on() -> None:
+    async with ServerDouble(stay) as server, living(server.url) as life:
+        life.link.want(())
+        await life.state(LinkState.UP)
+        life.link.want(("speech.start",))
+        up = await life.state(LinkState.UP)
+        assert up.session != "first"
+        assert [hello.wants for hello in server.hellos] == [(), ("speech.start",)]
+        assert server.hellos[1].session == "s1"
+        assert LinkState.WAITING not in [change.state for change in life.changes]

@@ -120,10 +120,11 @@ async def test_a_card_that_is_plugged_in_again_is_used_again(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("plain", [True, False], ids=["plain", "screen"])
-async def test_a_microphone_that_is_plugged_in_later_is_used(
-    plain: bool, sound_card: SoundCard
+async def test_a_microphone_and_a_loudspeaker_that_are_plugged_in_later_are_used(
+    plain: bool, sound_card: SoundCard, tmp_path: Path
 ) -> None:
-    conversation = Conversation(Answer(seconds=0.2))
+    heard = tmp_path / "heard.wav"
+    conversation = Conversation(Answer(seconds=0.5))
     sound_card.unplug()
     flags = ["--plain"] if plain else []
     async with (
@@ -135,13 +136,18 @@ async def test_a_microphone_that_is_plugged_in_later_is_used(
         seen.type("what is two and two\r")
         await seen.sees("Two and two is four.")
         await asyncio.to_thread(sound_card.plug_in)
-        await seen.sees("is in use.")
-        seen.type("\r" if plain else " ")
-        await seen.sees("Listening." if plain else "Esc to drop")
-        await asyncio.sleep(1)  # what is said
-        seen.type("\r" if plain else " ")
-        await seen.sees("Two and two is four.")
-    assert any(isinstance(heard, AudioFrame) for heard in conversation.heard)
+        await seen.sees("The microphone default is in use.")
+        await seen.sees("The loudspeaker default is in use.")
+        with sound_card.recording(heard):
+            seen.type("\r" if plain else " ")
+            await seen.sees("Listening." if plain else "Esc to drop")
+            await asyncio.sleep(1)  # what is said
+            seen.type("\r" if plain else " ")
+            await seen.sees("Two and two is four.")
+            await played_to_its_end(conversation)
+    assert any(isinstance(told, AudioFrame) for told in conversation.heard)
+    assert [bool(hello.wants) for hello in server.hellos] == [True, False]
+    assert loudness(heard, ANSWERED) > 0.1
 
 
 async def test_doctor_listens_and_plays(sound_card: SoundCard) -> None:
