@@ -25,6 +25,7 @@ from sayso.server.parts import Builder
 from sayso.server.preferences import Preferences
 from sayso.server.readiness import prepare
 from sayso.server.seat import Seat
+from sayso.server.senses import Senses
 from sayso.server.settings import Settings
 from sayso.server.shelf import Shelf
 from sayso.server.slash.commands import Commands
@@ -65,9 +66,10 @@ PARTS = ("ears", "voice", "language model", "code", "log")
 class App:
     """Use it as an async context manager; `start` makes it ready."""
 
-    def __init__(self, home: Home, settings: Settings) -> None:
+    def __init__(self, home: Home, settings: Settings, senses: Senses) -> None:
         self._home = home
         self._settings = settings
+        self._senses = senses
         self._policy = policy_of(settings)
         self._stack = AsyncExitStack()
         self._shelf = Shelf()
@@ -116,12 +118,14 @@ class App:
         """Build all parts side by side; returns when it is ready to hear."""
         event_log = await self._open_log()
         recognizer, voices, mind, ground, instinct = await asyncio.gather(
-            self._builder.hearing(),
-            self._builder.speaking(),
+            self._senses.hearing(),
+            self._senses.speaking(),
             self._builder.thinking(),
             self._builder.ground(),
             Instinct.awake(event_log, self._remind),
         )
+        for name, look in self._senses.parts.items():
+            self._telemetry.watch_part(name, look)
         shared = Shared(
             home=self._home,
             settings=self._settings,
@@ -152,7 +156,7 @@ class App:
         latest = await self._conversations.enter(await self._conversations.latest())
         if mind.introduction:
             latest.conversation.notice(mind.introduction)
-        lives = [self._conversations.run(), instinct.run(), prepare(shared.mouth)]
+        lives = [self._conversations.run(), instinct.run(), self._prepare(shared.mouth)]
         keep_days = self._settings.storage.keep_days
         lives.append(forget_in_time(self._conversations, keep_days))
         if self._network:
@@ -161,6 +165,11 @@ class App:
             self._stack.push_async_callback(end, asyncio.create_task(life))
         keep_for_good()
         self._ready.set()
+
+    async def _prepare(self, mouth: Mouth) -> None:
+        """What is said in a hurry is needed later than the model, and they share the cores."""
+        await self._builder.warmed()
+        await prepare(mouth)
 
     async def _remind(self, words: Callable[[], str], device: str, conversation: str) -> None:
         await self._conversations.tell(words, device, conversation)
@@ -229,7 +238,7 @@ class App:
 
     @property
     def _findings(self) -> list[Finding]:
-        found = self._builder.findings | self._telemetry.troubles()
+        found = self._senses.findings | self._builder.findings | self._telemetry.troubles()
         return [found[part] for part in PARTS if part in found]
 
     async def _open_log(self) -> EventLog:

@@ -1,11 +1,10 @@
-"""Builds the parts of a server from its settings.
+"""Builds the parts of a server from its settings, but for its senses.
 
 A part that can't be had is replaced by one that says why, and the rest works.
 """
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -20,7 +19,6 @@ from sayso.server.agent.model import ChatModel, ModelError
 from sayso.server.agent.pocket import MODEL_NAME, Pocket, PocketModel, introduction
 from sayso.server.agent.profiles import PROFILES, ModelProfile, profile
 from sayso.server.agent.watched import WatchedModel
-from sayso.server.models import ModelError as ModelFileError
 from sayso.server.models import Shelf
 from sayso.server.models.machine import memory_bytes
 from sayso.server.models.wanted import best_fitting
@@ -34,25 +32,15 @@ from sayso.server.runtimes.languages.available import available
 from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.sandbox.selftest import SandboxReport, find_sandbox
 from sayso.server.runtimes.workshop import Workshop
-from sayso.server.selection import for_speech, for_talking, voice, voices
+from sayso.server.selection import for_talking
 from sayso.server.settings import Settings
-from sayso.server.speech.choir import Choir
-from sayso.server.speech.errors import SpeechError
-from sayso.server.speech.piper import PiperSynthesizer
-from sayso.server.speech.recognizer import Recognizer
-from sayso.server.speech.voices import OneVoice, Voices
-from sayso.server.speech.whisper import WhisperRecognizer
-from sayso.server.speech.whisper_options import WhisperOptions
-from sayso.server.stand_ins import Deaf, Mindless, Mute
+from sayso.server.stand_ins import Mindless
 from sayso.server.steady import end, keep_for_good
 from sayso.server.telemetry import Part
 
 log = logging.getLogger(__name__)
 
 MODEL = "language model"
-
-MOST_HEARING_THREADS = 4
-"""More make a short utterance no faster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,45 +100,9 @@ class Builder:
         """Takes a part's name, and how to find out how it is."""
         self._shelf = Shelf(home)
         self._minds: dict[str, Mind] = {}
+        self._warming: asyncio.Task[None] | None = None
         self.findings: dict[str, Finding] = {}
         """How each part is, by its name."""
-
-    async def hearing(self) -> Recognizer:
-        """Whisper, in its process, warm."""
-        wanted = self._settings.ears
-        try:
-            chosen = await asyncio.to_thread(for_speech, self._shelf, "ears", wanted.model)
-            language = "" if wanted.language == "auto" else wanted.language
-            options = WhisperOptions(threads=wanted.threads or most_threads(), language=language)
-            whisper = WhisperRecognizer(chosen.model.path, options=options)
-            self._stack.push_async_callback(whisper.close)
-            self._watch("ears", lambda: Part(whisper.state == "ready", whisper.restarts))
-            await whisper.start()
-        except (ModelFileError, SpeechError) as error:
-            self._missing("ears", error)
-            return Deaf(str(error))
-        self._speech("ears", f"Whisper {chosen.model.name}.", chosen.complaint)
-        return whisper
-
-    async def speaking(self) -> Voices:
-        """The voices: the usual one warm, in its process, the others when they are wanted."""
-        wanted = self._settings.voice
-        try:
-            chosen = await asyncio.to_thread(for_speech, self._shelf, "voice", wanted.model)
-            choir = Choir(
-                lambda: voices(self._shelf),
-                voice(chosen.model),
-                make=PiperSynthesizer,
-                most=wanted.loaded,
-            )
-            self._stack.push_async_callback(choir.close)
-            self._watch("voice", lambda: Part(choir.state == "ready", choir.restarts))
-            await choir.start()
-        except (ModelFileError, SpeechError) as error:
-            self._missing("voice", error)
-            return OneVoice(Mute(str(error)))
-        self._speech("voice", f"{chosen.model.name}.", chosen.complaint)
-        return choir
 
     async def thinking(self) -> Mind:
         """The language model that the settings and this machine allow."""
@@ -242,6 +194,11 @@ class Builder:
             calls_tools=choice.calls_tools,
         )
 
+    async def warmed(self) -> None:
+        """Wait until the language model's library is loaded, if one is being loaded."""
+        if self._warming:
+            await asyncio.wait({self._warming})
+
     def _warm(self, model: LitellmModel) -> None:
         """Load litellm beside the rest: it takes long, and the first question waits for it."""
 
@@ -252,17 +209,8 @@ class Builder:
                 log.warning("%s", error)
             keep_for_good()
 
-        warming = asyncio.create_task(warm(), name="warming the language model")
-        self._stack.push_async_callback(end, warming)
-
-    def _speech(self, part: str, detail: str, complaint: str) -> None:
-        state: Literal["good", "poor"] = "poor" if complaint else "good"
-        self.findings[part] = Finding(part, state, complaint or detail)
+        self._warming = asyncio.create_task(warm(), name="warming the language model")
+        self._stack.push_async_callback(end, self._warming)
 
     def _missing(self, part: str, error: Exception) -> None:
         self.findings[part] = Finding(part, "bad", str(error))
-
-
-def most_threads() -> int:
-    """The cores of this machine, up to what is useful for hearing."""
-    return min(os.cpu_count() or 1, MOST_HEARING_THREADS)

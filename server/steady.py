@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
@@ -122,7 +122,7 @@ def leave(status: int) -> int:
     os._exit(status)
 
 
-async def end(task: asyncio.Task[None]) -> None:
+async def end(task: asyncio.Task[Any]) -> None:
     """Cancel a task and see it to its end."""
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

@@ -103,6 +103,7 @@ class LitellmModel:
         self._secret = api_key
         self._options = {key: value for key, value in given.items() if value is not None}
         self._litellm: Any = None
+        self._is_asked = asyncio.Event()
 
     def __repr__(self) -> str:
         return f"LitellmModel({self._model!r})"
@@ -130,13 +131,18 @@ class LitellmModel:
         return self._price(prompt_tokens=tokens_in, completion_tokens=tokens_out)
 
     async def warm(self) -> None:
-        """Load litellm and let it make its first call, to nobody. Raises ModelError.
+        """Load litellm and let it make its first call, to nobody, unless somebody asks already.
+        Raises ModelError.
 
         That call is made in this event loop, as those that follow are: litellm shares its clients
         between calls, and one that another loop closed would fail them all.
         """
         await in_background(self._load, LOADING)
+        if self._is_asked.is_set():
+            return  # The one who waits does in the event loop what would be rehearsed now.
         await in_background(self._rehearse, LOADING)
+        if self._is_asked.is_set():
+            return
         with closing_now(socket.socket()) as nobody, suppress(Exception):
             nobody.bind(("127.0.0.1", 0))  # taken, and not listening: every call is refused
             port = nobody.getsockname()[1]
@@ -146,6 +152,7 @@ class LitellmModel:
         self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
     ) -> AsyncGenerator[Delta, None]:
         """Answer. Raises ModelError."""
+        self._is_asked.set()
         if self._litellm is None:
             await in_background(self._load, LOADING)
         stream, chunk = await self._begin(messages, tools)

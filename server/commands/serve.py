@@ -7,12 +7,16 @@ import signal
 import sys
 from collections.abc import Mapping
 from ipaddress import IPv4Address
+from typing import TYPE_CHECKING
 
 from sayso.protocol.home import Home
 from sayso.server.commands.needs import need_the_server
 from sayso.server.discreet import write_log
 from sayso.server.settings import Settings, set_in_file, user_file
-from sayso.server.steady import Ending, leave, loading, share_heaps
+from sayso.server.steady import Ending, in_background, leave, loading, share_heaps
+
+if TYPE_CHECKING:
+    from sayso.server.app import App
 
 need_the_server()
 
@@ -107,9 +111,9 @@ def _ask_for_cloud(home: Home, settings: Settings) -> None:
 
 
 async def _serve(home: Home, settings: Settings, ending: Ending) -> int:
-    # Its parts take a second to import, which `sayso --help` has no time for.
+    # `sayso --help` has no time for what is imported here.
     with loading():
-        from sayso.server.app import App
+        from sayso.server.senses import Senses
 
     stop = asyncio.Event()
     by_hand = False
@@ -126,7 +130,10 @@ async def _serve(home: Home, settings: Settings, ending: Ending) -> int:
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stop_now)
     loop.add_signal_handler(signal.SIGINT, stop_by_hand)
-    async with App(home, settings) as app:
+    async with (
+        Senses(home, settings) as senses,
+        (await in_background(_app, "loading Sayso"))(home, settings, senses) as app,
+    ):
         print(f"Sayso starts on http://{app.address}", flush=True)
         starting = asyncio.create_task(app.start())
         stopping = asyncio.create_task(stop.wait())
@@ -141,6 +148,14 @@ async def _serve(home: Home, settings: Settings, ending: Ending) -> int:
                 await task
         print("Sayso stops.", flush=True)
     return STOPPED_BY_HAND if by_hand else 0
+
+
+def _app() -> "type[App]":
+    """In a thread: it takes half a second, in which ears and voice are started."""
+    with loading():
+        from sayso.server.app import App
+
+    return App
 
 
 command = Serve()
