@@ -94,6 +94,7 @@ function welcomed(told) {
   $("hands-free").disabled = !(told.features ?? []).includes("hands_free");
   $("attach").disabled = !(told.features ?? []).includes("uploads");
   if (told.was !== "resumed") entered(told.conversation);
+  if (told.was === "first") uploads.takeUp();
   if (Object.keys(settings.wishes).length) send({ t: "settings", values: settings.wishes });
 }
 

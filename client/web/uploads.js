@@ -4,6 +4,7 @@
  */
 import { $, button, icon, make, words } from "./dom.js";
 import { tell } from "./glance.js";
+import { forget, keep, takeLeftBehind } from "./kept.js";
 
 /** With base64 two thirds of the longest message that every server takes. */
 const PIECE_BYTES = 32_768;
@@ -42,8 +43,23 @@ export class Uploads {
         continue;
       }
       this.#files.set(upload.id, upload);
+      upload.kept = upload.id;
+      keep(upload.kept, file);
       this.#show(upload);
       this.#sendPiece(upload, 0);
+    }
+  }
+
+  /** What was on its way when the page was loaded anew goes again from the beginning. */
+  async takeUp() {
+    for (const { name, file } of await takeLeftBehind()) {
+      if (file) {
+        this.add([file]);
+        tell(`The page was loaded anew while ${name} was on its way: it is sent again.`);
+      } else {
+        const sentence = `${name} did not arrive, because the page was loaded anew: add it again.`;
+        this.#refuse({ file: { name }, item: null }, sentence);
+      }
     }
   }
 
@@ -54,6 +70,7 @@ export class Uploads {
     if (problem) this.#refuse(upload, `${upload.file.name} was not taken. ${problem}`);
     else if (name) {
       upload.name = name;
+      forget(upload.kept);
       upload.bar.remove();
       upload.item.setAttribute("aria-label", `${name}: will be sent along`);
     } else if (received === upload.sent) await this.#sendPiece(upload, received);
@@ -118,6 +135,7 @@ export class Uploads {
   #away(upload) {
     const away = button("", () => {
       this.#files.delete(upload.id);
+      forget(upload.kept);
       upload.item.remove();
     }, "plain");
     away.append(icon("close"));
@@ -127,10 +145,12 @@ export class Uploads {
 
   #refuse(upload, sentence) {
     this.#files.delete(upload.id);
+    forget(upload.kept);
     upload.item ??= $("files").appendChild(make("li"));
     upload.item.className = "bad";
-    upload.item.setAttribute("role", "alert");
-    upload.item.replaceChildren(words("span", sentence), this.#away(upload));
+    const told = words("span", sentence);
+    told.setAttribute("role", "alert");
+    upload.item.replaceChildren(told, this.#away(upload));
   }
 
   #takeDrops(place) {

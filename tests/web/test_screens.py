@@ -157,6 +157,54 @@ def test_files_go_up_and_come_down_again(house: House, question: Path, tmp_path:
         expect(opened.locator("#files [aria-label^='dropped']")).to_have_count(2)
 
 
+STOPS_UPLOADS = """
+  const send = WebSocket.prototype.send;
+  WebSocket.prototype.send = function (data) {
+    if (!sessionStorage.stopped || !String(data).includes('"file.put"')) send.call(this, data);
+  };
+"""
+KEPT = """(clear) => new Promise((resolve, reject) => {
+  const opening = indexedDB.open("sayso", 1);
+  opening.onerror = reject;
+  opening.onsuccess = () => {
+    const files = opening.result.transaction("files", "readwrite").objectStore("files");
+    if (clear) files.clear();
+    else files.count().onsuccess = ({ target }) => resolve(target.result);
+    files.transaction.oncomplete = () => resolve(0);
+  };
+})"""
+
+
+def test_a_page_that_is_loaded_anew_sends_again_what_was_on_its_way(
+    house: House, question: Path
+) -> None:
+    rain = FilePayload(name="rain.csv", mimeType="text/csv", buffer=b"day,mm\n" * 20_000)
+    wind = FilePayload(name="wind.csv", mimeType="text/csv", buffer=b"day,kmh\n" * 20_000)
+    with page(question, before=STOPS_UPLOADS) as opened:
+        is_paired(opened, house.server, "--person", house.person)
+        opened.evaluate("sessionStorage.stopped = 1")
+        opened.set_input_files("#picked", [rain])
+        expect(opened.locator("#files progress")).to_be_visible()
+        opened.wait_for_function(KEPT, arg=False)
+        opened.evaluate("delete sessionStorage.stopped")
+        opened.reload()
+        expect(opened.get_by_label("rain.csv: will be sent along")).to_be_visible()
+        assert opened.evaluate(KEPT, False) == 0
+        house.model.add(says("It rained."))
+        ask(opened, "what is in it")
+        expect(opened.locator(".answer")).to_have_text("It rained.")
+        opened.evaluate("sessionStorage.stopped = 1")
+        opened.set_input_files("#picked", [wind])
+        opened.wait_for_function(KEPT, arg=False)
+        opened.evaluate(KEPT, True)
+        opened.reload()
+        expect(opened.locator("#files .bad")).to_contain_text("wind.csv did not arrive")
+        is_fine(opened, "upload", shots=False)
+        opened.reload()
+        expect(opened.locator("#state")).to_have_text("Ready")
+        expect(opened.locator("#files li")).to_have_count(0)
+
+
 def test_voice_mode_and_devices_are_chosen_on_the_settings_page(
     house: House, question: Path
 ) -> None:
