@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from bench.figures import spread
+from bench.progress import step
 from bench.victims import Victim, below, descriptors
 from bench.visitor import Visitor, visitor
 from sayso.protocol import messages as m
@@ -31,11 +32,13 @@ from tests.rig import Server
 from tests.scripted_model import Reply, ScriptedModel, runs, says
 
 MEDDLE_S = 0.6
-"""The moment of a kill lies by chance within so many seconds after a request was made."""
+"""The moment of a kill lies by chance within so many seconds after a request was taken up."""
 ORPHAN_S = 1.0
 """After which nothing of a killed server may be left."""
 PATIENCE_S = 60.0
 """Whoever is not back after that is lost."""
+ASK_AGAIN_S = 5.0
+"""A request may join one that is under way, and end with it: then it is made again."""
 LOOK_S = 0.05
 """Between two looks at /health."""
 CODE = """
@@ -193,10 +196,13 @@ async def kill_parts(model: ScriptedModel, toll: Toll, each: int) -> None:
         for part in PARTS:
             await _works(part, server, device)
         before = descriptors(server.process.pid)
-        for part in turns:
+        for number, part in enumerate(turns, 1):
+            device.told.clear()
             await part.ask(device)
+            await device.until(lambda: bool(device.all(m.TurnState)), PATIENCE_S)
             await asyncio.sleep(chance.uniform(0.0, MEDDLE_S))
             await _kill_part(part, server, device, toll)
+            step("parts killed", number, len(turns))
         toll.growth = max(toll.growth, descriptors(server.process.pid) - before)
 
 
@@ -240,14 +246,27 @@ async def _works(part: _Part, server: Server, device: Visitor) -> bool:
     """Ask for what only this part gives until it comes: what is under way may end without it, and
     counts only if the part is there again."""
     came = part.came(device)
-    for _ in range(3):
+    for _ in range(int(PATIENCE_S / ASK_AGAIN_S)):
         await _quiet(device)
-        if part.came(device) > came and below(server.process.pid, part.process):
+        if part.came(device) > came and await _is_back(part, server):
             return True
         device.told.clear()
+        came = 0
         await part.ask(device)
-        if await device.until(lambda: part.came(device) > 0, PATIENCE_S / 3):
+        if await device.until(lambda: part.came(device) > 0, ASK_AGAIN_S):
+            return await _is_back(part, server)
+    return False
+
+
+async def _is_back(part: _Part, server: Server) -> bool:
+    """Whether it can work again. One that is killed before it can, again and again, must wait ever
+    longer for its next start, and a benchmark with it."""
+    began = time.monotonic()
+    while time.monotonic() - began < PATIENCE_S:
+        health = await asyncio.to_thread(server.health)
+        if part.name not in health["degraded"] and below(server.process.pid, part.process):
             return True
+        await asyncio.sleep(LOOK_S)
     return False
 
 
@@ -289,6 +308,7 @@ async def kill_servers(model: ScriptedModel, toll: Toll, count: int) -> None:
                 toll.server_back_s.append(time.monotonic() - killed)
                 toll.lost += not answered
             toll.orphans += await watching
+            step("servers killed", number + 1, count)
         toll.lost += _missing(server.home, acknowledged)
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict
 
+from bench.progress import tell
 from bench.victims import below, descriptors, resident_kib
 from sayso.client.link import Link
 from sayso.client.link_events import LinkChange
@@ -109,6 +110,7 @@ class _Soak:
         self.begun += 1
         if self.begun * LOOKS // self.turns > len(self.looks):
             self.looks.append(self._look())
+            tell(f"{self.begun} of {self.turns} turns: {self.looks[-1].kib // 1_024} MB")
         return self.begun <= self.turns
 
     def _look(self) -> _Look:

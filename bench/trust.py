@@ -7,6 +7,7 @@ model's speed. Soak and kills have a real server with everything in it.
 
 from bench import crowd, harm, kills, soak, two_people
 from bench import cuts as breaking
+from bench.progress import tell
 
 TURNS_OF_TWO = 1_000
 """Of two people, together."""
@@ -27,11 +28,21 @@ class Figures(crowd.Figures, soak.Figures, kills.Figures):
 
 def measure(cuts: int, idle: int, turns: int, each: int) -> Figures:
     """Everything, one after the other."""
+    tell("lines that break")
     toll, resume_p95_s = breaking.measure(cuts)
+    tell("a crowd")
     many = crowd.measure(idle)
+    tell("clients that mean harm")
     survived = harm.measure()
+    for name in (name for name, well in survived.items() if not well):
+        tell(f"NOT survived: {name}")
+    tell("two people")
+    leaks = two_people.measure(TURNS_OF_TWO)
+    tell("thousands of turns")
     lasting = soak.measure(turns)
+    tell("processes that are killed")
     killed = kills.measure(each)
+    tell("that was all")
     return Figures(
         cuts=toll.cuts,
         lost=toll.lost,
@@ -40,7 +51,7 @@ def measure(cuts: int, idle: int, turns: int, each: int) -> Figures:
         resume_p95_s=resume_p95_s,
         hostile_cases=len(survived),
         hostile_survived=sum(survived.values()),
-        leaks_between_users=two_people.measure(TURNS_OF_TWO),
+        leaks_between_users=leaks,
         **many,
         **lasting,
         **killed,
