@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 
 from sayso.audio.errors import DeviceUnavailable, NoPortAudio
 from sayso.audio.pcm import FRAME_MS, RATE, from_samples, to_samples
+from sayso.audio.runaway import EndsRunaways
 
 Direction = Literal["input", "output"]
 
@@ -285,6 +286,7 @@ class _PortAudioStream:
         self._raw: _Raw
         self.rate = 0
         self.underflows = 0
+        self._runaways = EndsRunaways()
         self.dropping = False
         """It stops only to begin anew."""
 
@@ -292,7 +294,8 @@ class _PortAudioStream:
         self._raw = raw
         self.rate = round(raw.samplerate)
         try:
-            raw.start()
+            with self._runaways.born():
+                raw.start()
         except BaseException:
             raw.close()
             raise
@@ -305,8 +308,10 @@ class _PortAudioStream:
             if not self._raw.closed:
                 self.dropping = True
                 try:
-                    self._raw.abort()
-                    self._raw.start()
+                    with self._runaways.ended():
+                        self._raw.abort()
+                    with self._runaways.born():
+                        self._raw.start()
                 except self._owner.error as problem:
                     raise DeviceUnavailable(
                         f"The loudspeaker did not begin again after an interruption ({problem})."
@@ -319,7 +324,8 @@ class _PortAudioStream:
             self._owner.forget(self)
             if not self._raw.closed:
                 # What the card still holds is not waited for.
-                self._raw.abort()
+                with self._runaways.ended():
+                    self._raw.abort()
                 self._raw.close()
 
 
