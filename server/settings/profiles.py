@@ -10,7 +10,7 @@ from typing import Final
 
 from sayso.protocol.home import Home
 
-SHIPPED: Final = Path(__file__).with_name("profiles")
+SHIPPED: Final = Path(__file__).with_name("shipped_profiles")
 CHOICE: Final = "agent.profile"
 """The setting that names one."""
 
