@@ -26,6 +26,7 @@ from sayso.server.turn.effects import Effect, Prefer, Settle, SettleByWord
 from sayso.server.turn.events import Event, Ticket
 from sayso.server.turn.filler import Filler
 from sayso.server.turn.floor import Floor
+from sayso.server.turn.hurried import is_hurried_stop
 from sayso.server.turn.mouth import Mouth
 from sayso.server.turn.murmurs import is_murmur
 from sayso.server.turn.request import Request
@@ -202,16 +203,21 @@ class TurnMachine:
 
     def _is_mere_murmur(self, event: events.Heard, utterance: Utterance) -> bool:
         """Said over an answer without a key: it asks for nothing."""
-        if not utterance.hands_free or not utterance.over_speech:
-            return False
         answers = event.meaning != "request" and self._is_awaited_by(utterance.device)
-        return is_murmur(event.text) and not answers
+        return utterance.is_aside and is_murmur(event.text) and not answers
+
+    def _is_stop(self, event: events.Heard, utterance: Utterance) -> bool:
+        """Also a hurried one over an answer; over a question "start" may be an answer."""
+        if event.meaning == "stop":
+            return True
+        awaited = self._is_awaited_by(utterance.device)
+        return utterance.is_aside and is_hurried_stop(event.text) and not awaited
 
     def _said(self, event: events.Heard, utterance: Utterance) -> None:
         device = utterance.device
         at = utterance.released_at or self._floor.now
         request = Request(device, event.text, at, spoken=True)
-        if event.meaning == "stop":
+        if self._is_stop(event, utterance):
             self._stop(device)
         elif self._is_answer_to_question(device, event.meaning):
             self._settle(device, event.meaning, over_speech=utterance.over_speech)

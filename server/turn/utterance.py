@@ -62,6 +62,11 @@ class Utterance:
         return self._voice and self.state == "listening"
 
     @property
+    def is_aside(self) -> bool:
+        """It was said without a key while Sayso spoke: perhaps it asks for nothing."""
+        return self.hands_free and self.over_speech
+
+    @property
     def has_voice(self) -> bool:
         """It may hold words."""
         return self._voice

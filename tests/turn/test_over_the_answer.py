@@ -84,6 +84,42 @@ def test_the_sounds_of_a_listener_ask_for_nothing(said: str) -> None:
     assert not s.told(m.SpeechStop)
 
 
+@pytest.mark.parametrize("said", ["Start.", "Star", "the start.", "Stock that."])
+def test_a_hurried_stop_that_was_taken_for_another_word_ends_the_answer(said: str) -> None:
+    s = speaking()
+    utterance = s.voice()
+    s.speak(0.6, first=8_000)
+    s.hear(utterance, said)
+    assert s.told(m.SpeechStop)[-1].reason == "interrupted"
+    assert len(s.all(effects.Think)) == 1
+
+
+@pytest.mark.parametrize("said", ["Start the timer.", "Okay, start.", "a star is born"])
+def test_words_that_only_begin_like_a_hurried_stop_are_a_request(said: str) -> None:
+    s = speaking()
+    s.hear(s.voice(), said)
+    assert s.all(effects.Think)[-1].text == said
+
+
+def test_when_nothing_is_said_start_is_a_request() -> None:
+    s = Scene()
+    s.join()
+    s.hear(s.voice(), "Start.")
+    assert s.the(effects.Think).text == "Start."
+
+
+def test_start_over_a_question_is_no_hurried_stop() -> None:
+    question = m.ApprovalRequest("1", "n", "code", "sort()", "/w")
+    s = Scene()
+    s.join()
+    s.say("sort my files")
+    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", question))
+    s.synthesize("May I run this?", 1.0)
+    s.play(0.3)
+    s.hear(s.voice(), "Start.")
+    assert s.all(effects.Think)[-1].text == "Start."
+
+
 def test_when_nothing_is_said_a_murmur_is_words_like_any() -> None:
     s = Scene()
     s.join()
