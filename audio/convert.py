@@ -6,10 +6,14 @@ from numpy.typing import NDArray
 
 
 class Soxr:
-    """The stream resampler of the SoX project."""
+    """The stream resampler of the SoX project.
+
+    In the way that it has for rates that vary, although ours do not: it holds back 10 to 13 ms,
+    always the same. Its usual way holds back 6 to 40 ms and gives pieces of 30 ms.
+    """
 
     def __init__(self, from_rate: int, to_rate: int) -> None:
-        self._stream = soxr.ResampleStream(from_rate, to_rate, 1, dtype="int16")
+        self._stream = soxr.ResampleStream(from_rate, to_rate, 1, dtype="int16", vr=True)
         self._half = b""
 
     def feed(self, pcm: bytes) -> bytes:

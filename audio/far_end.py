@@ -4,19 +4,20 @@
 
 Both cards run in real time, so a frame of the queue and a frame of the microphone that are taken
 together keep their distance in time; an echo canceller learns that distance, but it must not jump.
-The queue therefore holds a cushion for the card's uneven taking, and is only trimmed when it has
+So all that the card takes goes through one converter, silence too, which holds some of it back at
+any time; the queue has a cushion for the card's uneven taking; and it is only trimmed when it has
 grown for good, because the clocks differ.
 """
 
 from collections import deque
 from dataclasses import dataclass
 
-from sayso.audio.pcm import FRAME_BYTES, FRAME_MS, RATE, SAMPLE_BYTES
+from sayso.audio.pcm import FRAME_BYTES, FRAME_MS, RATE
 from sayso.audio.resample import Resampler, resampler
 
 CUSHION_FRAMES = 1
-"""The queue begins with 20 ms: more, and the echo might come before its reference. It grows where a
-card takes its sound in larger pieces."""
+"""When the queue runs dry it gets 20 ms beyond what was missing, so that it does not run dry again
+at the next unevenness. With more the echo might come before its reference."""
 MOST_BLOCKS = 200
 """Blocks from the card that wait for the microphone: four seconds and more, a microphone that was
 just plugged in again."""
@@ -45,10 +46,9 @@ class FarEnd:
         self._blocks: deque[tuple[bytes, int]] = deque(maxlen=MOST_BLOCKS)
         self._rate = RATE
         self._converter: Resampler = resampler(RATE, RATE)
-        self._queue = bytearray(CUSHION_FRAMES * FRAME_BYTES)
+        self._queue = bytearray()
         self._echoes = 0
         """Frames until no echo can be left."""
-        self._skipping = False
         self._watched = 0
         self._least = TRIM_ABOVE_FRAMES * FRAME_BYTES
 
@@ -59,7 +59,9 @@ class FarEnd:
     def frame(self) -> bytes | None:
         """Gives the frame that belongs to the microphone's next one; nothing: there is no echo."""
         self._collect()
-        frame = bytes(self._queue[:FRAME_BYTES]).ljust(FRAME_BYTES, b"\0")
+        if (missing := FRAME_BYTES - len(self._queue)) > 0:
+            self._queue += bytes(missing + CUSHION_FRAMES * FRAME_BYTES)
+        frame = bytes(self._queue[:FRAME_BYTES])
         del self._queue[:FRAME_BYTES]
         self._trim()
         self._echoes = max(0, self._echoes - 1)
@@ -73,18 +75,12 @@ class FarEnd:
     def _collect(self) -> None:
         while self._blocks:
             pcm, rate = self._blocks.popleft()
-            # Seen before the conversion, which adds a little noise to silence.
-            empty = pcm.count(0) == len(pcm)
-            silent = empty and not self._echoes
-            if rate != self._rate or (self._skipping and not silent):
+            if rate != self._rate:
+                self._queue += self._converter.finish()
                 self._rate, self._converter = rate, resampler(rate, RATE)
-            self._skipping = silent
-            if silent:
-                # The loudspeaker is open and plays nothing, as for most of a day: no conversion.
-                self._queue += bytes(len(pcm) * RATE // rate // SAMPLE_BYTES * SAMPLE_BYTES)
-            else:
-                self._queue += self._converter.feed(pcm)
-            if not empty:
+            self._queue += self._converter.feed(pcm)
+            # Seen before the conversion, which adds a little noise to silence.
+            if pcm.count(0) != len(pcm):
                 self._echoes = len(self._queue) // FRAME_BYTES + QUIET_FRAMES
 
     def _trim(self) -> None:
