@@ -1,20 +1,24 @@
 """Takes the loudspeaker's sound out of the microphone's, frame by frame, for two readers.
 
-    near ──┬──▶ Kalman filter ──┬──────────────────────▶ `words`
-    far  ──┤                    └─▶ clearly not echo? ─┬▶ `gate`
-           └──▶ WebRTC ────────────────────────────────┘
+    near ──┬──▶ Kalman filter ──┬────────────────────────────▶ `words`
+    far  ──┤                    └─▶ judge ─┬─ a voice ───────▶ `gate`
+           │                               ├─ echo: silence ─▶
+           └──▶ WebRTC ────────────────────┴─ unknown ───────▶
 
-WebRTC's canceller leaves nothing of the loudspeaker, but mangles or swallows a voice over it. The
-filter leaves a little (-10 to -50 dB) and keeps the voice whole: good to understand. To decide by,
-its sound is used where it is clearly louder than what the echo can be, and WebRTC's elsewhere: so
-the device neither starts by itself nor misses a "stop". `python -m bench.echo` prints why.
+The filter leaves a little (-15 to -35 dB) and keeps a voice over it whole: good to understand. To
+decide by, its sound is used where it is clearly louder than what is left of the echo can be, and
+silence elsewhere: so the device neither starts by itself nor misses a "stop". WebRTC's canceller
+mangles a voice over the echo and lets some of the echo through, but finds a delay that has jumped
+sooner: it decides while the filter does not know the room. `python -m bench.echo` prints both.
 
 The filter is the frequency-domain Kalman filter of Enzner and Vary (Signal Processing 86, 2006): it
-adapts slowly where the near end is loud, so double talk does not upset it.
+adapts slowly where the near end is loud, so double talk does not upset it. Clocks that differ are
+followed: the room as it is known is moved on with each frame, by what the corrections show.
 """
 
 import math
 from collections import deque
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +30,25 @@ from sayso.audio.pcm import FRAME_SAMPLES, FULL_SCALE, RATE
 BLOCKS = 16
 """Frames of 20 ms that the filter reaches back: 320 ms of delay and room."""
 KEEPS = 0.998
-"""How much of the room stays from frame to frame: 0.9995 is 1 dB better in a still room and 4 dB
-worse when the clocks of microphone and loudspeaker drift apart by 50 ppm."""
+"""How much of the room stays from frame to frame: 0.9995 is 3 dB better in a still room, and finds
+out about the clocks' drift four times as slowly."""
 NOISE_MEMORY = 0.5
 """Of the near end's loudness: shorter lets "stop" through, longer swallows the room's changes."""
-UNKNOWN = 10.0
-"""How little is known of the room in the beginning; large, so that it is learnt at once."""
+UNKNOWN = 1 / BLOCKS
+"""What the room may be in the beginning: an echo as loud as what is played, at any delay. Where
+more is thought possible, the first second is learnt by heart, and the filter adds sound instead of
+taking it out, at -20 dB for five seconds."""
+MOVES = 0.1
+"""What may be new at any delay, beside what is known there, while the filter takes out nothing; so
+much less, the more it takes out. Without it a delay that has jumped is never found again; a tenth
+of it, whatever is taken out, needs twice as long for that and for the first 10 dB."""
+MOVING_MEMORY = 0.9
+"""What is taken out is averaged over 200 ms for that."""
+DRIFT_LEARNT = 0.1
+"""How much of what a frame tells about the clocks' drift is believed. 100 ppm are found out within
+three seconds; at 0.3 of this it takes ten, and 50 ppm are told to 3 ppm instead of 8."""
+LARGEST_DRIFT = 300e-6
+"""Clocks of cheap cards differ by less."""
 
 CLEARLY = 2.0
 """So many times the power of the echo (3 dB) is a voice. What is left of the echo alone stays under
@@ -41,17 +58,26 @@ ECHO_FADES = 0.7
 SMOOTH_FRAMES = 5
 """Powers are compared over 100 ms: a syllable."""
 KNOWN_DB = 5.0
-"""The filter knows the room when it takes out so much, on the average of the last second …"""
-KNOWING_MEMORY = 0.98
+"""The filter knows the room when it takes out so much, on the average of the last half second; or
+there is little to know, if what it leaves is faint."""
+KNOWING_MEMORY = 0.96
+LEAST_DB, MOST_DB = -3.0, 40.0
+"""What a frame may count in that average …"""
 AUDIBLE = 1e-6
-"""… of those frames in which the loudspeaker plays something: -60 dB."""
+"""… and it counts only if the loudspeaker plays something in it: -60 dB."""
+FADED_FRAMES = 30
+"""So long after the last sound an echo is faint in a room that is not known, too: 300 ms of delay,
+and 300 ms in which it fades by 30 dB and more."""
+FAINT_DB = 25.0
+"""So far below what is played an echo is faint, as with headphones. Nothing as faint is a voice: a
+loudspeaker's own distortion lies there, which no filter takes out."""
+ADDED = 1.25
+"""So many times what came in (1 dB) cannot be left of it: the filter adds an echo that is no longer
+there, because the delay has jumped."""
+STRICT_LEARNS_FRAMES = 125
+"""The first 2.5 s that a loudspeaker sounds WebRTC's canceller lets too much of it through."""
 
 Floats = NDArray[np.float64]
-
-
-LEARNING_FRAMES = 75
-"""The first 1.5 s that a loudspeaker sounds: the room is not known yet, and what is left of the
-echo would be taken for somebody who speaks."""
 
 
 class EchoCanceller:
@@ -67,42 +93,77 @@ class EchoCanceller:
                 "run `pip install 'sayso[hands-free]'`."
             ) from error
         self._strict = WebRtc(RATE)
-        self._mild = KalmanFilter()
-        self._to_learn = LEARNING_FRAMES
+        self._strict_learns = STRICT_LEARNS_FRAMES
+        self._filter = KalmanFilter()
         self._judge = _Judge()
 
-    def take(self, near: bytes, far: bytes) -> Heard:
-        near_samples, far_samples = _samples(near), _samples(far)
-        strict = self._strict.process(near_samples, far_samples)
-        mild = self._mild.take(near_samples / FULL_SCALE, far_samples / FULL_SCALE)
-        words = _pcm(mild)
-        if self._to_learn and _power(far_samples / FULL_SCALE) > AUDIBLE:
-            self._to_learn -= 1
-            return Heard(bytes(len(words)), words)
-        if self._judge.is_voice(near_samples / FULL_SCALE, far_samples / FULL_SCALE, mild):
-            return Heard(words, words)
-        return Heard(strict.astype("<i2", copy=False).tobytes(), words)
+    def take(self, near: bytes, far: bytes | None) -> Heard:
+        """`far` None: nothing has been played for so long that there is no echo."""
+        if far is None:
+            self._filter.wait()
+            return Heard(near, near)
+        near_steps, far_steps = _steps(near), _steps(far)
+        strict = self._strict.process(near_steps, far_steps).astype("<i2", copy=False).tobytes()
+        near_samples, far_samples = near_steps / FULL_SCALE, far_steps / FULL_SCALE
+        rest = self._filter.take(near_samples, far_samples)
+        words = _pcm(rest)
+        if self._strict_learns:
+            self._strict_learns -= _power(far_samples) > AUDIBLE
+            strict = bytes(len(words))
+        match self._judge.look(near_samples, far_samples, rest):
+            case "voice":
+                return Heard(words, words)
+            case "echo":
+                return Heard(bytes(len(words)), words)
+            case "unknown":
+                return Heard(strict, words)
 
 
 class _Judge:
-    """Tells whether what the filter leaves is clearly more than echo."""
+    """Tells what it is that the filter leaves."""
 
     def __init__(self) -> None:
+        self._nears: deque[float] = deque(maxlen=SMOOTH_FRAMES)
         self._rests: deque[float] = deque(maxlen=SMOOTH_FRAMES)
         self._echoes: deque[float] = deque(maxlen=SMOOTH_FRAMES)
+        self._played: deque[float] = deque([0.0], maxlen=BLOCKS)
         self._echo = 0.0
-        self._knows_db = 0.0
+        self._taken_db = 0.0
+        """How much the filter takes out."""
+        self._below_db = 0.0
+        """How far below what is played the rest lies."""
+        self._silent = 0
+        """Frames since the last sound."""
 
-    def is_voice(self, near: Floats, far: Floats, rest: Floats) -> bool:
-        heard, left, gone = _power(near), _power(rest), _power(near - rest)
-        if _power(far) > AUDIBLE:
-            taken_db = min(20.0, max(-3.0, 10 * math.log10((heard + 1e-10) / (left + 1e-10))))
-            self._knows_db += (1 - KNOWING_MEMORY) * (taken_db - self._knows_db)
+    def look(self, near: Floats, far: Floats, rest: Floats) -> Literal["voice", "echo", "unknown"]:
+        played, heard, left, gone = map(_power, (far, near, rest, near - rest))
+        if played > AUDIBLE:
+            self._taken_db += _follow(self._taken_db, heard, left)
+            self._below_db += _follow(self._below_db, played, left)
+        self._silent = 0 if played > AUDIBLE else self._silent + 1
+        self._played.append(played)
         self._echo = max(gone, ECHO_FADES * self._echo)
+        self._nears.append(heard)
         self._rests.append(left)
-        self._echoes.append(self._echo)
+        self._echoes.append(max(self._echo, max(self._played) / 10 ** (FAINT_DB / 10)))
+        if not self._knows:
+            return "unknown"
         louder = sum(self._rests) > CLEARLY * (sum(self._echoes) + 1e-7)
-        return louder and self._knows_db > KNOWN_DB
+        return "voice" if louder else "echo"
+
+    @property
+    def _knows(self) -> bool:
+        if self._silent > FADED_FRAMES:
+            return True
+        if sum(self._rests) > ADDED * sum(self._nears) + 1e-7:
+            return False
+        return self._taken_db > KNOWN_DB or self._below_db > FAINT_DB
+
+
+def _follow(average: float, more: float, less: float) -> float:
+    """By how much an average of ratios, in decibels, moves towards this one."""
+    ratio = 10 * math.log10((more + 1e-10) / (less + 1e-10))
+    return (1 - KNOWING_MEMORY) * (min(MOST_DB, max(LEAST_DB, ratio)) - average)
 
 
 class KalmanFilter:
@@ -116,15 +177,33 @@ class KalmanFilter:
         self._doubt = np.full((blocks, bins), UNKNOWN)
         self._noise = np.zeros(bins)
         self._last = np.zeros(block)
+        self._waited = 0
+        self._heard = self._left = 0.0
+        """Powers before and behind the filter, while the loudspeaker sounds."""
+        self._turns = np.pi * np.arange(bins) / block
+        """By how much a delay of one sample turns each frequency."""
+        self.drift = 0.0
+        """How much slower the loudspeaker's clock runs than the microphone's, found out while it
+        sounds: by so many samples with each sample the echo comes later."""
+
+    def wait(self) -> None:
+        """A block passes in which nothing is played, and no echo is left."""
+        self._waited += 1
 
     def take(self, near: Floats, far: Floats) -> Floats:
         """Takes a block of each, between -1 and 1; gives the near one without the far one."""
         block = self._block
+        if self._waited:
+            self._move_on(self._waited)
+            self._waited = 0
         self._far[1:] = self._far[:-1]
         self._far[0] = np.fft.rfft(np.concatenate([self._last, far]))
         self._last = far
         echo = np.fft.irfft((self._room * self._far).sum(axis=0))[block:]
         rest: Floats = near - echo
+        if _power(far) > AUDIBLE:
+            self._heard += (1 - MOVING_MEMORY) * (_power(near) - self._heard)
+            self._left += (1 - MOVING_MEMORY) * (_power(rest) - self._left)
         error = np.fft.rfft(np.concatenate([np.zeros(block), rest]))
         self._noise = NOISE_MEMORY * self._noise + (1 - NOISE_MEMORY) * np.abs(error) ** 2
         self._learn(error)
@@ -133,19 +212,36 @@ class KalmanFilter:
     def _learn(self, error: NDArray[np.complex128]) -> None:
         power = np.abs(self._far) ** 2
         gain = self._doubt / (0.5 * (self._doubt * power).sum(axis=0) + 2 * self._noise + 1e-10)
-        kept = KEEPS**2
-        self._doubt = kept * (1 - 0.5 * gain * power) * self._doubt
-        self._doubt += (1 - kept) * np.abs(self._room) ** 2
-        step = np.fft.irfft(gain * self._far.conj() * error, axis=1)
-        step[:, self._block :] = 0
-        self._room += np.fft.rfft(step, axis=1)
+        self._doubt = (1 - 0.5 * gain * power) * self._doubt
+        step = self._within(gain * self._far.conj() * error)
+        # A room that only comes later turns each frequency by as much as its delay grows.
+        turned = float((self._turns * (self._room.conj() * step).imag).sum())
+        size = float((self._turns**2 * np.abs(self._room) ** 2).sum())
+        drift = self.drift - DRIFT_LEARNT * turned / (size + 1e-10) / self._block
+        self.drift = max(-LARGEST_DRIFT, min(LARGEST_DRIFT, drift))
+        self._room += step
+        self._move_on(1)
+
+    def _move_on(self, blocks: int) -> None:
+        """So much later the room is a little less certain, and the clocks are further apart."""
+        kept = KEEPS ** (2 * blocks)
+        moves = MOVES * min(1.0, self._left / (self._heard + 1e-10))
+        self._doubt = kept * self._doubt + (1 - kept) * (np.abs(self._room) ** 2 + moves)
+        later = np.exp(-1j * self._turns * self.drift * self._block * blocks)
+        self._room = self._within(self._room * later)
+
+    def _within(self, response: NDArray[np.complex128]) -> NDArray[np.complex128]:
+        """Without what lies beyond each block: a spectrum of two blocks would go round."""
+        times = np.fft.irfft(response, axis=1)
+        times[:, self._block :] = 0
+        return np.fft.rfft(times, axis=1)
 
 
 def _power(samples: Floats) -> float:
     return float(np.mean(samples**2))
 
 
-def _samples(frame: bytes) -> NDArray[np.int16]:
+def _steps(frame: bytes) -> NDArray[np.int16]:
     frame = frame[: 2 * FRAME_SAMPLES].ljust(2 * FRAME_SAMPLES, b"\0")
     return np.frombuffer(frame, "<i2").astype(np.int16, copy=False)
 

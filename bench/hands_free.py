@@ -28,6 +28,7 @@ from sayso.protocol.home import Home
 from sayso.server.models import Shelf
 from sayso.server.speech.piper import PiperSynthesizer
 from sayso.server.speech.whisper import WhisperRecognizer
+from sayso.server.turn.hurried import is_hurried_stop
 
 ANSWERS = """
 The old lighthouse keeper climbed the stairs every evening, counting each of the two hundred steps
@@ -181,7 +182,7 @@ async def _heard_in(
             if place <= at <= end
             for look_s in LOOKS_S
         ]
-        heard += any([await _is_stop(whisper, look) for look in looks])
+        heard += any([await _is_stop(whisper, look, over_answer=True) for look in looks])
     return heard
 
 
@@ -189,8 +190,9 @@ def _alone(stop: Sound) -> bytes:
     return pcm(np.concatenate([np.zeros(RATE // 2), stop, np.zeros(RATE // 2)]))
 
 
-async def _is_stop(whisper: WhisperRecognizer, sound: bytes) -> bool:
-    return bool(re.search(r"\bstop\b", (await whisper.transcribe(sound)).text.lower()))
+async def _is_stop(whisper: WhisperRecognizer, sound: bytes, *, over_answer: bool = False) -> bool:
+    text = (await whisper.transcribe(sound)).text.lower()
+    return bool(re.search(r"\bstop\b", text)) or (over_answer and is_hurried_stop(text))
 
 
 def _cost(near: Sound) -> float:

@@ -60,12 +60,7 @@ def _cleaner(listening: Listening) -> Clean:
     from sayso.audio.echo import EchoCanceller  # numpy
 
     canceller = EchoCanceller()
-
-    def clean(frame: bytes) -> Heard:
-        far = far_end.frame()
-        return Heard(frame, frame) if far is None else canceller.take(frame, far)
-
-    return clean
+    return lambda frame: canceller.take(frame, far_end.frame())
 
 
 class HandsFree:

@@ -172,9 +172,10 @@ class SoundCard:
     def hear_the_loudspeaker(self, percent: int = 40) -> None:
         """From now on the microphone hears the loudspeaker too, so loud: a device in a room.
 
-        Forty percent of PulseAudio's volume are -24 dB; sixty are -13, eighty -6.
+        Forty percent of PulseAudio's volume are -24 dB; sixty are -13, eighty -6. PulseAudio would
+        adjust the delay as it goes, by many milliseconds a second: in a room it stays.
         """
-        air = ["source=speaker.monitor", "sink=air", "latency_msec=30"]
+        air = ["source=speaker.monitor", "sink=air", "latency_msec=30", "adjust_time=0"]
         self._pactl("load-module", "module-loopback", *air)
         inputs = self._listed("sink-inputs")[0]
         self._pactl("set-sink-input-volume", inputs[0], f"{percent}%")
