@@ -5,6 +5,7 @@ so on. Short outputs need no file: the log holds them whole.
 """
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -112,13 +113,17 @@ class Outputs:
 
 
 def _keep(path: Path, data: bytes) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.write_bytes(data)
+    _write(path, data, os.O_TRUNC)
 
 
 def _append(path: Path, data: bytes) -> None:
+    _write(path, data, os.O_APPEND)
+
+
+def _write(path: Path, data: bytes, how: int) -> None:
+    """For its owner's eyes alone."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with path.open("ab") as file:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o600), "wb") as file:
         file.write(data)
 
 

@@ -18,6 +18,7 @@ from sayso.server.store.records import RunReported
 from tests.agent.conftest import House
 from tests.scripted_model import Reply, runs, says
 
+FILES = ("abcd1.txt", "abcd1-1.png")
 COUNT = "for number in range(4_000): print(number, end=' ')"
 WHOLE = "".join(f"{number} " for number in range(4_000))
 
@@ -71,6 +72,15 @@ async def test_a_flood_is_kept_up_to_its_bound_and_old_ones_make_room(house: Hou
     await short.finish()
     assert await outputs.read("abcd2") is None
     assert await outputs.read("../../etc/passwd") is None
+
+
+async def test_what_is_kept_is_for_its_owner_alone(house: House) -> None:
+    recording = Outputs(house.folder / "o").record("abcd1", 10)
+    await recording.take(Output("display", data=b"picture", mime="image/png"), "a picture")
+    await recording.take(Output("stdout"), "what was printed")
+    await recording.finish()
+    kept = [(house.folder / "o" / name).stat().st_mode & 0o777 for name in FILES]
+    assert kept == [0o600, 0o600]
 
 
 # How it is written.
