@@ -192,6 +192,7 @@ class Listener:
                 raise Refused(NOT_KNOWN)
             if socket.state is not State.OPEN:
                 return  # It waited in vain; what there is to tell is for those who are there.
+            self._sessions.check_room(who)  # again: others of its own may have waited beside it
             session = self._sessions.make(hello, who, conversation)
             connection = self._connect(socket, session)
             session.begin(connection, hello)

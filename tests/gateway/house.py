@@ -44,13 +44,25 @@ class House:
     events: asyncio.Queue[Event] = field(default_factory=asyncio.Queue)
     getting_ready: asyncio.Lock = field(default_factory=asyncio.Lock)
     """While it is held, nobody can be welcomed."""
+    at_the_door: int = 0
+    """How many have asked to be, so far."""
+    somebody_waits: asyncio.Event = field(default_factory=asyncio.Event)
 
     def greeting(self) -> Greeting:
         return Greeting("sayso test", {"ears": "tiny.en"}, ("ptt",))
 
     async def conversation(self, wanted: str = "", person: str = "") -> "House":
+        self.at_the_door += 1
+        self.somebody_waits.set()
         async with self.getting_ready:
             return self
+
+    async def waiting_for(self, clients: int) -> None:
+        """Until so many have asked to be welcomed."""
+        async with asyncio.timeout(WAIT_S):
+            while self.at_the_door < clients:
+                self.somebody_waits.clear()
+                await self.somebody_waits.wait()
 
     def health(self) -> Mapping[str, Any]:
         return {"ready": True}

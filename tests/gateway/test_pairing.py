@@ -256,6 +256,19 @@ async def test_a_device_has_two_connections_at_most(tmp_path: Path) -> None:
             assert (await refusal(third)).code == "too_many"
 
 
+async def test_who_waits_to_be_welcomed_has_no_more_connections_than_others(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house:
+        token = await paired(house, "phone")
+        async with house.far(token) as one, house.far(token) as two, house.far(token) as three:
+            async with house.getting_ready:
+                for socket in (one, two, three):
+                    await say(socket, m.Hello(SPOKEN, "test"))
+                await house.waiting_for(3)
+            answers = [await hear(socket) for socket in (one, two, three)]
+        refused = [answer for answer in answers if isinstance(answer, m.Error)]
+        assert [error.code for error in refused] == ["too_many"]
+
+
 async def test_guessing_gets_slower_and_the_owner_still_comes_in(tmp_path: Path) -> None:
     now = asyncio.get_running_loop().time
     async with open_network_house(tmp_path) as house:
