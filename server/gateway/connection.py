@@ -13,12 +13,12 @@ from sayso.protocol.codec import Envelope, Unknown, decode, encode
 from sayso.protocol.errors import OutOfOrder, ProtocolError, Refused
 from sayso.protocol.frames import unpack
 from sayso.server.gateway.administration import Administration
-from sayso.server.gateway.guard import age_of
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.line import taken
 from sayso.server.gateway.outbox import ClientIsSlowError
 from sayso.server.gateway.rates import TooFast
 from sayso.server.gateway.session import Session
+from sayso.server.gateway.strangers import age_of
 from sayso.server.gateway.translate import event_of, heard
 
 log = logging.getLogger(__name__)

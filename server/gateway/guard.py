@@ -1,15 +1,13 @@
-"""Tells who shows a token, keeps guessers waiting, and counts strangers."""
+"""Tells who shows a token, and keeps guessers waiting."""
 
 import asyncio
 import hmac
 from dataclasses import dataclass
-from typing import ClassVar
 
 from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 
-from sayso.server.gateway.limits import Limits
-from sayso.server.gateway.line import tend
+from sayso.server.gateway.strangers import address_of
 from sayso.server.trust.devices import Devices
 from sayso.server.trust.patience import Patience
 from sayso.server.trust.who import THIS_MACHINE, Who
@@ -89,87 +87,6 @@ class Guard:
     def recognised(self, socket: ServerConnection) -> None:
         """Somebody who belongs here."""
         self._patience.succeeded(address_of(socket))
-
-
-class Strangers:
-    """The connections of each address that have not proved who they are."""
-
-    def __init__(self, most: int, settled_s: float) -> None:
-        self._most = most
-        self._settled_s = settled_s
-        self._here: dict[str, list[Guest]] = {}
-
-    def enter(self, guest: "Guest") -> None:
-        """One more. Where there are enough, it takes the place of one that had its time, or goes.
-
-        So nobody keeps an address's places by guessing, or by saying nothing.
-        """
-        here = self._here.setdefault(guest.address, [])
-        if len(here) >= self._most:
-            first = here[0]
-            if age_of(first) < self._settled_s:
-                guest.transport.abort()
-                return
-            here.remove(first)
-            first.transport.abort()
-        here.append(guest)
-
-    def leave(self, guest: "Guest") -> None:
-        """It is gone, or known."""
-        here = self._here.get(guest.address, [])
-        if guest in here:
-            here.remove(guest)
-        if not here:
-            self._here.pop(guest.address, None)
-
-
-class Guest(ServerConnection):
-    """A connection, from its first byte; among the strangers until it is known or gone."""
-
-    strangers: ClassVar[Strangers]
-    limits: ClassVar[Limits]
-    address = ""
-    came_at = 0.0
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
-        tend(transport, self.limits)
-        self.came_at = _now()
-        self.address = address_of(self)
-        self.strangers.enter(self)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        self.strangers.leave(self)
-
-
-def guests_of(among: Strangers, bounds: Limits) -> type[Guest]:
-    """The class of the connections of one entrance."""
-
-    class GuestHere(Guest):
-        """See above."""
-
-        strangers = among
-        limits = bounds
-
-    return GuestHere
-
-
-def known(socket: ServerConnection) -> None:
-    """The client has proved who it is, and counts as a stranger no more."""
-    if isinstance(socket, Guest):
-        socket.strangers.leave(socket)
-
-
-def age_of(socket: ServerConnection) -> float:
-    """Seconds since its first byte could come."""
-    return _now() - socket.came_at if isinstance(socket, Guest) else 0.0
-
-
-def address_of(socket: ServerConnection) -> str:
-    """Where the client is, for counting; empty if that is not known any more."""
-    peer = socket.transport.get_extra_info("peername")
-    return str(peer[0]) if peer else ""
 
 
 def _is_loopback(name: str) -> bool:

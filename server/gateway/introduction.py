@@ -17,10 +17,11 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from sayso.protocol.fingerprint import as_browsers_show, fingerprint, words
-from sayso.server.gateway.guard import Entrance, Strangers, guests_of
+from sayso.server.gateway.guard import Entrance
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.pages import page
 from sayso.server.gateway.plain import AUTHORITY, answered, refused
+from sayso.server.gateway.strangers import Strangers, guests_of
 from sayso.server.trust.certificates import bracketed
 
 log = logging.getLogger(__name__)

@@ -14,7 +14,8 @@ class Limits:
     """One limit per name. The figures keep one bad guest from spoiling the house for the others."""
 
     handshake_s: float = 5.0
-    """Seconds from the connection to a valid `hello`; a client needs one round trip."""
+    """Seconds from the connection to a valid `hello`, TLS included: a client needs few round
+    trips."""
     text_bytes: int = 65_536
     """Longest text frame from a client: a long typed question is a tenth of it."""
     frame_bytes: int = 8_192
@@ -58,7 +59,8 @@ class Limits:
     device_connections: int = 2
     """Connections at once of one paired device: its app, and a page of it."""
     strangers: int = 8
-    """Connections of one address on the network that have not yet proved who they are."""
+    """Connections of one address on the network that have not yet proved who they are, counted
+    before TLS is agreed on."""
     near_strangers: int = 128
     """The same for this machine, where a household's worth of programs may come at once."""
     settled_s: float = 1.0

@@ -19,13 +19,14 @@ from sayso.server.gateway.administration import NOT_OPEN, Administration, Reacha
 from sayso.server.gateway.connection import Connection, close_with, greet
 from sayso.server.gateway.door import Door, is_loopback
 from sayso.server.gateway.fitting import with_snapshot
-from sayso.server.gateway.guard import Entrance, Guard, known
+from sayso.server.gateway.guard import Entrance, Guard
 from sayso.server.gateway.host import Host
 from sayso.server.gateway.introduction import Introduction
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.serving import prepare
 from sayso.server.gateway.session import Session
 from sayso.server.gateway.sessions import Sessions
+from sayso.server.gateway.strangers import known
 from sayso.server.trust.certificates import Identity, best_name, bracketed
 from sayso.server.trust.devices import Devices
 from sayso.server.trust.who import Who

@@ -7,12 +7,13 @@ echo (tests/autobahn).
 import logging
 import ssl
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
 
-from sayso.server.gateway.guard import Strangers, guests_of
 from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.strangers import Doorstep, Strangers, guests_of
 
 Answer = Callable[[ServerConnection, Request], Awaitable[Response | None]]
 """The response to a request; none lets the socket open."""
@@ -29,11 +30,13 @@ async def prepare(
     tls: ssl.SSLContext | None = None,
 ) -> Server:
     """Bind the address; nobody is let in before `start_serving`. Raises OSError."""
+    among = Strangers(strangers, limits.settled_s)
+    here: dict[str, Any] = {"host": address, "port": port}
+    if tls:
+        here = {"sock": Doorstep.at(address, port, among), "ssl": tls}
     return await serve(
         welcome,
-        address,
-        port,
-        ssl=tls,
+        **here,
         process_request=answer,
         open_timeout=limits.handshake_s,
         close_timeout=limits.goodbye_s,
@@ -43,6 +46,6 @@ async def prepare(
         compression=None,
         server_header=None,
         logger=logging.getLogger("sayso.websockets"),
-        create_connection=guests_of(Strangers(strangers, limits.settled_s), limits),
+        create_connection=guests_of(among, limits),
         start_serving=False,
     )
