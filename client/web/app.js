@@ -94,7 +94,7 @@ function welcomed(told) {
   $("hands-free").disabled = !(told.features ?? []).includes("hands_free");
   $("attach").disabled = !(told.features ?? []).includes("uploads");
   if (told.was !== "resumed") entered(told.conversation);
-  if (told.was === "first") uploads.takeUp();
+  if (told.was === "first") uploads.takeUp(told.conversation);
   if (Object.keys(settings.wishes).length) send({ t: "settings", values: settings.wishes });
 }
 
@@ -153,7 +153,7 @@ function hear(message) {
       drawer.refresh();
       break;
     case "file.got":
-      uploads.got(message);
+      uploads.got(message, view.conversation);
       break;
     case "command.done":
       if (!commands.done(message)) view.commanded(message);
@@ -233,8 +233,9 @@ function submit() {
     commands.typed(command[1], command[2]);
     return;
   }
-  view.asked(text);
-  perform(talker.say(text, uploads.take()));
+  const files = uploads.take();
+  view.asked(text, files);
+  perform(talker.say(text, files));
 }
 
 $("typing").addEventListener("submit", (event) => {

@@ -1,6 +1,7 @@
 /**
- * Files on their way, kept so that a page that is loaded anew sends them again. Which they are is the tab's own
- * (sessionStorage outlives a reload, and nothing else); what is in them lies in IndexedDB.
+ * Files that wait to be sent along, kept for a page that is loaded anew: it sends again what was on its way.
+ * Which they are is the tab's own (sessionStorage outlives a reload, and nothing else); what is in them lies in
+ * IndexedDB until it has arrived.
  */
 const LIST = "sayso.uploads";
 const FILES = "files";
@@ -54,11 +55,22 @@ export function forget(id) {
   ask("readwrite", (files) => files.delete(id));
 }
 
-/** What was on its way when this page was left: [{name, file}], without `file` where it could not be kept. */
-export async function takeLeftBehind() {
+/** It lies in the folder of this conversation, called so. */
+export function hasArrived(id, name, conversation) {
+  list(listed().map((upload) => (upload.id === id ? { ...upload, arrived: name, conversation } : upload)));
+  ask("readwrite", (files) => files.delete(id));
+}
+
+/** What waited when this page was left: [{id, name, arrived}], with `arrived` what it is called if it lies in this
+ * conversation's folder; else {name, file}, without `file` where that could not be kept. */
+export async function takeLeftBehind(here) {
   const found = [];
-  for (const { id, name } of leftBehind.splice(0)) {
-    found.push({ name, file: await ask("readonly", (files) => files.get(id)) });
+  for (const { id, name, arrived, conversation } of leftBehind.splice(0)) {
+    if (arrived && conversation === here) {
+      found.push({ id, name, arrived });
+      continue;
+    }
+    if (!arrived) found.push({ name, file: await ask("readonly", (files) => files.get(id)) });
     forget(id);
   }
   for (const id of (await ask("readonly", (files) => files.getAllKeys())) ?? []) {

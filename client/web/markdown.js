@@ -23,8 +23,8 @@ function blocks(text, root) {
     const lines = block.split("\n").filter((line) => line.trim());
     if (!lines.length) continue;
     if (lines.every((line) => /^\s*([-*]|\d+[.)])\s/.test(line))) {
-      const list = make(/^\s*\d/.test(lines[0]) ? "ol" : "ul");
-      for (const line of lines) list.append(inline(words("li"), line.replace(/^\s*([-*]|\d+[.)])\s/, "")));
+      const list = words(/^\s*\d/.test(lines[0]) ? "ol" : "ul");
+      for (const line of lines) list.append(inline(make("li"), line.replace(/^\s*([-*]|\d+[.)])\s/, "")));
       root.append(list);
     } else if (lines.length > 1 && /^\|?[\s:|-]+\|[\s:|-]*$/.test(lines[1])) root.append(table(lines));
     else {
@@ -40,13 +40,13 @@ function blocks(text, root) {
 
 function table(lines) {
   const cells = (line) => line.replace(/^\s*\||\|\s*$/g, "").split("|").map((cell) => cell.trim());
-  const element = make("table");
+  const element = words("table");
   const head = element.createTHead().insertRow();
-  for (const cell of cells(lines[0])) head.append(inline(words("th"), cell));
+  for (const cell of cells(lines[0])) head.append(inline(make("th"), cell));
   const body = element.createTBody();
   for (const line of lines.slice(2)) {
     const row = body.insertRow();
-    for (const cell of cells(line)) row.append(inline(words("td"), cell));
+    for (const cell of cells(line)) row.append(inline(make("td"), cell));
   }
   const holder = scrolls(make("div", "", "table"), "Table");
   holder.append(element);

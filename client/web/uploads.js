@@ -4,7 +4,7 @@
  */
 import { $, button, icon, make, words } from "./dom.js";
 import { tell } from "./glance.js";
-import { forget, keep, takeLeftBehind } from "./kept.js";
+import { forget, hasArrived, keep, takeLeftBehind } from "./kept.js";
 
 /** With base64 two thirds of the longest message that every server takes. */
 const PIECE_BYTES = 32_768;
@@ -50,10 +50,16 @@ export class Uploads {
     }
   }
 
-  /** What was on its way when the page was loaded anew goes again from the beginning. */
-  async takeUp() {
-    for (const { name, file } of await takeLeftBehind()) {
-      if (file) {
+  /** What was on its way when the page was loaded anew goes again from the beginning; what had arrived in
+   * this conversation's folder still waits to be sent along. */
+  async takeUp(conversation) {
+    for (const { id, name, file, arrived } of await takeLeftBehind(conversation)) {
+      if (arrived) {
+        const upload = { id, kept: id, file: { name }, sent: 0, name: "", item: null, bar: make("progress") };
+        this.#files.set(id, upload);
+        this.#show(upload);
+        this.#waits(upload, arrived);
+      } else if (file) {
         this.add([file]);
         tell(`The page was loaded anew while ${name} was on its way: it is sent again.`);
       } else {
@@ -63,16 +69,14 @@ export class Uploads {
     }
   }
 
-  /** The server says how much it has. */
-  async got({ id, received = 0, name = "", problem = "" }) {
+  /** The server says how much it has, or what it is called in the folder of this conversation. */
+  async got({ id, received = 0, name = "", problem = "" }, conversation) {
     const upload = this.#files.get(id);
     if (!upload) return;
     if (problem) this.#refuse(upload, `${upload.file.name} was not taken. ${problem}`);
     else if (name) {
-      upload.name = name;
-      forget(upload.kept);
-      upload.bar.remove();
-      upload.item.setAttribute("aria-label", `${name}: will be sent along`);
+      hasArrived(upload.kept, name, conversation);
+      this.#waits(upload, name);
     } else if (received === upload.sent) await this.#sendPiece(upload, received);
     else this.#refuse(upload, `${upload.file.name} did not arrive: add it again.`);
   }
@@ -84,6 +88,7 @@ export class Uploads {
   /** The names of those that are there, for the request that they belong to; the row is empty then. */
   take() {
     const names = [...this.#files.values()].map(({ name }) => name);
+    for (const { kept } of this.#files.values()) forget(kept);
     this.#files.clear();
     $("files").replaceChildren();
     return names;
@@ -130,6 +135,12 @@ export class Uploads {
     upload.bar.setAttribute("aria-label", `Sending ${upload.file.name}`);
     item.append(icon("file"), words("span", upload.file.name), upload.bar, this.#away(upload));
     $("files").append(item);
+  }
+
+  #waits(upload, name) {
+    upload.name = name;
+    upload.bar.remove();
+    upload.item.setAttribute("aria-label", `${name}: will be sent along`);
   }
 
   #away(upload) {

@@ -34,9 +34,10 @@ export class View {
     new ResizeObserver(() => this.#follow()).observe(log);
   }
 
-  /** Words of a person, spoken or typed: a turn begins. */
-  asked(text) {
+  /** Words of a person, spoken or typed, and what was sent along with them: a turn begins. */
+  asked(text, files = []) {
     const turn = this.#begin(text);
+    if (files.length) turn.block.append(words("p", `With ${files.join(", ")}`, "note along"));
     this.#latest = turn;
     this.#log.append(turn.block);
     while (this.#log.childElementCount > MOST_TURNS) this.#log.children[1].remove();

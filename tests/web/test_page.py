@@ -178,7 +178,7 @@ def test_the_page_opens_without_a_server_and_says_so(tmp_path: Path, question: P
         expect(opened.locator("#files")).to_contain_text("sent again from the beginning")
         model.add(says("Good evening."))
         ask(opened, "evening")
-        expect(opened.locator(".turn").last).to_have_text("eveningGood evening.")
+        expect(opened.locator(".turn").last).to_have_text("eveningWith rain.csvGood evening.")
         expect(opened.locator(".note.bad")).to_have_count(0)
         expect(opened.locator(".you")).to_have_text(["hello", "noon", "evening"])
         opened.reload()

@@ -157,6 +157,23 @@ def test_files_go_up_and_come_down_again(house: House, question: Path, tmp_path:
         expect(opened.locator("#files [aria-label^='dropped']")).to_have_count(2)
 
 
+def test_lists_and_tables_are_laid_out_as_their_words_are_written(
+    house: House, question: Path
+) -> None:
+    house.model.add(says("- אחת\n- שתיים\n\n| יום | גשם |\n|---|---|\n| שני | 4.2 |\n"))
+    with page(question) as opened:
+        is_paired(opened, house.server, "--person", house.person)
+        ask(opened, "בעברית")
+        first, second = (opened.get_by_role("columnheader", name=name) for name in ("יום", "גשם"))
+        expect(second).to_be_visible()
+        ahead, behind = first.bounding_box(), second.bounding_box()
+        assert ahead is not None
+        assert behind is not None
+        assert ahead["x"] > behind["x"]
+        expect(opened.locator(".answer ul")).to_have_css("padding-left", "0px")
+        expect(opened.locator(".answer ul")).not_to_have_css("padding-right", "0px")
+
+
 STOPS_UPLOADS = """
   const send = WebSocket.prototype.send;
   WebSocket.prototype.send = function (data) {
@@ -190,9 +207,13 @@ def test_a_page_that_is_loaded_anew_sends_again_what_was_on_its_way(
         opened.reload()
         expect(opened.get_by_label("rain.csv: will be sent along")).to_be_visible()
         assert opened.evaluate(KEPT, False) == 0
+        opened.reload()
+        expect(opened.get_by_label("rain.csv: will be sent along")).to_be_visible()
         house.model.add(says("It rained."))
         ask(opened, "what is in it")
+        expect(opened.locator(".along")).to_have_text("With rain.csv")
         expect(opened.locator(".answer")).to_have_text("It rained.")
+        assert "rain.csv" in house.model.requests[-1].last
         opened.evaluate("sessionStorage.stopped = 1")
         opened.set_input_files("#picked", [wind])
         opened.wait_for_function(KEPT, arg=False)
