@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sayso.audio.cards import SoundCards, portaudio
+from sayso.audio.cards import Direction, SoundCards, portaudio
 from sayso.audio.devices import DeviceMicrophone, DeviceSpeaker
 from sayso.audio.errors import AudioError, NoPortAudio
 from sayso.audio.microphone import DeviceChange, FileMicrophone, Microphone, Pace
@@ -25,6 +25,8 @@ class Sound:
     speaker: Speaker
     audible: bool
     """Somebody, or some file, hears the loudspeaker: a device is there now."""
+    hears: bool = True
+    """So is one that can be spoken into."""
     notes: tuple[str, ...] = ()
     """What the person should know, in sentences."""
 
@@ -46,8 +48,8 @@ async def find_sound(
     tap: Tap | None = None,
     chosen: Chosen | None = None,
 ) -> Sound:
-    """The same as `patient_sound`, and tells whether a loudspeaker is there now: the server does
-    not speak to nobody."""
+    """The same as `patient_sound`, and tells whether a loudspeaker is there now, since the server
+    does not speak to nobody; and whether a microphone is."""
     sound = patient_sound(microphone, speaker, pace, changed, cards, tap, chosen)
     listens = isinstance(sound.microphone, DeviceMicrophone)
     speaks = isinstance(sound.speaker, DeviceSpeaker)
@@ -55,17 +57,19 @@ async def find_sound(
         return sound
     try:
         machine = await asyncio.to_thread(cards)
-        if speaks:
-            await asyncio.to_thread(machine.find, "output")
     except NoPortAudio as error:
         if listens:
-            sound = replace(sound, microphone=None)
+            sound = replace(sound, microphone=None, hears=False)
         if speaks:
             sound = replace(sound, speaker=silent_speaker(), audible=False)
         return replace(sound, notes=(str(error),))
     except AudioError:
-        return replace(sound, audible=False)
-    return sound
+        return replace(sound, audible=not speaks, hears=not listens)
+    return replace(
+        sound,
+        audible=not speaks or await asyncio.to_thread(_has, machine, "output"),
+        hears=not listens or await asyncio.to_thread(_has, machine, "input"),
+    )
 
 
 def patient_sound(
@@ -89,6 +93,14 @@ def patient_sound(
         return Sound(heard, files.speaker, audible=True)
     loud = DeviceSpeaker(speaker or chosen.loudspeaker, changed, cards, tap)
     return Sound(heard, loud, audible=True)
+
+
+def _has(machine: SoundCards, direction: Direction) -> bool:
+    try:
+        machine.find(direction)
+    except AudioError:
+        return False
+    return True
 
 
 def _path(name: str) -> Path:

@@ -169,7 +169,7 @@ async def _plainly(arguments: argparse.Namespace) -> int:
     talking = PlainTalking(screen)
     keeper = keep_files(talking, arguments.server)
     session, sound, talking.hands_free = await _session(arguments, keeper)
-    return await talking.run(session, sound.microphone, arguments.hotkey)
+    return await talking.run(session, sound, arguments.hotkey)
 
 
 async def _on_screen(arguments: argparse.Namespace) -> int:

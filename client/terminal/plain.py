@@ -68,6 +68,8 @@ class PlainScreen:
         self._replying = False
         self._trouble = ""
         self._waits = waits
+        self._asked = ""
+        """The code that the person read, or heard read, when they were asked about it."""
 
     def show(self, seen: Seen) -> None:
         match seen:
@@ -126,14 +128,17 @@ class PlainScreen:
     def _code(self, message: Message) -> None:
         match message:
             case CodeStart(language=language, code=code):
-                self.say(f"Running {language}:\n{indented(clean.code(code))}")
+                known, self._asked = code == self._asked, ""
+                shown = "." if known else f":\n{indented(clean.code(code))}"
+                self.say(f"Running {language}{shown}")
             case CodeOut():
                 self._output(message)
             case CodeEnd(status=status, seconds=seconds, detail=detail):
                 self.say(f"Ended ({status}, {seconds:.1f} s). {detail}".rstrip())
                 for line in changed(message.changes):
                     self.say(f"  {line}")
-            case ApprovalRequest():
+            case ApprovalRequest(code=code):
+                self._asked = code
                 self.say(question(message))
             case ApprovalDone(decision=decision):
                 self.say(SETTLED[decision])

@@ -19,6 +19,7 @@ from sayso.client.link_events import LinkChange
 from sayso.client.once import Ask, put
 from sayso.client.seen import Seen
 from sayso.client.session import Session
+from sayso.client.sound import Sound
 from sayso.client.terminal import slash
 from sayso.client.terminal.consent import understand
 from sayso.client.terminal.keyboard import DIFF, LONGEST_TEXT, TWICE_SECONDS
@@ -82,8 +83,9 @@ class PlainTalking:
                 case ApprovalDone() | Conversation() | TurnState(work="idle"):
                     self._request = None
 
-    async def run(self, session: Session, microphone: Microphone | None, hotkey: str = "") -> int:
+    async def run(self, session: Session, sound: Sound, hotkey: str = "") -> int:
         """Goes on until the person leaves, or the server refuses us."""
+        microphone = sound.microphone
         loop = asyncio.get_running_loop()
         press = partial(self._press, session)
         anywhere = Hotkey(hotkey, press, session.release) if hotkey else None
@@ -91,8 +93,11 @@ class PlainTalking:
         self._how = HANDS_FREE if self.hands_free else TALK
         if anywhere:
             self._how = f"Hold {hotkey} anywhere on the desktop to talk. {self._how}"
-        self._deaf = microphone is None
-        self._screen.say(TYPE if self._deaf else self._how)
+        self._deaf = not sound.hears
+        if not self._deaf:
+            self._screen.say(self._how)
+        elif microphone is None:
+            self._screen.say(TYPE)
         with quiet():
             return await self._until_left(session, microphone, anywhere)
 
