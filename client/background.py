@@ -87,7 +87,7 @@ def _start(command: Sequence[str], environment: Mapping[str, str]) -> list[str]:
     known = [name for name in PASSED_ON if environment.get(name)]
     return [
         f"ExecStart={' '.join(map(_quoted, command))}",
-        *(f"Environment={_quoted(f'{name}={environment[name]}')}" for name in known),
+        *(f"Environment={_set(f'{name}={environment[name]}')}" for name in known),
     ]
 
 
@@ -96,6 +96,11 @@ def _unit(**sections: Sequence[str]) -> str:
 
 
 def _quoted(word: str) -> str:
-    """As systemd reads it: `%` and `$` mean something there."""
-    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    """A word of a command as systemd reads it: `$` means something there."""
+    return _set(word).replace("$", "$$")
+
+
+def _set(word: str) -> str:
+    """As systemd reads it anywhere: `%` means something."""
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{escaped}"'

@@ -23,12 +23,12 @@ COMMAND = ["/opt/my python", "-m", "sayso.client.command", "talk", "--wake", 'a 
 
 
 def test_a_unit_of_systemd_starts_it_after_login_and_again_when_it_fails() -> None:
-    unit = systemd_unit(COMMAND, {"SAYSO_HOME": "/h", "SECRET_API_KEY": "k"})
+    unit = systemd_unit(COMMAND, {"SAYSO_HOME": "/h $x%", "SECRET_API_KEY": "k"})
     lines = unit.splitlines()
     (start,) = (line for line in lines if line.startswith("ExecStart="))
     words = shlex.split(start.removeprefix("ExecStart="))
     assert words == [*COMMAND[:-1], 'a "b" 100%% $$X']
-    assert 'Environment="SAYSO_HOME=/h"' in lines
+    assert 'Environment="SAYSO_HOME=/h $x%%"' in lines
     assert "Restart=on-failure" in lines
     assert "WantedBy=default.target" in lines
     assert "SECRET" not in unit
