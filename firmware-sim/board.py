@@ -201,6 +201,7 @@ class Board:
         report.overflows += diary.overflows
         report.acknowledged_samples += diary.acknowledged
         report.latencies += diary.latencies
+        report.trouble = device.trouble
         report.most_capture_bytes = max(report.most_capture_bytes, device.most_capture_bytes)
         report.most_play_bytes = max(report.most_play_bytes, device.most_play_bytes)
 

@@ -14,7 +14,7 @@ from sayso.firmware_sim.board import Board, read_question
 from sayso.firmware_sim.device import Device
 from sayso.firmware_sim.faults import WrongFault, parse
 from sayso.firmware_sim.fleet import Fleet, run_fleet
-from sayso.firmware_sim.led import LIGHTS, Light
+from sayso.firmware_sim.led import LIGHTS, Light, State
 from sayso.firmware_sim.nvs import Nvs, Stored
 from sayso.firmware_sim.portal import Portal
 from sayso.firmware_sim.scene import Report, Scene
@@ -93,6 +93,7 @@ async def _through_portal(nvs: Nvs, options: argparse.Namespace) -> Stored:
     portal = Portal(nvs, Setup(networks))
     port = await portal.open(options.portal_port)
     _say(f"The device waits to be set up at http://127.0.0.1:{port}/")
+    Screen().tell(0.0, "portal")
     try:
         return await portal.set_up()
     finally:
@@ -112,8 +113,11 @@ class Screen:
         self._colours = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
     def show(self, elapsed: float, device: Device) -> None:
-        light = LIGHTS[device.state]
-        line = f"{device.state:12} light {light.name} {light.way}  {device.trouble}".rstrip()
+        self.tell(elapsed, device.state, device.trouble)
+
+    def tell(self, elapsed: float, state: State, trouble: str = "") -> None:
+        light = LIGHTS[state]
+        line = f"{state:12} light {light.name} {light.way}  {trouble}".rstrip()
         if line != self._shown:
             self._shown = line
             _say(f"{elapsed:7.2f} s  {self._lamp(light)}{line}")

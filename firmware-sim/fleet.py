@@ -1,7 +1,8 @@
 """Many devices in one process, for load: all connected, some of them talking."""
 
 import asyncio
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from statistics import quantiles
 
@@ -39,6 +40,8 @@ class FleetReport:
     lost_samples: int
     control_p95_ms: float
     failures: tuple[str, ...]
+    troubles: Mapping[str, int]
+    """Why devices did not come in, and how many."""
 
     @property
     def is_good(self) -> bool:
@@ -51,7 +54,8 @@ class FleetReport:
         heard = f"{self.answered} of {self.talking} heard their answer"
         lost = f"{self.lost_samples} samples lost"
         asked = f"control messages answered within {self.control_p95_ms:.1f} ms (p95)"
-        return "\n".join([f"{came}, {heard}", f"{lost}; {asked}", *self.failures])
+        why = [f"{count} did not come in: {trouble}" for trouble, count in self.troubles.items()]
+        return "\n".join([f"{came}, {heard}", *why, f"{lost}; {asked}", *self.failures])
 
 
 async def run_fleet(
@@ -105,4 +109,5 @@ def _sum_up(fleet: Fleet, reports: list[Report]) -> FleetReport:
         lost_samples=sum(r.captured_samples - r.acknowledged_samples for r in reports),
         control_p95_ms=p95 * 1_000,
         failures=tuple(report.failure for report in reports if report.failure),
+        troubles=Counter(r.trouble for r in reports if r.trouble and not r.connected),
     )

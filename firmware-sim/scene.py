@@ -35,5 +35,7 @@ class Report:
     most_play_bytes: int = 0
     latencies: list[float] = field(default_factory=list)
     """Seconds from each ping to its pong."""
+    trouble: str = ""
+    """What its light told at the end."""
     failure: str = ""
     """Why the run counts as failed: the device's memory did not hold what came."""

@@ -226,6 +226,17 @@ async def test_an_answer_of_any_rate_fits_and_has_no_gap_whichever_way_the_quart
     assert report.most_play_bytes <= PLAY_BYTES
 
 
+@pytest.mark.thorough
+@pytest.mark.virtual_time(limit_s=7_200)
+@pytest.mark.parametrize("ppm", [-200, 200])
+async def test_an_hour_of_answer_has_no_gap_whichever_way_the_quartz_errs(ppm: int) -> None:
+    air = Air(answer_s=3_600.0, rate=8_000)
+    report = await Board(STORED, QUESTION, radio=air.radio, ppm=ppm).run(3_700)
+
+    assert (report.answers, report.gaps, report.failure) == (1, 0, "")
+    assert report.most_play_bytes <= PLAY_BYTES
+
+
 @pytest.mark.parametrize("ppm", [-200.0, 200.0])
 def test_a_quartz_errs_by_so_much_in_an_hour_and_not_more(ppm: float) -> None:
     quartz, now, pieces = Quartz(0.0, ppm), 0.0, 0
@@ -252,6 +263,16 @@ async def test_a_fleet_joins_and_those_who_talk_are_answered_where_they_want() -
     assert result.control_p95_ms < 50
     wanted = sorted(hello.conversation for hello in air.hellos)
     assert wanted == [""] * 9 + ["kitchen", "kitchen", "study"]
+
+
+async def test_a_fleet_tells_why_devices_were_turned_away() -> None:
+    refusal = m.Error("too_many", "This device is connected twice already.", retry_ms=5_000)
+    result = await run_fleet(
+        STORED, Fleet(3, 1, QUESTION.say, 8.0), radio=Air(refusal=refusal).radio
+    )
+
+    assert not result.is_good
+    assert "3 did not come in: This device is connected twice already." in result.summary
 
 
 async def test_a_fleet_that_nobody_answers_is_no_good() -> None:
