@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import TypedDict
 
@@ -48,12 +49,17 @@ with open('tally', 'a') as file: file.write('x')
 time.sleep(0.3)
 print('ended', flush=True)
 """
+STORIES = 1_000
+"""More than anybody asks for: what was said before is not synthesized again."""
 FLAGS = ("--set=approvals.mode=workspace", "--set=agent.day_steps=100000")
 REPLIES = (
     Reply(says=["It is done."], when="ended"),
     Reply(says=["It was lost."], when="interpreter"),
     runs(CODE, "I run it. ", when="run"),
-    Reply(says=["First comes this. ", "Then comes that."], between_s=0.1, when="tell"),
+    *(
+        Reply(says=[f"Story {n} begins. ", f"Story {n} ends."], between_s=0.1, when=f"story {n},")
+        for n in range(STORIES)
+    ),
     says("I am here."),
 )
 QUESTION = "Is anybody there?"
@@ -145,8 +151,11 @@ async def _speak(device: Visitor) -> None:
     await device.speak(_question())
 
 
+_stories = count()
+
+
 async def _have_told(device: Visitor) -> None:
-    await device.say(m.Text("tell me something"))
+    await device.say(m.Text(f"tell me story {next(_stories)}, please"))
 
 
 async def _have_run(device: Visitor) -> None:
