@@ -74,6 +74,9 @@ loudspeaker's own distortion lies there, which no filter takes out."""
 ADDED = 1.25
 """So many times what came in (1 dB) cannot be left of it: the filter adds an echo that is no longer
 there, because the delay has jumped."""
+TRUSTED_FRAMES = 500
+"""After a pause of 10 s the room must show that it is still the same, which takes a fifth of a second
+where it is: the device may have been moved, and clocks that differ have moved the echo."""
 STRICT_LEARNS_FRAMES = 125
 """The first 2.5 s that a loudspeaker sounds WebRTC's canceller lets too much of it through."""
 
@@ -96,12 +99,20 @@ class EchoCanceller:
         self._strict_learns = STRICT_LEARNS_FRAMES
         self._filter = KalmanFilter()
         self._judge = _Judge()
+        self._waited = 0
+        """Frames without an echo until now."""
 
     def take(self, near: bytes, far: bytes | None) -> Heard:
         """`far` None: nothing has been played for so long that there is no echo."""
         if far is None:
-            self._filter.wait()
+            self._waited += 1
+            if self._waited < TRUSTED_FRAMES:
+                self._filter.wait()
+            elif self._waited == TRUSTED_FRAMES:
+                self._judge = _Judge()
+                self._strict_learns = STRICT_LEARNS_FRAMES
             return Heard(near, near)
+        self._waited = 0
         near_steps, far_steps = _steps(near), _steps(far)
         strict = self._strict.process(near_steps, far_steps).astype("<i2", copy=False).tobytes()
         near_samples, far_samples = near_steps / FULL_SCALE, far_steps / FULL_SCALE
@@ -201,26 +212,31 @@ class KalmanFilter:
         self._last = far
         echo = np.fft.irfft((self._room * self._far).sum(axis=0))[block:]
         rest: Floats = near - echo
-        if _power(far) > AUDIBLE:
+        sounds = _power(far) > AUDIBLE
+        if sounds:
             self._heard += (1 - MOVING_MEMORY) * (_power(near) - self._heard)
             self._left += (1 - MOVING_MEMORY) * (_power(rest) - self._left)
         error = np.fft.rfft(np.concatenate([np.zeros(block), rest]))
         self._noise = NOISE_MEMORY * self._noise + (1 - NOISE_MEMORY) * np.abs(error) ** 2
-        self._learn(error)
+        self._learn(error, of_drift=sounds)
         return rest
 
-    def _learn(self, error: NDArray[np.complex128]) -> None:
+    def _learn(self, error: NDArray[np.complex128], *, of_drift: bool) -> None:
         power = np.abs(self._far) ** 2
         gain = self._doubt / (0.5 * (self._doubt * power).sum(axis=0) + 2 * self._noise + 1e-10)
         self._doubt = (1 - 0.5 * gain * power) * self._doubt
         step = self._within(gain * self._far.conj() * error)
-        # A room that only comes later turns each frequency by as much as its delay grows.
+        if of_drift:
+            self._follow_drift(step)
+        self._room += step
+        self._move_on(1)
+
+    def _follow_drift(self, step: NDArray[np.complex128]) -> None:
+        """A room that only comes later turns each frequency by as much as its delay grows."""
         turned = float((self._turns * (self._room.conj() * step).imag).sum())
         size = float((self._turns**2 * np.abs(self._room) ** 2).sum())
         drift = self.drift - DRIFT_LEARNT * turned / (size + 1e-10) / self._block
         self.drift = max(-LARGEST_DRIFT, min(LARGEST_DRIFT, drift))
-        self._room += step
-        self._move_on(1)
 
     def _move_on(self, blocks: int) -> None:
         """So much later the room is a little less certain, and the clocks are further apart."""

@@ -225,6 +225,41 @@ def test_clocks_that_run_apart_are_followed_in_pauses_too(ppm: float) -> None:
     assert decibels(near[22 * RATE :], rest[22 * RATE :]) > 10
 
 
+def an_answer() -> Floats:
+    """Of seven seconds, and one of silence."""
+    far = speechlike(8, 1)
+    far[7 * RATE :] = 0
+    return far
+
+
+def before_and_after_a_pause(before: Floats, after: Floats, far: Floats) -> Floats:
+    """What decides after a pause of four minutes, where the same is played again."""
+    canceller = EchoCanceller()
+    gates = []
+    for near in (before, after):
+        for at in range(0, len(far), FRAME_SAMPLES):
+            part = slice(at, at + FRAME_SAMPLES)
+            gates.append(canceller.take(pcm(near[part]), pcm(far[part])).gate)
+        for _ in range(240 * RATE // FRAME_SAMPLES):
+            canceller.take(silence(FRAME_SAMPLES), None)
+    return floats(b"".join(gates))[len(far) :]
+
+
+def test_after_a_long_pause_in_which_the_clocks_ran_apart_its_own_voice_is_no_voice() -> None:
+    far = an_answer()
+    gate = before_and_after_a_pause(room(far, -10, 0.05), room(far, -10, 0.062), far)
+    assert not gate.any()
+
+
+def test_after_a_long_pause_in_the_same_room_a_voice_is_heard_at_once() -> None:
+    far, voice = an_answer(), speechlike(8, 2)
+    voice[: RATE // 2] = 0
+    echo = room(far, -10, 0.05)
+    gate = before_and_after_a_pause(echo, echo + voice, far)
+    begins = slice(RATE // 2, RATE)
+    assert decibels(voice[begins], gate[begins] - voice[begins]) > 10
+
+
 def test_a_delay_that_jumps_is_found_again() -> None:
     far = speechlike(12, 1)
     before, after = room(far, -6, 0.07), room(far, -6, 0.02)
