@@ -75,8 +75,8 @@ ADDED = 1.25
 """So many times what came in (1 dB) cannot be left of it: the filter adds an echo that is no longer
 there, because the delay has jumped."""
 TRUSTED_FRAMES = 500
-"""After a pause of 10 s the room must show that it is still the same, which takes a fifth of a second
-where it is: the device may have been moved, and clocks that differ have moved the echo."""
+"""After a pause of 10 s the room must show that it is still the same, which takes a fifth of a
+second where it is: the device may have been moved, and clocks that differ have moved the echo."""
 STRICT_LEARNS_FRAMES = 125
 """The first 2.5 s that a loudspeaker sounds WebRTC's canceller lets too much of it through."""
 

@@ -5,10 +5,11 @@ Said over an answer, and alone, these words ask for nothing else; anywhere else 
 
 import re
 
+HURRIED = frozenset({"start", "star"})
 _WORD = re.compile(r"\w+")
-_STOP = re.compile(r"(the )?(start|star|stock)( that)?")
 
 
 def is_hurried_stop(text: str) -> bool:
     """Whether the whole of it is what a hurried "stop" is taken for."""
-    return _STOP.fullmatch(" ".join(_WORD.findall(text.lower()))) is not None
+    words = _WORD.findall(text.lower())
+    return len(words) == 1 and words[0] in HURRIED

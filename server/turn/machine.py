@@ -126,7 +126,7 @@ class TurnMachine:
     @_on.register
     def _(self, event: events.ListenStarted) -> None:
         utterance = self._ears.open(event)
-        utterance.over_speech = self._is_over_speech(utterance)
+        self._note_what_it_is_over(utterance)
         if not utterance.hands_free:
             self._make_room_for_words(event.device)
 
@@ -146,7 +146,7 @@ class TurnMachine:
     def _(self, event: events.VoiceBegan) -> None:
         if utterance := self._ears.get(event.utterance):
             utterance.voice_began(event.sample)
-            utterance.over_speech = self._is_over_speech(utterance)
+            self._note_what_it_is_over(utterance)
             self._mouth.duck(utterance.device)
 
     @_on.register
@@ -161,8 +161,10 @@ class TurnMachine:
         elif self._mouth.device == device:
             self._mouth.silence()
 
-    def _is_over_speech(self, utterance: Utterance) -> bool:
-        return self._mouth.is_speaking or utterance.began_at < self._mouth.quiet_since
+    def _note_what_it_is_over(self, utterance: Utterance) -> None:
+        quiet = utterance.began_at >= self._mouth.quiet_since
+        utterance.over_speech = self._mouth.is_speaking or not quiet
+        utterance.over_question = self._mouth.is_asking
 
     # --- what was said ---
 
@@ -207,11 +209,10 @@ class TurnMachine:
         return utterance.is_aside and is_murmur(event.text) and not answers
 
     def _is_stop(self, event: events.Heard, utterance: Utterance) -> bool:
-        """Also a hurried one over an answer; over a question "start" may be an answer."""
+        """Also a hurried one over an answer; over a question it may be what is answered."""
         if event.meaning == "stop":
             return True
-        awaited = self._is_awaited_by(utterance.device)
-        return utterance.is_aside and is_hurried_stop(event.text) and not awaited
+        return utterance.is_aside and not utterance.over_question and is_hurried_stop(event.text)
 
     def _said(self, event: events.Heard, utterance: Utterance) -> None:
         device = utterance.device

@@ -60,6 +60,11 @@ class Mouth:
         return self._held_until is not None
 
     @property
+    def is_asking(self) -> bool:
+        """What it says ends with a question, as far as it is known."""
+        return self._speech is not None and self._speech.asks
+
+    @property
     def device(self) -> str | None:
         """To whom it speaks."""
         return self._speech.device if self._speech else None

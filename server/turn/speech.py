@@ -38,6 +38,8 @@ class Speech:
         self._sent = 0
         self._played = 0
         self._words: list[Word] = []
+        self.asks = False
+        """What was given to it last is a question."""
         self._answer_at: int | None = None
         """The sample at which the answer's own words begin, after what only fills a silence."""
 
@@ -95,6 +97,7 @@ class Speech:
         start = self._length
         self._audio += chunk.pcm
         words = tuple(Word(w.text, w.start + start, w.end + start) for w in chunk.words)
+        self.asks = chunk.text.rstrip().endswith("?")
         if not is_aside(chunk.text):
             self._words.extend(words or (Word(chunk.text, start, self._length),))
         if not is_filler(chunk.text) and self._answer_at is None:

@@ -47,6 +47,8 @@ class Utterance:
         self.released_at: float | None = None
         self.over_speech = False
         """It began while Sayso was speaking: no yes to a question that was not heard out."""
+        self.over_question = False
+        """It began while Sayso was asking something: perhaps it is the answer."""
         self._first_sample_at = self.began_at
         self._voice = not self.hands_free
         self._cap_at = now + UTTERANCE_CAP_S

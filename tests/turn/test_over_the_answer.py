@@ -84,7 +84,7 @@ def test_the_sounds_of_a_listener_ask_for_nothing(said: str) -> None:
     assert not s.told(m.SpeechStop)
 
 
-@pytest.mark.parametrize("said", ["Start.", "Star", "the start.", "Stock that."])
+@pytest.mark.parametrize("said", ["Start.", "Star"])
 def test_a_hurried_stop_that_was_taken_for_another_word_ends_the_answer(said: str) -> None:
     s = speaking()
     utterance = s.voice()
@@ -94,7 +94,7 @@ def test_a_hurried_stop_that_was_taken_for_another_word_ends_the_answer(said: st
     assert len(s.all(effects.Think)) == 1
 
 
-@pytest.mark.parametrize("said", ["Start the timer.", "Okay, start.", "a star is born"])
+@pytest.mark.parametrize("said", ["Start the timer.", "Okay, start.", "The star."])
 def test_words_that_only_begin_like_a_hurried_stop_are_a_request(said: str) -> None:
     s = speaking()
     s.hear(s.voice(), said)
@@ -109,13 +109,15 @@ def test_when_nothing_is_said_start_is_a_request() -> None:
 
 
 def test_start_over_a_question_is_no_hurried_stop() -> None:
-    question = m.ApprovalRequest("1", "n", "code", "sort()", "/w")
     s = Scene()
     s.join()
-    s.say("sort my files")
-    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", question))
-    s.synthesize("May I run this?", 1.0)
-    s.play(0.3)
+    s.say("what about my backup")
+    s.reply("It is old. Shall I start it, or wait?")
+    s.synthesize("It is old.", 1.0)
+    s.synthesize("Shall I start it, or wait?", 1.0)
+    s.end_work()
+    s.end_mouth()
+    s.play(1.9)
     s.hear(s.voice(), "Start.")
     assert s.all(effects.Think)[-1].text == "Start."
 
