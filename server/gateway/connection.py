@@ -24,7 +24,7 @@ from sayso.server.gateway.translate import event_of, heard
 log = logging.getLogger(__name__)
 
 LOOKS = 6
-"""At a client that takes nothing, before it is let go."""
+"""In a row at which a client has taken nothing, before it is let go."""
 
 MAY_NOT_APPROVE = "This device may look on, but not decide: answer on another one."
 
@@ -110,20 +110,21 @@ class Connection:
             await self._until_taken()
 
     async def _until_taken(self) -> None:
-        """The line is full: wait for as long as it moves, and no more than may waits meanwhile."""
-        before, still = taken(self._socket.transport), 1
+        """The line is full: wait for as long as it moves, unless more waits behind it than may."""
+        before, still = taken(self._socket.transport), 0
         while still < LOOKS:
             if self._outbox.overflowed:
                 raise ClientIsSlowError
+            look = asyncio.timeout(self._limits.send_s / LOOKS)
             try:
-                async with asyncio.timeout(self._limits.send_s / LOOKS):
+                async with look:
                     return await self._socket.drain()
-            except TimeoutError:
-                now = taken(self._socket.transport)
-                still = 1 if now > before else still + 1
-                before = now
             except OSError:
-                return None  # It broke: whoever sends or reads next is told.
+                if not look.expired():
+                    return None  # It broke: whoever sends or reads next is told.
+            now = taken(self._socket.transport)
+            still = 0 if now > before else still + 1
+            before = now
         raise ClientIsSlowError
 
     async def _read(self) -> None:

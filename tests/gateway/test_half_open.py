@@ -12,6 +12,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from sayso.protocol import messages as m
 from sayso.protocol.version import SPOKEN
+from sayso.server.gateway.connection import LOOKS
 from sayso.server.gateway.limits import Limits
 from sayso.server.turn.events import Ticket
 from tests.gateway.house import TOKEN, WAIT_S, House, hear, open_house, open_network_house, say
@@ -86,6 +87,14 @@ async def reader_of_little(house: House, buffer: int = 65_536) -> AsyncIterator[
         socket_.transport.abort()
 
 
+async def read_a_little(socket_: ClientConnection) -> None:
+    """What its buffers hold, which is half a message."""
+    socket_.transport.resume_reading()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    socket_.transport.pause_reading()
+
+
 @pytest.mark.slow
 async def test_a_line_that_is_slow_and_moves_is_waited_for() -> None:
     limits = Limits(send_s=0.9)
@@ -94,12 +103,9 @@ async def test_a_line_that_is_slow_and_moves_is_waited_for() -> None:
             house.outlets["slow"].tell(m.ReplyDelta("x" * 60_000), Ticket(1, 0))
 
         async def read_slowly() -> None:
-            while True:  # what its buffers hold, which is half a message
+            while True:
                 await asyncio.sleep(limits.send_s / 2)
-                socket_.transport.resume_reading()
-                await asyncio.sleep(0)
-                await asyncio.sleep(0)
-                socket_.transport.pause_reading()
+                await read_a_little(socket_)
 
         reading = asyncio.create_task(read_slowly())
         heard = [await hear(socket_) for _ in range(LONG_MESSAGES)]
@@ -107,6 +113,18 @@ async def test_a_line_that_is_slow_and_moves_is_waited_for() -> None:
         await asyncio.gather(reading, return_exceptions=True)
         assert all(isinstance(message, m.ReplyDelta) for message in heard)
         assert house.gone == []
+
+
+@pytest.mark.slow
+async def test_who_took_something_a_moment_ago_has_its_whole_time() -> None:
+    limits = Limits(send_s=1.8)
+    async with open_house(limits) as house, reader_of_little(house, 8_192) as socket_:
+        for _ in range(LONG_MESSAGES):
+            house.outlets["slow"].tell(m.ReplyDelta("x" * 60_000), Ticket(1, 0))
+        await asyncio.sleep(limits.send_s / LOOKS / 4)
+        await read_a_little(socket_)
+        took = await gone(house)
+        assert took >= limits.send_s, took
 
 
 async def test_more_than_may_wait_ends_a_stuck_line_before_its_time() -> None:
