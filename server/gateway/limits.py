@@ -25,10 +25,11 @@ class Limits:
     send_s: float = 3.0
     """Seconds for which a client may take nothing at all while more waits than its line holds. One
     that is slow and goes on taking is waited for: speech and talk never fill a line, and whoever
-    is let go by mistake comes back and has lost nothing."""
+    is let go by mistake comes back and has lost nothing. On Linux `vanished_s` bounds it, too."""
     vanished_s: float = 4.5
     """Seconds for which a client's machine may leave unacknowledged what it was sent: then it is
-    gone, without a word. Telephones that change their cell are silent for two or three."""
+    gone, without a word. Telephones that change their cell are silent for two or three. To the
+    system it is the same where a client takes nothing: that, too, lasts no longer."""
     unsent_bytes: int = 65_536
     """What the system may hold of what the line does not take yet: more than a second of speech,
     and little to stand before what can't wait."""

@@ -6,12 +6,13 @@ Where the system has no such option, what it would tell is found out later, by t
 import asyncio
 import socket
 import struct
+import sys
 from contextlib import suppress
 
 from sayso.server.gateway.limits import Limits
 
 ACKNOWLEDGED_AT = 120
-"""Of tcp_info (linux/tcp.h): how many bytes the other end has acknowledged, as a u64."""
+"""Of Linux's tcp_info (linux/tcp.h): how many bytes the other end has acknowledged, as a u64."""
 TCP_INFO_BYTES = 128
 
 
@@ -34,9 +35,9 @@ def tend(transport: asyncio.BaseTransport, limits: Limits) -> None:
 
 def taken(transport: asyncio.WriteTransport) -> int:
     """A number that grows whenever the client takes some of what it is sent."""
-    if (option := getattr(socket, "TCP_INFO", None)) is not None:
+    if sys.platform == "linux":  # elsewhere TCP_INFO is laid out differently
         with suppress(OSError, struct.error):
             line = transport.get_extra_info("socket")
-            told = line.getsockopt(socket.IPPROTO_TCP, option, TCP_INFO_BYTES)
+            told = line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TCP_INFO_BYTES)
             return int(struct.unpack_from("=Q", told, ACKNOWLEDGED_AT)[0])
     return -transport.get_write_buffer_size()

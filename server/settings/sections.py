@@ -245,10 +245,12 @@ class Gateway:
     """Messages of one device that are read in the long run; one that plays sends ten or twenty."""
     send_s: Annotated[float, Between(0.1, 60)] = 3.0
     """Seconds for which a device may take nothing at all of what waits for it; then it counts as
-    one that has stopped reading, and is let go. A line that is slow but moves is waited for."""
+    one that has stopped reading, and is let go. A line that is slow but moves is waited for. On
+    Linux more than `gateway.vanished_s` changes nothing: raise both."""
     vanished_s: Annotated[float, Between(1, 600)] = 4.5
-    """Seconds for which what a device was sent may stay unacknowledged; then it is gone, without a
-    word. Raise it where devices come over a line that stalls for longer."""
+    """Seconds for which what a device was sent may stay unacknowledged, or what waits for it
+    untaken; then it is gone, without a word. Raise it where devices come over a line that stalls
+    for longer. It is Linux that tells; elsewhere this changes nothing."""
     waiting_mb: Annotated[int, Between(1, 64)] = 4
     """Megabytes that may wait for a device that reads slowly; more is likewise one that has stopped
     reading."""
