@@ -103,7 +103,7 @@ class LitellmModel:
         self._secret = api_key
         self._options = {key: value for key, value in given.items() if value is not None}
         self._litellm: Any = None
-        self._is_asked = asyncio.Event()
+        self._is_asked = False
 
     def __repr__(self) -> str:
         return f"LitellmModel({self._model!r})"
@@ -137,12 +137,10 @@ class LitellmModel:
         That call is made in this event loop, as those that follow are: litellm shares its clients
         between calls, and one that another loop closed would fail them all.
         """
-        await in_background(self._load, LOADING)
-        if self._is_asked.is_set():
-            return  # The one who waits does in the event loop what would be rehearsed now.
-        await in_background(self._rehearse, LOADING)
-        if self._is_asked.is_set():
-            return
+        for step in (self._load, self._rehearse):
+            await in_background(step, LOADING)
+            if self._is_asked:
+                return  # The one who waits does in the event loop what would be rehearsed now.
         with closing_now(socket.socket()) as nobody, suppress(Exception):
             nobody.bind(("127.0.0.1", 0))  # taken, and not listening: every call is refused
             port = nobody.getsockname()[1]
@@ -152,7 +150,7 @@ class LitellmModel:
         self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
     ) -> AsyncGenerator[Delta, None]:
         """Answer. Raises ModelError."""
-        self._is_asked.set()
+        self._is_asked = True
         if self._litellm is None:
             await in_background(self._load, LOADING)
         stream, chunk = await self._begin(messages, tools)
