@@ -66,15 +66,17 @@ PARTS = ("ears", "voice", "language model", "code", "log")
 class App:
     """Use it as an async context manager; `start` makes it ready."""
 
-    def __init__(self, home: Home, settings: Settings, senses: Senses) -> None:
+    def __init__(
+        self, home: Home, settings: Settings, senses: Senses, telemetry: Telemetry
+    ) -> None:
         self._home = home
         self._settings = settings
         self._senses = senses
         self._policy = policy_of(settings)
         self._stack = AsyncExitStack()
         self._shelf = Shelf()
-        self._telemetry = Telemetry()
-        self._builder = Builder(home, settings, self._stack, self._telemetry.watch_part)
+        self._telemetry = telemetry
+        self._builder = Builder(home, settings, self._stack, telemetry.watch_part)
         self._devices = Devices(home.state / "devices.json")
         self._listener = Listener(
             self,
@@ -124,8 +126,6 @@ class App:
             self._builder.ground(),
             Instinct.awake(event_log, self._remind),
         )
-        for name, look in self._senses.parts.items():
-            self._telemetry.watch_part(name, look)
         shared = Shared(
             home=self._home,
             settings=self._settings,

@@ -35,16 +35,18 @@ MOST_HEARING_THREADS = 4
 class Senses:
     """Use it as an async context manager: both begin to load with it, and end with it."""
 
-    def __init__(self, home: Home, settings: Settings) -> None:
+    def __init__(
+        self, home: Home, settings: Settings, watch: Callable[[str, Callable[[], Part]], None]
+    ) -> None:
         self._settings = settings
+        self._watch = watch
+        """Takes a part's name, and how to find out how it is."""
         self._shelf = Shelf(home)
         self._stack = AsyncExitStack()
         self._hearing: asyncio.Task[Recognizer]
         self._speaking: asyncio.Task[Voices]
         self.findings: dict[str, Finding] = {}
         """How each is, by its name."""
-        self.parts: dict[str, Callable[[], Part]] = {}
-        """How to find out how each is at the moment; of those that there are."""
 
     async def __aenter__(self) -> Self:
         self._hearing = asyncio.create_task(self._hear(), name="getting ears")
@@ -77,7 +79,7 @@ class Senses:
             options = WhisperOptions(threads=wanted.threads or most_threads(), language=language)
             whisper = WhisperRecognizer(chosen.model.path, options=options)
             self._stack.push_async_callback(whisper.close)
-            self.parts["ears"] = lambda: Part(whisper.state == "ready", whisper.restarts)
+            self._watch("ears", lambda: Part(whisper.state == "ready", whisper.restarts))
             await whisper.start()
         except (ModelFileError, SpeechError) as error:
             self._missing("ears", error)
@@ -96,7 +98,7 @@ class Senses:
                 most=wanted.loaded,
             )
             self._stack.push_async_callback(choir.close)
-            self.parts["voice"] = lambda: Part(choir.state == "ready", choir.restarts)
+            self._watch("voice", lambda: Part(choir.state == "ready", choir.restarts))
             await choir.start()
         except (ModelFileError, SpeechError) as error:
             self._missing("voice", error)

@@ -114,6 +114,7 @@ async def _serve(home: Home, settings: Settings, ending: Ending) -> int:
     # `sayso --help` has no time for what is imported here.
     with loading():
         from sayso.server.senses import Senses
+        from sayso.server.telemetry import Telemetry
 
     stop = asyncio.Event()
     by_hand = False
@@ -130,9 +131,10 @@ async def _serve(home: Home, settings: Settings, ending: Ending) -> int:
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stop_now)
     loop.add_signal_handler(signal.SIGINT, stop_by_hand)
+    telemetry = Telemetry()
     async with (
-        Senses(home, settings) as senses,
-        (await in_background(_app, "loading Sayso"))(home, settings, senses) as app,
+        Senses(home, settings, telemetry.watch_part) as senses,
+        (await in_background(_app, "loading Sayso"))(home, settings, senses, telemetry) as app,
     ):
         print(f"Sayso starts on http://{app.address}", flush=True)
         starting = asyncio.create_task(app.start())

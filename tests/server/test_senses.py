@@ -1,0 +1,30 @@
+"""Ears and voice, while they load."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from sayso.protocol.home import Home
+from sayso.server.senses import Senses
+from sayso.server.settings import Settings
+from sayso.server.telemetry import Part, Telemetry
+from tests.server.household import WAIT_S
+
+
+async def test_while_ears_and_voice_load_a_monitor_sees_that_they_are_not_ready(
+    tmp_path: Path,
+) -> None:
+    telemetry = Telemetry()
+    known: asyncio.Queue[str] = asyncio.Queue()
+
+    def watch(name: str, look: Callable[[], Part]) -> None:
+        telemetry.watch_part(name, look)
+        known.put_nowait(name)
+
+    home = Home(tmp_path, tmp_path, tmp_path)
+    async with Senses(home, Settings(), watch) as senses, asyncio.timeout(WAIT_S):
+        for _ in ("ears", "voice"):
+            loading = f'sayso_part_ready{{part="{await known.get()}"}} 0.0'
+            assert loading in telemetry.text().decode()
+        await asyncio.gather(senses.hearing(), senses.speaking())
+        assert not telemetry.troubles()
