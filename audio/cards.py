@@ -4,6 +4,7 @@ sounddevice is imported when the first card is looked for. Every method blocks a
 of a second: call it in a thread.
 """
 
+import os
 import sys
 import threading
 import time
@@ -39,7 +40,9 @@ more."""
 SERVER_BLOCK_SECONDS = 0.015
 """How much sound it asks for at a time. PortAudio would ask for a quarter of its buffer, which
 costs more the shorter that is."""
-_SOUND_SERVERS = ("default", "pulse", "pipewire", "sysdefault")
+_SOUND_SERVERS = ("pulse", "pipewire")
+_SERVER_SOCKETS = ("pulse/native", "pipewire-0")
+"""Below `$XDG_RUNTIME_DIR`, where a sound server runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,7 +368,7 @@ def _device(
     raw: Mapping[str, str | float], direction: Direction, channels: int, default: int
 ) -> Device:
     name = str(raw["name"])
-    served = direction == "output" and name in _SOUND_SERVERS
+    served = direction == "output" and _is_served(name)
     latency = SERVER_LATENCY_SECONDS if served else CARD_LATENCY_SECONDS
     return Device(
         index=int(raw["index"]),
@@ -376,6 +379,17 @@ def _device(
         latency=latency,
         default=raw["index"] == default,
         served=served,
+    )
+
+
+def _is_served(name: str) -> bool:
+    """ALSA's default is a bare card where there is no sound server."""
+    if name != "default":
+        return name in _SOUND_SERVERS
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    return bool(os.environ.get("PULSE_SERVER")) or (
+        runtime is not None
+        and any(os.access(f"{runtime}/{socket}", os.W_OK) for socket in _SERVER_SOCKETS)
     )
 
 

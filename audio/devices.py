@@ -39,8 +39,8 @@ FORGIVES = 0.9
 """What an underflow still counts after each look: a third after five seconds."""
 LONGEST_LATENCY_SECONDS = 0.4
 STEADY_LATENCY_SECONDS = 0.044
-"""What a machine gets that does much: others play without a gap with less. It gets it in the next
-silence, where nobody hears that the loudspeaker is opened anew."""
+"""What a machine with a sound server gets that does much: others play without a gap with less. It
+gets it in the next silence, where nobody hears that the loudspeaker is opened anew."""
 TELLING_UNDERFLOWS = 2
 """So many, ever since it was opened, tell that it does."""
 
@@ -281,15 +281,17 @@ class DeviceSpeaker:
                 return "stood in"
             storm = FORGIVES * storm + playback.underflows - underflows
             latency = max(self._latency, playback.device.latency)
-            self._latency = self._wanted_latency(latency, storm, playback.underflows)
+            self._latency = self._wanted_latency(latency, storm, playback)
             if self._latency > latency:
-                log.warning("%s runs dry; buffer set to %.2f s", self.name, self._latency)
+                milliseconds = round(1000 * self._latency)
+                log.warning("%s runs dry; buffer set to %d ms", self.name, milliseconds)
                 return "again"
             underflows = playback.underflows
 
-    def _wanted_latency(self, latency: float, storm: float, underflows: int) -> float:
+    def _wanted_latency(self, latency: float, storm: float, playback: Playback) -> float:
         if storm >= STORM_UNDERFLOWS:
             return max(latency, min(LONGEST_LATENCY_SECONDS, 2 * latency))
-        if underflows >= TELLING_UNDERFLOWS and self._is_quiet:
+        telling = playback.device.served and playback.underflows >= TELLING_UNDERFLOWS
+        if telling and self._is_quiet:
             return max(latency, STEADY_LATENCY_SECONDS)
         return latency

@@ -19,8 +19,8 @@ CUSHION_FRAMES = 1
 """When the queue runs dry it gets 20 ms beyond what was missing, so that it does not run dry again
 at the next unevenness. With more the echo might come before its reference."""
 MOST_BLOCKS = 200
-"""Blocks from the card that wait for the microphone: four seconds and more, a microphone that was
-just plugged in again."""
+"""Blocks from the card that wait for the microphone, while one is plugged in again: three seconds
+of a sound server's blocks of 15 ms; a card's own are as long as the card likes."""
 TRIM_ABOVE_FRAMES = 8
 """What has lain in the queue for the whole of the time below is too much."""
 WATCH_FRAMES = 250

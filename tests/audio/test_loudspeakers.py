@@ -1,7 +1,9 @@
 """Loudspeakers that come and go, and the positions that they tell."""
 
 import asyncio
+import logging
 import struct
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +15,7 @@ pytestmark = pytest.mark.virtual_time
 
 HEADSET = device("Headset", "output")
 BUILT_IN = device("Built-in loudspeaker", "output")
+SERVED = replace(device("pulse", "output"), latency=0.03, served=True)
 
 
 async def opened(plugged: Cards, count: int = 1) -> OpenStream:
@@ -196,8 +199,24 @@ async def test_a_buffer_that_runs_dry_all_the_time_is_doubled() -> None:
         assert wider.latency == 2 * stream.latency
 
 
-async def test_underflows_lengthen_the_buffer_once_nothing_is_heard() -> None:
+async def test_the_buffer_of_a_bare_card_is_not_lengthened_for_two_underflows() -> None:
     plugged = cards(HEADSET)
+    speaker = DeviceSpeaker(cards=lambda: plugged)
+    async with speaking(speaker):
+        speaker.start(10_000)
+        stream = await opened(plugged)
+        stream.underflows = 2
+        for _ in range(20):
+            stream.take(1_000)
+            await asyncio.sleep(0.1)
+        assert len(plugged.opened) == 1
+
+
+async def test_underflows_lengthen_a_sound_servers_buffer_once_nothing_is_heard(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.WARNING)
+    plugged = cards(SERVED)
     changes: list[DeviceChange] = []
     speaker = DeviceSpeaker("", changes.append, lambda: plugged)
     async with speaking(speaker):
@@ -224,3 +243,4 @@ async def test_underflows_lengthen_the_buffer_once_nothing_is_heard() -> None:
             await asyncio.sleep(0.1)
         assert len(plugged.opened) == 2, "a longer one is not the remedy for a hiccup"
     assert changes == []
+    assert "pulse runs dry; buffer set to 44 ms" in caplog.text
