@@ -342,8 +342,11 @@ class Link:
                 await asyncio.sleep((STALLED_SECONDS - QUIET_SECONDS) / 2)
 
     async def _other_wishes(self) -> NoReturn:
-        await self._asks_anew.wait()
-        raise _AsksAnew
+        while True:
+            await self._asks_anew.wait()
+            if not self._leaving:
+                raise _AsksAnew
+            self._asks_anew.clear()  # Nothing comes after the goodbye.
 
     def _wake(self) -> None:
         self._sent_all.clear()

@@ -258,3 +258,27 @@ async def test_other_wishes_are_told_in_a_new_greeting_and_the_session_goes_on()
         assert [hello.wants for hello in server.hellos] == [(), ("speech.start",)]
         assert server.hellos[1].session == "s1"
         assert LinkState.WAITING not in [change.state for change in life.changes]
+
+
+async def test_wishes_that_come_with_the_goodbye_do_not_call_the_server_again() -> None:
+    left = asyncio.Event()
+
+    async def script(wire: Wire) -> None:
+        while not isinstance(await wire.hear(), Bye):
+            pass
+        left.set()
+
+    async with ServerDouble(script) as server:
+        async with living(server.url) as life:
+            await life.state(LinkState.UP)
+            # The goodbye overtakes all this speech, so there is still something to send after it.
+            life.link.send(ListenStart("ptt", 1))
+            life.link.send_audio(1, bytes(20_000 * FRAME_BYTES))
+            leaving = asyncio.create_task(life.link.close())
+            await asyncio.sleep(0)
+            life.link.want(("speech.start",))
+            await leaving
+            async with asyncio.timeout(SOON):
+                await left.wait()
+        assert [change.state for change in life.changes] == [LinkState.CLOSED]
+        assert len(server.hellos) == 1
