@@ -33,11 +33,22 @@ IDLE = m.TurnState("idle", "idle", "silent")
 
 @asynccontextmanager
 async def caller(
-    house: House, session: str | None = None, last_seq: int | None = None
+    house: House,
+    session: str | None = None,
+    last_seq: int | None = None,
+    wants: tuple[str, ...] = (),
 ) -> AsyncIterator[tuple[ClientConnection, m.Welcome]]:
     """A client that knows how to resume, and how it was welcomed."""
     async with house.stranger(token=TOKEN) as socket:
-        hello = m.Hello(SPOKEN, "test 1", "phone", ("resume",), session=session, last_seq=last_seq)
+        hello = m.Hello(
+            SPOKEN,
+            "test 1",
+            "phone",
+            ("resume",),
+            wants=wants,
+            session=session,
+            last_seq=last_seq,
+        )
         await say(socket, hello)
         welcome = await hear(socket)
         assert isinstance(welcome, m.Welcome)
@@ -66,6 +77,21 @@ async def test_what_was_sent_and_did_not_arrive_comes_again_under_its_old_number
             (m.SttFinal("b"), 2, 3),
             (m.SttFinal("c"), 3, 3),
         ]
+
+
+async def test_who_takes_up_a_session_is_sent_what_it_wants_now() -> None:
+    async with open_house() as house:
+        async with caller(house, wants=("turn.state",)) as (socket, first):
+            house.outlets["phone"].tell(m.ReplyDelta("unwanted"), TICKET)
+            house.outlets["phone"].tell(IDLE, TICKET)
+            assert await hear(socket) == IDLE
+            await cut(house, socket)
+        async with caller(house, first.session, 1, ("reply.delta",)) as (socket, welcome):
+            assert welcome.resume == "ok"
+            assert not house.joined[-1].speaks
+            house.outlets["phone"].tell(IDLE, TICKET)
+            house.outlets["phone"].tell(m.ReplyDelta("wanted"), TICKET)
+            assert await hear(socket) == m.ReplyDelta("wanted")
 
 
 async def test_what_is_told_while_a_device_is_away_waits_for_it() -> None:
