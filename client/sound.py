@@ -23,10 +23,10 @@ class Sound:
 
     microphone: Microphone | None
     speaker: Speaker
-    audible: bool
-    """Somebody, or some file, hears the loudspeaker: a device is there now."""
+    wants_speech: bool
+    """The server is to speak; not while the loudspeaker is a device that is away."""
     hears: bool = True
-    """So is one that can be spoken into."""
+    """There is a microphone, and it is no device that is away."""
     notes: tuple[str, ...] = ()
     """What the person should know, in sentences."""
 
@@ -35,8 +35,10 @@ def file_sound(microphone: str, speaker: str, pace: Pace) -> Sound:
     """Files only, without looking for devices; what is no file is not there."""
     heard = FileMicrophone(_path(microphone), pace) if microphone.startswith(FILE) else None
     if speaker.startswith(FILE):
-        return Sound(heard, FileSpeaker(_path(speaker), pace), audible=True)
-    return Sound(heard, silent_speaker(), audible=True)
+        loud: Speaker = FileSpeaker(_path(speaker), pace)
+    else:
+        loud = silent_speaker()
+    return Sound(heard, loud, wants_speech=True, hears=heard is not None)
 
 
 async def find_sound(
@@ -61,13 +63,13 @@ async def find_sound(
         if listens:
             sound = replace(sound, microphone=None, hears=False)
         if speaks:
-            sound = replace(sound, speaker=silent_speaker(), audible=False)
+            sound = replace(sound, speaker=silent_speaker(), wants_speech=False)
         return replace(sound, notes=(str(error),))
     except AudioError:
-        return replace(sound, audible=not speaks, hears=not listens)
+        return replace(sound, wants_speech=not speaks, hears=not listens)
     return replace(
         sound,
-        audible=not speaks or await asyncio.to_thread(_has, machine, "output"),
+        wants_speech=not speaks or await asyncio.to_thread(_has, machine, "output"),
         hears=not listens or await asyncio.to_thread(_has, machine, "input"),
     )
 
@@ -90,9 +92,9 @@ def patient_sound(
     chosen = chosen or Chosen()
     heard = files.microphone or DeviceMicrophone(microphone or chosen.microphone, cards)
     if speaker.startswith(FILE):
-        return Sound(heard, files.speaker, audible=True)
+        return Sound(heard, files.speaker, wants_speech=True)
     loud = DeviceSpeaker(speaker or chosen.loudspeaker, changed, cards, tap)
-    return Sound(heard, loud, audible=True)
+    return Sound(heard, loud, wants_speech=True)
 
 
 def _has(machine: SoundCards, direction: Direction) -> bool:

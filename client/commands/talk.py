@@ -219,13 +219,13 @@ async def _session(
     )
     for note in sound.notes:
         screen.show(Notice(note))
-    wants = () if sound.audible else WITHOUT_SPEECH
+    wants = () if sound.wants_speech else WITHOUT_SPEECH
     echo = echo_kind(arguments.echo, sound)
     link = make_link(arguments.server, "talk", wants, arguments.conversation, echo)
     placement = _placement(arguments, screen)
     session = Session(link, sound.speaker, placement, earcons="on")
     placement.through(session.send)
-    if not sound.audible:
+    if not sound.wants_speech:
         sound.speaker.start(USUAL_RATE)  # A device that is not there is looked for from now on.
     if far_end is None:
         return session, sound, None

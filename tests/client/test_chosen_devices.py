@@ -60,7 +60,7 @@ async def test_without_devices_that_is_told_and_both_may_still_come() -> None:
     sound = await find_sound("", "", "real", changes.append, lambda: nothing)
     assert isinstance(sound.microphone, DeviceMicrophone)
     assert isinstance(sound.speaker, DeviceSpeaker)
-    assert (sound.audible, sound.hears) == (False, False)
+    assert (sound.wants_speech, sound.hears) == (False, False)
     async with speaking(sound.speaker):
         sound.speaker.start(16_000)
         await until(lambda: changes)
