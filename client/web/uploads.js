@@ -37,16 +37,8 @@ export class Uploads {
 
   add(files) {
     for (const file of files) {
-      const upload = { id: this.#newId(), file, sent: 0, name: "", item: null, bar: make("progress") };
-      if (this.#files.size >= MOST) {
-        this.#refuse(upload, `Only ${MOST} files go along with one request: send these first.`);
-        continue;
-      }
-      this.#files.set(upload.id, upload);
-      upload.kept = upload.id;
-      keep(upload.kept, file);
-      this.#show(upload);
-      this.#sendPiece(upload, 0);
+      const id = this.#newId();
+      if (this.#begin(id, file)) keep(id, file);
     }
   }
 
@@ -55,16 +47,14 @@ export class Uploads {
   async takeUp(conversation) {
     for (const { id, name, file, arrived } of await takeLeftBehind(conversation)) {
       if (arrived) {
-        const upload = { id, kept: id, file: { name }, sent: 0, name: "", item: null, bar: make("progress") };
+        const upload = fresh(id, { name });
         this.#files.set(id, upload);
         this.#show(upload);
         this.#waits(upload, arrived);
-      } else if (file) {
-        this.add([file]);
+      } else if (!file) {
+        this.#refuse(fresh(id, { name }), `${name} did not arrive, because the page was loaded anew: add it again.`);
+      } else if (this.#begin(id, file)) {
         tell(`The page was loaded anew while ${name} was on its way: it is sent again.`);
-      } else {
-        const sentence = `${name} did not arrive, because the page was loaded anew: add it again.`;
-        this.#refuse({ file: { name }, item: null }, sentence);
       }
     }
   }
@@ -105,6 +95,20 @@ export class Uploads {
       tell(`The server lost what it had of ${upload.file.name}: it is sent again.`);
       this.#sendPiece(upload, 0);
     }
+  }
+
+  /** False if it is not taken, which is said. It is kept as `kept`. */
+  #begin(kept, file) {
+    const upload = fresh(kept, file);
+    if (this.#files.size >= MOST) {
+      this.#refuse(upload, `Only ${MOST} files go along with one request: send these first.`);
+      return false;
+    }
+    upload.id = this.#newId();
+    this.#files.set(upload.id, upload);
+    this.#show(upload);
+    this.#sendPiece(upload, 0);
+    return true;
   }
 
   #newId() {
@@ -180,6 +184,9 @@ export class Uploads {
     });
   }
 }
+
+const fresh = (kept, file) =>
+  ({ id: kept, kept, file, sent: 0, name: "", item: null, bar: make("progress") });
 
 function base64(bytes) {
   let text = "";

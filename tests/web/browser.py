@@ -7,10 +7,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.machine import needed
+from tests.repository.tree import ROOT
 from tests.rig import SAYSO, Server
 from tests.secrets_told import TOLD
 
@@ -21,6 +24,14 @@ PATIENCE_MS = 60_000
 def chromium() -> str:
     """Debian's chromium; the browser builds that playwright fetches are not used."""
     return needed("chromium")
+
+
+SCREENSHOTS = ROOT / "artefacts" / "screenshots"
+"""Kept for whoever wants to see what the tests saw."""
+
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+SIZES = ((320, 640), (390, 844), (1100, 800))
 
 
 @contextmanager
@@ -117,3 +128,22 @@ def hold(opened: Page, seconds: float) -> None:
     opened.mouse.down()
     opened.wait_for_timeout(1_000 * seconds)
     opened.mouse.up()
+
+
+def is_fine(opened: Page, name: str, *, shots: bool = True) -> None:
+    """For everybody: no rule of accessibility is broken, nothing sticks out."""
+    for scheme in SCHEMES:
+        opened.emulate_media(color_scheme=scheme)
+        found = Axe().run(opened, options={"resultTypes": ["violations"]}).response["violations"]
+        assert not [(each["id"], each["nodes"][0]["html"]) for each in found], name
+    before = opened.viewport_size
+    assert before
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    for width, height in SIZES if shots else ():
+        opened.set_viewport_size({"width": width, "height": height})
+        wide = opened.evaluate("() => document.documentElement.scrollWidth")
+        assert wide <= width, f"{name} is {wide} wide"
+        for scheme in SCHEMES:
+            opened.emulate_media(color_scheme=scheme)
+            opened.screenshot(path=SCREENSHOTS / f"{name}-{width}-{scheme}.png")
+    opened.set_viewport_size(before)

@@ -1,15 +1,12 @@
 """The page's panels and cards in a real browser: in all sizes, and without eyes and mouse."""
 
 from pathlib import Path
-from typing import Literal
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import FilePayload, Page, expect
+from playwright.sync_api import FilePayload, expect
 
-from tests.repository.tree import ROOT
 from tests.scripted_model import runs, says
-from tests.web.browser import ask, is_paired, page, pairing
+from tests.web.browser import ask, is_fine, is_paired, page, pairing
 from tests.web.conftest import House
 
 pytestmark = [
@@ -18,13 +15,6 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.timeout(240),
 ]
-
-SCREENSHOTS = ROOT / "artefacts" / "screenshots"
-"""Kept for whoever wants to see what the tests saw."""
-
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-
-SIZES = ((320, 640), (390, 844), (1100, 800))
 
 ADMIN = ("--may", "talk,approve,admin")
 
@@ -40,25 +30,6 @@ ANSWER = """The mean is `2.0`, and **half** of the days were dry.
 four millimetres
 ```
 """
-
-
-def is_fine(opened: Page, name: str, *, shots: bool = True) -> None:
-    """For everybody: no rule of accessibility is broken, nothing sticks out."""
-    for scheme in SCHEMES:
-        opened.emulate_media(color_scheme=scheme)
-        found = Axe().run(opened, options={"resultTypes": ["violations"]}).response["violations"]
-        assert not [(each["id"], each["nodes"][0]["html"]) for each in found], name
-    before = opened.viewport_size
-    assert before
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    for width, height in SIZES if shots else ():
-        opened.set_viewport_size({"width": width, "height": height})
-        wide = opened.evaluate("() => document.documentElement.scrollWidth")
-        assert wide <= width, f"{name} is {wide} wide"
-        for scheme in SCHEMES:
-            opened.emulate_media(color_scheme=scheme)
-            opened.screenshot(path=SCREENSHOTS / f"{name}-{width}-{scheme}.png")
-    opened.set_viewport_size(before)
 
 
 def test_every_screen_is_for_everybody(house: House, question: Path) -> None:
@@ -172,58 +143,6 @@ def test_lists_and_tables_are_laid_out_as_their_words_are_written(
         assert ahead["x"] > behind["x"]
         expect(opened.locator(".answer ul")).to_have_css("padding-left", "0px")
         expect(opened.locator(".answer ul")).not_to_have_css("padding-right", "0px")
-
-
-STOPS_UPLOADS = """
-  const send = WebSocket.prototype.send;
-  WebSocket.prototype.send = function (data) {
-    if (!sessionStorage.stopped || !String(data).includes('"file.put"')) send.call(this, data);
-  };
-"""
-KEPT = """(clear) => new Promise((resolve, reject) => {
-  const opening = indexedDB.open("sayso", 1);
-  opening.onerror = reject;
-  opening.onsuccess = () => {
-    const files = opening.result.transaction("files", "readwrite").objectStore("files");
-    if (clear) files.clear();
-    else files.count().onsuccess = ({ target }) => resolve(target.result);
-    files.transaction.oncomplete = () => resolve(0);
-  };
-})"""
-
-
-def test_a_page_that_is_loaded_anew_sends_again_what_was_on_its_way(
-    house: House, question: Path
-) -> None:
-    rain = FilePayload(name="rain.csv", mimeType="text/csv", buffer=b"day,mm\n" * 20_000)
-    wind = FilePayload(name="wind.csv", mimeType="text/csv", buffer=b"day,kmh\n" * 20_000)
-    with page(question, before=STOPS_UPLOADS) as opened:
-        is_paired(opened, house.server, "--person", house.person)
-        opened.evaluate("sessionStorage.stopped = 1")
-        opened.set_input_files("#picked", [rain])
-        expect(opened.locator("#files progress")).to_be_visible()
-        opened.wait_for_function(KEPT, arg=False)
-        opened.evaluate("delete sessionStorage.stopped")
-        opened.reload()
-        expect(opened.get_by_label("rain.csv: will be sent along")).to_be_visible()
-        assert opened.evaluate(KEPT, False) == 0
-        opened.reload()
-        expect(opened.get_by_label("rain.csv: will be sent along")).to_be_visible()
-        house.model.add(says("It rained."))
-        ask(opened, "what is in it")
-        expect(opened.locator(".along")).to_have_text("With rain.csv")
-        expect(opened.locator(".answer")).to_have_text("It rained.")
-        assert "rain.csv" in house.model.requests[-1].last
-        opened.evaluate("sessionStorage.stopped = 1")
-        opened.set_input_files("#picked", [wind])
-        opened.wait_for_function(KEPT, arg=False)
-        opened.evaluate(KEPT, True)
-        opened.reload()
-        expect(opened.locator("#files .bad")).to_contain_text("wind.csv did not arrive")
-        is_fine(opened, "upload", shots=False)
-        opened.reload()
-        expect(opened.locator("#state")).to_have_text("Ready")
-        expect(opened.locator("#files li")).to_have_count(0)
 
 
 def test_voice_mode_and_devices_are_chosen_on_the_settings_page(
