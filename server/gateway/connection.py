@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Container, Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 from websockets.asyncio.server import ServerConnection
@@ -14,7 +15,7 @@ from sayso.protocol.errors import OutOfOrder, ProtocolError, Refused
 from sayso.protocol.frames import unpack
 from sayso.server.gateway.administration import Administration
 from sayso.server.gateway.limits import Limits
-from sayso.server.gateway.line import taken
+from sayso.server.gateway.line import LOOKS, comes
 from sayso.server.gateway.outbox import ClientIsSlowError
 from sayso.server.gateway.rates import TooFast
 from sayso.server.gateway.session import Session
@@ -22,9 +23,6 @@ from sayso.server.gateway.strangers import age_of
 from sayso.server.gateway.translate import event_of, heard
 
 log = logging.getLogger(__name__)
-
-LOOKS = 6
-"""In a row at which a client has taken nothing, before it is let go."""
 
 MAY_NOT_APPROVE = "This device may look on, but not decide: answer on another one."
 
@@ -111,21 +109,14 @@ class Connection:
 
     async def _until_taken(self) -> None:
         """The line is full: wait for as long as it moves, unless more waits behind it than may."""
-        before, still = taken(self._socket.transport), 0
-        while still < LOOKS:
-            if self._outbox.overflowed:
+        with suppress(OSError):  # It broke: whoever sends or reads next is told.
+            if not await comes(
+                self._socket.drain,
+                self._socket.transport,
+                self._limits.send_s,
+                in_vain=lambda: self._outbox.overflowed,
+            ):
                 raise ClientIsSlowError
-            look = asyncio.timeout(self._limits.send_s / LOOKS)
-            try:
-                async with look:
-                    return await self._socket.drain()
-            except OSError:
-                if not look.expired():
-                    return None  # It broke: whoever sends or reads next is told.
-            now = taken(self._socket.transport)
-            still = 0 if now > before else still + 1
-            before = now
-        raise ClientIsSlowError
 
     async def _read(self) -> None:
         async for data in self._socket:

@@ -21,6 +21,7 @@ from sayso.server.gateway.plain import (
     answered_json,
     refused,
 )
+from sayso.server.gateway.strangers import recognised
 from sayso.server.trust.who import Who
 
 SOCKET_PATH = "/ws"
@@ -59,6 +60,8 @@ class Door:
             return refused(HTTPStatus.UNAUTHORIZED, "The token is not valid.")
         if path == SOCKET_PATH:
             return None
+        if who is not None:
+            recognised(socket)
         if open_to_all := self._page(path):
             return open_to_all
         if path in FOR_MONITORS and self._entrance.is_near(request.headers):

@@ -7,6 +7,7 @@ import asyncio
 import socket
 import struct
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from sayso.server.gateway.limits import Limits
@@ -14,6 +15,9 @@ from sayso.server.gateway.limits import Limits
 ACKNOWLEDGED_AT = 120
 """Of Linux's tcp_info (linux/tcp.h): how many bytes the other end has acknowledged, as a u64."""
 TCP_INFO_BYTES = 128
+
+LOOKS = 6
+"""In a row at which a client has taken nothing, before it is let go."""
 
 
 def tend(transport: asyncio.BaseTransport, limits: Limits) -> None:
@@ -41,3 +45,30 @@ def taken(transport: asyncio.WriteTransport) -> int:
             told = line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TCP_INFO_BYTES)
             return int(struct.unpack_from("=Q", told, ACKNOWLEDGED_AT)[0])
     return -transport.get_write_buffer_size()
+
+
+async def comes(
+    what: Callable[[], Awaitable[object]],
+    transport: asyncio.WriteTransport,
+    patience_s: float,
+    *,
+    in_vain: Callable[[], bool],
+) -> bool:
+    """Wait for something for as long as the client takes some of what it is sent.
+
+    Raises OSError if the line breaks.
+    """
+    before, still = taken(transport), 0
+    while still < LOOKS and not in_vain():
+        look = asyncio.timeout(patience_s / LOOKS)
+        try:
+            async with look:
+                await what()
+                return True
+        except TimeoutError:
+            if not look.expired():
+                raise
+        now = taken(transport)
+        still = 0 if now > before else still + 1
+        before = now
+    return False

@@ -7,11 +7,13 @@ echo (tests/autobahn).
 import logging
 import ssl
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from typing import Any
 
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
 
+from sayso.server.gateway.answering import send
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.strangers import Doorstep, Strangers, guests_of
 
@@ -33,12 +35,24 @@ async def prepare(
     among = Strangers(strangers, limits.settled_s)
     here: dict[str, Any] = {"host": address, "port": port}
     if tls:
-        here = {"sock": Doorstep.at(address, port, among), "ssl": tls}
+        here = {
+            "sock": Doorstep.at(address, port, among),
+            "ssl": tls,
+            "ssl_handshake_timeout": limits.handshake_s,
+            # The end of an answer may still wait then: it is watched over where it is sent.
+            "ssl_shutdown_timeout": limits.ping_s,
+        }
+
+    async def respond(socket: ServerConnection, _: Request, response: Response) -> None:
+        if response.status_code != HTTPStatus.SWITCHING_PROTOCOLS:
+            await send(socket, response, limits)
+
     return await serve(
         welcome,
         **here,
         process_request=answer,
-        open_timeout=limits.handshake_s,
+        process_response=respond,
+        open_timeout=None,  # it would cut long answers; a guest bounds its request itself
         close_timeout=limits.goodbye_s,
         ping_interval=limits.ping_s,
         ping_timeout=limits.ping_s,

@@ -23,6 +23,8 @@ class Stranger(Protocol):
 
     came_at: float
     peer: Peer
+    gives_way: bool
+    """Whether it has yet to show whose it is."""
 
     def turn_away(self) -> None: ...
 
@@ -43,8 +45,8 @@ class Strangers:
         """
         here = self._here.setdefault(_address(one.peer), [])
         if len(here) >= self._most:
-            first = here[0]
-            if _now() - first.came_at < self._settled_s:
+            first = next((before for before in here if before.gives_way), None)
+            if first is None or _now() - first.came_at < self._settled_s:
                 return False
             here.remove(first)
             first.turn_away()
@@ -78,6 +80,7 @@ class Guest(ServerConnection):
     limits: ClassVar[Limits]
     peer: Peer = None
     came_at = 0.0
+    gives_way = True
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -142,6 +145,7 @@ class Caller(socket.socket):
     strangers: Strangers
     peer: Peer = None
     came_at = 0.0
+    gives_way = True
 
     def come(self, peer: Peer, strangers: Strangers) -> None:
         """Raises ConnectionAbortedError where too many are."""
@@ -163,6 +167,13 @@ def known(one: ServerConnection) -> None:
     """The client has proved who it is, and counts as a stranger no more."""
     if isinstance(one, Guest):
         one.strangers.leave(one)
+
+
+def recognised(one: ServerConnection) -> None:
+    """The request showed a token that is valid: it counts still, since its answer may be large and
+    take long, and is not turned away for another's sake."""
+    if isinstance(one, Guest):
+        one.gives_way = False
 
 
 def age_of(one: ServerConnection) -> float:

@@ -42,6 +42,8 @@ class House:
     outlets: dict[str, Outlet] = field(default_factory=dict)
     commands: list[tuple[str, str, str]] = field(default_factory=list)
     events: asyncio.Queue[Event] = field(default_factory=asyncio.Queue)
+    kept: bytes = b"kept"
+    """What is in the one file of the workspace."""
     getting_ready: asyncio.Lock = field(default_factory=asyncio.Lock)
     """While it is held, nobody can be welcomed."""
     at_the_door: int = 0
@@ -77,7 +79,7 @@ class House:
         return {"seen": path, "by": person} if path != "/conversations/none" else None
 
     async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
-        return b"kept" if (conversation, path) == ("main", "a b/c.txt") else None
+        return self.kept if (conversation, path) == ("main", "a b/c.txt") else None
 
     def put(self, device: str, piece: m.FilePut) -> None:
         self.outlets[device].tell(m.FileGot(piece.id, name=piece.name), Ticket(0, 0))

@@ -12,8 +12,8 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from sayso.protocol import messages as m
 from sayso.protocol.version import SPOKEN
-from sayso.server.gateway.connection import LOOKS
 from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.line import LOOKS
 from sayso.server.turn.events import Ticket
 from tests.gateway.house import TOKEN, WAIT_S, House, hear, open_house, open_network_house, say
 from tests.gateway.vanishing import CAN_VANISH, shut_own_side, vanish

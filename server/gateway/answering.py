@@ -1,0 +1,46 @@
+"""How the answer to a plain request is sent: in pieces, for as long as the client takes them.
+
+The WebSocket library would have it taken within the time for a handshake, and cut the rest off.
+"""
+
+from contextlib import suppress
+from dataclasses import replace
+
+from websockets.asyncio.server import ServerConnection
+from websockets.http11 import Response
+from websockets.protocol import State
+
+from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.line import comes
+
+PIECE_BYTES = 65_536
+
+
+async def send(socket: ServerConnection, response: Response, limits: Limits) -> None:
+    """Send it all, and end the connection; who takes nothing any more is let go."""
+    if socket.state is State.CONNECTING:
+        with suppress(OSError):  # it broke
+            await _send(socket, response, limits)
+    socket.transport.abort()
+    await socket.wait_closed()
+
+
+async def _send(socket: ServerConnection, response: Response, limits: Limits) -> None:
+    transport, body = socket.transport, memoryview(response.body)
+
+    def server_stops() -> bool:
+        return not socket.server.is_serving()
+
+    socket.protocol.send_response(replace(response, body=b""))
+    transport.write(b"".join(socket.protocol.data_to_send()))
+    for start in range(0, len(body), PIECE_BYTES):
+        if transport.is_closing():
+            return
+        transport.write(body[start : start + PIECE_BYTES])
+        if not await comes(socket.drain, transport, limits.send_s, in_vain=server_stops):
+            return
+    if transport.can_write_eof():
+        transport.write_eof()
+    else:
+        transport.close()
+    await comes(socket.wait_closed, transport, limits.send_s, in_vain=server_stops)

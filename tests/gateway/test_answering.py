@@ -1,0 +1,117 @@
+"""Large files on slow lines: what is fetched comes whole, however long it takes."""
+
+import asyncio
+import socket
+import ssl
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+from websockets.exceptions import WebSocketException
+
+from sayso.server.gateway.limits import Limits
+from sayso.server.trust.who import OWNER
+from tests.gateway.house import TOKEN, WAIT_S, House, NetworkHouse, open_house, open_network_house
+
+FILE = bytes(range(256)) * 16_384
+"""More than any line holds."""
+PIECE_BYTES = 16_384
+PAUSE_S = 0.008
+QUICK = Limits(handshake_s=0.5, goodbye_s=0.02, send_s=1.2)
+"""The whole takes longer than each of these, and its end longer than the goodbye."""
+
+
+@asynccontextmanager
+async def fetching(
+    house: House, port: int, token: str, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[socket.socket]:
+    """A line whose end here holds little, on which the file was asked for."""
+    house.kept = FILE
+    line = await asyncio.to_thread(_ask, port, token, tls)
+    try:
+        yield line
+    finally:
+        line.close()
+
+
+def _ask(port: int, token: str, tls: ssl.SSLContext | None) -> socket.socket:
+    line = socket.socket()
+    line.settimeout(WAIT_S)
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, PIECE_BYTES)
+    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, PIECE_BYTES // 8)
+    line.connect(("127.0.0.1", port))
+    if tls:
+        line = tls.wrap_socket(line, server_hostname="localhost")
+    head = f"Host: localhost:{port}\r\nAuthorization: Bearer {token}\r\n"
+    line.sendall(f"GET /files/main/a%20b/c.txt HTTP/1.1\r\n{head}\r\n".encode())
+    return line
+
+
+async def begun(line: socket.socket) -> bytes:
+    """The first words of the answer."""
+    return await asyncio.to_thread(line.recv, len("HTTP/1.1 200"))
+
+
+async def body_of(line: socket.socket, pause_s: float) -> bytes:
+    """What comes of it to who pauses after each piece."""
+    return (await asyncio.to_thread(_all_of, line, pause_s)).partition(b"\r\n\r\n")[2]
+
+
+def _all_of(line: socket.socket, pause_s: float) -> bytes:
+    answer = bytearray()
+    with suppress(OSError):
+        while piece := line.recv(PIECE_BYTES):
+            answer += piece
+            time.sleep(pause_s)
+    return bytes(answer)
+
+
+def trusting(house: NetworkHouse) -> ssl.SSLContext:
+    return ssl.create_default_context(cadata=house.pem)
+
+
+async def test_a_slow_reader_gets_the_whole_of_a_large_file() -> None:
+    began = time.monotonic()
+    async with open_house(QUICK) as house, fetching(house, house.port, TOKEN) as line:
+        assert await body_of(line, PAUSE_S) == FILE
+    assert time.monotonic() - began > max(QUICK.handshake_s, QUICK.send_s)
+
+
+async def test_a_slow_reader_gets_the_whole_of_a_large_file_over_tls(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path, QUICK) as house:
+        _, token = house.devices.add("phone", OWNER, ("talk",))
+        async with fetching(house, house.network_port, token, trusting(house)) as line:
+            assert await body_of(line, PAUSE_S) == FILE
+
+
+async def test_who_takes_nothing_of_a_file_is_let_go() -> None:
+    limits = Limits(send_s=0.6)
+    async with open_house(limits) as house, fetching(house, house.port, TOKEN) as line:
+        await asyncio.sleep(limits.send_s * 2)
+        assert len(await body_of(line, 0)) < len(FILE)
+
+
+async def test_a_server_that_stops_does_not_wait_for_who_fetches(tmp_path: Path) -> None:
+    limits = Limits(send_s=WAIT_S / 2, vanished_s=WAIT_S)
+    async with (
+        open_network_house(tmp_path, limits) as house,
+        fetching(house, house.port, TOKEN) as line,
+    ):
+        assert (await begun(line)).endswith(b"200")
+        began = time.monotonic()
+        await house.listener.close()
+        assert time.monotonic() - began < limits.send_s / 2
+
+
+async def test_who_fetches_is_not_turned_away_for_a_strangers_sake(tmp_path: Path) -> None:
+    limits = Limits(strangers=1, settled_s=0.0)
+    async with open_network_house(tmp_path, limits) as house:
+        _, token = house.devices.add("phone", OWNER, ("talk",))
+        async with fetching(house, house.network_port, token, trusting(house)) as line:
+            assert (await begun(line)).endswith(b"200")
+            with pytest.raises((OSError, WebSocketException)):
+                async with house.far():
+                    pass
+            assert await body_of(line, 0) == FILE
