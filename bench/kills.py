@@ -257,8 +257,9 @@ async def _works(part: _Part, server: Server, device: Visitor) -> bool:
     came = part.came(device)
     for _ in range(int(PATIENCE_S / ASK_AGAIN_S)):
         await _quiet(device)
-        if part.came(device) > came and await _is_back(part, server):
-            return True
+        # An interpreter that died at the end of its run is replaced when the next one is asked for.
+        if part.came(device) > came and below(server.process.pid, part.process):
+            return await _is_back(part, server)
         device.told.clear()
         came = 0
         await part.ask(device)
