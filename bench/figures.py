@@ -2,14 +2,17 @@
 
 import asyncio
 import os
+import resource
 import statistics
 import subprocess
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 from typing import TypedDict, TypeVar
 
 Found = TypeVar("Found")
+LINUX_TELLS = Path("/proc/self/statm")
 
 
 class Spread(TypedDict):
@@ -33,6 +36,9 @@ def percentile(values: Sequence[float], percent: int, decimals: int = 1) -> floa
 
 def resident_kb() -> int:
     """Kilobytes of memory that this process has now."""
+    if LINUX_TELLS.exists():  # at once, while others are measured
+        pages = int(LINUX_TELLS.read_text().split()[1])
+        return pages * resource.getpagesize() // 1_024
     asked = ("ps", "-o", "rss=", "-p", str(os.getpid()))
     return int(subprocess.run(asked, capture_output=True, check=True).stdout)
 

@@ -2,9 +2,11 @@
 
 import asyncio
 import socket
+import statistics
 from dataclasses import dataclass
+from itertools import chain
 
-from bench.figures import resident_kb, spread
+from bench.figures import percentile, resident_kb
 from bench.talkers import Hall, client, open_hall, talk
 from sayso.protocol import messages as m
 from sayso.server.turn.events import Ticket
@@ -13,9 +15,11 @@ from tests.gateway.house import House
 TALKERS = 4
 PAUSES_S = (0.02, 0.1)
 """Between two turns of the others: many turns in little time."""
-ROUNDS = 3
-"""Each with and without the client that never reads, so that the machine's moods hit both."""
-WINDOW_S = 4.0
+ROUNDS = 12
+"""Each with and as long without the client that never reads, and a ratio of its own: the moods of
+a shared machine last for several rounds, and would decide what all turns together say."""
+TURNS = 45
+"""Of each of the others: so many that two come meanwhile, one after the other, that never read."""
 PIECE = "x" * 8_000
 """Of a program's endless output, as much as goes into one frame."""
 BETWEEN_S = 0.002
@@ -36,31 +40,42 @@ class Cost:
     megabytes: float = 0.0
     """By which the server grew at most."""
     p95_ratio: float = 0.0
-    """How much longer the others' turns take meanwhile."""
+    """How much longer the slowest of the others' turns take meanwhile."""
 
 
 async def never_reads(rounds: int = ROUNDS) -> Cost:
-    """Let one come, again and again, while others talk."""
+    """Let some come, again and again, while others talk."""
     cost = Cost()
-    without: list[float] = []
-    beside: list[float] = []
-    async with open_hall(TALKERS) as hall:
-        house = House()
-        hall.host.besides[DEAF] = house
-        for _ in range(rounds):
-            without += await _talk(hall, asyncio.create_task(asyncio.sleep(WINDOW_S)))
-            meeting = asyncio.create_task(_meet(hall, house, cost))
-            beside += await _talk(hall, meeting)
-            await meeting
-    cost.p95_ratio = spread(beside, 6)["p95"] / spread(without, 6)["p95"]
+    ratios: list[float] = []
+    for _ in range(rounds):
+        beside = await _p95(cost)
+        ratios.append(beside / await _p95())
+    cost.p95_ratio = statistics.median(ratios)
     return cost
 
 
-async def _talk(hall: Hall, during: asyncio.Task[None]) -> list[float]:
-    talking = (
-        talk(hall.url, name, PAUSES_S, lambda _: not during.done()) for name in hall.conversations
-    )
-    return [second for took in await asyncio.gather(*talking) for second in took]
+async def _p95(cost: Cost | None = None) -> float:
+    """Of how long the others' turns take, beside those that never read if their cost is counted.
+
+    They begin anew each time: a turn of a long conversation takes longer.
+    """
+    async with open_hall(TALKERS) as hall:
+        said = asyncio.Event()
+        meanwhile = asyncio.create_task(_meet_until(said, hall, cost) if cost else said.wait())
+        talking = (
+            talk(hall.url, name, PAUSES_S, lambda took: len(took) < TURNS)
+            for name in hall.conversations
+        )
+        took = await asyncio.gather(*talking)
+        said.set()
+        await meanwhile
+    return percentile(list(chain.from_iterable(took)), 95, 6)
+
+
+async def _meet_until(said: asyncio.Event, hall: Hall, cost: Cost) -> None:
+    hall.host.besides[DEAF] = house = House()
+    while not said.is_set():
+        await _meet(hall, house, cost)
 
 
 async def _meet(hall: Hall, house: House, cost: Cost) -> None:
