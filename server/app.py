@@ -148,9 +148,7 @@ class App:
         )
         self._choices = Choices(self._home, self._conversations)
         self._telemetry.count_devices(lambda: self._conversations.devices)
-        self._telemetry.watch_part(
-            "log", lambda: Part(not event_log.trouble, trouble=event_log.trouble)
-        )
+        self._telemetry.watch_part("log", lambda: Part(event_log.trouble))
         self._telemetry.watch_part("code", self._look_at_code)
         self._stack.push_async_callback(self._conversations.close)
         latest = await self._conversations.enter(await self._conversations.latest())
@@ -234,7 +232,7 @@ class App:
     def _look_at_code(self) -> Part:
         shops = [here.workshop for here in self._conversations.open.values()]
         trouble = next((shop.trouble for shop in shops if shop.trouble), "")
-        return Part(not trouble, sum(shop.restarts for shop in shops), trouble)
+        return Part(trouble, sum(shop.restarts for shop in shops))
 
     @property
     def _findings(self) -> list[Finding]:

@@ -112,7 +112,7 @@ class Builder:
         self.findings[MODEL] = Finding(MODEL, state, choice.sentence, remedy)
         mind = await self._mind_of(choice)
         model = WatchedModel(mind.model)
-        self._watch(MODEL, lambda: Part(not model.trouble, trouble=model.trouble))
+        self._watch(MODEL, lambda: Part(model.trouble))
         return replace(mind, model=model)
 
     async def thinking_with(self, name: str) -> Mind:

@@ -79,7 +79,7 @@ class Senses:
             options = WhisperOptions(threads=wanted.threads or most_threads(), language=language)
             whisper = WhisperRecognizer(chosen.model.path, options=options)
             self._stack.push_async_callback(whisper.close)
-            self._watch("ears", lambda: Part(whisper.state == "ready", whisper.restarts))
+            self._watch("ears", lambda: Part(whisper.trouble, whisper.restarts))
             await whisper.start()
         except (ModelFileError, SpeechError) as error:
             self._missing("ears", error)
@@ -98,7 +98,7 @@ class Senses:
                 most=wanted.loaded,
             )
             self._stack.push_async_callback(choir.close)
-            self._watch("voice", lambda: Part(choir.state == "ready", choir.restarts))
+            self._watch("voice", lambda: Part(choir.trouble, choir.restarts))
             await choir.start()
         except (ModelFileError, SpeechError) as error:
             self._missing("voice", error)

@@ -38,11 +38,15 @@ BUCKETS = (0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0,
 class Part:
     """How a part of the server is at the moment."""
 
-    ready: bool
+    trouble: str
+    """What keeps it from being asked, for a person; empty if nothing does."""
     restarts: int = 0
     """How often its process had to be started again."""
-    trouble: str = "It stopped and is being started again; that takes a few seconds."
-    """What is said of it while it is not ready."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether it can be asked."""
+        return not self.trouble
 
 
 class _Parts(Collector):

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from sayso.server.speech.supervisor import Ready, State
+from sayso.server.speech.supervisor import Ready
 from sayso.server.speech.synthesizer import Sound, Synthesizer
 from sayso.server.speech.voices import NoSuchVoice, Voice, best, wished
 
@@ -31,7 +31,7 @@ class Singer(Synthesizer, Protocol):
     """A voice in a process of its own."""
 
     @property
-    def state(self) -> State: ...
+    def trouble(self) -> str: ...
 
     @property
     def restarts(self) -> int: ...
@@ -78,10 +78,10 @@ class Choir:
         return tuple(self._loaded)
 
     @property
-    def state(self) -> State:
-        """That of the usual voice; while it makes room for another one it counts as ready."""
+    def trouble(self) -> str:
+        """That of the usual voice; that it makes room for another one is none."""
         part = self._loaded.get(self.usual)
-        return part.singer.state if part else "ready"
+        return part.singer.trouble if part else ""
 
     @property
     def restarts(self) -> int:

@@ -55,6 +55,15 @@ CLOSE_LIMIT = 2.0
 """Seconds from closing the channel, which ends a worker at once, to killing it."""
 
 
+TROUBLES: dict[State, str] = {
+    "closed": "It has been closed.",
+    "starting": "It is being loaded; that takes a few seconds.",
+    "restarting": "It stopped and is being started again; that takes a few seconds.",
+    "ready": "",
+}
+"""What keeps a worker from being asked, for a person."""
+
+
 class WorkerLost(Exception):
     """The process died under this request."""
 
@@ -78,6 +87,8 @@ class Supervisor:
         self.state: State = "closed"
         self.restarts = 0
         """How often the process had to be started again."""
+        self._failure = ""
+        """Why it failed for good, for a person."""
         self._module = module
         self._order = order
         self._name = name
@@ -96,6 +107,11 @@ class Supervisor:
     def pid(self) -> int | None:
         """The worker's process id, while there is one."""
         return self._process.pid if self._process else None
+
+    @property
+    def trouble(self) -> str:
+        """What keeps it from being asked, for a person; empty if nothing does."""
+        return TROUBLES.get(self.state, self._failure)
 
     async def start(self) -> Ready:
         """Start the worker and wait until its model is loaded and warm."""
@@ -166,15 +182,13 @@ class Supervisor:
             try:
                 await self._live()
             except SpeechError as problem:
-                self._refuse(problem)
-                self.state = "failed"
+                self._fail(problem)
                 return
             if self._worked or loop.time() - began > STEADY_AFTER:
                 crashes = 0
             crashes += 1
             if self.state == "starting" and crashes >= START_TRIES:
-                self._refuse(WorkerFailed(self._obituary()))
-                self.state = "failed"
+                self._fail(WorkerFailed(self._obituary()))
                 return
             self.restarts += 1
             self._lament(crashes)
@@ -182,16 +196,26 @@ class Supervisor:
 
     async def _live(self) -> None:
         """One worker, from birth to death. Raises SpeechError if its model can't be loaded."""
-        loop = asyncio.get_running_loop()
-        began = loop.time()
+        began = asyncio.get_running_loop().time()
         self._worked = False
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         with theirs:
-            process = await self._spawn(theirs.fileno())
-        self._process = process
-        reader, writer = await asyncio.open_connection(sock=ours)
-        self._writer = writer
+            reader, writer = await asyncio.open_connection(sock=ours)
+            with contextlib.closing(writer):  # which ends the process
+                process = await self._spawn(theirs.fileno())
+                theirs.close()
+                await self._serve(process, reader, writer, began)
+
+    async def _serve(
+        self,
+        process: asyncio.subprocess.Process,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        began: float,
+    ) -> None:
+        """Pass requests to it until it is gone."""
+        self._process, self._writer = process, writer
         reading = asyncio.create_task(self._read(reader), name=f"{self._name} answers")
         listening = asyncio.create_task(self._listen(process), name=f"{self._name} complaints")
         try:
@@ -200,7 +224,8 @@ class Supervisor:
                     loaded = await self._ask("load", self._order)
             except (WorkerLost, TimeoutError):
                 return
-            self._welcome(Ready(loaded.text("what"), loop.time() - began, loaded.fields))
+            took = asyncio.get_running_loop().time() - began
+            self._welcome(Ready(loaded.text("what"), took, loaded.fields))
             await reading
         finally:
             reading.cancel()
@@ -288,6 +313,10 @@ class Supervisor:
         log.warning("The %s stopped (%d in a row); it is restarted.", self._name, crashes)
         if self._complaints:
             log.warning("Its last words: %s", self._complaints[-1])
+
+    def _fail(self, problem: SpeechError) -> None:
+        self.state, self._failure = "failed", str(problem)
+        self._refuse(problem)
 
     def _refuse(self, problem: SpeechError) -> None:
         """Let nobody wait for a worker that won't come."""

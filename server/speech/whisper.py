@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from sayso.server.speech.recognizer import HEARING_RATE, RecognizerLost, Transcript
-from sayso.server.speech.supervisor import Ready, State, Supervisor, WorkerLost
+from sayso.server.speech.supervisor import Ready, Supervisor, WorkerLost
 from sayso.server.speech.whisper_options import WhisperOptions
 from sayso.server.speech.worker_wire import Note
 
@@ -33,9 +33,9 @@ class WhisperRecognizer:
         )
 
     @property
-    def state(self) -> State:
-        """For whoever asks after its health."""
-        return self._worker.state
+    def trouble(self) -> str:
+        """What keeps it from being asked, for a person; empty if nothing does."""
+        return self._worker.trouble
 
     @property
     def restarts(self) -> int:

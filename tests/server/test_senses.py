@@ -1,12 +1,15 @@
 """Ears and voice, while they load."""
 
 import asyncio
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from sayso.protocol.home import Home
+from sayso.server.models import Shelf
 from sayso.server.senses import Senses
 from sayso.server.settings import Settings
+from sayso.server.settings.sections import Ears
 from sayso.server.telemetry import Part, Telemetry
 from tests.server.household import WAIT_S
 
@@ -28,3 +31,14 @@ async def test_while_ears_and_voice_load_a_monitor_sees_that_they_are_not_ready(
             assert loading in telemetry.text().decode()
         await asyncio.gather(senses.hearing(), senses.speaking())
         assert not telemetry.troubles()
+
+
+async def test_of_ears_that_cannot_be_loaded_it_is_said_what_to_do(tmp_path: Path) -> None:
+    telemetry = Telemetry()
+    home, model = Home(tmp_path, tmp_path, tmp_path), tmp_path / "model"
+    shutil.copytree(Shelf(home).starter("ears").path, model)
+    (model / "model.bin").write_bytes(b"not a model" * 1_000)
+    settings = Settings(ears=Ears(model=str(model)))
+    async with Senses(home, settings, telemetry.watch_part) as senses, asyncio.timeout(WAIT_S):
+        await senses.hearing()
+        assert "Fetch it again" in telemetry.troubles()["ears"].detail

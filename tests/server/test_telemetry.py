@@ -61,18 +61,17 @@ def test_nothing_that_was_said_is_published() -> None:
 
 def test_parts_are_asked_when_somebody_looks() -> None:
     telemetry = Telemetry()
-    part = Part(ready=True, restarts=0)
+    part = Part("")
     telemetry.watch_part("ears", lambda: part)
     telemetry.count_devices(lambda: 2)
     assert told(telemetry)["sayso_part_ready(ears)"] == 1
-    part = Part(ready=False, restarts=1)
+    part = Part("It is loading.", restarts=1)
     samples = told(telemetry)
     assert samples["sayso_part_ready(ears)"] == 0
     assert samples["sayso_part_restarts_total(ears)"] == 1
     assert samples["sayso_devices()"] == 2
     (trouble,) = telemetry.troubles().values()
-    assert (trouble.part, trouble.state) == ("ears", "bad")
-    assert "being started again" in trouble.detail
+    assert (trouble.part, trouble.state, trouble.detail) == ("ears", "bad", "It is loading.")
 
 
 def test_each_turn_s_timeline_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:

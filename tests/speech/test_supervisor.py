@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -69,7 +70,7 @@ async def test_it_answers(worker: Supervisor) -> None:
     )
     assert answer.text("text") == "h\u00e9"
     assert answer.load == b"cba" * 100_000
-    assert worker.state == "ready"
+    assert (worker.state, worker.trouble) == ("ready", "")
 
 
 async def test_it_tells_what_it_loaded_and_how_long_it_took() -> None:
@@ -99,7 +100,7 @@ async def test_killed_from_outside_it_comes_back(worker: Supervisor) -> None:
     os.kill(worker.pid, signal.SIGKILL)
     with pytest.raises(WorkerLost):
         await busy
-    assert worker.state == "restarting"
+    assert (worker.state, "started again" in worker.trouble) == ("restarting", True)
     assert (await worker.ask("echo", Note("echo", {"text": "again"}), limit=LONG)).text(
         "text"
     ) == "again"
@@ -127,6 +128,7 @@ async def test_a_model_that_cannot_be_used_is_told_as_the_worker_tells_it() -> N
     with pytest.raises(ModelBroken, match="Get another"):
         await supervisor.start()
     assert supervisor.state == "failed"
+    assert "Get another" in supervisor.trouble
     with pytest.raises(ModelBroken):
         await supervisor.ask("echo", Note("echo", {"text": ""}), limit=LONG)
     await supervisor.close()
@@ -151,6 +153,24 @@ async def test_closing_ends_it_whatever_it_does(worker: Supervisor) -> None:
     await gone(pid)
     with pytest.raises(WorkerFailed):
         await worker.ask("echo", Note("echo", {"text": ""}), limit=LONG)
+
+
+async def test_closed_at_any_moment_of_its_start_it_leaves_no_process() -> None:
+    before = _children()
+    for moments in range(40):
+        supervisor = odd("good")
+        starting = asyncio.create_task(supervisor.start())
+        for _ in range(moments):
+            await asyncio.sleep(0)
+        await supervisor.close()
+        assert _children() == before, f"after {moments} moments"
+        starting.cancel()
+        await asyncio.gather(starting, return_exceptions=True)
+
+
+def _children() -> list[str]:
+    asked = ("pgrep", "-P", str(os.getpid()), "-f", "odd_worker")
+    return subprocess.run(asked, capture_output=True, check=False, text=True).stdout.split()
 
 
 async def test_ctrl_c_in_the_terminal_is_not_for_it(worker: Supervisor) -> None:

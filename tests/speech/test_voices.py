@@ -10,7 +10,7 @@ from sayso.server.speech.choir import Choir
 from sayso.server.speech.doubles import ToneSynthesizer
 from sayso.server.speech.errors import ModelBroken, WorkerFailed
 from sayso.server.speech.mouth import Chunk, Handed, Manner, Mouth
-from sayso.server.speech.supervisor import Ready, State
+from sayso.server.speech.supervisor import Ready
 from sayso.server.speech.synthesizer import Sound
 from sayso.server.speech.voices import Voice
 
@@ -35,8 +35,8 @@ class Tone(ToneSynthesizer):
         self.open = False
 
     @property
-    def state(self) -> State:
-        return "ready" if self.open else "closed"
+    def trouble(self) -> str:
+        return "" if self.open else "It is closed."
 
     @property
     def restarts(self) -> int:
