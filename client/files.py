@@ -2,28 +2,22 @@
 
 import asyncio
 import mimetypes
-import urllib.error
-import urllib.request
 from datetime import datetime
 from pathlib import Path
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import quote
 
 from sayso.client.acquaintance import Credentials
-from sayso.client.errors import ClientError
+from sayso.client.fetching import FileLost, pieces
 from sayso.client.seen import FileSaved, Notice, Screen, Seen
 from sayso.protocol.codec import Envelope
 from sayso.protocol.messages import CodeOut, CommandDone
 
-FETCH_SECONDS = 20.0
+PATIENCE_S = 20.0
 """A picture at home takes milliseconds."""
 LARGEST_BYTES = 32 * 1024 * 1024
 """Far more than a picture takes; a disk is not filled by mistake."""
 MOST_FETCHES = 8
 """At once; a loop that draws a thousand plots must not open a thousand connections."""
-
-
-class FileLost(ClientError):
-    """A result could not be fetched or kept."""
 
 
 class Keeper:
@@ -60,29 +54,22 @@ class Keeper:
             try:
                 path = await asyncio.to_thread(self._fetch, file, mime, name)
             except FileLost as error:
-                self._screen.show(Notice(str(error)))
+                self._screen.show(Notice(f"A result was not fetched. {error}"))
             else:
                 self._screen.show(FileSaved(str(path), mime))
 
     def _fetch(self, file: str, mime: str, name: str) -> Path:
-        address = file_address(self._credentials.server, file)
-        request = urllib.request.Request(address)  # noqa: S310 (ours)
-        if token := self._credentials.token():
-            request.add_header("Authorization", f"Bearer {token}")
-        # No proxy: the server is at home, and the token must not go elsewhere.
-        tls = urllib.request.HTTPSHandler(context=self._credentials.context())
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), tls)
-        try:
-            with opener.open(request, timeout=FETCH_SECONDS) as answer:
-                content = answer.read(LARGEST_BYTES + 1)
+        content = bytearray()
+        for piece in pieces(self._credentials, f"/files/{quote(file, safe='')}", PATIENCE_S):
+            content += piece
             if len(content) > LARGEST_BYTES:
-                raise FileLost(f"A result of more than {LARGEST_BYTES >> 20} MB was not fetched.")
+                raise FileLost(f"It has more than {LARGEST_BYTES >> 20} MB.")
+        try:
             return self._write(content, mime, name)
-        except (OSError, urllib.error.URLError) as error:
-            reason = getattr(error, "reason", None) or error.strerror or error
-            raise FileLost(f"A result could not be fetched and kept: {reason}.") from error
+        except OSError as error:
+            raise FileLost(f"It cannot be kept in {self._folder}: {error.strerror}.") from error
 
-    def _write(self, content: bytes, mime: str, name: str) -> Path:
+    def _write(self, content: bytearray, mime: str, name: str) -> Path:
         """Under a name of ours: of the server's only the ending counts, and only if it is plain."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         suffix = mimetypes.guess_extension(mime.partition(";")[0].strip()) or ".bin"
@@ -98,10 +85,3 @@ class Keeper:
                 continue
             return path
         raise FileLost(f"There is no room for a new name in {self._folder}.")
-
-
-def file_address(server: str, name: str) -> str:
-    """Where the server gives a file, by the address of its socket."""
-    parts = urlsplit(server)
-    scheme = "https" if parts.scheme == "wss" else "http"
-    return urlunsplit((scheme, parts.netloc, f"/files/{quote(name, safe='')}", "", ""))

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 from importlib.metadata import version
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home, make_token
@@ -215,7 +215,7 @@ class App:
         await self._ready.wait()
         return await self._choices.look(path, person)
 
-    async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
+    async def workspace_file(self, conversation: str, path: str, person: str) -> BinaryIO | None:
         await self._ready.wait()
         try:
             there = self._conversations

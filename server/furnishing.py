@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import shorten
-from typing import Final
+from typing import BinaryIO, Final
 
 from sayso.protocol.home import Home
 from sayso.protocol.messages import FileGot, FilePut
@@ -134,9 +134,9 @@ class Furnished:
         async with self._one_file_at_a_time:
             return await asyncio.to_thread(self._files.take, device, piece)
 
-    async def download(self, path: str) -> bytes | None:
-        """The content of a file in the workspace."""
-        return await asyncio.to_thread(self._files.read, path)
+    async def download(self, path: str) -> BinaryIO | None:
+        """A file in the workspace, to be read, and closed by whoever asks."""
+        return await asyncio.to_thread(self._files.open, path)
 
     async def renew(self) -> None:
         """New interpreters: nothing that code left in them remains."""

@@ -15,7 +15,7 @@ import time
 import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from sayso.protocol.messages import FileGot, FilePut
 from sayso.server.undo import beneath
@@ -29,9 +29,6 @@ AT_ONCE: Final = 8
 
 IDLE_S: Final = 60.0
 """An upload that does not go on for so long is given up."""
-
-LARGEST_DOWNLOAD: Final = 64 * 1024**2
-"""It is held in memory while it is sent."""
 
 _TRIES: Final = 1_000
 """Names with a number that are tried where a name is taken."""
@@ -83,8 +80,8 @@ class WorkspaceFiles:
         self._drop(key)
         return FileGot(piece.id, received, name)
 
-    def read(self, path: str) -> bytes | None:
-        """The content of a file; None if there is none, or it is too large to be sent."""
+    def open(self, path: str) -> BinaryIO | None:
+        """A file to be read, and closed by whoever asks; None if there is none."""
         parts = path.split("/")
         if "\0" in path or any(part in ("", ".", "..") for part in parts):
             return None
@@ -93,16 +90,15 @@ class WorkspaceFiles:
             root = os.open(self._folder, beneath.FOLDER)
             try:
                 with beneath.folder_of(root, path) as (holder, name):
-                    descriptor = os.open(name, flags, dir_fd=holder)
+                    file = os.fdopen(os.open(name, flags, dir_fd=holder), "rb")
             finally:
                 os.close(root)
-            with os.fdopen(descriptor, "rb") as file:
-                status = os.fstat(descriptor)
-                if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_DOWNLOAD:
-                    return None
-                return file.read(LARGEST_DOWNLOAD)
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return file
+            file.close()
         except (OSError, ValueError):
-            return None
+            pass
+        return None
 
     def close(self) -> None:
         """Give up what has not come whole."""

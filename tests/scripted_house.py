@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from sayso.protocol.home import Home, make_token
 from sayso.server.agent.model import ChatMessage
@@ -63,7 +64,7 @@ class Host:
     async def look(self, path: str, person: str) -> None:
         return None
 
-    async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
+    async def workspace_file(self, conversation: str, path: str, person: str) -> BinaryIO | None:
         try:
             about = await self._house.conversations.find(conversation, person)
         except NoSuchConversation:

@@ -3,7 +3,9 @@
 The WebSocket library would have it taken within the time for a handshake, and cut the rest off.
 """
 
-from contextlib import suppress
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 
 from websockets.asyncio.server import ServerConnection
@@ -12,31 +14,33 @@ from websockets.protocol import State
 
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.line import comes
+from sayso.server.gateway.plain import FileResponse
 
 PIECE_BYTES = 65_536
 
 
 async def send(socket: ServerConnection, response: Response, limits: Limits) -> None:
     """Send it all, and end the connection; who takes nothing any more is let go."""
-    if socket.state is State.CONNECTING:
-        with suppress(OSError):  # it broke
-            await _send(socket, response, limits)
-    socket.transport.abort()
-    await socket.wait_closed()
+    with response.file if isinstance(response, FileResponse) else nullcontext():
+        if socket.state is State.CONNECTING:
+            with suppress(OSError):  # it broke
+                await _send(socket, response, limits)
+        socket.transport.abort()
+        await socket.wait_closed()
 
 
 async def _send(socket: ServerConnection, response: Response, limits: Limits) -> None:
-    transport, body = socket.transport, memoryview(response.body)
+    transport = socket.transport
 
     def server_stops() -> bool:
         return not socket.server.is_serving()
 
     socket.protocol.send_response(replace(response, body=b""))
     transport.write(b"".join(socket.protocol.data_to_send()))
-    for start in range(0, len(body), PIECE_BYTES):
+    async for piece in _pieces(response):
         if transport.is_closing():
             return
-        transport.write(body[start : start + PIECE_BYTES])
+        transport.write(piece)
         if not await comes(socket.drain, transport, limits.send_s, in_vain=server_stops):
             return
     if transport.can_write_eof():
@@ -44,3 +48,15 @@ async def _send(socket: ServerConnection, response: Response, limits: Limits) ->
     else:
         transport.close()
     await comes(socket.wait_closed, transport, limits.send_s, in_vain=server_stops)
+
+
+async def _pieces(response: Response) -> AsyncIterator[bytes | memoryview]:
+    if isinstance(response, FileResponse):
+        left = response.size
+        while piece := await asyncio.to_thread(response.file.read, min(PIECE_BYTES, left)):
+            left -= len(piece)
+            yield piece
+        return  # One that became shorter meanwhile ends before its promised size: that is seen.
+    body = memoryview(response.body)
+    for start in range(0, len(body), PIECE_BYTES):
+        yield body[start : start + PIECE_BYTES]

@@ -17,6 +17,7 @@ from sayso.server.gateway.pages import page
 from sayso.server.gateway.plain import (
     AUTHORITY,
     answered,
+    answered_file,
     answered_frame,
     answered_json,
     refused,
@@ -109,10 +110,10 @@ class Door:
 
     async def _from_workspace(self, conversation: str, name: str, who: Who) -> Response:
         """As bytes and nothing else, so that no browser takes it for a page of ours."""
-        content = await self._host.workspace_file(conversation, name, who.person)
-        if content is None:
-            return refused(HTTPStatus.NOT_FOUND, "No such file, or too large.")
-        return answered("application/octet-stream", content)
+        file = await self._host.workspace_file(conversation, name, who.person)
+        if file is None:
+            return refused(HTTPStatus.NOT_FOUND, "No such file.")
+        return answered_file("application/octet-stream", file)
 
 
 def is_loopback(host: str) -> bool:

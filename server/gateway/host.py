@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from sayso.protocol.messages import FilePut, FromServer, Snapshot
 from sayso.server.turn.effects import Send
@@ -94,6 +94,9 @@ class Host(Protocol):
         """
         ...
 
-    async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
-        """The content of a file in the workspace of a conversation that this person may see."""
+    async def workspace_file(self, conversation: str, path: str, person: str) -> BinaryIO | None:
+        """A file in the workspace of a conversation that this person may see.
+
+        Whoever asks reads it, and closes it.
+        """
         ...

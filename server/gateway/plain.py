@@ -3,9 +3,11 @@
 import json
 from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
 from http import HTTPStatus
-from typing import Any
+from io import SEEK_END, BytesIO
+from typing import Any, BinaryIO
 
 from websockets.datastructures import Headers
 from websockets.http11 import Response
@@ -37,6 +39,23 @@ def answered(kind: str, body: str | bytes) -> Response:
     return _response(HTTPStatus.OK, kind, body)
 
 
+@dataclass
+class FileResponse(Response):
+    """Its body is read while it is sent, however large it is."""
+
+    file: BinaryIO = field(default_factory=BytesIO)
+    size: int = 0
+    """So much of it is promised."""
+
+
+def answered_file(kind: str, file: BinaryIO) -> FileResponse:
+    """What was asked for, as long as it is now; whoever sends it closes it."""
+    size = file.seek(0, SEEK_END)
+    file.seek(0)
+    headers = _headers(kind, size)
+    return FileResponse(HTTPStatus.OK, HTTPStatus.OK.phrase, headers, file=file, size=size)
+
+
 def answered_frame(kind: str, body: bytes) -> Response:
     """What is shown in the frame has its own looks, but none of its own scripts; it is of another
     origin than the page, and reaches nothing."""
@@ -65,8 +84,12 @@ def _response(
     status: HTTPStatus, kind: str, body: str | bytes, fixed: Mapping[str, str] = PAGE_HEADERS
 ) -> Response:
     data = body.encode() if isinstance(body, str) else body
+    return Response(status.value, status.phrase, _headers(kind, len(data), fixed), data)
+
+
+def _headers(kind: str, size: int, fixed: Mapping[str, str] = PAGE_HEADERS) -> Headers:
     headers = Headers(fixed)
     headers["Content-Type"] = kind
-    headers["Content-Length"] = str(len(data))
+    headers["Content-Length"] = str(size)
     headers["Connection"] = "close"
-    return Response(status.value, status.phrase, headers, data)
+    return headers

@@ -31,7 +31,7 @@ async def test_pictures_are_kept_in_files_and_their_paths_shown() -> None:
     paths = [Path(line[7:]) for line in ended.told.splitlines() if line.startswith("Saved: ")]
     assert {path.read_bytes() for path in paths} == {b"\x89PNG one", b"\x89PNG two"}
     assert all(path.suffix == ".png" for path in paths)
-    assert "could not be fetched" in ended.told
+    assert "was not fetched" in ended.told
 
 
 async def test_without_a_terminal_code_is_denied_and_that_is_told() -> None:

@@ -6,8 +6,9 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from websockets.asyncio.client import ClientConnection, connect
 
@@ -42,7 +43,7 @@ class House:
     outlets: dict[str, Outlet] = field(default_factory=dict)
     commands: list[tuple[str, str, str]] = field(default_factory=list)
     events: asyncio.Queue[Event] = field(default_factory=asyncio.Queue)
-    kept: bytes = b"kept"
+    kept: bytes | Path = b"kept"
     """What is in the one file of the workspace."""
     getting_ready: asyncio.Lock = field(default_factory=asyncio.Lock)
     """While it is held, nobody can be welcomed."""
@@ -78,8 +79,10 @@ class House:
     async def look(self, path: str, person: str) -> Mapping[str, Any] | None:
         return {"seen": path, "by": person} if path != "/conversations/none" else None
 
-    async def workspace_file(self, conversation: str, path: str, person: str) -> bytes | None:
-        return self.kept if (conversation, path) == ("main", "a b/c.txt") else None
+    async def workspace_file(self, conversation: str, path: str, person: str) -> BinaryIO | None:
+        if (conversation, path) != ("main", "a b/c.txt"):
+            return None
+        return BytesIO(self.kept) if isinstance(self.kept, bytes) else self.kept.open("rb")
 
     def put(self, device: str, piece: m.FilePut) -> None:
         self.outlets[device].tell(m.FileGot(piece.id, name=piece.name), Ticket(0, 0))

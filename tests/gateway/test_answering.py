@@ -1,6 +1,7 @@
 """Large files on slow lines: what is fetched comes whole, however long it takes."""
 
 import asyncio
+import os
 import socket
 import ssl
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from websockets.exceptions import WebSocketException
 
+from bench.figures import resident_kb
 from sayso.server.gateway.limits import Limits
 from sayso.server.trust.who import OWNER
 from tests.gateway.house import TOKEN, WAIT_S, House, NetworkHouse, open_house, open_network_house
@@ -25,10 +27,14 @@ QUICK = Limits(handshake_s=0.5, goodbye_s=0.02, send_s=1.2)
 
 @asynccontextmanager
 async def fetching(
-    house: House, port: int, token: str, tls: ssl.SSLContext | None = None
+    house: House,
+    port: int,
+    token: str,
+    tls: ssl.SSLContext | None = None,
+    kept: bytes | Path = FILE,
 ) -> AsyncIterator[socket.socket]:
     """A line whose end here holds little, on which the file was asked for."""
-    house.kept = FILE
+    house.kept = kept
     line = await asyncio.to_thread(_ask, port, token, tls)
     try:
         yield line
@@ -115,3 +121,35 @@ async def test_who_fetches_is_not_turned_away_for_a_strangers_sake(tmp_path: Pat
                 async with house.far():
                     pass
             assert await body_of(line, 0) == FILE
+
+
+async def test_a_file_larger_than_memory_should_hold_is_sent_from_the_disk(tmp_path: Path) -> None:
+    size = 256 * 1024**2
+    large = tmp_path / "large"
+    with large.open("wb") as file:
+        file.truncate(size)
+    async with open_house() as house, fetching(house, house.port, TOKEN, kept=large) as line:
+        before = resident_kb()
+        assert await asyncio.to_thread(_length_of, line) > size
+        assert resident_kb() - before < size // 1_024 // 8
+
+
+def _length_of(line: socket.socket) -> int:
+    length = 0
+    while piece := line.recv(1024**2):
+        length += len(piece)
+    return length
+
+
+async def test_a_file_that_became_shorter_meanwhile_ends_before_its_promised_length(
+    tmp_path: Path,
+) -> None:
+    cut = tmp_path / "cut"
+    cut.write_bytes(FILE)
+    async with open_house() as house, fetching(house, house.port, TOKEN, kept=cut) as line:
+        first = await begun(line)
+        os.truncate(cut, len(FILE) // 2)
+        rest = await asyncio.to_thread(_all_of, line, 0)
+    head, _, body = (first + rest).partition(b"\r\n\r\n")
+    assert f"Content-Length: {len(FILE)}".encode() in head
+    assert len(body) == len(FILE) // 2

@@ -29,7 +29,10 @@ async def test_a_folder_is_chosen_kept_and_given_back(tmp_path: Path, garden: Pa
         pad = await house.device("pad", may_approve=False)
         assert not (await pad.command("folder", str(garden))).ok
         assert (await desk.command("folder", str(garden))).ok
-        assert await pad.seat._here.download("plan") == b"roses"
+        plan = await pad.seat._here.download("plan")
+        assert plan
+        with plan:
+            assert plan.read() == b"roses"
     async with household(tmp_path / "house") as house:
         desk = await house.device()
         assert f"Code runs in {garden}." in (await desk.command("folder")).text

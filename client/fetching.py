@@ -1,0 +1,49 @@
+"""Fetching what the server has, over HTTP and piece by piece, however large it is."""
+
+import http.client
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from urllib.parse import urlsplit, urlunsplit
+
+from sayso.client.acquaintance import Credentials
+from sayso.client.errors import ClientError
+
+PIECE_BYTES = 65_536
+REFUSAL_BYTES = 200
+"""Of the sentence with which a server refuses."""
+
+
+class FileLost(ClientError):
+    """It could not be fetched or kept. The text says why."""
+
+
+def pieces(credentials: Credentials, path: str, patience_s: float) -> Iterator[bytes]:
+    """What lies under a path. Raises FileLost, also if it does not come whole.
+
+    `patience_s`: for each piece.
+    """
+    request = urllib.request.Request(_address(credentials.server, path))  # noqa: S310 (ours)
+    if proof := credentials.token():
+        request.add_header("Authorization", f"Bearer {proof}")
+    # No proxy: the server is at home, and the token must not go elsewhere.
+    tls = urllib.request.HTTPSHandler(context=credentials.context())
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), tls)
+    try:
+        with opener.open(request, timeout=patience_s) as answer:
+            while piece := answer.read(PIECE_BYTES):
+                yield piece
+            if answer.length:
+                raise FileLost("The connection broke before all of it was here; try again.")
+    except urllib.error.HTTPError as error:
+        said = error.read(REFUSAL_BYTES).decode("utf-8", "replace").strip()
+        raise FileLost(said or error.reason) from error
+    except (OSError, http.client.HTTPException) as error:
+        reason = getattr(error, "reason", None) or error
+        raise FileLost(f"The server cannot be reached: {reason}.") from error
+
+
+def _address(server: str, path: str) -> str:
+    parts = urlsplit(server)
+    scheme = "https" if parts.scheme == "wss" else "http"
+    return urlunsplit((scheme, parts.netloc, path, "", ""))
