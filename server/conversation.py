@@ -74,6 +74,8 @@ class Conversation:
         self._notices: list[str] = []
         self._hearings: dict[int, Attention] = {}
         self._sayings = Sayings(mouth, self.happened)
+        self._instinctive: Ticket | None = None
+        """The last answer that the agent knows nothing of."""
         self._works: dict[Ticket, asyncio.Task[None]] = {}
         self._latest: asyncio.Task[None] | None = None
         self._happened: asyncio.Queue[Event] = asyncio.Queue()
@@ -252,8 +254,19 @@ class Conversation:
         self._in_turn(partial(self._agent.withdraw, effect.text))
 
     @_perform.register
+    def _(self, effect: effects.SpeechBegan) -> None:
+        if effect.ticket != self._instinctive:
+            self._begin(self._agent.began_to_speak(effect.device))
+
+    @_perform.register
+    def _(self, effect: effects.SpokenOut) -> None:
+        if effect.ticket != self._instinctive:
+            self._in_turn(self._agent.spoke_out)
+
+    @_perform.register
     def _(self, effect: effects.HeardOnly) -> None:
-        self._in_turn(partial(self._agent.heard, effect.text))
+        if effect.ticket != self._instinctive:
+            self._in_turn(partial(self._agent.heard, effect.text))
 
     @_perform.register
     def _(self, effect: effects.Speak) -> None:
@@ -311,6 +324,7 @@ class Conversation:
                 effect.text, effect.device, self.id, self._taking_back
             )
             if answer:
+                self._instinctive = ticket
                 self.happened(events.ReplyGrew(ticket, answer))
                 self._worked(ticket, events.WorkEnded(ticket))
                 return

@@ -41,6 +41,7 @@ CUT_OFF: Final = (
     "Sayso ended in the middle of “{asked}”, and is back. Say “go on” to have it finished;"
     " nothing that ran is run again."
 )
+HALF_SAID: Final = "Sayso ended in the middle of this, and is back: {answer}"
 ASKED_CHARS: Final = 80
 """Of the request, in that sentence: it is spoken, too."""
 
@@ -227,6 +228,9 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
     if journal.cut_off:
         asked = shorten(journal.cut_off, ASKED_CHARS, placeholder="…")
         conversation.happened(Announced(CUT_OFF.format(asked=asked), device=""))
+    if half := journal.half_said:
+        again = HALF_SAID.format(answer=half.text)
+        conversation.happened(Announced(again, half.device))
     workshop.prepare()
     return Furnished(
         shared,

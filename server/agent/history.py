@@ -23,6 +23,8 @@ from sayso.server.store.records import (
     Record,
     RunIntended,
     RunReported,
+    SpeechBegan,
+    SpokenOut,
     TakenBack,
     Uttered,
     Withdrawn,
@@ -106,6 +108,8 @@ class History:
         self._state_lost = False
         self.unfinished = False
         """Whether the last request is still being worked on, as far as the log tells."""
+        self.speaks_to = ""
+        """The device at which the last answer is still being said, as far as the log tells."""
         self._draft = ""
         """What was said of a reply that has not ended."""
         self._news: dict[tuple[str, ...], TakenBack | MadeAgain] = {}
@@ -169,6 +173,13 @@ class History:
                 if self._draft:
                     self.exchanges[-1].steps.append(Step(self._draft, []))
                 self.unfinished, self._draft = False, ""
+            case _:
+                pass
+        match record:
+            case SpeechBegan(to=device):
+                self.speaks_to = device
+            case SpokenOut() | Heard() | Asked() | Interrupted() | ConversationReset():
+                self.speaks_to = ""
             case _:
                 pass
 

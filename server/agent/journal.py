@@ -3,13 +3,15 @@
 import asyncio
 import sys
 import time
-from collections.abc import Callable
-from typing import Self
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Self
 
 from sayso.server.agent.history import History
 from sayso.server.agent.terms import Terms
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import (
+    Answered,
     ApprovalClosed,
     ApprovalOpened,
     CutOff,
@@ -18,10 +20,27 @@ from sayso.server.store.records import (
     Record,
     RunReported,
     Source,
+    SpeechBegan,
+    SpokenOut,
 )
 
 _LOST_WHILE_RUNNING = "Sayso ended while it ran: what it did is unknown, and it was not run again."
 _LOST_BEFORE = "Sayso ended before it ran: it did not run."
+
+
+LATELY_S: Final = 60.0
+"""Before now an answer must have been said to its end, or it is of no use to say it again: after a
+night without power nobody wants to hear the evening's."""
+CHARACTERS_A_SECOND: Final = 8.0
+"""Of a slow speaker."""
+
+
+@dataclass(frozen=True, slots=True)
+class HalfSaid:
+    """An answer of which the person has heard a part at the most."""
+
+    device: str
+    text: str
 
 
 class Journal:
@@ -39,6 +58,8 @@ class Journal:
         self.conversation = conversation
         self._watch = watch
         self.history = history
+        self.half_said: HalfSaid | None = None
+        """What was being said when the server ended, just now."""
         self.terms = Terms()
         """On which terms the conversation was left when it was last closed."""
         self._log = log
@@ -84,9 +105,20 @@ class Journal:
             await journal.withdraw_questions()
             if history.unfinished:
                 await journal.note("server", CutOff())
+            elif history.speaks_to:
+                await journal._note_half_said(events)
         if history.state_may_be_lost:
             await journal.note("server", InterpretersEnded())
         return journal
+
+    async def _note_half_said(self, events: Sequence[Event]) -> None:
+        """The server ended while the last answer was being said."""
+        history = self.history
+        answer = HalfSaid(history.speaks_to, " ".join(history.said).strip())
+        begun = max(e.time for e in events if isinstance(e.record, (Answered, SpeechBegan)))
+        if time.time() - begun < LATELY_S + len(answer.text) / CHARACTERS_A_SECOND:
+            self.half_said = answer
+        await self.note("server", SpokenOut())
 
     @property
     def waits(self) -> bool:

@@ -37,6 +37,8 @@ from sayso.server.store.records import (
     Heard,
     Interrupted,
     RunReported,
+    SpeechBegan,
+    SpokenOut,
     Withdrawn,
 )
 
@@ -161,6 +163,14 @@ class Agent:
         exchanges = self._journal.history.exchanges
         if exchanges and exchanges[-1].asked == text:
             await self._journal.note("person", Withdrawn(text))
+
+    async def began_to_speak(self, device: str) -> None:
+        """The answer begins to be heard at this device. Raises StoreError."""
+        await self._journal.note("server", SpeechBegan(device))
+
+    async def spoke_out(self) -> None:
+        """The last answer was heard to its end. Raises StoreError."""
+        await self._journal.note("server", SpokenOut())
 
     async def heard(self, text: str) -> None:
         """The last answer was cut short in the speaking: the person heard only this much of it.

@@ -169,6 +169,19 @@ class MadeAgain:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeechBegan:
+    """The answer begins to be heard."""
+
+    to: str
+    """The device that says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenOut:
+    """The answer was said to its end, or is said once more because its end may be missing."""
+
+
+@dataclass(frozen=True, slots=True)
 class Heard:
     """An answer was cut short in the speaking: this much of it was heard."""
 
@@ -315,6 +328,8 @@ Record = (
     | MadeAgain
     | Uttered
     | CutOff
+    | SpeechBegan
+    | SpokenOut
     | Heard
     | Interrupted
     | Withdrawn

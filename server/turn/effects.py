@@ -65,6 +65,21 @@ class Withdraw:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeechBegan:
+    """The first of an answer has become sound, for this device."""
+
+    ticket: Ticket
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenOut:
+    """An answer whose speech had begun was heard to its end."""
+
+    ticket: Ticket
+
+
+@dataclass(frozen=True, slots=True)
 class HeardOnly:
     """The answer was cut short: only this much of it reached the person's ears."""
 
@@ -150,6 +165,8 @@ Effect = (
     | Think
     | StopThinking
     | Withdraw
+    | SpeechBegan
+    | SpokenOut
     | HeardOnly
     | Speak
     | FinishSpeaking

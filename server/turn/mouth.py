@@ -10,7 +10,14 @@ from typing import Literal
 
 from sayso.protocol.messages import SpeechStart, SpeechStop
 from sayso.server.turn.asides import SENTENCE_BREAK, Aside, words
-from sayso.server.turn.effects import FinishSpeaking, HeardOnly, Hush, Speak
+from sayso.server.turn.effects import (
+    FinishSpeaking,
+    HeardOnly,
+    Hush,
+    Speak,
+    SpeechBegan,
+    SpokenOut,
+)
 from sayso.server.turn.events import ChunkSpoken, Interrupted, Joined, Played, Ticket
 from sayso.server.turn.floor import Floor
 from sayso.server.turn.pace import Pace
@@ -39,6 +46,8 @@ class Mouth:
         """The answer was cut short: what was heard of it until then."""
         self._heard_before = ""
         """What was heard of this answer before it was silenced and taken up again."""
+        self._has_begun = False
+        """Some of this answer has become sound."""
         self._was_speaking = False
         self.quiet_since = -NEVER
         """When it last fell silent."""
@@ -147,6 +156,9 @@ class Mouth:
         if not self._speech or chunk.ticket != self._speech.ticket:
             return False
         self._tell(self._speech.add(chunk))
+        if self._is_answer and not self._has_begun:
+            self._has_begun = True
+            self._floor.do(SpeechBegan(chunk.ticket, self._speech.device))
         return True
 
     def complete(self, ticket: Ticket) -> bool:
@@ -225,11 +237,13 @@ class Mouth:
         """The answer is over. If it was cut short, tell what was heard of it."""
         if self._cut is not None:
             self._floor.do(HeardOnly(self._floor.ticket, self._cut))
+        elif self._has_begun:
+            self._floor.do(SpokenOut(self._floor.ticket))
         self.forget()
 
     def forget(self) -> None:
         """What was said counts for nothing."""
-        self._cut, self._heard_before = None, ""
+        self._cut, self._heard_before, self._has_begun = None, "", False
 
     # --- as time goes on ---
 

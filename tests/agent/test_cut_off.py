@@ -1,13 +1,14 @@
 """The server ends in the middle of an answer: what was said is kept, and the talk goes on there."""
 
 import asyncio
+import time
 from contextlib import aclosing
 
 import pytest
 
 from sayso.server.agent.draft import EVERY_S, Draft
 from sayso.server.agent.history import History
-from sayso.server.agent.journal import Journal
+from sayso.server.agent.journal import HalfSaid, Journal
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.profiles import profile
 from sayso.server.store.records import (
@@ -15,10 +16,12 @@ from sayso.server.store.records import (
     Asked,
     Call,
     CutOff,
+    Event,
     Failed,
     Interrupted,
     Record,
     RunReported,
+    SpeechBegan,
     Uttered,
 )
 from tests.agent.conftest import House
@@ -101,3 +104,19 @@ async def test_an_open_question_is_put_again_and_not_called_cut_off(house: House
                 break
         again = await Journal.open(house.log, house.journal.conversation)
     assert (again.waits, again.cut_off) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("ago_s", "characters", "again"),
+    [(10.0, 20, True), (600.0, 20, False), (300.0, 4_000, True)],
+    ids=["just now", "long ago", "a long answer"],
+)
+async def test_what_was_being_said_is_said_again_if_it_was_of_late(
+    house: House, ago_s: float, characters: int, again: bool
+) -> None:
+    began, answer = time.time() - ago_s, "a" * characters
+    for record in (Asked("tell"), Answered(answer), SpeechBegan("shelf")):
+        await house.log.append(Event("other", "server", record, None, began))
+    journal = await Journal.open(house.log, "other")
+    assert journal.half_said == (HalfSaid("shelf", answer) if again else None)
+    assert (await Journal.open(house.log, "other")).half_said is None
