@@ -70,7 +70,8 @@ class Device:
 
 
 @asynccontextmanager
-async def device(server: Server) -> AsyncIterator[Device]:
+async def device(server: Server, *also: str) -> AsyncIterator[Device]:
+    """`also`: what it wants to be told besides."""
     token = read_token(Home(server.home, server.home, server.home))
     headers = {"Authorization": f"Bearer {token}"}
     async with connect(server.url, additional_headers=headers, proxy=None) as socket:
@@ -82,6 +83,7 @@ async def device(server: Server) -> AsyncIterator[Device]:
             "code.end",
             "command.done",
             "announce",
+            *also,
         )
         await socket.send(encode(Envelope(m.Hello(SPOKEN, "test", device="desk", wants=wants))))
         yield Device(socket)
@@ -208,3 +210,21 @@ async def test_an_answer_that_was_cut_off_is_told_of_and_gone_on_with(
     assert kept["content"].startswith("word0 word1 word2 ")
     assert "word10 " in kept["content"]
     assert last["content"].endswith("go on")
+
+
+async def test_an_answer_that_was_still_being_said_is_said_again(
+    server: Server, model: ScriptedModel
+) -> None:
+    answer = "The tide is high at seven. It is low at one in the morning. Then it rises again."
+    model.add(says(answer))
+    async with device(server, "speech.start") as desk:
+        await desk.say(m.Text("when is the tide high"))
+        while "rises" not in (await desk.hear(m.SpeechStart)).text:
+            pass
+    await kill_and_start(server)
+    async with device(server, "speech.start") as desk:
+        assert (await desk.hear(m.Announce)).text.endswith(f"is back: {answer}")
+        said = ""
+        while "rises" not in said:
+            said += (await desk.hear(m.SpeechStart)).text
+        assert "The tide is high at seven." in said
