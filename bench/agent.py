@@ -49,6 +49,7 @@ class Figures(TypedDict):
     death_told_ms: Spread
     cell_after_death_ms: Spread
     loop_overhead_ms: Spread
+    long_talk_prompt_ms: Spread
     own_tokens_10_steps: int
     cell_alone_ms: Spread
     cell_16_ms: Spread
@@ -73,6 +74,7 @@ async def _measure(count: int) -> Figures:
             (folder / name).mkdir()
         idle = await loops.idle_kb(folder / "idle", IDLE)
         overhead = await loops.overhead(folder / "loop", DELTAS)
+        prompts = loops.prompts(folder / "loop")
         tokens = await loops.own_tokens(environment, report.sandbox, folder / "tokens")
         first = await first_outputs(environment, report.sandbox, folder / "first", BEGUN)
         times = await cells.measure(environment, report.sandbox, folder / "cells", count)
@@ -92,6 +94,7 @@ async def _measure(count: int) -> Figures:
         death_told_ms=spread(times.death),
         cell_after_death_ms=spread(times.after_death),
         loop_overhead_ms=spread(overhead, 2),
+        long_talk_prompt_ms=spread(prompts),
         own_tokens_10_steps=tokens,
         cell_alone_ms=spread(times.alone),
         cell_16_ms=spread(times.together),

@@ -13,10 +13,13 @@ from pathlib import Path
 from bench.figures import resident_kb
 from sayso.protocol import messages as m
 from sayso.server.agent.approvals import ApprovalDesk
+from sayso.server.agent.bounds import Bounds
+from sayso.server.agent.history import History
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool, ToolCallDelta, Usage
 from sayso.server.agent.profiles import profile
+from sayso.server.agent.prompt import Prompt
 from sayso.server.agent.say_so import SaySo
 from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
@@ -24,6 +27,7 @@ from sayso.server.runtimes.sandbox.selftest import SandboxReport
 from sayso.server.runtimes.workshop import Workshop
 from sayso.server.seat import Seat
 from sayso.server.store.event_log import EventLog
+from sayso.server.store.records import Answered, Asked
 from sayso.server.turn.events import Joined, Ticket
 from tests.server.household import Device, household
 
@@ -36,6 +40,12 @@ BETWEEN_S = 0.01
 """Between deltas: a quick model's hundred a second."""
 
 ASKED = "Do it."
+
+LONG_TALK = 2_000
+"""Requests of a conversation that went on for months."""
+PROMPTS = 20
+QUESTION = "How high was the tide on the {number}th day, and when was it at its lowest?"
+REPLY = "It was at its highest at seven in the evening, {number} centimetres above the mark. " * 2
 
 
 @dataclass
@@ -133,6 +143,26 @@ async def idle_kb(folder: Path, conversations: int) -> float:
         await enter(conversations)
         gc.collect()
         return (resident_kb() - before) / conversations
+
+
+def prompts(folder: Path) -> list[float]:
+    """Milliseconds to write what the model is sent in a conversation that went on for months."""
+    history = History()
+    for number in range(LONG_TALK):
+        history.apply(Asked(QUESTION.format(number=number)))
+        history.apply(Answered(REPLY.format(number=number)))
+    history.apply(Asked(ASKED))
+    workshop = Workshop(folder, None, SandboxReport(holds=False, remedy="None is needed here."))
+    prompt = Prompt(
+        profile("default"), workshop, calls_tools=True, characters=Bounds().history_chars
+    )
+    took = []
+    for _ in range(PROMPTS):
+        began = time.perf_counter()
+        prompt.pictures(history)
+        prompt.write(history)
+        took.append((time.perf_counter() - began) * 1000)
+    return took
 
 
 async def own_tokens(environment: KernelEnvironment, sandbox: Sandbox, folder: Path) -> int:

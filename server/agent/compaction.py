@@ -7,7 +7,7 @@ results; what waits for the person is in the last exchange, which is always told
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,6 +37,8 @@ _LIST_SHARE: Final = 0.3
 _FILE: Final = re.compile(
     r"""["'`\s(]((?:~|\.{1,2})?/?[\w.@+-]+(?:/[\w.@+-]+)*\.[A-Za-z]\w{0,5})\b"""
 )
+_ENDING: Final = re.compile(r"\.[A-Za-z]")
+"""Without one there is no file in a text; most have none, and this is found out at once."""
 _QUOTED_FILE: Final = re.compile(r"""["']([^"'\n]{1,120}\.[A-Za-z]\w{0,5})["']""")
 
 
@@ -90,6 +92,8 @@ def _cut(sizes: Sequence[int], short: Sequence[int], room: int) -> int:
 
 def _to_shorten(exchange: Exchange, room: int) -> Sequence[Act]:
     acts = [act for step in exchange.steps for act in step.acts if act.report is not None]
+    if not acts:  # in most exchanges people only talk
+        return ()
     sizes = [_act_size(act, brief=False) for act in acts]
     short = [_act_size(act, brief=True) for act in acts]
     return acts[: _cut(sizes, short, int(room * ONE_SHARE))]
@@ -99,7 +103,8 @@ def _size(exchange: Exchange, brief: frozenset[str]) -> int:
     size = len(exchange.asked)
     for step in exchange.steps:
         size += len(step.text)
-        size += sum(_act_size(act, brief=act.call.id in brief) for act in step.acts)
+        for act in step.acts:
+            size += _act_size(act, brief=act.call.id in brief)
     return size
 
 
@@ -113,11 +118,12 @@ def _act_size(act: Act, *, brief: bool) -> int:
 
 def _notes(exchanges: Sequence[Exchange], characters: int) -> str:
     each = int(characters * _LIST_SHARE)
-    files = _latest(_unique(name for one in exchanges for name in _files(one)), each, ", ")
-    decisions = _latest([line for one in exchanges for line in _decisions(one)], each, "\n")
+    latest = exchanges[::-1]
+    files = _that_fit(_unique(name for one in latest for name in _files(one)), each, ", ")
+    decisions = _that_fit((line for one in latest for line in _decisions(one)), each, "\n")
     parts = ["Earlier in this conversation, in short:"]
     rest = characters - len(parts[0]) - len(files) - len(decisions) - 40
-    parts.append(_latest([_line(one) for one in exchanges], max(0, rest), "\n"))
+    parts.append(_that_fit(map(_line, latest), max(0, rest), "\n"))
     if decisions:
         parts.append(decisions)
     if files:
@@ -125,10 +131,10 @@ def _notes(exchanges: Sequence[Exchange], characters: int) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _latest(lines: Sequence[str], characters: int, between: str) -> str:
-    """As many of the last ones as fit."""
+def _that_fit(lines: Iterable[str], characters: int, between: str) -> str:
+    """As many as fit of what is given latest first; no more is looked at. The earliest is first."""
     kept: list[str] = []
-    for line in reversed(lines):
+    for line in lines:
         characters -= len(line) + len(between)
         if characters < 0:
             kept.append("…")
@@ -142,36 +148,40 @@ def _line(exchange: Exchange) -> str:
     return f"- {_clip(exchange.asked, _LINE_CHARS)} → {_clip(said, _LINE_CHARS) or '(no answer)'}"
 
 
-def _decisions(exchange: Exchange) -> Iterable[str]:
-    for step in exchange.steps:
-        for act in step.acts:
-            code = _clip(act.call.code, _CODE_CHARS)
-            match act.report:
-                case RunReported(status="refused", detail=detail) if code:
-                    yield f"- {_clip(detail, _LINE_CHARS)} ({code})"
-                case _ if act.edited:
-                    yield f"- The person changed the code before it ran ({code})"
-                case _:
-                    pass
+def _decisions(exchange: Exchange) -> Iterator[str]:
+    """The latest first."""
+    for act in _acts_backwards(exchange):
+        code = _clip(act.call.code, _CODE_CHARS)
+        match act.report:
+            case RunReported(status="refused", detail=detail) if code:
+                yield f"- {_clip(detail, _LINE_CHARS)} ({code})"
+            case _ if act.edited:
+                yield f"- The person changed the code before it ran ({code})"
+            case _:
+                pass
 
 
-def _files(exchange: Exchange) -> Iterable[str]:
-    for step in exchange.steps:
-        for act in step.acts:
-            yield from _QUOTED_FILE.findall(act.call.code)
-            if act.report is not None:
-                yield from (*act.report.changes.added, *act.report.changes.changed)
-    for text in (exchange.asked, *(step.text for step in exchange.steps)):
-        yield from _FILE.findall(f" {text}")
+def _files(exchange: Exchange) -> Iterator[str]:
+    """Those that were spoken of, then those that code names or made, the latest first of each."""
+    for text in (*(step.text for step in reversed(exchange.steps)), exchange.asked):
+        if _ENDING.search(text):
+            yield from reversed(_FILE.findall(f" {text}"))
+    for act in _acts_backwards(exchange):
+        if act.report is not None:
+            yield from reversed((*act.report.changes.added, *act.report.changes.changed))
+        yield from reversed(_QUOTED_FILE.findall(act.call.code))
 
 
-def _unique(names: Iterable[str]) -> list[str]:
-    """Each once, where it was named last."""
-    order: dict[str, None] = {}
+def _acts_backwards(exchange: Exchange) -> Iterator[Act]:
+    return (act for step in reversed(exchange.steps) for act in reversed(step.acts))
+
+
+def _unique(names: Iterable[str]) -> Iterator[str]:
+    known: set[str] = set()
     for name in names:
-        order.pop(name, None)
-        order[name] = None
-    return list(order)
+        if name not in known:
+            known.add(name)
+            yield name
 
 
 def _clip(text: str, characters: int) -> str:
