@@ -4,6 +4,8 @@ import http.client
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
+from typing import cast
 from urllib.parse import urlsplit, urlunsplit
 
 from sayso.client.acquaintance import Credentials
@@ -12,6 +14,7 @@ from sayso.client.errors import ClientError
 PIECE_BYTES = 65_536
 REFUSAL_BYTES = 200
 """Of the sentence with which a server refuses."""
+CUT_OFF = "The connection broke before all of it was here; try again."
 
 
 class FileLost(ClientError):
@@ -23,6 +26,17 @@ def pieces(credentials: Credentials, path: str, patience_s: float) -> Iterator[b
 
     `patience_s`: for each piece.
     """
+    with _answer(credentials, path, patience_s) as answer:
+        try:
+            while piece := answer.read(PIECE_BYTES):
+                yield piece
+        except (OSError, http.client.HTTPException) as error:
+            raise FileLost(CUT_OFF) from error
+        if answer.length:
+            raise FileLost(CUT_OFF)
+
+
+def _answer(credentials: Credentials, path: str, patience_s: float) -> http.client.HTTPResponse:
     request = urllib.request.Request(_address(credentials.server, path))  # noqa: S310 (ours)
     if proof := credentials.token():
         request.add_header("Authorization", f"Bearer {proof}")
@@ -30,17 +44,19 @@ def pieces(credentials: Credentials, path: str, patience_s: float) -> Iterator[b
     tls = urllib.request.HTTPSHandler(context=credentials.context())
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), tls)
     try:
-        with opener.open(request, timeout=patience_s) as answer:
-            while piece := answer.read(PIECE_BYTES):
-                yield piece
-            if answer.length:
-                raise FileLost("The connection broke before all of it was here; try again.")
+        return cast("http.client.HTTPResponse", opener.open(request, timeout=patience_s))
     except urllib.error.HTTPError as error:
-        said = error.read(REFUSAL_BYTES).decode("utf-8", "replace").strip()
-        raise FileLost(said or error.reason) from error
+        raise FileLost(_refusal(error)) from error
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", None) or error
         raise FileLost(f"The server cannot be reached: {reason}.") from error
+
+
+def _refusal(error: urllib.error.HTTPError) -> str:
+    with error, suppress(OSError, http.client.HTTPException):
+        if said := error.read(REFUSAL_BYTES).decode("utf-8", "replace").strip():
+            return said
+    return str(error.reason)
 
 
 def _address(server: str, path: str) -> str:

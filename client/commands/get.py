@@ -1,6 +1,8 @@
 """`sayso get FILE`: fetches a file from the workspace."""
 
 import argparse
+import os
+import signal
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -34,30 +36,45 @@ class Get:
 
     def run(self, arguments: argparse.Namespace) -> int:
         conversation, name = arguments.conversation, arguments.file
-        where = f"/files/{quote(conversation, safe='')}/{quote(name.strip('/'))}"
+        inside = quote(os.fsencode(name.strip("/")))
+        where = f"/files/{quote(conversation, safe='')}/{inside}"
         coming = pieces(Credentials(arguments.server), where, PATIENCE_S)
         try:
             if arguments.to == "-":
-                sys.stdout.buffer.writelines(coming)
+                _pour(coming)
                 return 0
             path = Path(arguments.to or Path(name).name)
             path = path / Path(name).name if path.is_dir() else path
             _write(path, coming)
         except FileLost as error:
             raise FileLost(f"{name} could not be fetched. {error}") from error
-        print(path)
+        sys.stdout.buffer.write(os.fsencode(path) + b"\n")
         return 0
 
 
-def _write(path: Path, coming: Iterable[bytes]) -> None:
-    """All of it, or nothing."""
+def _pour(coming: Iterable[bytes]) -> None:
     try:
-        with path.open("xb") as file:
-            try:
+        sys.stdout.buffer.writelines(coming)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise  # Whoever reads it wants no more.
+    except OSError as error:
+        raise FileLost(f"The output cannot be written: {error.strerror}.") from error
+
+
+def _write(path: Path, coming: Iterable[bytes]) -> None:
+    """All of it, or nothing, also if we are told to end meanwhile."""
+    for told in (signal.SIGHUP, signal.SIGTERM):
+        if signal.getsignal(told) is signal.SIG_DFL:
+            signal.signal(told, signal.default_int_handler)
+    try:
+        file = path.open("xb")
+        try:
+            with file:
                 file.writelines(coming)
-            except BaseException:
-                path.unlink()
-                raise
+        except BaseException:
+            path.unlink()
+            raise
     except FileExistsError:
         raise FileLost(f"{path} is there already; name another place with --to.") from None
     except OSError as error:
