@@ -184,6 +184,8 @@ class Supervisor:
             except SpeechError as problem:
                 self._fail(problem)
                 return
+            except OSError as problem:  # not even started: this machine is short of something
+                self._complaints.append(str(problem))
             if self._worked or loop.time() - began > STEADY_AFTER:
                 crashes = 0
             crashes += 1

@@ -142,6 +142,37 @@ async def test_one_that_crashes_while_loading_is_tried_again_and_then_told() -> 
     await supervisor.close()
 
 
+async def test_where_no_process_can_be_started_it_is_tried_again(
+    worker: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert worker.pid is not None
+    with monkeypatch.context() as short:
+        short.setattr(sys, "executable", "/nowhere")
+        os.kill(worker.pid, signal.SIGKILL)
+        await asyncio.to_thread(_wait_for_tries, worker, 2)
+    async with asyncio.timeout(LONG):
+        await pid_of(worker)
+
+
+def _wait_for_tries(worker: Supervisor, tries: int) -> None:
+    until = time.monotonic() + LONG
+    while worker.restarts < tries:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+async def test_where_no_process_can_be_started_at_first_that_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere")
+    supervisor = odd("good")
+    with pytest.raises(WorkerFailed, match="No such file"):
+        async with asyncio.timeout(LONG):
+            await supervisor.start()
+    assert "No such file" in supervisor.trouble
+    await supervisor.close()
+
+
 async def test_closing_ends_it_whatever_it_does(worker: Supervisor) -> None:
     pid = await pid_of(worker)
     busy = asyncio.create_task(worker.ask("sleep", Note("sleep"), limit=LONG))
