@@ -90,14 +90,14 @@ class WorkspaceFiles:
             root = os.open(self._folder, beneath.FOLDER)
             try:
                 with beneath.folder_of(root, path) as (holder, name):
-                    file = os.fdopen(os.open(name, flags, dir_fd=holder), "rb")
+                    descriptor = os.open(name, flags, dir_fd=holder)
             finally:
                 os.close(root)
-            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return file
-            file.close()
         except (OSError, ValueError):
-            pass
+            return None
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return os.fdopen(descriptor, "rb")
+        os.close(descriptor)
         return None
 
     def close(self) -> None:

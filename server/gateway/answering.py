@@ -4,6 +4,7 @@ The WebSocket library would have it taken within the time for a handshake, and c
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import nullcontext, suppress
 from dataclasses import replace
@@ -15,6 +16,8 @@ from websockets.protocol import State
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.line import comes
 from sayso.server.gateway.plain import FileResponse
+
+log = logging.getLogger(__name__)
 
 PIECE_BYTES = 65_536
 
@@ -53,9 +56,12 @@ async def _send(socket: ServerConnection, response: Response, limits: Limits) ->
 async def _pieces(response: Response) -> AsyncIterator[bytes | memoryview]:
     if isinstance(response, FileResponse):
         left = response.size
-        while piece := await asyncio.to_thread(response.file.read, min(PIECE_BYTES, left)):
-            left -= len(piece)
-            yield piece
+        try:
+            while piece := await asyncio.to_thread(response.file.read, min(PIECE_BYTES, left)):
+                left -= len(piece)
+                yield piece
+        except OSError as error:
+            log.warning("A file cannot be read to its end: %s.", error.strerror)
         return  # One that became shorter meanwhile ends before its promised size: that is seen.
     body = memoryview(response.body)
     for start in range(0, len(body), PIECE_BYTES):

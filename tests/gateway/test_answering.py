@@ -1,13 +1,16 @@
 """Large files on slow lines: what is fetched comes whole, however long it takes."""
 
 import asyncio
+import errno
 import os
 import socket
 import ssl
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from websockets.exceptions import WebSocketException
@@ -153,3 +156,30 @@ async def test_a_file_that_became_shorter_meanwhile_ends_before_its_promised_len
     head, _, body = (first + rest).partition(b"\r\n\r\n")
     assert f"Content-Length: {len(FILE)}".encode() in head
     assert len(body) == len(FILE) // 2
+
+
+async def test_a_file_that_cannot_be_read_to_its_end_is_cut_there_and_closed(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    damaged = Damaged(FILE)
+
+    async def workspace_file(*_: str) -> BinaryIO:
+        return damaged
+
+    async with open_house() as house:
+        monkeypatch.setattr(house, "workspace_file", workspace_file)
+        async with fetching(house, house.port, TOKEN) as line:
+            assert await body_of(line, 0) == FILE[: Damaged.GOOD_BYTES]
+    assert damaged.closed
+    assert "Input/output error" in caplog.text
+
+
+class Damaged(BytesIO):
+    """A file on a disk that fails."""
+
+    GOOD_BYTES = 4 * 65_536
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if self.tell() >= self.GOOD_BYTES:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return super().read(size)

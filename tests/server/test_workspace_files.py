@@ -176,3 +176,13 @@ async def test_what_is_still_coming_is_not_taken_for_what_a_crash_left(
     await checkpoints.close()
     assert not left.exists()
     assert files.take("desk", put("rain.csv", 2, 1, b"b")).name == "rain.csv"
+
+
+def test_what_is_no_file_leaves_nothing_open(files: WorkspaceFiles, workspace: Path) -> None:
+    (workspace / "folder").mkdir()
+    os.mkfifo(workspace / "pipe")
+    before = names(Path("/dev/fd"))
+    assert files.open("folder") is None
+    assert files.open("pipe") is None
+    assert files.open("folder/nothing") is None
+    assert names(Path("/dev/fd")) == before
