@@ -21,9 +21,12 @@ a shared machine last for several rounds, and would decide what all turns togeth
 TURNS = 45
 """Of each of the others: so many that two come meanwhile, one after the other, that never read."""
 PIECE = "x" * 8_000
-"""Of a program's endless output, as much as goes into one frame."""
+"""Of a program's endless output, as much as goes into one frame; each has a number, since what is
+the same is in memory but once."""
 BETWEEN_S = 0.002
 """Four megabytes a second, more than any program's output that a person reads."""
+LOOK_EVERY = 25
+"""Pieces: what is kept for it is let go together with it."""
 DEAF = "deaf"
 PATIENCE_S = 30.0
 """A client that is still there after that is never let go."""
@@ -85,10 +88,14 @@ async def _meet(hall: Hall, house: House, cost: Cost) -> None:
         own = deaf.transport.get_extra_info("socket")
         own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
         deaf.transport.pause_reading()
-        before, began = resident_kb(), now()
+        before = most = resident_kb()
+        began, told = now(), 0
         while not house.somebody_left.is_set() and now() - began < PATIENCE_S:
-            house.outlets[DEAF].tell(m.ReplyDelta(PIECE), Ticket(1, 0))
+            house.outlets[DEAF].tell(m.ReplyDelta(f"{told:8}{PIECE}"), Ticket(1, 0))
+            told += 1
+            if told % LOOK_EVERY == 0:
+                most = max(most, resident_kb())
             await asyncio.sleep(BETWEEN_S)
         cost.dropped_s = max(cost.dropped_s, now() - began)
-        cost.megabytes = max(cost.megabytes, (resident_kb() - before) / 1_024)
+        cost.megabytes = max(cost.megabytes, (most - before) / 1_024)
         deaf.transport.abort()
