@@ -13,6 +13,9 @@ from typing import Final
 HIDDEN: Final = "[redacted]"
 
 _CHARS: Final = r"A-Za-z0-9_\-"
+_PART: Final = r"[A-Za-z0-9_-]{8,4096}"
+"""Of a web token. Whatever is looked for from many beginnings has a bound, or a long text without
+spaces would take the square of its length, and with it the time of everybody."""
 _NAMES: Final = r"pass(?:word|wd|phrase)?|secret|token|api[_-]?key|access[_-]?key|auth[_-]?key"
 
 _OWN_TOKEN: Final = (
@@ -41,7 +44,7 @@ _SECRETS: Final = tuple(
         r"\bnpm_[A-Za-z0-9]{30,}",
         r"\bpypi-[A-Za-z0-9_-]{30,}",
         # JSON Web Tokens.
-        r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+        rf"\beyJ{_PART}\.[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]*",
         # Our own: 256 bits in URL-safe base64, with no word's letter on either side.
         _OWN_TOKEN,
     )
@@ -53,10 +56,10 @@ _AFTER: Final = tuple(
         # A header.
         r"(\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{12,}",
         # The password in an address.
-        r"(\b[a-z][a-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+(?=@)",
+        r"(\b[a-z][a-z0-9+.-]{0,31}://[^\s/:@]*:)[^\s/@]+(?=@)",
         # NAME=value, "name": "value", --name value.
         # A call is no secret.
-        rf"((?:{_NAMES})[\w-]*[\"']?\s*(?::|=)\s*[\"']?){_NO_CALL}[^\s\"',;&)}}\]]{{6,}}",
+        rf"((?:{_NAMES})[\w-]{{0,64}}[\"']?\s*(?::|=)\s*[\"']?){_NO_CALL}[^\s\"',;&)}}\]]{{6,}}",
         r"(--(?:password|token|secret|api-key)\s+)[^\s\"']{6,}",
     )
 )
