@@ -1,4 +1,4 @@
-"""The log of the server: times, levels and sentences, and never a secret.
+"""The log of the server: times, levels and sentences, never a secret, and nothing that was said.
 
 It goes to standard error for who is looking, and as lines of JSON into files that are bounded, for
 `sayso logs` and for whoever helps.
@@ -54,7 +54,13 @@ class PrivateFile(RotatingFileHandler):
 
 
 def write_log(level: str, home: Home) -> None:
-    """Log to standard error, and to the home's files, from here on."""
+    """Log to standard error, and to the home's files, from here on.
+
+    Libraries that speak with models write down whole conversations at `debug`; what is forgotten,
+    or handed to whoever helps, would still have them. So `debug` is for our own rooms.
+    """
+    grave = logging.getLevelNamesMapping()[level.upper()]
+    logging.getLogger("sayso").setLevel(grave)
     logging.getLogger("sayso.websockets").setLevel(logging.WARNING)
     shown = logging.StreamHandler()
     shown.setFormatter(DiscreetFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
@@ -69,7 +75,7 @@ def write_log(level: str, home: Home) -> None:
         kept.setFormatter(LineFormatter("%(message)s"))
         handlers.append(kept)
         problem = ""
-    logging.basicConfig(level=level.upper(), handlers=handlers)
+    logging.basicConfig(level=max(grave, logging.INFO), handlers=handlers)
     if problem:
         logging.getLogger(__name__).warning("%s", problem)
 

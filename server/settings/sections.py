@@ -287,7 +287,7 @@ class Log:
     """What the server writes about itself."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
-    """How much is logged. What you say is written at `debug` only."""
+    """How much is logged. What you say is written at no level."""
 
 
 SECTIONS: dict[str, type] = {

@@ -9,13 +9,13 @@ from sayso.server import discreet
 
 
 @contextmanager
-def logging_home(file_bytes: int = discreet.FILE_BYTES) -> Iterator[Home]:
+def logging_home(file_bytes: int = discreet.FILE_BYTES, level: str = "info") -> Iterator[Home]:
     """Into files of so many bytes; the test's own logging is as before afterwards."""
-    root = logging.getLogger()
-    before, level = root.handlers[:], root.level
+    root, ours = logging.getLogger(), logging.getLogger("sayso")
+    before, levels = root.handlers[:], (root.level, ours.level)
     root.handlers.clear()
     found = Home.find()
-    discreet.write_log("info", found)
+    discreet.write_log(level, found)
     for handler in root.handlers:
         if isinstance(handler, discreet.PrivateFile):
             handler.maxBytes = file_bytes
@@ -25,4 +25,5 @@ def logging_home(file_bytes: int = discreet.FILE_BYTES) -> Iterator[Home]:
         for handler in root.handlers:
             handler.close()
         root.handlers[:] = before
-        root.setLevel(level)
+        root.setLevel(levels[0])
+        ours.setLevel(levels[1])

@@ -59,6 +59,17 @@ def test_no_secret_reaches_a_file(home: Home) -> None:
     assert SECRET not in written
 
 
+def test_what_libraries_write_down_of_a_conversation_is_kept_at_no_level() -> None:
+    with logging_home(level="debug") as home:
+        logging.getLogger("openai._base_client").debug("Request options: %s", "what was said")
+        logging.getLogger("openai._base_client").info("a request was tried again")
+        logging.getLogger("sayso.server.readiness").debug("nothing is prepared")
+        kept = "\n".join(discreet.kept_lines(home))
+    assert "what was said" not in kept
+    assert "tried again" in kept
+    assert "nothing is prepared" in kept
+
+
 def test_the_files_are_bounded_and_their_owners(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
