@@ -144,7 +144,9 @@ class App:
             think_with=self._builder.thinking_with,
         )
         self._conversations = Conversations(
-            event_log, partial(furnish, shared), partial(wipe, self._home, self._shelf)
+            event_log,
+            partial(furnish, shared),
+            partial(wipe, self._home, self._shelf, instinct.forget),
         )
         self._choices = Choices(self._home, self._conversations)
         self._telemetry.count_devices(lambda: self._conversations.devices)

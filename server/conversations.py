@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from sayso.server.conversation import Conversation as TurnConversation
+from sayso.server.forgetting import NotForgotten
 from sayso.server.furnishing import Furnished
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import (
@@ -88,7 +89,7 @@ class Conversations:
 
     async def find(self, wanted: str, person: str = "") -> Conversation:
         """By id, by name, or by its number in the list. Raises NoSuchConversation."""
-        wanted = wanted.strip()
+        wanted = wanted.strip()[:LONGEST_NAME]
         there = await self.all(person)
         plain = wanted.casefold()
         for one in there:
@@ -162,17 +163,20 @@ class Conversations:
         await here.renew()
 
     async def forget(self, about: Conversation) -> None:
-        """Nothing of it stays: not in memory, not in the log, not on the disk. Raises StoreError,
-        and StillUsed while somebody takes part in it."""
+        """Nothing of it stays: not in memory, not in the log, not on the disk. Raises StillUsed
+        while somebody takes part in it, and NotForgotten and StoreError.
+
+        The log comes last: what it still holds can be asked to be forgotten once more, whatever
+        went wrong and whenever the machine went out."""
         async with self._one_at_a_time:
             here = self._open.get(about.id)
             if here and here.conversation.devices:
                 raise StillUsed("Another device takes part in it; it must leave first.")
             if here:
                 await self._close(about.id)
-            self._owners.pop(about.id, None)
-            await self._log.forget(about.id)
             await self._wipe(about)
+            await self._log.forget(about.id)
+            self._owners.pop(about.id, None)
 
     async def forget_before(self, when: float) -> int:
         """Forget those that nobody took up since then (Unix seconds); returns how many."""
@@ -182,6 +186,9 @@ class Conversations:
             try:
                 await self.forget(one)
             except StillUsed:
+                continue
+            except NotForgotten as problem:
+                log.warning("%s", problem)
                 continue
             forgotten += 1
         return forgotten

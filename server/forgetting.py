@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import os
 import shutil
+import stat
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +25,10 @@ DAY_S = 86_400.0
 
 DOUBTED_S = DAY_S
 """So long a clock that was set by more than a day is not believed: somebody will have noticed."""
+
+
+class NotForgotten(Exception):
+    """Something of a conversation is still on the disk. One sentence for the person."""
 
 
 class Forgetful(Protocol):
@@ -61,25 +67,44 @@ async def forget_in_time(
                 log.info("%d conversations were older than %d days", forgotten, keep_days)
 
 
-async def wipe(home: Home, shelf: Shelf, about: Conversation) -> None:
-    """Its pictures and files in memory; on the disk its checkpoints, its long outputs, and its own
-    folder. A chosen one is the person's."""
+async def wipe(
+    home: Home, shelf: Shelf, withdraw: Callable[[str], None], about: Conversation
+) -> None:
+    """Its pictures and files in memory, and its reminders; on the disk its checkpoints, its long
+    outputs, and its own folder. A chosen one is the person's. Raises NotForgotten."""
+    withdraw(about.id)
     shelf.forget(about.id)
     await asyncio.to_thread(_wipe, home, about)
 
 
 def _wipe(home: Home, about: Conversation) -> None:
     archive = archive_of(home.state / "undo", about.id)
-    for file in archive.parent.glob(f"{archive.stem}.*"):
-        file.unlink(missing_ok=True)
-    _remove(home.state / "outputs" / about.id)
-    _remove(home.data / "workspaces" / about.id)
+    try:
+        for file in archive.parent.glob(f"{archive.stem}.*"):
+            file.unlink(missing_ok=True)
+        _remove(home.state / "outputs" / about.id)
+        _remove(home.data / "workspaces" / about.id)
+    except OSError as error:
+        raise NotForgotten(
+            f"It is not forgotten yet: {error.filename} could not be removed ({error.strerror}). "
+            "Mend that, and ask once more."
+        ) from error
 
 
 def _remove(folder: Path) -> None:
+    """All of it; folders that code closed against changes are opened for that."""
     try:
         shutil.rmtree(folder)
     except FileNotFoundError:
         pass
-    except OSError as error:
-        log.warning("%s could not be removed: %s", folder, error.strerror)
+    except PermissionError:
+        _open_up(folder)
+        shutil.rmtree(folder)
+
+
+def _open_up(folder: Path) -> None:
+    folder.chmod(stat.S_IRWXU)
+    with os.scandir(folder) as inside:
+        within = [Path(one) for one in inside if one.is_dir(follow_symlinks=False)]
+    for one in within:
+        _open_up(one)

@@ -59,6 +59,10 @@ class Instinct:
         """Tell reminders when their time comes."""
         await self._reminders.run()
 
+    def forget(self, conversation: str) -> None:
+        """What was to be told of a conversation is told to nobody."""
+        self._reminders.forget(conversation)
+
     def meaning(self, text: str) -> Meaning:
         """What these words mean for the turn."""
         match self._match(text):

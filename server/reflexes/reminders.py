@@ -147,6 +147,13 @@ class Reminders:
         if telling := self._telling.get(reminder.id):
             telling.cancel()
 
+    def forget(self, conversation: str) -> None:
+        """The conversation is forgotten, and with it what is open in it: it is told to nobody."""
+        for reminder in self.all(conversation):
+            self._forget(reminder.id)
+            if telling := self._telling.get(reminder.id):
+                telling.cancel()
+
     async def run(self) -> None:
         """Tell what comes due, until cancelled."""
         async with asyncio.TaskGroup() as tellers:

@@ -1,7 +1,9 @@
 """The command that makes Sayso forget."""
 
 from sayso.server.conversations import StillUsed, called
+from sayso.server.forgetting import NotForgotten
 from sayso.server.slash.command import Command, Outcome, Situation
+from sayso.server.store.errors import StoreError
 
 SURE = "yes"
 
@@ -13,8 +15,8 @@ async def _forget(situation: Situation) -> Outcome:
     if situation.text.strip().lower() != SURE:
         return Outcome(
             f"`/forget {SURE}` takes {called(here)} off the disk for good: what was said and what "
-            "ran, who approved it, what can be undone, and its folder if Sayso made that. A cloud "
-            "model that you allowed keeps what its company keeps.",
+            "ran, who approved it, what can be undone, its reminders, and its folder if Sayso made "
+            "that. A cloud model that you allowed keeps what its company keeps.",
             ok=False,
         )
     there = await situation.conversations.all(situation.person)
@@ -23,7 +25,7 @@ async def _forget(situation: Situation) -> Outcome:
     await situation.move(onward)
     try:
         await situation.conversations.forget(here)
-    except StillUsed as refusal:
+    except (StillUsed, NotForgotten, StoreError) as refusal:
         return Outcome(f"{refusal} This is {called(onward)} now.", ok=False)
     return Outcome(f"It is forgotten. This is {called(onward)} now.")
 

@@ -324,3 +324,21 @@ async def test_other_events_of_the_log_are_left_alone(house: House) -> None:
         ]
         conversations = await house.log.conversations()
         assert [conversation.title for conversation in conversations] == ["hello"]
+
+
+async def test_of_a_forgotten_conversation_nothing_is_told_or_written_any_more(
+    house: House,
+) -> None:
+    async with house.on() as reminders:
+        await house.timer(60, "surprise for Ann")
+        await house.timer(1, "late")
+        house.hears_after = 30.0
+        await asyncio.sleep(5)  # the second is being told
+
+        reminders.forget("family")
+        await house.log.forget("family")
+
+        house.clock_off = 10.0
+        await asyncio.sleep(200)
+        assert house.told == []
+        assert await house.log.conversation("family") == []

@@ -166,7 +166,7 @@ async def household(
     conversations = Conversations(
         log,
         partial(furnish, shared),
-        partial(wipe, home, shared.shelf),
+        partial(wipe, home, shared.shelf, shared.instinct.forget),
         idle_s=idle_s,
         open_at_most=open_at_most,
     )

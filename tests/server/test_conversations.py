@@ -36,6 +36,13 @@ async def test_conversations_remember_apart_from_each_other(tmp_path: Path) -> N
         assert folders == {str(tmp_path / "workspaces" / one) for one in ("main", "taxes-2026")}
 
 
+async def test_a_number_as_long_as_a_page_is_no_conversation(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        told = await desk.command("resume", "9" * 5_000)
+        assert (told.ok, "There is no conversation" in told.text) == (False, True)
+
+
 async def test_a_move_is_told_before_its_answer_and_before_what_follows(tmp_path: Path) -> None:
     async with household(tmp_path) as house:
         desk = await house.device()

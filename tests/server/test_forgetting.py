@@ -1,6 +1,7 @@
 """What is forgotten is gone: for the model, for the list, and from every file on the disk."""
 
 import asyncio
+import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sayso.server.forgetting import DAY_S, DOUBTED_S, LOOK_EVERY_S, forget_in_time
+from tests.permissions import permissions_hold
 from tests.server.household import Household, household
 
 SECRET = "rutabaga marmalade"
@@ -47,6 +49,60 @@ async def test_what_was_forgotten_is_gone_from_the_disk(tmp_path: Path) -> None:
     assert found_in(tmp_path, SECRET) == []
     async with household(tmp_path) as house:
         assert [one.id for one in await house.conversations.all()] == ["main"]
+
+
+async def test_what_one_was_to_be_reminded_of_is_forgotten_too(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        await talked_about(house, SECRET)
+        desk = await house.device(wanted="kitchen")
+        assert SECRET in await desk.ask(f"remind me in two hours to buy {SECRET}")
+
+        await desk.command("forget", "yes")
+
+        # A later one of that name must not be told what an earlier one was.
+        await desk.command("new", "kitchen")
+        assert SECRET not in await desk.ask("what are my reminders")
+
+
+async def test_folders_that_code_closed_against_changes_are_forgotten_too(tmp_path: Path) -> None:
+    away = tmp_path / "away"
+    away.mkdir()
+    with permissions_hold():
+        async with household(tmp_path) as house:
+            await talked_about(house, SECRET)
+            modules = tmp_path / "workspaces" / "kitchen" / "modules"
+            leave_a_file(modules / "deep", SECRET)
+            (modules / "link").symlink_to(away)
+            for closed in (modules / "deep", modules, away):
+                closed.chmod(0o500)
+            desk = await house.device(wanted="kitchen")
+
+            assert (await desk.command("forget", "yes")).ok
+
+            assert found_in(tmp_path, SECRET) == []
+            assert stat.S_IMODE(away.stat().st_mode) == 0o500
+
+
+async def test_what_can_not_be_removed_is_told_and_can_be_forgotten_once_more(
+    tmp_path: Path,
+) -> None:
+    workspaces = tmp_path / "workspaces"
+    with permissions_hold():
+        async with household(tmp_path) as house:
+            await talked_about(house, SECRET)
+            desk = await house.device(wanted="kitchen")
+            workspaces.chmod(0o500)
+
+            done = await desk.command("forget", "yes")
+
+            assert (done.ok, "not forgotten yet" in done.text) == (False, True)
+            assert "Permission denied" in done.text
+            kitchen = await house.conversations.find("kitchen")
+            assert await house.conversations.forget_before(kitchen.last + 1) == 0
+            workspaces.chmod(0o700)
+            await desk.command("resume", "kitchen")
+            assert (await desk.command("forget", "yes")).ok
+            assert found_in(tmp_path, SECRET) == []
 
 
 async def test_what_was_made_in_it_can_not_be_fetched_any_more(tmp_path: Path) -> None:
