@@ -63,6 +63,7 @@ class Door:
             return None
         if who is not None:
             recognised(socket)
+            self._guard.answers(socket, who)
         if open_to_all := self._page(path):
             return open_to_all
         if path in FOR_MONITORS and self._entrance.is_near(request.headers):

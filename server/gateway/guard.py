@@ -3,6 +3,7 @@
 import asyncio
 import hmac
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
@@ -60,6 +61,8 @@ class Guard:
         self._machine_token = machine_token.encode()
         self._devices = devices
         self._patience = Patience()
+        self._fetching: WeakKeyDictionary[ServerConnection, str] = WeakKeyDictionary()
+        """What plain requests are being answered, and to which device."""
 
     def who(self, token: str | None, *, near: bool) -> Who | None:
         """Whose token this is. The machine's own is worth something on this machine alone."""
@@ -79,6 +82,16 @@ class Guard:
     def still_knows(self, who: Who) -> bool:
         """Whether a client was not turned out meanwhile."""
         return who is THIS_MACHINE or bool(self._devices and self._devices.still(who))
+
+    def answers(self, socket: ServerConnection, who: Who) -> None:
+        """A plain request is answered, however long that takes."""
+        self._fetching[socket] = who.device
+
+    def turn_out(self, device: str) -> None:
+        """What this device is just fetching ends here."""
+        for socket, whose in list(self._fetching.items()):
+            if whose == device:
+                socket.transport.abort()
 
     async def keep_waiting(self, socket: ServerConnection) -> None:
         """A wrong token or code was shown: the answer takes longer each time."""

@@ -63,6 +63,7 @@ class Listener:
         if devices:
             self._administration = Administration(devices, self._sessions.is_connected)
             devices.on_revoked(lambda device: self._sessions.turn_out(device.id))
+            devices.on_revoked(lambda device: self._guard.turn_out(device.id))
         self._connections = 0
         self._servers: list[Server] = []
         self._identity: Identity | None = None

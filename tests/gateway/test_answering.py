@@ -102,6 +102,21 @@ async def test_who_takes_nothing_of_a_file_is_let_go() -> None:
         assert len(await body_of(line, 0)) < len(FILE)
 
 
+async def test_a_device_that_is_revoked_gets_no_more_of_what_it_fetches(tmp_path: Path) -> None:
+    async with open_network_house(tmp_path) as house:
+        device, token = house.devices.add("phone", OWNER, ("talk",))
+        _, others = house.devices.add("laptop", OWNER, ("talk",))
+        async with (
+            fetching(house, house.network_port, token, trusting(house)) as line,
+            fetching(house, house.network_port, others, trusting(house)) as other,
+        ):
+            assert (await begun(line)).endswith(b"200")
+            assert (await begun(other)).endswith(b"200")
+            house.devices.revoke(device.id)
+            assert len(await body_of(line, 0)) < len(FILE)
+            assert await body_of(other, 0) == FILE
+
+
 async def test_a_server_that_stops_does_not_wait_for_who_fetches(tmp_path: Path) -> None:
     limits = Limits(send_s=WAIT_S / 2, vanished_s=WAIT_S)
     async with (
