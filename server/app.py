@@ -220,11 +220,8 @@ class App:
     async def workspace_file(self, conversation: str, path: str, person: str) -> BinaryIO | None:
         await self._ready.wait()
         try:
-            there = self._conversations
-            about = await (
-                there.find(conversation, person) if conversation else there.latest(person)
-            )
-            here = await there.enter(about)
+            about = await self._conversations.find(conversation, person)
+            here = await self._conversations.enter(about)
         except (NoSuchConversation, StoreError):
             return None
         return await here.download(path)

@@ -88,9 +88,12 @@ class Conversations:
         return [one for one in there if one.owner == person]
 
     async def find(self, wanted: str, person: str = "") -> Conversation:
-        """By id, by name, or by its number in the list. Raises NoSuchConversation."""
+        """By id, by name, or by its number in the list; the latest, if none is named. Begins none.
+        Raises NoSuchConversation."""
         wanted = wanted.strip()[:LONGEST_NAME]
         there = await self.all(person)
+        if there and not wanted:
+            return there[0]
         plain = wanted.casefold()
         for one in there:
             if one.id == wanted or one.name.casefold() == plain:

@@ -6,11 +6,13 @@ sent nowhere; it is plain text in a zip, to be read before it is handed on.
 
 import argparse
 import json
+import os
 import platform
 import subprocess
 import sys
 import zipfile
 from collections import deque
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import distributions, version
 from pathlib import Path
@@ -38,19 +40,33 @@ class Diagnostics:
     def run(self, arguments: argparse.Namespace) -> int:
         home = Home.find()
         now = datetime.now(UTC)
-        path = arguments.file or Path(f"sayso-diagnostics-{now:%Y%m%d-%H%M%S}.zip")
+        path = arguments.file or Path()
+        if path.is_dir():
+            path /= f"sayso-diagnostics-{now:%Y%m%d-%H%M%S}.zip"
         parts = {
             "versions.txt": _versions(),
             "settings.txt": _settings(home),
             "doctor.txt": _doctor(),
             "log.jsonl": "\n".join(deque(kept_lines(home), maxlen=LOG_LINES)),
         }
-        with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as bundle:
-            for name, text in parts.items():
-                bundle.writestr(name, _without_person(redacted(text)) + "\n")
-        path.chmod(0o600)
+        try:
+            _write(path, parts)
+        except OSError as problem:
+            print(f"{path} cannot be written: {problem.strerror}.", file=sys.stderr)
+            return 1
         print(f"{path} holds {', '.join(parts)}. Read it before you hand it on.")
         return 0
+
+
+def _write(path: Path, parts: Mapping[str, str]) -> None:
+    """For its owner's eyes from the first byte on; nothing is overwritten."""
+    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with (
+        os.fdopen(descriptor, "wb") as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bundle,
+    ):
+        for name, text in parts.items():
+            bundle.writestr(name, _without_person(redacted(text)) + "\n")
 
 
 def _versions() -> str:

@@ -4,8 +4,10 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
 from sayso.protocol import messages as m
-from sayso.server.conversations import slug
+from sayso.server.conversations import NoSuchConversation, slug
 from sayso.server.turn.events import Joined
 from tests.server.household import household, until
 
@@ -112,6 +114,18 @@ async def test_no_word_of_one_person_reaches_another(tmp_path: Path) -> None:
             assert f"{name}9" in heard
             assert f"{other}0" not in heard
             assert f"{other}9" not in heard
+
+
+async def test_who_looks_for_a_conversation_begins_none(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        with pytest.raises(NoSuchConversation):
+            await house.conversations.find("", "ann")
+        assert await house.conversations.all("ann") == []
+        for name in ("garden", "taxes"):
+            ann = await house.device("radio", person="ann")
+            await ann.command("new", name)
+            await ann.ask("hello")
+        assert (await house.conversations.find("", "ann")).id == "taxes"
 
 
 async def test_what_was_made_for_one_person_nobody_else_can_fetch(tmp_path: Path) -> None:

@@ -108,3 +108,18 @@ def test_diagnostics_hold_how_it_is_and_no_secret(
     assert "good" in parts["doctor.txt"]
     assert SECRET not in "".join(parts.values())
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_diagnostics_that_can_not_be_written_are_told_of_in_a_sentence(
+    home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = tmp_path / "there.zip"
+    there.write_text("mine")
+    for path in (there, tmp_path / "nowhere" / "bundle.zip"):
+        assert diagnostics.run(argparse.Namespace(file=path)) == 1
+        assert f"{path} cannot be written" in capsys.readouterr().err
+    assert there.read_text() == "mine"
+
+    assert diagnostics.run(argparse.Namespace(file=tmp_path)) == 0
+    (bundle,) = tmp_path.glob("sayso-diagnostics-*.zip")
+    assert stat.S_IMODE(bundle.stat().st_mode) == 0o600
