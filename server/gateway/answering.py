@@ -46,6 +46,8 @@ async def _send(socket: ServerConnection, response: Response, limits: Limits) ->
         transport.write(piece)
         if not await comes(socket.drain, transport, limits.send_s, in_vain=server_stops):
             return
+    if transport.is_closing():  # a TLS one that is closed twice cannot be asked anything any more
+        return
     if transport.can_write_eof():
         transport.write_eof()
     else:

@@ -5,6 +5,7 @@ import errno
 import os
 import socket
 import ssl
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -198,3 +199,37 @@ class Damaged(BytesIO):
         if self.tell() >= self.GOOD_BYTES:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         return super().read(size)
+
+
+async def test_who_leaves_while_a_file_is_being_read_is_no_fault_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    busy = Busy(FILE)
+
+    async def workspace_file(*_: str) -> BinaryIO:
+        return busy
+
+    async with open_network_house(tmp_path) as house:
+        monkeypatch.setattr(house, "workspace_file", workspace_file)
+        _, token = house.devices.add("phone", OWNER, ("talk",))
+        async with fetching(house, house.network_port, token, trusting(house)) as line:
+            await begun(line)
+            socket.socket.shutdown(line, socket.SHUT_WR)
+            await asyncio.to_thread(_all_of, line, 0)  # to the end: so it was seen there
+            busy.goes_on.set()
+    assert busy.closed
+    assert not caplog.records
+
+
+class Busy(BytesIO):
+    """A file on a disk that takes its time, and that became shorter meanwhile."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(content)
+        self.goes_on = threading.Event()
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if not self.tell():
+            return super().read(size)
+        assert self.goes_on.wait(WAIT_S)
+        return b""
