@@ -13,8 +13,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from sayso.server.agent.events import ApprovalAsked
+from sayso.server.agent.events import ApprovalAsked, ApprovalSettled
 from sayso.server.agent.journal import Journal
+from sayso.server.store.errors import StoreError
 from sayso.server.store.records import ApprovalClosed, ApprovalOpened
 
 EXPIRES_S: Final = 120.0
@@ -104,9 +105,12 @@ class ApprovalDesk:
         ]
 
     async def ask(
-        self, request: Request, tell: Callable[[ApprovalAsked], Awaitable[None]]
+        self, request: Request, tell: Callable[[ApprovalAsked | ApprovalSettled], Awaitable[None]]
     ) -> Ruling:
-        """Tell the person and wait for the answer; silence denies. Raises StoreError."""
+        """Tell the person, wait for the answer, and tell how it was settled; silence denies.
+
+        Raises StoreError: an answer that could not be kept counts for nothing.
+        """
         question = self._question(request)
         asked = question.asked
         await self._journal.note("server", _opened(question))
@@ -127,7 +131,12 @@ class ApprovalDesk:
             ruling = Ruling(asked.id, answer.decision, answer.by, approved, lasting)
         finally:
             del self._questions[asked.id]
-        await self._journal.note("person" if ruling.by else "server", _closed(ruling))
+        try:
+            await self._journal.note("person" if ruling.by else "server", _closed(ruling))
+        except StoreError:
+            await tell(ApprovalSettled(asked.id, "cancelled", ""))
+            raise
+        await tell(ApprovalSettled(ruling.id, ruling.decision, ruling.by))
         return ruling
 
     def answer(

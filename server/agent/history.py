@@ -4,7 +4,7 @@ Nothing in here can break the pairing of calls and results, because a call and i
 entry: what the log does not tell is "unknown", never missing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -236,6 +236,12 @@ class History:
     def open_acts(self) -> Sequence[Act]:
         """Calls of which nothing is known yet."""
         return [act for act in self._acts.values() if act.report is None]
+
+    @property
+    def latest_calls(self) -> Set[str]:
+        """Of the latest request, by our ids."""
+        steps = self.exchanges[-1].steps if self.exchanges else ()
+        return {act.call.id for step in steps for act in step.acts}
 
     def find(self, call: str) -> Act | None:
         """What came of a call, by our id or by a beginning of it that no other has."""

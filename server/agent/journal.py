@@ -26,6 +26,7 @@ from sayso.server.store.records import (
 
 _LOST_WHILE_RUNNING = "Sayso ended while it ran: what it did is unknown, and it was not run again."
 _LOST_BEFORE = "Sayso ended before it ran: it did not run."
+_LONG_OVER = "It did not run."
 
 
 LATELY_S: Final = 60.0
@@ -77,30 +78,15 @@ class Journal:
 
         What had started and not reported when the server ended is noted as "outcome unknown" and
         never run again. Where a question was open, what had not started still waits for its
-        answer (`waits`); anything else that had not started is noted as not run, and the request as
-        cut off (`cut_off`).
+        answer (`waits`), unless the person has asked for something else since, and only the disk
+        did not take that it was over; anything else that had not started is noted as not run, and
+        the request as cut off (`cut_off`).
         """
         events = await log.conversation(conversation)
         history = History(event.record for event in events)
         journal = cls(log, conversation, history, events[-1].id if events else None, watch)
         journal.terms = Terms.of(event.record for event in events)
-        asked = {
-            event.record.id: event.record.run
-            for event in events
-            if isinstance(event.record, ApprovalOpened)
-        }
-        for event in events:
-            if isinstance(event.record, ApprovalClosed):
-                asked.pop(event.record.id, None)
-        journal._questions = asked
-        for act in history.open_acts:
-            if act.intended:
-                report = RunReported(act.call.id, "unknown", detail=_LOST_WHILE_RUNNING)
-            elif not asked:
-                report = RunReported(act.call.id, "refused", detail=_LOST_BEFORE)
-            else:
-                continue
-            await journal.note("server", report)
+        await journal._put_in_order(_open_questions(events))
         if not journal.waits:
             await journal.withdraw_questions()
             if history.unfinished:
@@ -110,6 +96,26 @@ class Journal:
         if history.state_may_be_lost:
             await journal.note("server", InterpretersEnded())
         return journal
+
+    async def _put_in_order(self, questions: dict[str, str]) -> None:
+        """What belongs to the latest request may wait for its answer; of the rest it is noted how
+        it ended."""
+        latest = self.history.latest_calls
+        for approval, run in questions.items():
+            if run in latest:
+                self._questions[approval] = run
+            else:
+                await self.note("server", ApprovalClosed(approval, run, "cancelled"))
+        for act in self.history.open_acts:
+            if act.intended:
+                report = RunReported(act.call.id, "unknown", detail=_LOST_WHILE_RUNNING)
+            elif act.call.id not in latest:
+                report = RunReported(act.call.id, "refused", detail=_LONG_OVER)
+            elif not self._questions:
+                report = RunReported(act.call.id, "refused", detail=_LOST_BEFORE)
+            else:
+                continue
+            await self.note("server", report)
 
     async def _note_half_said(self, events: Sequence[Event]) -> None:
         """The server ended while the last answer was being said."""
@@ -162,3 +168,15 @@ class Journal:
             event = Event(self.conversation, source, record, self._tip, when)
             self._tip = await self._log.append(event)
             return self._tip
+
+
+def _open_questions(events: Sequence[Event]) -> dict[str, str]:
+    """Of which no end was noted: the question's id, and what it was about."""
+    questions = {}
+    for event in events:
+        match event.record:
+            case ApprovalOpened(id=name, run=run):
+                questions[name] = run
+            case ApprovalClosed(id=name):
+                questions.pop(name, None)
+    return questions

@@ -11,7 +11,7 @@ from sayso.server.agent.bounds import Bounds, Reckoning, last_line
 from sayso.server.agent.checkpointing import Checkpointer
 from sayso.server.agent.digest import Digest, as_text
 from sayso.server.agent.emitting import Emit
-from sayso.server.agent.events import ApprovalSettled, RunEnded, RunOutput, RunStarted
+from sayso.server.agent.events import RunEnded, RunOutput, RunStarted
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.naming import named_places, needed
@@ -218,7 +218,6 @@ class Performer:
         while True:
             with self._reckoning.paused():
                 ruling = await self._desk.ask(request, self._emit)
-            await self._emit(ApprovalSettled(ruling.id, ruling.decision, ruling.by))
             now = Request(
                 run=request.run,
                 language=request.language,

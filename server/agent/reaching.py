@@ -10,7 +10,6 @@ from sayso.server.agent.access import LANGUAGE, AccessError, Place, Wish, read_w
 from sayso.server.agent.approvals import ApprovalDesk, Request, Ruling
 from sayso.server.agent.bounds import Reckoning
 from sayso.server.agent.emitting import Emit
-from sayso.server.agent.events import ApprovalSettled
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.say_so import Grant, Reachable, SaySo
 from sayso.server.agent.terms import granted
@@ -91,9 +90,7 @@ class Access:
 
     async def _ask(self, call: Call, grant: Grant, why: str) -> Ruling:
         with self._reckoning.paused():
-            ruling = await self._desk.ask(self._request(call, grant, why), self._emit)
-        await self._emit(ApprovalSettled(ruling.id, ruling.decision, ruling.by))
-        return ruling
+            return await self._desk.ask(self._request(call, grant, why), self._emit)
 
     async def _open(self, call: Call, grant: Grant, ruling: Ruling) -> tuple[str, bool]:
         """As the person allowed it; what went wrong with keeping it, and whether variables were

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from sayso.server.agent.approvals import ApprovalDesk, Request, Ruling
-from sayso.server.agent.events import ApprovalAsked
+from sayso.server.agent.events import ApprovalAsked, ApprovalSettled
 from sayso.server.agent.journal import Journal
+from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import ApprovalClosed, ApprovalOpened
 
@@ -23,14 +24,21 @@ class Counter:
 
     def __init__(self, desk: ApprovalDesk, log: EventLog) -> None:
         self.desk = desk
+        self.settled: list[str] = []
         self._log = log
 
     async def ask(self, then: Callable[[ApprovalAsked], Awaitable[None]] | None = None) -> Ruling:
-        async def tell(asked: ApprovalAsked) -> None:
-            if then is not None:
-                await then(asked)
+        async def tell(event: ApprovalAsked | ApprovalSettled) -> None:
+            if isinstance(event, ApprovalSettled):
+                self.settled.append(event.decision)
+            elif then is not None:
+                await then(event)
 
         return await self.desk.ask(REQUEST, tell)
+
+    async def close_log(self) -> None:
+        """From now on nothing is kept."""
+        await self._log.close()
 
     async def logged(self) -> list[object]:
         return [event.record for event in await self._log.conversation("c")]
@@ -152,3 +160,16 @@ async def test_who_approved_what_is_in_the_log(counter: Counter) -> None:
     )
     assert closed == ApprovalClosed(ruling.id, "run1", "edit", "kitchen", ruling.request.binding)
     assert REQUEST.binding != ruling.request.binding
+
+
+async def test_an_answer_that_could_not_be_kept_counts_for_nothing_and_is_taken_down(
+    counter: Counter,
+) -> None:
+    async def yes_to_a_closed_log(asked: ApprovalAsked) -> None:
+        assert counter.desk.answer(asked.id, asked.nonce, "yes", None, "kitchen")
+        await counter.close_log()
+
+    with pytest.raises(StoreError):
+        await counter.ask(yes_to_a_closed_log)
+    assert counter.settled == ["cancelled"]
+    assert counter.desk.open == []

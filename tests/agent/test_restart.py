@@ -14,7 +14,16 @@ from sayso.server.agent.journal import Journal
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.profiles import profile
 from sayso.server.store.event_log import EventLog
-from sayso.server.store.records import ApprovalClosed, Record, RunReported
+from sayso.server.store.records import (
+    Answered,
+    ApprovalClosed,
+    ApprovalOpened,
+    Asked,
+    Call,
+    Event,
+    Record,
+    RunReported,
+)
 from tests.agent.conftest import House
 from tests.scripted_model import says
 
@@ -122,6 +131,25 @@ async def test_a_question_that_was_open_is_withdrawn_and_its_code_has_not_run(
     assert (closed.decision, report.status) == ("cancelled", "refused")
     assert "did not run" in sent[2]["content"]
     assert not (folder / "done").exists()
+
+
+async def test_a_question_of_which_the_disk_kept_no_end_is_not_put_again_after_other_requests(
+    tmp_path: Path,
+) -> None:
+    log = await EventLog.open(tmp_path / "log.db")
+    call = Call("r1", "python", "print(1)")
+    opened = ApprovalOpened("a1", "r1", "python", "print(1)", "/w", (), "b", 120.0)
+    since = (Asked("how are you"), Answered("Fine."))
+    for records, waits in (((Asked("do it"), Answered("", (call,)), opened), True), (since, False)):
+        for record in records:
+            await log.append(Event("talk", "server", record))
+        journal = await Journal.open(log, "talk")
+        assert (journal.waits, bool(journal.history.open_acts)) == (waits, waits)
+    closed, report = [event.record for event in await log.conversation("talk")][-2:]
+    assert isinstance(closed, ApprovalClosed)
+    assert isinstance(report, RunReported)
+    assert (closed.decision, report.status) == ("cancelled", "refused")
+    await log.close()
 
 
 async def test_what_was_said_before_the_restart_is_remembered(house: House, tmp_path: Path) -> None:
