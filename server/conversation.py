@@ -27,6 +27,7 @@ from sayso.server.shelf import Board
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.mouth import Mouth
+from sayso.server.store.errors import StoreError
 from sayso.server.turn import effects, events
 from sayso.server.turn.effects import Effect
 from sayso.server.turn.events import Event, Ticket
@@ -366,8 +367,14 @@ class Conversation:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()):
-            log.error("a part of the conversation failed", exc_info=error)
+        match None if task.cancelled() else task.exception():
+            case None:
+                pass
+            case StoreError() as problem:
+                # Whose work it was is told; what is left is what nobody waits for.
+                log.warning("something was not written down: %s", problem)
+            case error:
+                log.error("a part of the conversation failed", exc_info=error)
 
 
 async def _all_ended(tasks: set[asyncio.Task[None]]) -> None:

@@ -130,3 +130,16 @@ async def test_a_long_silence_is_filled_if_there_is_a_voice_for_the_language(
         await hear_out(desk)
         spoken = [each.text for each in desk.told if isinstance(each, m.SpeechStart)]
         assert spoken.count("One moment.") == filler
+
+
+async def test_a_log_that_takes_nothing_any_more_is_said_and_is_no_fault_of_the_program(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with house_that_talks(tmp_path) as house:
+        desk = await device(house)
+        await house.log.close()
+        desk.seat.happened(events.Typed(desk.name, "tell me about the sea"))
+        assert await hear_out(desk) > 0
+        (error,) = [each for each in desk.told if isinstance(each, m.Error)]
+        assert error.code == "store_failed"
+    assert not [record.getMessage() for record in caplog.records if record.exc_info]
