@@ -23,7 +23,7 @@ from sayso.protocol import messages as m
 from sayso.protocol.errors import ProtocolError
 from sayso.protocol.version import SPOKEN
 from sayso.server.agent.approvals import ApprovalDesk, Decision, Request, Ruling
-from sayso.server.agent.events import ApprovalAsked
+from sayso.server.agent.events import ApprovalAsked, ApprovalSettled
 from sayso.server.agent.journal import Journal
 from sayso.server.gateway.host import Outlet
 from sayso.server.gateway.limits import Limits
@@ -141,8 +141,9 @@ class AnyAnswer(Timed):
         request = Request(f"run{len(self.questions)}", "python", code, "/w", (), tap=tap)
         told: asyncio.Future[ApprovalAsked] = self.loop.create_future()
 
-        async def tell(asked: ApprovalAsked) -> None:
-            told.set_result(asked)
+        async def tell(event: ApprovalAsked | ApprovalSettled) -> None:
+            if isinstance(event, ApprovalAsked):
+                told.set_result(event)
 
         ruling = asyncio.create_task(self.desk.ask(request, tell))
         asked = await told
