@@ -89,12 +89,14 @@ def identity(folder: Path, names: Iterable[str], now: datetime | None = None) ->
         ) from error
 
 
-def renewed(known: Identity, folder: Path, names: Iterable[str]) -> Identity:
+def renewed(
+    known: Identity, folder: Path, names: Iterable[str], now: datetime | None = None
+) -> Identity:
     """The same, as it is to be from now on: connections that are made later see it.
 
     Raises CertificateError.
     """
-    fresh = identity(folder, names)
+    fresh = identity(folder, names, now)
     known.context.load_cert_chain(folder / "server.pem", folder / "server.key")
     return Identity(fresh.authority, known.context, fresh.names)
 
@@ -145,13 +147,18 @@ def _may_be_named(name: str) -> bool:
 def _authority(
     folder: Path, names: tuple[str, ...], now: datetime
 ) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
-    """One that is there stays until it is over."""
+    """One that is there stays until it is over; one that was taken for over is there again when the
+    clock turns out to have been wrong."""
     key = _key(folder / "authority.key")
-    path = folder / "authority.pem"
+    path, earlier = folder / "authority.pem", folder / "authority-before.pem"
+    known = [one for one in map(_read, (path, earlier)) if one and _is_of(one, key)]
+    for one in known:
+        if one.not_valid_before_utc <= now < one.not_valid_after_utc:
+            return key, one
+    if known and now < known[0].not_valid_before_utc:
+        return key, known[0]
     if path.exists():
-        known = x509.load_pem_x509_certificate(path.read_bytes())
-        if known.public_key() == key.public_key() and known.not_valid_after_utc > now:
-            return key, known
+        path.replace(earlier)
     called = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"Sayso on {_host()}")])
     domains = (name for name in names if not _is_address(name))
     permitted: list[x509.GeneralName] = [x509.DNSName(name) for name in domains]
@@ -165,6 +172,14 @@ def _authority(
     )
     _write(path, certificate.public_bytes(serialization.Encoding.PEM))
     return key, certificate
+
+
+def _read(path: Path) -> x509.Certificate | None:
+    return x509.load_pem_x509_certificate(path.read_bytes()) if path.exists() else None
+
+
+def _is_of(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> bool:
+    return certificate.public_key() == key.public_key()
 
 
 def _may_sign(authority: x509.Certificate, name: str) -> bool:

@@ -79,6 +79,27 @@ def test_an_old_certificate_is_renewed_and_the_authority_stays(tmp_path: Path) -
     assert certificate(tmp_path).not_valid_after_utc > now + timedelta(days=100)
 
 
+@pytest.mark.parametrize("years", [-56, 20])
+def test_a_clock_that_was_wrong_for_a_while_costs_nobody_the_authority(
+    tmp_path: Path, years: int
+) -> None:
+    now = datetime.now(UTC)
+    first = identity(tmp_path, NAMES, now)
+    for _ in range(2):
+        identity(tmp_path, NAMES, now + timedelta(days=365 * years))
+        assert identity(tmp_path, NAMES, now).authority == first.authority
+        assert certificate(tmp_path).not_valid_before_utc < now
+        assert certificate(tmp_path).not_valid_after_utc > now + timedelta(days=100)
+
+
+def test_an_authority_that_is_over_gives_way_to_a_new_one(tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    first = identity(tmp_path, NAMES, now - timedelta(days=3_700))
+    second = identity(tmp_path, NAMES, now)
+    assert second.authority != first.authority
+    assert identity(tmp_path, NAMES, now + timedelta(days=30)).authority == second.authority
+
+
 def test_a_new_address_is_named(tmp_path: Path) -> None:
     first = identity(tmp_path, NAMES)
     later = renewed(first, tmp_path, (*NAMES, "10.0.0.9"))
