@@ -1,19 +1,26 @@
 /** What is fetched from the server, with this device's token in the header. */
 import { token } from "./pairing.js";
 
+/** Browsers tell of a broken line each in words of their own. */
+const whole = (coming) => coming.catch(() => {
+  throw new Error("The connection broke; try again.");
+});
+
 async function get(path) {
-  const answer = await fetch(path, { headers: { Authorization: `Bearer ${token()}` } });
+  const answer = await whole(fetch(path, { headers: { Authorization: `Bearer ${token()}` } }));
   if (!answer.ok) throw new Error((await answer.text()).trim() || answer.statusText);
   return answer;
 }
 
+const content = async (path) => whole((await get(path)).blob());
+
 /** A file that was announced by its id. */
-export const file = async (id) => (await get(`/files/${encodeURIComponent(id)}`)).blob();
+export const file = (id) => content(`/files/${encodeURIComponent(id)}`);
 
 /** A file of a conversation's workspace. */
-export async function workspaceFile(conversation, path) {
+export function workspaceFile(conversation, path) {
   const place = [conversation, ...path.split("/")].map(encodeURIComponent).join("/");
-  return (await get(`/files/${place}`)).blob();
+  return content(`/files/${place}`);
 }
 
 export const conversations = async () => (await (await get("/conversations")).json()).conversations;

@@ -87,11 +87,14 @@ export class Runs {
     const inside = there.filter((path) => !path.startsWith("/"));
     for (const path of inside.slice(0, MOST_FILES)) {
       const name = path.split("/").at(-1);
+      const trouble = words("p", "", "note bad");
       const open = button("", async () => {
+        trouble.remove();
         try {
           keep(await this.#house.workspaceFile(conversation, path), name);
         } catch (error) {
-          open.replaceWith(words("p", `${path} can't be fetched. ${error.message}`, "note bad"));
+          trouble.textContent = `${path} can't be fetched. ${error.message}`;
+          open.after(trouble);
         }
       }, "file");
       open.append(icon("file"), words("span", path));

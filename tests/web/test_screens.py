@@ -95,6 +95,24 @@ def test_a_question_is_settled_on_all_devices_at_once(house: House, question: Pa
         expect(opened.locator(".answer").last).to_have_text("As you wish.")
 
 
+def test_a_file_whose_line_breaks_can_be_fetched_again(house: House, question: Path) -> None:
+    house.model.add(runs("open('tide.csv', 'w').write('high')"), says("It is written."))
+    with page(question) as opened:
+        is_paired(opened, house.server, "--person", house.person)
+        ask(opened, "write it")
+        opened.get_by_role("button", name="Approve").click()
+        get = opened.get_by_role("button", name="Download tide.csv")
+        opened.route("**/files/**", lambda route: route.abort())
+        get.click()
+        said = opened.get_by_text("tide.csv can't be fetched. The connection broke")
+        expect(said).to_be_visible()
+        opened.unroute("**/files/**")
+        with opened.expect_download() as download:
+            get.click()
+        assert Path(download.value.path()).read_bytes() == b"high"
+        expect(said).to_have_count(0)
+
+
 def test_files_go_up_and_come_down_again(house: House, question: Path, tmp_path: Path) -> None:
     copy = "open('copy.csv', 'w').write(open('rain.csv').read())"
     house.model.add(runs(copy), says("It is copied."))
