@@ -1,10 +1,11 @@
-"""Fetching what the server has, over HTTP and piece by piece, however large it is."""
+"""Fetching what the server has, over HTTP, piece by piece, however large; and keeping it."""
 
 import http.client
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import cast
 from urllib.parse import urlsplit, urlunsplit
 
@@ -34,6 +35,17 @@ def pieces(credentials: Credentials, path: str, patience_s: float) -> Iterator[b
             raise FileLost(CUT_OFF) from error
         if answer.length:
             raise FileLost(CUT_OFF)
+
+
+def write_whole(path: Path, coming: Iterable[bytes | bytearray]) -> None:
+    """All of it, or nothing. Raises OSError, FileExistsError where there is something already."""
+    file = path.open("xb")
+    try:
+        with file:
+            file.writelines(coming)
+    except BaseException:
+        path.unlink()
+        raise
 
 
 def _answer(credentials: Credentials, path: str, patience_s: float) -> http.client.HTTPResponse:

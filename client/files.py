@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from sayso.client.acquaintance import Credentials
-from sayso.client.fetching import FileLost, pieces
+from sayso.client.fetching import FileLost, pieces, write_whole
 from sayso.client.seen import FileSaved, Notice, Screen, Seen
 from sayso.protocol.codec import Envelope
 from sayso.protocol.messages import CodeOut, CommandDone
@@ -79,8 +79,7 @@ class Keeper:
         for count in range(1000):
             path = self._folder / f"{stamp}{f'-{count}' if count else ''}{suffix}"
             try:
-                with path.open("xb") as file:
-                    file.write(content)
+                write_whole(path, [content])
             except FileExistsError:
                 continue
             return path

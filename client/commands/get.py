@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from sayso.client.acquaintance import Credentials
-from sayso.client.fetching import FileLost, pieces
+from sayso.client.fetching import FileLost, pieces, write_whole
 from sayso.client.options import add_server
 
 PATIENCE_S = 60.0
@@ -68,13 +68,7 @@ def _write(path: Path, coming: Iterable[bytes]) -> None:
         if signal.getsignal(told) is signal.SIG_DFL:
             signal.signal(told, signal.default_int_handler)
     try:
-        file = path.open("xb")
-        try:
-            with file:
-                file.writelines(coming)
-        except BaseException:
-            path.unlink()
-            raise
+        write_whole(path, coming)
     except FileExistsError:
         raise FileLost(f"{path} is there already; name another place with --to.") from None
     except OSError as error:

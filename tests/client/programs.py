@@ -6,11 +6,12 @@ import json
 import os
 import pty
 import re
+import resource
 import signal
 import struct
 import sys
 import termios
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,15 +53,19 @@ class Ended:
 
 
 async def sayso(
-    *arguments: str, given: str = "", environment: Mapping[str, str] | None = None
+    *arguments: str,
+    given: str = "",
+    environment: Mapping[str, str] | None = None,
+    largest_file: int = resource.RLIM_INFINITY,
 ) -> Ended:
-    """Runs it to its end."""
+    """Runs it to its end. `largest_file`: bytes after which a disk is full."""
     process = await asyncio.create_subprocess_exec(
         *command(*arguments),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env={**os.environ, **(environment or {})},
+        preexec_fn=disk_of(largest_file),
     )
     try:
         async with asyncio.timeout(SOON):
@@ -72,6 +77,11 @@ async def sayso(
         raise
     assert process.returncode is not None
     return Ended(process.returncode, out.decode(), told.decode())
+
+
+def disk_of(largest_file: int) -> Callable[[], None]:
+    """For a child process: no file grows beyond that."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
 
 
 class Window:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sayso.protocol.home import Home
 from sayso.protocol.messages import Command, CommandDone, Error, Message, Text, TurnState
 from tests.client.programs import events, give_token, named, sayso
 from tests.client.server_double import Answer, Conversation, ServerDouble, Wire, hears, stay
@@ -32,6 +33,15 @@ async def test_pictures_are_kept_in_files_and_their_paths_shown() -> None:
     assert {path.read_bytes() for path in paths} == {b"\x89PNG one", b"\x89PNG two"}
     assert all(path.suffix == ".png" for path in paths)
     assert "was not fetched" in ended.told
+
+
+async def test_of_a_picture_that_the_disk_has_no_room_for_nothing_is_left() -> None:
+    async with ServerDouble(Conversation(Answer(code="draw()", pictures=("p1",)))) as server:
+        server.files = {"p1": b"\x89PNG" * 50_000}
+        asked = ("ask", "--server", server.url, "--approve", "yes", "draw")
+        ended = await sayso(*asked, largest_file=100_000)
+    assert "cannot be kept" in ended.told
+    assert not list((Home.find().data / "results").iterdir())
 
 
 async def test_without_a_terminal_code_is_denied_and_that_is_told() -> None:

@@ -52,8 +52,9 @@ async def answering(
         yield f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 
-async def get(server: str, to: Path | str) -> Ended:
-    return await sayso("get", "tide", "--server", server, "--to", str(to))
+async def get(server: str, to: Path | str, largest_file: int = resource.RLIM_INFINITY) -> Ended:
+    asked = ("get", "tide", "--server", server, "--to", str(to))
+    return await sayso(*asked, largest_file=largest_file)
 
 
 async def test_a_file_comes_whole(tmp_path: Path) -> None:
@@ -90,14 +91,11 @@ async def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:
 
 
 @asynccontextmanager
-async def getting(
-    server: str, to: Path, most_bytes: int = resource.RLIM_INFINITY
-) -> AsyncIterator[asyncio.subprocess.Process]:
-    """The same, while it goes on; the disk takes no larger file."""
+async def getting(server: str, to: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The same, while it goes on."""
     process = await asyncio.create_subprocess_exec(
         *command("get", "tide", "--server", server, "--to", str(to)),
         stderr=asyncio.subprocess.PIPE,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes)),
     )
     try:
         async with asyncio.timeout(SOON):
@@ -157,12 +155,9 @@ async def test_of_a_refusal_that_does_not_come_whole_what_is_known_is_told(tmp_p
 async def test_a_full_disk_leaves_nothing(tmp_path: Path, last: int) -> None:
     """Also where the last bytes of all are one too many."""
     path, content = tmp_path / "tide", CONTENT[: 65_536 + last]
-    async with (
-        answering("200 OK", len(content), content) as server,
-        getting(server, path, most_bytes=65_536) as process,
-    ):
-        _, told = await process.communicate()
-    assert b"cannot be written: File too large." in told
+    async with answering("200 OK", len(content), content) as server:
+        fetched = await get(server, path, largest_file=65_536)
+    assert "cannot be written: File too large." in fetched.sentence
     assert not path.exists()
 
 
