@@ -1,7 +1,8 @@
 """Why a connection ended, what to tell the person, and whether calling again makes sense."""
 
 from dataclasses import dataclass
-from ssl import SSLError
+from datetime import datetime
+from ssl import SSLCertVerificationError, SSLError
 
 from websockets.exceptions import (
     ConnectionClosed,
@@ -23,6 +24,8 @@ WHO_WE_KNOW = (
     "the server that this device was paired with, so nothing was sent: if the server was set up "
     "anew, pair again with `sayso pair join`."
 )
+_OUT_OF_TIME = frozenset({9, 10})
+"""Of OpenSSL's reasons (X509_V_ERR): the certificate is not valid yet, or not any more."""
 _UNAUTHORIZED, _FORBIDDEN, _BUSY = 401, 403, 503
 
 
@@ -102,6 +105,13 @@ def judge(error: Exception, url: str) -> Parting:
 
 
 def _no_line(error: OSError, url: str) -> Parting:
+    if isinstance(error, SSLCertVerificationError) and error.verify_code in _OUT_OF_TIME:
+        here = f"{datetime.now().astimezone():%d %B %Y}"
+        return Parting(
+            f"The certificate of the server at {url} is not valid on {here}, which it is by this "
+            "device's clock: set the clock that is wrong, this one or the server's.",
+            GARBAGE,
+        )
     if isinstance(error, SSLError):
         return Parting(f"What answers at {url} can't prove that it is {WHO_WE_KNOW}", GARBAGE)
     start = "start it with `sayso serve`"

@@ -1,8 +1,11 @@
 """The line to a server that refuses, is busy, or is none: one sentence that says so."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
@@ -10,6 +13,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from sayso.client.link import Link
 from sayso.client.link_events import LinkChange, LinkState
 from sayso.protocol.messages import Error, Welcome
+from sayso.server.trust.certificates import identity
 from tests.client.link_life import HELLO, SOON, living, steps
 from tests.client.server_double import TOKEN, ServerDouble, Wire, stay
 
@@ -143,3 +147,23 @@ async def test_an_address_that_is_none_is_told() -> None:
     async with living("http://127.0.0.1:1/ws") as life:
         refused = await life.state(LinkState.REFUSED)
         assert "is not an address" in refused.reason
+
+
+async def test_a_clock_that_is_wrong_is_called_that_and_no_foreign_server(tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    authority = identity(tmp_path, (), now).authority
+    late = identity(tmp_path, (), now - timedelta(days=400)).context
+    trusted = ssl.create_default_context(cadata=authority)
+    async with serve(lambda socket: socket.close(), "127.0.0.1", 0, ssl=late) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        url = f"wss://127.0.0.1:{port}/ws"
+        link = Link(url, HELLO, lambda: TOKEN, lambda: trusted)
+        running = asyncio.create_task(link.run())
+        async with asyncio.timeout(SOON):
+            async for event in link.events():
+                if isinstance(event, LinkChange) and event.reason:
+                    break
+        assert isinstance(event, LinkChange)
+        assert "set the clock that is wrong" in event.reason
+        await link.close()
+        await running
