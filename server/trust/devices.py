@@ -11,6 +11,7 @@ import json
 import os
 import secrets
 import time
+import unicodedata
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -56,6 +57,8 @@ class Devices:
         self._path = path
         self._devices = _read(path)
         self._watchers: list[Callable[[Device], None]] = []
+        self._turned_out: set[str] = set()
+        """Revoked, whether that could be written or not."""
 
     @property
     def all(self) -> tuple[Device, ...]:
@@ -73,11 +76,12 @@ class Devices:
         for device in self._devices:
             if hmac.compare_digest(device.token_hash, shown):
                 found = device.who
-        return found
+        return found if found and found.device not in self._turned_out else None
 
     def still(self, who: Who) -> bool:
         """Whether the device was not revoked meanwhile."""
-        return any(device.id == who.device for device in self._devices)
+        there = any(device.id == who.device for device in self._devices)
+        return there and who.device not in self._turned_out
 
     def add(self, name: str, person: str, scopes: Iterable[Scope]) -> tuple[Device, str]:
         """A new device and its token, which is nowhere else. Raises DevicesError."""
@@ -88,18 +92,30 @@ class Devices:
         token = secrets.token_urlsafe(TOKEN_BYTES)
         given = tuple(scope for scope in SCOPES if scope in set(scopes))
         unique = self._unique(plain_name(name) or "device")
-        device = Device(secrets.token_hex(8), unique, person, given, _hash(token), time.time())
+        whose = self._person(plain_name(person))
+        device = Device(secrets.token_hex(8), unique, whose, given, _hash(token), time.time())
         self._write((*self._devices, device))
         return device, token
 
     def revoke(self, name: str) -> Device:
-        """From now on it is a stranger. Raises DevicesError."""
-        wanted = name.strip().casefold()
+        """From now on it is a stranger. Raises DevicesError.
+
+        That is so even if it can't be written: whoever lost a device must not wait for a disk.
+        """
+        wanted = plain_name(name).casefold()
         for device in self._devices:
             if wanted in (device.name.casefold(), device.id):
-                self._write(tuple(one for one in self._devices if one is not device))
-                for watcher in self._watchers:
-                    watcher(device)
+                self._turned_out.add(device.id)
+                try:
+                    self._write(tuple(one for one in self._devices if one is not device))
+                except DevicesError as problem:
+                    raise DevicesError(
+                        f"{device.name} is turned out until the server starts again; for good it "
+                        f"was not: {problem}"
+                    ) from problem
+                finally:
+                    for watcher in self._watchers:
+                        watcher(device)
                 return device
         raise DevicesError(f"No device is called {name}; `sayso pair list` shows which there are.")
 
@@ -109,6 +125,11 @@ class Devices:
         while unique.casefold() in taken:
             unique, number = f"{name} {number}", number + 1
         return unique
+
+    def _person(self, name: str) -> str:
+        """As somebody is written already, whatever the case: nobody is two persons by a slip."""
+        known = (device.person for device in self._devices)
+        return next((one for one in known if one.casefold() == name.casefold()), name)
 
     def _write(self, devices: tuple[Device, ...]) -> None:
         content = json.dumps([dataclasses.asdict(device) for device in devices], indent=1)
@@ -126,14 +147,16 @@ class Devices:
                 draft.unlink()
             raise DevicesError(
                 f"The paired devices could not be written to {self._path} ({error.strerror}); "
-                "nothing has changed. Mend that and try again."
+                "there nothing has changed. Mend that and try again."
             ) from error
         self._devices = devices
 
 
 def plain_name(name: str) -> str:
-    """A name as it may stand in a list and a log: printable, on one line."""
-    shown = "".join(character if character.isprintable() else " " for character in name)
+    """A name as it may stand in a list and a log: printable, on one line, and the same however its
+    accents were typed."""
+    composed = unicodedata.normalize("NFC", name)
+    shown = "".join(character if character.isprintable() else " " for character in composed)
     return " ".join(shown.split())[:LONGEST_NAME].strip()
 
 

@@ -49,6 +49,39 @@ def test_a_revoked_device_is_a_stranger_at_once_and_later(tmp_path: Path) -> Non
         devices.revoke("kitchen")
 
 
+def test_a_name_is_the_same_however_its_accents_are_typed(tmp_path: Path) -> None:
+    devices = Devices(tmp_path / "devices.json")
+    made = [devices.add(name, "", ("talk",))[0].name for name in ("Cafe\u0301", "caf\u00e9")]
+    assert made == ["Caf\u00e9", "caf\u00e9 2"]
+    assert devices.revoke("cafe\u0301").name == "Caf\u00e9"
+
+
+def test_nobody_is_two_persons_by_a_slip(tmp_path: Path) -> None:
+    devices = Devices(tmp_path / "devices.json")
+    people = ("Zo\u00eb", "zoe\u0308", " ZO\u00cb ", "Anna", "")
+    made = [devices.add("phone", person, ("talk",))[0].person for person in people]
+    assert made == ["Zo\u00eb", "Zo\u00eb", "Zo\u00eb", "Anna", ""]
+
+
+def test_a_device_is_turned_out_even_if_the_list_can_not_be_written(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    devices = Devices(home / "devices.json")
+    gone: list[str] = []
+    devices.on_revoked(lambda device: gone.append(device.name))
+    device, token = devices.add("phone", "", ("talk",))
+    (home / "devices.json").unlink()
+    home.rmdir()
+    home.write_text("no folder any more")
+    with pytest.raises(DevicesError, match="turned out until the server starts again"):
+        devices.revoke("phone")
+    assert gone == ["phone"]
+    assert devices.with_token(token) is None
+    assert not devices.still(device.who)
+    home.unlink()
+    assert devices.revoke("phone").id == device.id
+    assert not Devices(home / "devices.json").all
+
+
 def test_devices_are_bounded(tmp_path: Path) -> None:
     devices = Devices(tmp_path / "devices.json")
     for number in range(MOST_DEVICES):
