@@ -37,7 +37,7 @@ from sayso.server.steady import end, keep_for_good
 from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
 from sayso.server.telemetry import Part, Telemetry
-from sayso.server.trust.certificates import CertificateError
+from sayso.server.trust.certificates import CertificateError, bracketed
 from sayso.server.trust.devices import Devices
 
 log = logging.getLogger(__name__)
@@ -97,7 +97,7 @@ class App:
     async def __aenter__(self) -> Self:
         listen = self._settings.listen
         port = await self._listener.open(listen.host, listen.port)
-        self.address = f"{listen.host}:{port}"
+        self.address = f"{bracketed(listen.host)}:{port}"
         if listen.network:
             self._network = Network(self._home, listen, self._listener)
             try:

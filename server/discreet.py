@@ -7,6 +7,7 @@ It goes to standard error for who is looking, and as lines of JSON into files th
 import json
 import logging
 import os
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
@@ -22,11 +23,23 @@ FILES_KEPT = 4
 NAME = "server.jsonl"
 
 
+_UNSEEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Control characters but for tabs and new lines, what turns the direction of writing, and what no
+file can hold."""
+
+
+def _shown(unseen: re.Match[str]) -> str:
+    return unseen[0].encode("unicode_escape").decode()
+
+
 class DiscreetFormatter(logging.Formatter):
-    """Whatever is logged, by whichever library, passes here last: secrets are taken out."""
+    """Whatever is logged, by whichever library, passes here last: secrets are taken out, and what
+    would move a terminal's cursor, or hide, is shown. Code may name a file as it likes."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return redacted(super().format(record))
+        return _UNSEEN.sub(_shown, redacted(super().format(record)))
 
 
 class LineFormatter(DiscreetFormatter):

@@ -79,7 +79,7 @@ class Listener:
                 "start it with `sayso serve --network` and pair them with `sayso pair`; "
                 "listen.host is for this machine alone."
             )
-        names = ("127.0.0.1", "localhost", "[::1]")
+        names = {"127.0.0.1", "localhost", "[::1]", bracketed(address)}
 
         def entrance(bound: int) -> Entrance:
             own = frozenset(f"{name}:{bound}" for name in names)
@@ -87,7 +87,7 @@ class Listener:
 
         bound = await self._open(address, port, entrance, strangers=self._limits.near_strangers)
         if self._administration:
-            self._administration.near = f"{address}:{bound}"
+            self._administration.near = f"{bracketed(address)}:{bound}"
         return bound
 
     async def open_network(

@@ -11,7 +11,7 @@ from sayso.protocol.messages import VersionRange
 from sayso.protocol.version import SPOKEN
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import CannotListenError, Listener
-from tests.gateway.house import TOKEN, House, body_of, close_code, hear, open_house, say
+from tests.gateway.house import TOKEN, WAIT_S, House, body_of, close_code, hear, open_house, say
 
 
 async def test_ping_answers_pong() -> None:
@@ -233,3 +233,21 @@ async def test_a_proxy_that_was_named_may_stand_before_it() -> None:
         assert (await house.get("/health"))[0] == 200
     finally:
         await listener.close()
+
+
+@pytest.mark.parametrize(("address", "known"), [("127.0.0.2", "127.0.0.2"), ("::1", "[::1]")])
+async def test_every_address_of_this_machine_alone_is_answered_by_its_name(
+    address: str, known: str
+) -> None:
+    listener = Listener(House(), TOKEN)
+    try:
+        port = await listener.open(address, 0)
+    except CannotListenError:
+        pytest.skip(f"this machine has no {address}")
+
+    reader, writer = await asyncio.open_connection(address, port)
+    writer.write(f"GET /ping HTTP/1.1\r\nHost: {known}:{port}\r\n\r\n".encode())
+    async with asyncio.timeout(WAIT_S):
+        assert (await reader.read()).endswith(b"\r\n\r\npong")
+    writer.close()
+    await listener.close()

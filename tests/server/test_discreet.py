@@ -23,6 +23,14 @@ def test_no_secret_gets_into_the_log() -> None:
     assert key not in logged("calling with %s", {"api_key": key})
 
 
+def test_what_would_fool_a_terminal_is_shown_and_a_name_of_any_bytes_can_be_written() -> None:
+    sly = "a\x1b[2J\u202etxt.exe"
+    assert logged("%s stays", sly) == "INFO a\\x1b[2J\\u202etxt.exe stays\n"
+    odd = b"caf\xe9".decode("utf-8", "surrogateescape")
+    assert logged("%s stays", odd).encode() == b"INFO caf\\udce9 stays\n"
+    assert logged("one\n\ttwo \u00e9") == "INFO one\n\ttwo \u00e9\n"
+
+
 def test_what_is_no_secret_stays() -> None:
     assert logged("turn %d took %.1f s", 3, 1.5) == "INFO turn 3 took 1.5 s\n"
 
