@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from sayso.protocol import messages as m
 from sayso.server.conversations import NoSuchConversation, slug
+from sayso.server.store.records import Asked, Event
 from sayso.server.turn.events import Joined
 from tests.server.household import household, until
 
@@ -292,3 +294,30 @@ async def test_what_a_request_took_is_told_with_its_times(tmp_path: Path) -> Non
         (metrics,) = desk.all(m.Metrics)
         assert isinstance(metrics, m.Metrics)
         assert metrics.cost == {}
+
+
+async def test_nobody_waits_for_a_long_conversation_to_be_exported(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        for _ in range(40):
+            await house.log.append(
+                Event("main", "person", Asked("What was said long ago. " * 4_000))
+            )
+        waited = asyncio.create_task(longest_wait())
+        began = time.perf_counter()
+        assert (await desk.command("export")).file
+        took = time.perf_counter() - began
+        waited.cancel()
+        assert await waited < took / 3
+
+
+async def longest_wait() -> float:
+    """How long others had to wait for their turn at worst, until cancelled."""
+    worst, before = 0.0, time.perf_counter()
+    try:
+        while True:
+            await asyncio.sleep(0)
+            before, since = time.perf_counter(), time.perf_counter() - before
+            worst = max(worst, since)
+    except asyncio.CancelledError:
+        return max(worst, time.perf_counter() - before)
