@@ -82,7 +82,7 @@ def _listed(held: Sequence[Held]) -> str:
 def _meant(text: str, held: Sequence[Held]) -> list[Held]:
     """By its number, its line, or the place or host in it."""
     if text.isdecimal():
-        return list(held[int(text) - 1 : int(text)]) if int(text) else []
+        return [each for number, each in enumerate(held, 1) if text == str(number)]
     names = (text, str(Path(text).expanduser()))
     return [
         each
