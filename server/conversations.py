@@ -22,6 +22,7 @@ from sayso.server.store.records import (
     ConversationReset,
     Event,
 )
+from sayso.server.trust.devices import plain_name
 from sayso.server.turn.events import Announced
 
 log = logging.getLogger(__name__)
@@ -90,7 +91,7 @@ class Conversations:
     async def find(self, wanted: str, person: str = "") -> Conversation:
         """By id, by name, or by its number in the list; the latest, if none is named. Begins none.
         Raises NoSuchConversation."""
-        wanted = wanted.strip()[:LONGEST_NAME]
+        wanted = plain_name(wanted, LONGEST_NAME)
         there = await self.all(person)
         if there and not wanted:
             return there[0]
@@ -118,7 +119,7 @@ class Conversations:
 
     async def begin(self, name: str = "", person: str = "", workspace: str = "") -> Conversation:
         """A new one."""
-        name = name.strip()[:LONGEST_NAME]
+        name = plain_name(name, LONGEST_NAME)
         taken = {one.id for one in await self._log.conversations()}
         stem = slug(name) or datetime.now().astimezone().strftime("%Y-%m-%d")
         number, unique = 2, stem
@@ -128,7 +129,7 @@ class Conversations:
 
     async def rename(self, conversation: str, name: str) -> None:
         """Call it so from now on."""
-        record = ConversationNamed(name.strip()[:LONGEST_NAME])
+        record = ConversationNamed(plain_name(name, LONGEST_NAME))
         await self._log.append(Event(conversation, "person", record))
 
     async def _begin(self, name: str, record: ConversationBegan) -> Conversation:

@@ -152,12 +152,12 @@ class Devices:
         self._devices = devices
 
 
-def plain_name(name: str) -> str:
+def plain_name(name: str, longest: int = LONGEST_NAME) -> str:
     """A name as it may stand in a list and a log: printable, on one line, and the same however its
     accents were typed."""
     composed = unicodedata.normalize("NFC", name)
     shown = "".join(character if character.isprintable() else " " for character in composed)
-    return " ".join(shown.split())[:LONGEST_NAME].strip()
+    return " ".join(shown.split())[:longest].strip()
 
 
 def _hash(token: str) -> str:

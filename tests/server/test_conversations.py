@@ -59,6 +59,15 @@ async def test_a_move_is_told_before_its_answer_and_before_what_follows(tmp_path
         assert desk.told[0] == m.Conversation("garden", "Garden")
 
 
+async def test_a_conversation_s_name_is_what_it_looks_like(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        for command in ("new", "save"):
+            await desk.command(command, "Ro\u202eses\x1b[2J\n and  more")
+            listed = (await desk.command("conversations")).text.splitlines()
+            assert "Ro ses [2J and more" in [line.split("  ")[-1] for line in listed]
+
+
 async def test_after_a_restart_conversations_and_their_names_are_there(tmp_path: Path) -> None:
     async with household(tmp_path) as house:
         desk = await house.device()
