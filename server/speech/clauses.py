@@ -10,6 +10,7 @@ A cut in the wrong place is heard, a missing one hardly, so in doubt there is no
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -127,7 +128,8 @@ class ClauseSplitter:
         text = self._text[: LONGEST + LOOK_PAST]
         enough = CLAUSE_AFTER[self._given] if self._given < len(CLAUSE_AFTER) else LONGEST + 1
         newline = text.find("\n")
-        for mark in _marks(text, final=final and text == self._text):
+        final = final or len(text) < len(self._text)
+        for mark in _marks(text, final=final):
             if mark.at > LONGEST or -1 < newline < mark.at:
                 break
             if mark.ending == "unknown":
@@ -152,9 +154,8 @@ def _cut_long(text: str) -> int:
     return LONGEST
 
 
-def _marks(text: str, *, final: bool) -> list[_Mark]:
+def _marks(text: str, *, final: bool) -> Iterator[_Mark]:
     """Every mark in the text and what it ends. The last may be undecided until more comes."""
-    marks: list[_Mark] = []
     at = 0
     while at < len(text):
         if text[at] not in STOPS and text[at] not in CLAUSE_MARKS:
@@ -165,9 +166,8 @@ def _marks(text: str, *, final: bool) -> list[_Mark]:
             end += 1
         while end < len(text) and text[end] in CLOSERS:
             end += 1
-        marks.append(_Mark(end, _ending(text, at, end, final=final)))
+        yield _Mark(end, _ending(text, at, end, final=final))
         at = end
-    return marks
 
 
 def _ending(text: str, at: int, end: int, *, final: bool) -> Ending:

@@ -12,7 +12,11 @@ MAX_HELD = 400
 
 SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 FENCE_AT_END = re.compile(r"(`{3,})[\w+#.-]*\s*")
-LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\[\]]*\](?:\([^()]*\))?)*)\]\((?:[^()]|\([^()]*\))*\)")
+LINK = re.compile(
+    r"!?\[((?:[^\[\]]|\[[^\[\]]*+\](?:\([^()]*+\))?+)*+)\]\((?:[^()]|\([^()]*+\))*+\)"
+)
+"""Nothing that was read is given back: of a row of links within brackets each could be read in two
+ways, and thirty of them would take for ever."""
 REFERENCE = re.compile(r"!?\[((?:[^\[\]])*)\](?!\()(\[[^\[\]]*\])?")
 NOTE_MARK = re.compile(r"\^.*|\d+")
 TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--.*?-->", re.DOTALL)

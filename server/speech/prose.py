@@ -17,12 +17,16 @@ FORMULA_PHRASE = "The formula is on your screen."
 MAX_KEPT_LINE = 400
 """Characters of a line inside of a fence or table that are looked at; the rest can't close it."""
 
+MAX_UNDECIDED = 400
+"""Characters of a line that are waited for to tell what it begins with; then that is decided. Each
+is a look at all that came before it: models that go astray draw lines without an end."""
+
 FENCE = re.compile(r"(`{3,}|~{3,})(.*)", re.DOTALL)
 HEADING = re.compile(r"#{1,6}(?=\s)\s*")
 BULLET = re.compile(r"[-*+\u2022]\s+(\[[ xX]\]\s+)?")
 NUMBER = re.compile(r"(\d{1,9})[.)]\s+")
 RULE = re.compile(r"([-*_=]\s*){3,}|=+|-+")
-TABLE_RULE = re.compile(r"[\s:|-]*-[\s:|-]*\|[\s:|-]*|\|[\s:|-]+")
+TABLE_RULE = re.compile(r"[\s:|]*+-[\s:-]*+\|[\s:|-]*+")
 UNDECIDED = re.compile(
     r"#+|[-*_+=:\u2022][-*_+=:|\s\u2022]*|[-*+\u2022]\s+(\[([ xX](\]\s*)?)?)?|\d{1,9}([.)]\s*)?"
 )
@@ -85,7 +89,7 @@ class Prose:
     def _at_line_start(self, character: str) -> None:
         if character != "\n":
             self._line += character
-            self._begin_line(self._line, complete=False)
+            self._begin_line(self._line, complete=len(self._line) > MAX_UNDECIDED)
         elif self._line.strip():
             self._begin_line(self._line, complete=True)
             if self._mode != "line start":

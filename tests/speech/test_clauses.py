@@ -1,5 +1,7 @@
 """A stream of prose is cut where a speaker would breathe, and nowhere else."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -80,6 +82,20 @@ def test_an_endless_sentence_is_cut_at_a_word() -> None:
     found = chunks("word " * 200)
     assert len(found) > 4
     assert all(set(chunk.split()) == {"word"} for chunk in found)
+
+
+def test_wide_space_after_an_abbreviation_holds_nothing_back() -> None:
+    found = chunks("Nuts etc." + " " * 400 + "word " * 200)
+    assert found[0] == "Nuts etc."
+    assert all(len(chunk) <= LONGEST + 1 for chunk in found)
+
+
+@pytest.mark.parametrize("piece", ["ok. ", "! ", "a. ", "x.y."])
+def test_a_long_answer_that_comes_at_once_keeps_nobody_waiting(piece: str) -> None:
+    text = piece * (60_000 // len(piece))
+    began = time.process_time()
+    chunks(text)
+    assert time.process_time() - began < 1.5
 
 
 def test_when_the_voice_runs_dry_an_unfinished_sentence_gives_its_clauses() -> None:

@@ -1,5 +1,7 @@
 """Of a reply in markdown the prose is spoken; code, tables and formulas are for the screen."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -103,3 +105,24 @@ MARKDOWN = some.text(alphabet=some.sampled_from("ab1 \n*_`~#>-+|[]()!<>&;\\$.=:"
 @given(MARKDOWN, some.integers(1, 5))
 def test_how_it_is_fed_makes_no_difference(text: str, size: int) -> None:
     assert prose(text, size=size) == prose(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-" * 60_000,
+        "-|" * 30_000 + "x",
+        "+ " * 30_000 + "x",
+        "```" + "a" * 60_000,
+        " " * 60_000,
+        "[" + "[a](b), " * 7_000 + "!",
+        "[" * 60_000,
+        "<!--" * 15_000,
+    ],
+    ids=["rule", "table", "bullets", "fence", "spaces", "links", "brackets", "comments"],
+)
+def test_a_line_without_an_end_keeps_nobody_waiting(text: str) -> None:
+    began = time.process_time()
+    prose(text, size=1)
+    prose(text)
+    assert time.process_time() - began < 3.0  # a model's longest reply
