@@ -7,6 +7,7 @@ takes part in is closed after a while, and opened from the log when somebody com
 import asyncio
 import logging
 import re
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Final
@@ -196,6 +197,11 @@ class Conversations:
                 continue
             forgotten += 1
         return forgotten
+
+    async def last_talk(self) -> float:
+        """When somebody last took part in any of all people's (Unix seconds); now, if there is none
+        yet. Raises StoreError."""
+        return max((one.last for one in await self._log.conversations()), default=time.time())
 
     def arrived(self) -> None:
         """A device takes part in one of them."""

@@ -39,18 +39,27 @@ class Forgetful(Protocol):
         StoreError."""
         ...
 
+    async def last_talk(self) -> float:
+        """When somebody last took part in any (Unix seconds). Raises StoreError."""
+        ...
+
 
 async def forget_in_time(
     conversations: Forgetful, keep_days: int, clock: Callable[[], float] = time.time
 ) -> None:
     """A task, until cancelled: forget what was not taken up for so many days; 0 forgets nothing.
 
-    By a clock that was just set nothing is forgotten: what it says may be years from the truth, and
-    what is forgotten is gone.
+    By a clock that was just set, or by which all of it would be forgotten at a start, nothing is
+    for a day: what it says may be years from the truth, and what is forgotten is gone.
     """
+    if not keep_days:
+        return
     now = asyncio.get_running_loop().time
     skew, believed_from = clock() - now(), now()
-    while keep_days:
+    if await _all_is_old(conversations, clock() - keep_days * DAY_S):
+        log.warning("by this clock all conversations are old: for a day nothing is forgotten")
+        believed_from += DOUBTED_S
+    while True:
         await asyncio.sleep(LOOK_EVERY_S)
         before, skew = skew, clock() - now()
         if abs(skew - before) > DAY_S:
@@ -65,6 +74,13 @@ async def forget_in_time(
         else:
             if forgotten:
                 log.info("%d conversations were older than %d days", forgotten, keep_days)
+
+
+async def _all_is_old(conversations: Forgetful, when: float) -> bool:
+    try:
+        return await conversations.last_talk() < when
+    except StoreError:
+        return True  # it will be seen later
 
 
 async def wipe(

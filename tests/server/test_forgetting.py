@@ -189,6 +189,7 @@ class Days:
     def __init__(self) -> None:
         self.set_by = 0.0
         self.forgot: list[float] = []
+        self.talked_at = self()
 
     def __call__(self) -> float:
         return asyncio.get_running_loop().time() + self.set_by
@@ -196,6 +197,9 @@ class Days:
     async def forget_before(self, when: float) -> int:
         self.forgot.append(when)
         return 1
+
+    async def last_talk(self) -> float:
+        return self.talked_at
 
 
 @asynccontextmanager
@@ -229,6 +233,17 @@ async def test_by_a_clock_that_jumped_nothing_is_forgotten_for_a_day(years: int)
         await asyncio.sleep(DOUBTED_S)
         assert len(clock.forgot) == 1
         await asyncio.sleep(2 * LOOK_EVERY_S)
+        assert clock.forgot[-1] == pytest.approx(clock() - 30 * DAY_S, abs=LOOK_EVERY_S)
+
+
+@pytest.mark.virtual_time(limit_s=1e6)
+async def test_by_a_clock_by_which_all_is_old_at_the_start_nothing_is_forgotten_for_a_day() -> None:
+    async with kept_for(30) as clock:
+        clock.set_by = 70 * 365 * DAY_S
+        await asyncio.sleep(DOUBTED_S - LOOK_EVERY_S)
+        assert clock.forgot == []
+        clock.set_by = 0.0
+        await asyncio.sleep(3 * DAY_S)
         assert clock.forgot[-1] == pytest.approx(clock() - 30 * DAY_S, abs=LOOK_EVERY_S)
 
 
