@@ -113,6 +113,9 @@ class App:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        if self._ready.is_set():
+            # First: that devices are sent away is none of their persons' doing.
+            self._conversations.halt()
         await self._listener.close()
         await self._stack.aclose()
 

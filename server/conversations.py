@@ -241,6 +241,11 @@ class Conversations:
                     elif now - self._used_at[name] >= self._idle_s:
                         await self._close(name)
 
+    def halt(self) -> None:
+        """All go no further, from here on; to be closed."""
+        for here in self._open.values():
+            here.halt()
+
     async def close(self) -> None:
         """Close all."""
         async with self._one_at_a_time:

@@ -168,9 +168,16 @@ class Furnished:
     def _files_of(self, workshop: Workshop) -> WorkspaceFiles:
         return WorkspaceFiles(Path(workshop.where), self._shared.settings.code.upload_mb * MB)
 
+    def halt(self) -> None:
+        """Go no further, and note nothing more: what is under way goes on when it is opened again,
+        as far as that can be."""
+        self.journal.put_down()
+        if not self._life.cancelling():  # Once: then it sees to it that all its work ends.
+            self._life.cancel()
+
     async def close(self) -> None:
         """Stop what it does and end its interpreters."""
-        self._life.cancel()
+        self.halt()
         await asyncio.gather(self._life, return_exceptions=True)
         await self.workshop.close()
         await self._memory.close()

@@ -178,7 +178,15 @@ class History:
         match record:
             case SpeechBegan(to=device):
                 self.speaks_to = device
-            case SpokenOut() | Heard() | Asked() | Interrupted() | ConversationReset():
+            case (
+                SpokenOut()
+                | Heard()
+                | Asked()
+                | Interrupted()
+                | Withdrawn()
+                | CutOff()
+                | ConversationReset()
+            ):
                 self.speaks_to = ""
             case _:
                 pass

@@ -9,6 +9,7 @@ from typing import Final, Self
 
 from sayso.server.agent.history import History
 from sayso.server.agent.terms import Terms
+from sayso.server.store.errors import StoreClosed
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import (
     Answered,
@@ -69,6 +70,7 @@ class Journal:
         self._questions: dict[str, str] = {}
         """Open when the server ended: the question's id, and what it was about."""
         self._writing: set[asyncio.Task[int]] = set()
+        self._put_down = False
 
     @classmethod
     async def open(
@@ -122,7 +124,8 @@ class Journal:
         history = self.history
         answer = HalfSaid(history.speaks_to, " ".join(history.said).strip())
         begun = max(e.time for e in events if isinstance(e.record, (Answered, SpeechBegan)))
-        if time.time() - begun < LATELY_S + len(answer.text) / CHARACTERS_A_SECOND:
+        lately = time.time() - begun < LATELY_S + len(answer.text) / CHARACTERS_A_SECOND
+        if lately and answer.text:  # Of a failure there is none.
             self.half_said = answer
         await self.note("server", SpokenOut())
 
@@ -155,6 +158,8 @@ class Journal:
 
         It is remembered at once and kept in order, even if the one who notes it is cancelled.
         """
+        if self._put_down:
+            raise StoreClosed("Sayso is ending.")
         self.history.apply(record)
         if self._watch:
             self._watch(record)
@@ -162,6 +167,12 @@ class Journal:
         self._writing.add(writing)
         writing.add_done_callback(self._writing.discard)
         return await asyncio.shield(writing)
+
+    def put_down(self) -> None:
+        """Nothing more is noted: the server ends. What that breaks off is nobody's decision; it
+        stays open in the log, and who opens it next finds it as after a kill.
+        """
+        self._put_down = True
 
     async def _keep(self, source: Source, record: Record, when: float) -> int:
         async with self._in_order:

@@ -22,7 +22,9 @@ from sayso.server.store.records import (
     Record,
     RunReported,
     SpeechBegan,
+    SpokenOut,
     Uttered,
+    Withdrawn,
 )
 from tests.agent.conftest import House
 from tests.scripted_model import Reply, says
@@ -120,3 +122,31 @@ async def test_what_was_being_said_is_said_again_if_it_was_of_late(
     journal = await Journal.open(house.log, "other")
     assert journal.half_said == (HalfSaid("shelf", answer) if again else None)
     assert (await Journal.open(house.log, "other")).half_said is None
+
+
+@pytest.mark.parametrize(
+    "then",
+    [[Uttered("Once upon "), CutOff()], [Answered("Once upon a time."), Withdrawn("tell")]],
+    ids=["told of as cut off", "taken back by who spoke on"],
+)
+async def test_what_began_to_be_said_and_came_to_nothing_is_not_said_again(
+    house: House, then: list[Record]
+) -> None:
+    for record in (
+        Asked("hello"),
+        Answered("Hello."),
+        SpokenOut(),
+        Asked("tell"),
+        SpeechBegan("shelf"),
+        *then,
+    ):
+        await house.journal.note("server", record)
+    journal = await Journal.open(house.log, house.journal.conversation)
+    assert journal.half_said is None
+
+
+async def test_a_failure_that_was_being_said_is_no_answer_to_say_again(house: House) -> None:
+    for record in (Asked("tell"), Failed("The model is away."), SpeechBegan("shelf")):
+        await house.journal.note("server", record)
+    journal = await Journal.open(house.log, house.journal.conversation)
+    assert journal.half_said is None

@@ -1,5 +1,6 @@
-"""The server ends while an answer is being said: what may not have been heard is said once more."""
+"""The server ends in the middle of an answer: what may not have been heard is said once more."""
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -10,7 +11,7 @@ from sayso.protocol import messages as m
 from sayso.server.speech.doubles import ToneSynthesizer
 from sayso.server.store.records import Heard, Record
 from sayso.server.turn import events
-from tests.server.household import Device, Household, household, until
+from tests.server.household import Device, Echo, Household, household, until
 from tests.server.test_spoken_turns import hear_out
 
 pytestmark = pytest.mark.virtual_time
@@ -52,6 +53,31 @@ async def test_what_was_being_said_is_said_again_once(tmp_path: Path) -> None:
     assert shown == [f"Sayso ended in the middle of this, and is back: {TIDE}"]
     assert TIDE.partition(": ")[2] in " ".join(said)
     assert await told_after_a_restart(tmp_path) == ([], [])
+
+
+async def test_that_devices_are_sent_away_as_it_ends_is_no_interruption(tmp_path: Path) -> None:
+    async with house_that_talks(tmp_path) as house:
+        desk = await ask(house)
+        house.conversations.halt()
+        desk.leave()
+        await until(lambda: True)
+    shown, _ = await told_after_a_restart(tmp_path)
+    assert shown == [f"Sayso ended in the middle of this, and is back: {TIDE}"]
+
+
+async def test_work_that_the_end_breaks_off_was_interrupted_by_nobody(tmp_path: Path) -> None:
+    thinking = Echo()
+    thinking.takes_s = 100.0
+    async with household(tmp_path, model=thinking) as house:
+        desk = await house.device()
+        desk.seat.happened(events.Typed(desk.name, "when is the tide high"))
+        await until(lambda: desk.all(m.TurnState))
+        await asyncio.sleep(10.0)
+    for _ in range(2):
+        shown, _ = await told_after_a_restart(tmp_path)
+        assert [each.partition(",")[0] for each in shown] == [
+            "Sayso ended in the middle of “when is the tide high”"
+        ]
 
 
 async def test_what_was_heard_to_its_end_is_not_said_again(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""The server is killed at any moment, and started again: all is there, and nothing runs twice."""
+"""The server is killed at any moment, or told to end, and started again: all is there, and nothing
+runs twice."""
 
 import asyncio
 import os
@@ -102,8 +103,13 @@ def server(tmp_path: Path, model: ScriptedModel) -> Iterator[Server]:
         yield server
 
 
-async def kill_and_start(server: Server) -> None:
-    os.kill(server.process.pid, signal.SIGKILL)
+HOWEVER_IT_ENDS = pytest.mark.parametrize(
+    "number", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "told to end"]
+)
+
+
+async def kill_and_start(server: Server, number: signal.Signals = signal.SIGKILL) -> None:
+    os.kill(server.process.pid, number)
     await asyncio.to_thread(server.process.wait, 30)
     server.log.close()
     await asyncio.to_thread(server.start)
@@ -114,14 +120,15 @@ def tally(server: Server) -> str:
     return file.read_text() if file.exists() else ""
 
 
+@HOWEVER_IT_ENDS
 async def test_a_question_that_was_open_is_put_again_and_its_code_runs_once(
-    server: Server, model: ScriptedModel
+    server: Server, model: ScriptedModel, number: signal.Signals
 ) -> None:
     model.add(runs(TALLY, "I count. "), says("Counted."), says("Once."))
     async with device(server) as desk:
         await desk.say(m.Text("count"))
         first = await desk.hear(m.ApprovalRequest)
-    await kill_and_start(server)
+        await kill_and_start(server, number)
     async with device(server) as desk:
         again = await desk.hear(m.ApprovalRequest)
         assert (again.code, again.language) == (first.code, first.language)
@@ -143,8 +150,9 @@ async def test_a_question_that_was_open_is_put_again_and_its_code_runs_once(
     assert roles[:6] == ["system", "user", "assistant", "user", "assistant", "user"]
 
 
+@HOWEVER_IT_ENDS
 async def test_code_that_ran_is_told_as_unknown_and_not_run_again(
-    server: Server, model: ScriptedModel
+    server: Server, model: ScriptedModel, number: signal.Signals
 ) -> None:
     wait = f"{TALLY}\nprint('begun', flush=True)\nimport time\ntime.sleep(600)"
     model.add(runs(wait), says("I do not know."))
@@ -152,7 +160,7 @@ async def test_code_that_ran_is_told_as_unknown_and_not_run_again(
         await desk.say(m.Text("count"))
         await desk.approve()
         assert (await desk.hear(m.CodeOut)).text == "begun\n"
-    await kill_and_start(server)
+        await kill_and_start(server, number)
     async with device(server) as desk:
         await desk.say(m.Text("what happened"))
         assert await desk.answer() == "I do not know."
@@ -190,8 +198,9 @@ async def test_what_came_due_while_nobody_was_there_is_told_when_somebody_is(
         assert "tea" in (await desk.hear(m.Announce)).text
 
 
+@HOWEVER_IT_ENDS
 async def test_an_answer_that_was_cut_off_is_told_of_and_gone_on_with(
-    server: Server, model: ScriptedModel
+    server: Server, model: ScriptedModel, number: signal.Signals
 ) -> None:
     words = [f"word{number} " for number in range(400)]
     model.add(Reply(says=words, between_s=0.1), says("There."))
@@ -200,7 +209,7 @@ async def test_an_answer_that_was_cut_off_is_told_of_and_gone_on_with(
         said = ""
         while "word30 " not in said:
             said += (await desk.hear(m.ReplyDelta)).text
-    await kill_and_start(server)
+        await kill_and_start(server, number)
     async with device(server) as desk:
         assert "in the middle of “tell me of my cat Tom”" in (await desk.hear(m.Announce)).text
         await desk.say(m.Text("go on"))
@@ -212,8 +221,9 @@ async def test_an_answer_that_was_cut_off_is_told_of_and_gone_on_with(
     assert last["content"].endswith("go on")
 
 
+@HOWEVER_IT_ENDS
 async def test_an_answer_that_was_still_being_said_is_said_again(
-    server: Server, model: ScriptedModel
+    server: Server, model: ScriptedModel, number: signal.Signals
 ) -> None:
     answer = "The tide is high at seven. It is low at one in the morning. Then it rises again."
     model.add(says(answer))
@@ -221,7 +231,7 @@ async def test_an_answer_that_was_still_being_said_is_said_again(
         await desk.say(m.Text("when is the tide high"))
         while "rises" not in (await desk.hear(m.SpeechStart)).text:
             pass
-    await kill_and_start(server)
+        await kill_and_start(server, number)
     async with device(server, "speech.start") as desk:
         assert (await desk.hear(m.Announce)).text.endswith(f"is back: {answer}")
         said = ""
