@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sayso.server.runtimes.outputs import PlainText, failed, in_a_line, said, shown
 from sayso.server.runtimes.pieces import Pieces
-from sayso.server.runtimes.runtime import Ending
+from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.runtimes.wire import Message
 
 _LOOK_S = 0.25
@@ -20,6 +20,8 @@ _MOST_LOOKS = 240
 LEFT = (
     "The code ended its own interpreter, and its variables are lost; the next run gets a new one."
 )
+
+TOO_LARGE = "\n[More was put out at once than can be read; it is left out here]\n"
 
 
 class Gathering(Pieces):
@@ -70,6 +72,10 @@ class Gathering(Pieces):
             self._take_payload(message.content.get("payload"))
             self._look_whether_ended()
             self._look_for_more(-1, 0, _MOST_LOOKS)
+
+    def missed(self) -> None:
+        """Something was said that was too large to be read."""
+        self.add(Output("stderr", TOO_LARGE))
 
     def died(self, how: str) -> bool:
         """The kernel is gone; `how` is a sentence about it. Return whether the run dies of it."""

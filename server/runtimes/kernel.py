@@ -50,7 +50,12 @@ class Kernel:
         self._requests: deque[str] = deque(maxlen=_REMEMBERED)
         self._tasks = [
             asyncio.create_task(each)
-            for each in (self._read_outputs(), self._read_answers(), self._watch())
+            for each in (
+                self._read_outputs(),
+                self._read_answers(),
+                self._keep_hearing(),
+                self._watch(),
+            )
         ]
 
     @classmethod
@@ -212,6 +217,17 @@ class Kernel:
             message = await self._wire.receive("shell")
             if self._gathering:
                 self._gathering.answered(message)
+
+    async def _keep_hearing(self) -> None:
+        """What was too large to be read costs itself, not all that comes after it."""
+        while True:
+            await self._wire.output_lost()
+            await asyncio.sleep(_LAST_MESSAGES_S)  # one that died is known to be dead by then
+            if not self.alive:
+                return
+            self._wire.hear_again()
+            if self._gathering and not self._gathering.ended.is_set():
+                self._gathering.missed()
 
     async def _watch(self) -> None:
         """The kernel's protocol does not tell of its end."""

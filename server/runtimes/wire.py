@@ -22,7 +22,7 @@ _SOCKETS = "kernel"
 """How the sockets' names begin."""
 
 _MESSAGE_MOST_BYTES = 64 * 1024**2
-"""Beyond this libzmq drops the connection instead of filling our memory."""
+"""Beyond this libzmq drops the connection, for good, instead of filling our memory."""
 
 _WAITING_MOST = 1_000
 """Messages that may wait to be read. Then the Python kernel waits; others drop what is too much."""
@@ -85,15 +85,17 @@ class Wire:
         self._output = context.socket(zmq.SUB)
         self._output.subscribe(b"")
         self._output.rcvhwm = _WAITING_MOST
-        for socket, port in (
-            (self._shell, "shell"),
-            (self._control, "control"),
-            (self._output, "iopub"),
+        self._output_address = f"ipc://{folder / _SOCKETS}-{_PORTS['iopub']}"
+        self._output_lost = self._output.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+        for socket, address in (
+            (self._shell, f"ipc://{folder / _SOCKETS}-{_PORTS['shell']}"),
+            (self._control, f"ipc://{folder / _SOCKETS}-{_PORTS['control']}"),
+            (self._output, self._output_address),
         ):
             socket.linger = 0
             socket.maxmsgsize = _MESSAGE_MOST_BYTES
             socket.reconnect_ivl = _RECONNECT_MS
-            socket.connect(f"ipc://{folder / _SOCKETS}-{_PORTS[port]}")
+            socket.connect(address)
 
     async def send(
         self, channel: Literal["shell", "control"], kind: str, content: Mapping[str, object]
@@ -113,6 +115,16 @@ class Wire:
             with contextlib.suppress(ValueError, KeyError, TypeError, IndexError):
                 return self._read(frames)
 
+    async def output_lost(self) -> None:
+        """Return when the output channel is cut: the kernel is gone, or said too much at once."""
+        await self._output_lost.recv_multipart()
+
+    def hear_again(self) -> None:
+        """Connect the output channel anew."""
+        with contextlib.suppress(zmq.ZMQError):
+            self._output.disconnect(self._output_address)
+        self._output.connect(self._output_address)
+
     def _read(self, frames: list[bytes]) -> Message:
         _, frames = self._session.feed_identities(frames)
         if len(frames[4]) > _READ_MOST_BYTES and (clipped := _clip(frames)):
@@ -125,7 +137,8 @@ class Wire:
         )
 
     def close(self) -> None:
-        for socket in (self._shell, self._control, self._output):
+        self._output.disable_monitor()
+        for socket in (self._shell, self._control, self._output, self._output_lost):
             socket.close()
 
 

@@ -59,6 +59,23 @@ async def test_twenty_megabytes_hurt_nobody(any_workshop: Workshop, code: str) -
     assert max(late) < LATE_S
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "print('y' * 100_000_000)",
+        "from IPython.display import HTML, display\ndisplay(HTML('y' * 100_000_000))",
+    ],
+    ids=["print", "display"],
+)
+async def test_what_is_too_large_to_be_read_is_told_and_what_follows_is_heard(
+    any_workshop: Workshop, code: str
+) -> None:
+    run = await told(any_workshop, code)
+    assert run.ending.status == "ok"
+    assert "more was put out at once than can be read" in run.stderr.lower()
+    assert (await told(any_workshop, "print('heard')")).stdout == "heard\n"
+
+
 async def test_many_small_pieces_hurt_nobody_either(any_workshop: Workshop) -> None:
     await told(any_workshop, "1")
     async with looking_at_the_loop() as late:
