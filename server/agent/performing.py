@@ -145,7 +145,10 @@ class Performer:
         """Why it must not run: it needs what the person named, and they did not open it."""
         exchange, where = self._journal.history.exchanges[-1], self._workshop.where
         named = [place for place in exchange.places if place not in self._not_opened]
-        places = needed(named, exchange.asked, call.language, call.code, where)
+        if not named:
+            return ""
+        asked, code = exchange.asked, call.code
+        places = await asyncio.to_thread(needed, named, asked, call.language, code, where)
         closed = await self._access.offer(call, places) if places else ""
         if closed:
             self._not_opened.update(place.path for place in places)

@@ -2,6 +2,7 @@
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterable
 
 from sayso.server.policy.actions import UNKNOWN
 
@@ -28,6 +29,8 @@ class Constants:
         self._values: dict[str, list[ast.expr | None]] = defaultdict(list)
         self._aliased: set[int] = set()
         self._parents: dict[int, ast.AST] = {}
+        self._makers: dict[str, set[str]] = {}
+        """What was found of names that were asked for."""
         self._steps = 0
         for node in ast.walk(tree):
             for child in ast.iter_child_nodes(node):
@@ -91,10 +94,11 @@ class Constants:
                 return f"{self.resolve(value, depth + 1)}.{attr}"
             case ast.Call(func=ast.Name(id="get_ipython")):
                 return "get_ipython"
-            case ast.Call(func=func) if self.resolve(func, depth + 1) == "__import__":
-                return self.text(node.args[0]) if node.args else UNKNOWN
-            case ast.Call(func=func):
-                return self.resolve(func, depth + 1)
+            case ast.Call(func=func, args=arguments):
+                name = self.resolve(func, depth + 1)
+                if name != "__import__":
+                    return name
+                return self.text(arguments[0]) if arguments else UNKNOWN
             case _:
                 return UNKNOWN
 
@@ -103,11 +107,17 @@ class Constants:
         found: set[str] = set()
         for each in ast.walk(node) if node else ():
             if isinstance(each, ast.Name) and (value := self._once(each.id)) is not None:
-                found |= {self.resolve(c.func) for c in ast.walk(value) if isinstance(c, ast.Call)}
+                if each.id not in self._makers:
+                    calls = (c for c in ast.walk(value) if isinstance(c, ast.Call))
+                    self._makers[each.id] = {self.resolve(call.func) for call in calls}
+                found |= self._makers[each.id]
         return found
 
     def words(self, node: ast.AST) -> tuple[str, ...]:
         """The texts of a list; nothing if it is none."""
+        self._steps += 1
+        if self._steps > _STEPS:
+            return (UNKNOWN,)
         match node:
             case ast.List(elts=elements) | ast.Tuple(elts=elements):
                 found: list[str] = []
@@ -143,7 +153,7 @@ class Constants:
             case ast.Constant(value=value):
                 return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
             case ast.JoinedStr(values=values):
-                return "".join(self.text(each, again) for each in values)
+                return _together(self.text(each, again) for each in values)
             case ast.FormattedValue(value=value, format_spec=None, conversion=-1):
                 return self.text(value, again)
             case ast.Name(id=name) if (value := self._once(name)) is not None:
@@ -159,9 +169,9 @@ class Constants:
         left = self.text(node.left, depth)
         match node.op:
             case ast.Add():
-                return (left + self.text(node.right, depth))[:_LONGEST]
+                return _together((left, self.text(node.right, depth)))
             case ast.Div():
-                return f"{left}/{self.text(node.right, depth)}"
+                return _together((left, self.text(node.right, depth)), "/")
             case ast.Mod():
                 return left.replace("%s", UNKNOWN)
             case _:
@@ -172,16 +182,17 @@ class Constants:
         if name in _HOMES:
             return "~"
         if name in _PATHS | _JOINS | _EXPANDS and arguments:
-            return "/".join(self.text(each, depth) for each in arguments)
+            return _together((self.text(each, depth) for each in arguments), "/")
         if isinstance(func, ast.Attribute):
             match func.attr:
                 case "expanduser" | "absolute" | "resolve" | "as_posix" | "strip":
                     return self.text(func.value, depth)
                 case "joinpath":
                     parts = (func.value, *arguments)
-                    return "/".join(self.text(each, depth) for each in parts)
+                    return _together((self.text(each, depth) for each in parts), "/")
                 case "join" if isinstance(func.value, ast.Constant) and arguments:
-                    return self.text(func.value, depth).join(self.words(arguments[0])) or UNKNOWN
+                    between = self.text(func.value, depth)
+                    return _together(self.words(arguments[0]), between) or UNKNOWN
                 case _:
                     pass
         return UNKNOWN
@@ -190,6 +201,18 @@ class Constants:
         """The value of a name that is given one and no other."""
         values = self._values.get(name, ())
         return values[0] if len(values) == 1 else None
+
+
+def _together(texts: Iterable[str], between: str = "") -> str:
+    """Texts as one. What is longer than is put together is unknown from there on."""
+    found: list[str] = []
+    length = 0
+    for text in texts:
+        found.append(text)
+        length += len(text) + len(between)
+        if length > _LONGEST + len(between):
+            return between.join(found)[:_LONGEST] + UNKNOWN
+    return between.join(found)
 
 
 def _stored_in(target: ast.AST) -> list[str]:

@@ -1,6 +1,7 @@
 """What programs do with the words that they are started with, and which others they start."""
 
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from sayso.server.policy.actions import (
     UNKNOWN,
@@ -12,6 +13,7 @@ from sayso.server.policy.actions import (
     hosts_in,
     is_path,
     normal,
+    unique,
 )
 from sayso.server.policy.wrappers import WRAPPERS, Wrapper, changes_meaning, inner
 
@@ -27,6 +29,9 @@ _WRITERS = frozenset(
 _REMOTE = frozenset(("ssh", "scp", "sftp", "rsync"))
 
 Reader = Callable[[str], Actions]
+
+DEPTH = 8
+"""Programs that start programs that start programs: more is a game of hide and seek."""
 
 
 class Programs:
@@ -44,17 +49,16 @@ class Programs:
         self.documents: list[str] = []
         """Here-documents and here-strings: what some program is handed."""
         self._inside = Actions()
-        self._takes_input: list[str] = []
+        self._takes_input: set[str] = set()
+        self._depth = 0
         self._runs_files = False
 
     def all(self) -> Actions:
         """Everything, and what shows only when all has been seen."""
-        for interpreter in self._takes_input:
-            for document in self.documents:
-                if interpreter in SHELLS:
-                    self._inside += self._shell(document)
-                elif interpreter.startswith("python") and self._python:
-                    self._inside += self._python(document)
+        if self._takes_input & SHELLS:
+            self._inside += unique(map(self._shell, self.documents))
+        if self._python and any(name.startswith("python") for name in self._takes_input):
+            self._inside += unique(map(self._python, self.documents))
         if self._runs_files and any(each.name in DOWNLOADERS for each in self.commands):
             self.traits.add("runs a download")
         found = Actions(
@@ -89,7 +93,16 @@ class Programs:
         for variable in filter(changes_meaning, set_):
             self.unclear.append(f"sets {variable}, which can make any command mean another")
         if started:
-            self.take(started, before, within)
+            self._start(started, before, within)
+
+    def _start(self, words: tuple[str, ...], before: Sequence[str], within: Sequence[str]) -> None:
+        """What a program starts."""
+        if self._depth == DEPTH:
+            self.unclear.append("hides programs in programs")
+            return
+        self._depth += 1
+        self.take(words, before, within)
+        self._depth -= 1
 
     def _through(
         self, words: tuple[str, ...], before: Sequence[str], within: Sequence[str]
@@ -108,13 +121,13 @@ class Programs:
                 self._code(words[words.index("-c") + 1], within)
 
     def _find(self, words: tuple[str, ...], before: Sequence[str], within: Sequence[str]) -> None:
-        for at, word in enumerate(words):
+        rest = iter(words)
+        for word in rest:
             if word in ("-exec", "-execdir", "-ok", "-okdir"):
-                started = words[at + 1 :]
-                ends = [i for i, each in enumerate(started) if each in (";", "+")]
-                started = started[: ends[0]] if ends else started
+                started = tuple(takewhile(lambda each: each not in (";", "+"), rest))
                 if started:
-                    self.take(tuple(UNKNOWN if w == "{}" else w for w in started), before, within)
+                    started = tuple(UNKNOWN if each == "{}" else each for each in started)
+                    self._start(started, before, within)
             elif word == "-delete":
                 self.commands.append(Command(("rm", "-r", *(words[1:2] or (".",)))))
                 self.traits.add("deletes without looking")
@@ -126,7 +139,7 @@ class Programs:
         flag = "-c" if name in SHELLS or name.startswith("python") else "-e"
         for at, word in enumerate(words[1:], 1):
             if word == "-m" and name.startswith("python") and len(words) > at + 1:
-                self.take(words[at + 1 :], before, within)
+                self._start(words[at + 1 :], before, within)
                 return
             if word.startswith("-") and not word.startswith("--") and flag[1] in word[1:]:
                 code = words[at + 1] if len(words) > at + 1 else UNKNOWN
@@ -156,7 +169,7 @@ class Programs:
         if set(before) & DECODERS:
             self.traits.add("runs decoded text")
         if before:
-            self._takes_input.append(name)
+            self._takes_input.add(name)
             self.unclear.append(f"lets {name} run what it is handed")
 
     def _evaluate(self, words: tuple[str, ...], within: Sequence[str]) -> None:

@@ -21,6 +21,7 @@ from sayso.server.policy.actions import (
     normal,
 )
 from sayso.server.policy.constants import Constants
+from sayso.server.policy.effort import spent_on
 from sayso.server.policy.programs import SHELLS
 from sayso.server.policy.python_files import DELETES, touched
 
@@ -58,15 +59,20 @@ _UNCLEAR_MODULES = {
 _HARMLESS_MAGICS = frozenset(
     ("matplotlib", "time", "timeit", "who", "whos", "pwd", "ls", "precision", "pylab", "history")
 )
-_MAGIC = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?(%%?|!!?)\s*(\S.*)?$")
+_MAGIC = re.compile(r"^\s*+(?:[\w.\[\], ]++=\s*)?(%%?|!!?)\s*(\S.*)?$")
 
 
 def read(code: str) -> Actions:
     """What Python code would do."""
-    if len(code) > LONGEST:
-        return Actions(
-            traits=frozenset(("cannot be read",)), unclear=("is too long to be looked through",)
-        )
+    with spent_on(code) as enough:
+        if len(code) > LONGEST or not enough:
+            return Actions(
+                traits=frozenset(("cannot be read",)), unclear=("is too long to be looked through",)
+            )
+        return _read(code)
+
+
+def _read(code: str) -> Actions:
     actions = Actions()
     try:
         tree = ast.parse(code)

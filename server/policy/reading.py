@@ -4,6 +4,7 @@ import re
 
 from sayso.server.policy import python, shell
 from sayso.server.policy.actions import Actions, Touched, hosts_in, is_path, normal, unique
+from sayso.server.policy.effort import spent_on
 from sayso.server.policy.programs import SHELLS
 
 _PYTHON = frozenset(("python", "py", "python3", "ipython"))
@@ -19,7 +20,11 @@ _STARTS = re.compile(
 
 def read(language: str, code: str) -> Actions:
     """What code would do."""
-    name = language.strip().lower()
+    with spent_on(""):
+        return _read(language.strip().lower(), code)
+
+
+def _read(name: str, code: str) -> Actions:
     if name in _PYTHON:
         return python.read(code)
     if name in SHELLS or name in ("shell", "console"):

@@ -12,6 +12,7 @@ import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
 from sayso.server.policy.actions import UNKNOWN, Actions, Trait
+from sayso.server.policy.effort import spent_on
 from sayso.server.policy.programs import Programs, Reader
 from sayso.server.policy.wrappers import changes_meaning
 
@@ -38,10 +39,13 @@ def read(code: str, python: Reader | None = None, depth: int = 0) -> Actions:
         return Actions(traits=_UNREADABLE, unclear=("is too long to be looked through",))
     if sum(map(code.count, _SIGNS)) > MOST_SIGNS:
         return Actions(traits=_UNREADABLE, unclear=("is too tangled to be looked through",))
-    try:
-        return _Reader(python, depth).read(code)
-    except RecursionError:
-        return Actions(traits=_UNREADABLE, unclear=("is nested too deep to be looked through",))
+    with spent_on(code) as enough:
+        if not enough:
+            return Actions(traits=_UNREADABLE, unclear=("is too long to be looked through",))
+        try:
+            return _Reader(python, depth).read(code)
+        except RecursionError:
+            return Actions(traits=_UNREADABLE, unclear=("is nested too deep to be looked through",))
 
 
 def of_words(words: tuple[str, ...], python: Reader | None = None, depth: int = 0) -> Actions:

@@ -245,3 +245,44 @@ def test_monsters_are_unclear_and_no_trouble(code: str) -> None:
         begun = time.process_time()
         assert isinstance(read(language, code), Actions)
         assert time.process_time() - begun < MONSTER_S
+
+
+CALLED = "f" + "()" * 20
+LISTS = "".join(f"a{n} = a{n + 1} + a{n + 1}\n" for n in range(25)) + "a25 = ['x']\n"
+SAID_AGAIN = "s = '" + "x = 1;" * 1_500 + "'\n"
+
+AGAIN_AND_AGAIN = {
+    "programs that start programs": ("shell", "find . -exec " * 200),
+    "words of a wrapper": ("shell", "nice " * 3_900),
+    "shells that are handed texts": ("shell", "bash <<< 'ls'\n" * 400),
+    "a text that runs often": ("python", SAID_AGAIN + "exec(s)\n" * 4_000),
+    "a text that runs often, a little different": (
+        "python",
+        SAID_AGAIN + "".join(f"exec(s + '{n}')\n" for n in range(2_000)),
+    ),
+    "what is called": ("python", f"{CALLED}\n" * 3),
+    "who made it": ("python", f"s = f({'a(),' * 3_000})\n" + "exec(s)\n" * 3_000),
+    "lists of lists": ("python", f"import subprocess\n{LISTS}subprocess.run(a0)"),
+    "white space": ("python", "!\n" + " " * 49_000 + "("),
+}
+
+AGAIN_S = 1.0
+"""Of the processor: four times what it takes."""
+
+
+@pytest.mark.parametrize("kind", AGAIN_AND_AGAIN)
+def test_what_is_said_again_and_again_is_not_read_as_often(kind: str) -> None:
+    language, code = AGAIN_AND_AGAIN[kind]
+    begun = time.process_time()
+    assert isinstance(read(language, code), Actions)
+    assert time.process_time() - begun < AGAIN_S
+
+
+def test_what_a_long_text_ends_with_is_not_overlooked() -> None:
+    code = f"exec('#' + '{'a' * 20_000}' + '\\nimport os; os.fork()')"
+    assert read("python", code).unclear
+
+
+def test_each_program_that_find_starts_is_seen() -> None:
+    commands = read("shell", "find . -exec ls {} + -exec nice rm -r x \\; -delete").commands
+    assert [command.name for command in commands] == ["find", "ls", "nice", "rm", "rm"]
