@@ -73,6 +73,8 @@ class Conversation:
         self._rates: dict[str, tuple[int, ...]] = {}
         """Which rates each device's loudspeaker takes."""
         self._notices: list[str] = []
+        self._owed: dict[str, tuple[str, float]] = {}
+        """By device: what is said there if it comes, and until when."""
         self._hearings: dict[int, Attention] = {}
         self._sayings = Sayings(mouth, self.happened)
         self._instinctive: Ticket | None = None
@@ -90,6 +92,10 @@ class Conversation:
         self.happened(self._known(device))
         if self._agent.waits and not self._works:
             self.happened(events.Typed(device.device, ""))  # which means: go on
+        if owed := self._owed.pop(device.device, None):
+            text, until = owed
+            if asyncio.get_running_loop().time() < until:
+                self.happened(events.Announced(text, device.device))
         while self._notices:
             outlet.tell(Announce(self._notices.pop(0)), self._machine.ticket)
         for question in self._desk.open:
@@ -98,6 +104,11 @@ class Conversation:
     def notice(self, text: str) -> None:
         """Tell this to the first device that takes part."""
         self._notices.append(text)
+
+    def owe(self, device: str, text: str, within_s: float) -> None:
+        """Tell this when that device takes part, if it does in so many seconds: to its person it
+        was being said, and in another room it would only be noise."""
+        self._owed[device] = (text, asyncio.get_running_loop().time() + within_s)
 
     def away(self, device: str) -> None:
         """A device's connection broke; work goes on, and it is told of it when it is back."""

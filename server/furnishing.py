@@ -11,7 +11,7 @@ from sayso.protocol.home import Home
 from sayso.protocol.messages import FileGot, FilePut
 from sayso.server.agent.approvals import ApprovalDesk
 from sayso.server.agent.bounds import Bounds
-from sayso.server.agent.journal import Journal
+from sayso.server.agent.journal import LATELY_S, Journal
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.say_so import SaySo
@@ -236,8 +236,7 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
         asked = shorten(journal.cut_off, ASKED_CHARS, placeholder="…")
         conversation.happened(Announced(CUT_OFF.format(asked=asked), device=""))
     if half := journal.half_said:
-        again = HALF_SAID.format(answer=half.text)
-        conversation.happened(Announced(again, half.device))
+        conversation.owe(half.device, HALF_SAID.format(answer=half.text), LATELY_S)
     workshop.prepare()
     return Furnished(
         shared,

@@ -32,7 +32,7 @@ _LONG_OVER = "It did not run."
 
 LATELY_S: Final = 60.0
 """Before now an answer must have been said to its end, or it is of no use to say it again: after a
-night without power nobody wants to hear the evening's."""
+night without power nobody wants to hear the evening's. Its device has as long to come back."""
 CHARACTERS_A_SECOND: Final = 8.0
 """Of a slow speaker."""
 

@@ -80,6 +80,29 @@ async def test_work_that_the_end_breaks_off_was_interrupted_by_nobody(tmp_path: 
         ]
 
 
+async def test_it_is_said_again_where_it_was_being_said(tmp_path: Path) -> None:
+    async with house_that_talks(tmp_path) as house:
+        await ask(house)
+    async with house_that_talks(tmp_path) as house:
+        bedroom = await house.device("bedroom", speaks=True)
+        await asyncio.sleep(10.0)
+        assert not bedroom.sounds
+        desk = await house.device("desk", speaks=True)
+        await until(lambda: desk.sounds)
+        assert not bedroom.sounds
+
+
+async def test_who_comes_back_much_later_does_not_hear_it_again(tmp_path: Path) -> None:
+    async with house_that_talks(tmp_path) as house:
+        await ask(house)
+    async with house_that_talks(tmp_path) as house:
+        await house.conversations.enter(await house.conversations.latest())
+        await asyncio.sleep(600.0)
+        desk = await house.device("desk", speaks=True)
+        await asyncio.sleep(10.0)
+        assert not desk.sounds
+
+
 async def test_what_was_heard_to_its_end_is_not_said_again(tmp_path: Path) -> None:
     async with house_that_talks(tmp_path) as house:
         await hear_out(await ask(house))
