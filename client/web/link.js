@@ -181,6 +181,9 @@ export class Link extends EventTarget {
       case "audio.ack":
         this.#outbox.acknowledge(message.stream, message.samples);
         break;
+      case "listen.end":
+        this.#outbox.ended(message);
+        break;
       case "stt.final":
         this.#outbox.understood();
         break;

@@ -86,6 +86,21 @@ export class Outbox {
     }
   }
 
+  /** The server has found the end of an utterance: nothing after that is sent any more. To a server that starts anew
+   * it is said as one that a key has ended. */
+  ended({ stream, samples, reason }) {
+    const utterance = this.#utterances.get(stream);
+    if (!utterance) return;
+    if (reason === "timeout") {
+      this.#utterances.delete(stream);
+    } else if (!utterance.stop) {
+      utterance.pieces.length = Math.min(utterance.pieces.length, Math.ceil(samples / FRAME_SAMPLES));
+      utterance.samples = utterance.pieces.length * FRAME_SAMPLES;
+      utterance.acknowledged = utterance.samples;
+      utterance.stop = { t: "listen.stop", stream, samples: utterance.samples };
+    }
+  }
+
   /** A final text has come: the oldest utterance that the server holds whole is safe. */
   understood() {
     for (const [stream, utterance] of this.#utterances) {

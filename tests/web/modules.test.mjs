@@ -162,6 +162,28 @@ test("an utterance is forgotten when it was understood, and not before", () => {
   assert.equal(drain(outbox).length, 0);
 });
 
+test("what the server ended is forgotten when it was understood, and at once if nobody had spoken", () => {
+  const outbox = new Outbox();
+  const speak = (stream) => {
+    const lost = outbox.put({ t: "listen.start", mode: "hands_free", stream });
+    outbox.putSound(stream, new Int16Array(320));
+    outbox.putSound(stream, new Int16Array(320));
+    drain(outbox);
+    return lost;
+  };
+  for (let n = 1; n <= 20; n += 1) {
+    assert.equal(speak(n), 0);
+    outbox.ended({ stream: n, samples: 320, reason: n % 2 ? "ended" : "timeout" });
+    if (n % 2) outbox.understood();
+  }
+  outbox.beginAnew();
+  assert.deepEqual(drain(outbox), []);
+  speak(21);
+  outbox.ended({ stream: 21, samples: 320, reason: "ended" });
+  outbox.beginAnew();
+  assert.deepEqual(drain(outbox).map((m) => m.t ?? m.first), ["listen.start", "listen.stop", 0]);
+});
+
 for (const rate of [8_000, 22_050, 44_100, 48_000, 96_000]) {
   test(`${rate} samples a second become 16,000 without clicks, in pieces of any length`, () => {
     const tone = Float32Array.from({ length: rate }, (_, n) => Math.sin((2 * Math.PI * 440 * n) / rate));
