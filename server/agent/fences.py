@@ -29,9 +29,13 @@ class Fence:
     """Characters of white space before the fence, which its lines lose as well."""
     language: str | None
     """None: to be run only if the block turns out to be a printed call."""
-    written: str
-    """As the model wrote it, so far."""
-    code: str = ""
+    written: list[str]
+    """As the model wrote it, so far, in pieces."""
+    code: list[str] = field(default_factory=list)
+    """Line by line."""
+    _quotes: dict[str, int] = field(default_factory=lambda: {'"""': 0, "'''": 0})
+    """How often each stands in the lines that were counted."""
+    _counted: int = 0
     _end: re.Pattern[str] = field(init=False)
     _strict_end: re.Pattern[str] = field(init=False)
     _end_of_line: re.Pattern[str] = field(init=False)
@@ -52,17 +56,17 @@ class Fence:
         text = line.removesuffix("\n")
         if not self._inside_text():
             if self._end.fullmatch(text):
-                self.written += text
+                self.written.append(text)
                 return True
             found = self._end_of_line.fullmatch(text)
             if found is not None:
-                self.written += text
-                self.code += self._dedented(found.group(1))
+                self.written.append(text)
+                self.code.append(self._dedented(found.group(1)))
                 return True
-        self.written += line
+        self.written.append(line)
         # What remains of a closing fence when the stream ends in the middle of it.
         if line.endswith("\n") or set(text.strip()) != {self.mark}:
-            self.code += self._dedented(line)
+            self.code.append(self._dedented(line))
         return False
 
     def _dedented(self, line: str) -> str:
@@ -73,4 +77,8 @@ class Fence:
         """Whether Python's code so far ends within a long string, where fences are data."""
         if self.language != "python":
             return False
-        return any(self.code.count(quotes) % 2 for quotes in ('"""', "'''"))
+        for line in self.code[self._counted :]:
+            for quotes in self._quotes:
+                self._quotes[quotes] += line.count(quotes)
+        self._counted = len(self.code)
+        return any(count % 2 for count in self._quotes.values())

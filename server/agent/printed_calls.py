@@ -22,7 +22,7 @@ _TOOL_NAMES: Final = frozenset({"execute", "run", "execute_code", "run_code", "c
 
 _CODE_TO_THE_END: Final = re.compile(
     r"""["']?code["']?\s*[:=]\s*"(?P<code>.*?)"""
-    r"""(?:"\s*(?:,\s*["']?language["']?\s*[:=]\s*["']\w*["']?\s*)?\}*\s*)?$""",
+    r"""(?:"\s*+(?:,\s*+["']?language["']?\s*+[:=]\s*+["']\w*+["']?\s*+)?+\}*+\s*+)?$""",
     re.DOTALL,
 )
 _LANGUAGE: Final = re.compile(r"""["']?language["']?\s*[:=]\s*["'](\w+)["']""")

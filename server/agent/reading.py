@@ -30,10 +30,17 @@ _TAG: Final = "<tool_call>"
 _THINK: Final = "<think>"
 _THOUGHT: Final = "</think>"
 _OBJECT: Final = re.compile(r"""\{\s*["']?([A-Za-z_]+)["']?\s*:""")
-_OBJECT_PERHAPS: Final = re.compile(r"""\{\s*["']?[A-Za-z_]*["']?\s*""")
+_OBJECT_PERHAPS: Final = re.compile(r"""\{\s*+["']?[A-Za-z_]*+["']?\s*+""")
 _CALL_LABELS: Final = frozenset({"json", "json5", "tool_call", PAGE})
 _PLAIN: Final = re.compile(r"[^\n`]+")
 _TICKS: Final = re.compile(r"`+")
+
+_UNDECIDED_CHARS: Final = 2_000
+"""What a line begins with is decided within so many characters: each that comes is another look at
+all of them, and models that go astray write lines without an end."""
+
+_MOST_MARKS: Final = 100
+"""Backticks or tildes in a row that are looked at as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +85,7 @@ class Reader:
         self._held = ""
         self._indent: str | None = ""
         """The line so far if it is white space, None once there is more in it."""
-        self._fence = Fence("`", FENCE_SIZE, 0, None, "")
+        self._fence = Fence("`", FENCE_SIZE, 0, None, [])
         self._call = _CallScanner()
         self._in_line: list[Code] = []
         self._pieces: list[Piece] = []
@@ -143,9 +150,9 @@ class Reader:
         if state == "over":
             self._pieces.extend(self._in_line)
         elif state in ("code", "shown"):
-            self._cut(len(self._fence.written))
+            opening = self._cut(sum(map(len, self._fence.written)))
             if state == "shown":
-                self._say(self._fence.written)
+                self._say(opening)
         return True
 
     def _judge(self, at: int, final: bool) -> tuple[int, _State] | None:
@@ -167,15 +174,22 @@ class Reader:
     def _judge_marks(self, at: int, final: bool) -> tuple[int, _State] | None:
         held, mark = self._held, self._held[at]
         end = at
-        while end < len(held) and held[end] == mark:
+        while end < len(held) and held[end] == mark and end - at <= _MOST_MARKS:
             end += 1
+        if end - at > _MOST_MARKS:
+            return self._plainly(end)
         if end == len(held) and not final:
             return None
         if end - at < FENCE_SIZE:
             return self._plainly(end)
-        line_end = held.find("\n", end)
-        if mark == "`" and "`" in held[end : line_end if line_end >= 0 else len(held)]:
-            return self._judge_one_line(at, end, final)
+        longest = at + _UNDECIDED_CHARS
+        line_end = held.find("\n", end, longest)
+        stop = line_end if line_end >= 0 else min(len(held), longest)
+        too_long = line_end < 0 and len(held) > longest
+        if mark == "`" and "`" in held[end:stop]:
+            return self._judge_one_line(at, end, stop, final or too_long or line_end >= 0)
+        if too_long:
+            return self._plainly(end)
         if line_end < 0 and not final:
             return None
         line_end = len(held) if line_end < 0 else line_end + 1
@@ -197,20 +211,21 @@ class Reader:
             return self._plainly(end)
         indent = len(self._indent or "")
         self._fence = Fence(
-            mark, end - at, indent, None if may_be_call else language, self._held[at:line_end]
+            mark, end - at, indent, None if may_be_call else language, [self._held[at:line_end]]
         )
-        self._fence.code = f"{extra}\n" if extra else ""
+        if extra:
+            self._fence.code.append(f"{extra}\n")
         shown = not may_be_call and (language is None or self._fences != "run")
         self._indent = ""
         return at, "shown" if shown else "code"
 
-    def _judge_one_line(self, at: int, end: int, final: bool) -> tuple[int, _State] | None:
+    def _judge_one_line(
+        self, at: int, end: int, stop: int, complete: bool
+    ) -> tuple[int, _State] | None:
         """Backticks with more backticks on the line: code in one line, or a quotation."""
         held = self._held
-        line_end = held.find("\n", end)
-        stop = line_end if line_end >= 0 else len(held)
         for ticks in _TICKS.finditer(held, end, stop):
-            if ticks.end() == len(held) and not final:
+            if ticks.end() == len(held) and not complete:
                 return None
             if ticks.end() - ticks.start() >= end - at:
                 code = self._code_in_line(held[end : ticks.start()], held[at : ticks.end()])
@@ -218,7 +233,7 @@ class Reader:
                     return self._plainly(ticks.end())
                 self._in_line = [code]
                 return at, "over"
-        return self._plainly(end) if line_end >= 0 or final else None
+        return self._plainly(end) if complete else None
 
     def _code_in_line(self, body: str, written: str) -> Code | None:
         if self._fences == "nothing runs":
@@ -235,7 +250,7 @@ class Reader:
         """The first character of a line: does a call begin here?"""
         if self._fences == "nothing runs":
             return self._plainly(at + 1)
-        rest = self._held[at:]
+        rest = self._held[at : at + _UNDECIDED_CHARS]
         begun = rest.removeprefix(_TAG).lstrip() if rest.startswith(_TAG) else rest
         found = _OBJECT.match(begun)
         if found is not None and found.group(1).lower() in CALL_KEYS:
@@ -245,7 +260,8 @@ class Reader:
         undecided = any(opener.startswith(begun) for opener in _CALL_OPENERS) or (
             _OBJECT_PERHAPS.fullmatch(begun) is not None
         )
-        return None if undecided and not final else self._plainly(at + 1)
+        wait = undecided and not final and len(rest) < _UNDECIDED_CHARS
+        return None if wait else self._plainly(at + 1)
 
     def _begin_call(self, at: int) -> tuple[int, _State]:
         self._call = _CallScanner()
@@ -272,34 +288,35 @@ class Reader:
         return True
 
     def _read_code(self, final: bool) -> bool:
-        line_end = self._held.find("\n")
-        if line_end < 0 and not final:
-            return False
-        closed = self._held == "" or self._fence.take(
-            self._held if line_end < 0 else self._held[: line_end + 1]
-        )
-        broken = "\n" if closed and line_end >= 0 else ""
-        self._cut(len(self._held) if line_end < 0 else line_end + 1 - len(broken))
-        if closed or (line_end < 0 and final):
+        at, closed = 0, False
+        while not closed and (line_end := self._held.find("\n", at) + 1):
+            closed = self._fence.take(self._held[at:line_end])
+            at = line_end - 1 if closed else line_end
+        rest = self._held[at:]
+        if not closed and final and rest:
+            self._fence.take(rest)
+            at = len(self._held)
+        self._cut(at)
+        if closed or final:
             self._close_fence()
-        return True
+        return closed or final
 
     def _close_fence(self) -> None:
-        fence = self._fence
-        code = fence.code.removesuffix("\n")
+        fence, written = self._fence, "".join(self._fence.written)
+        code = "".join(fence.code).removesuffix("\n")
         if code.lstrip().startswith(_CALL_OPENERS):
             wanted = read_printed(code, self._languages)
             if wanted is not None and wanted.code.strip():
-                self._finish_with(Code(wanted.language, wanted.code, fence.written))
+                self._finish_with(Code(wanted.language, wanted.code, written))
                 return
-        label = read_info(fence.written.lstrip(f"{fence.mark} \t").partition("\n")[0])[0]
+        label = read_info(written.lstrip(f"{fence.mark} \t").partition("\n")[0])[0]
         if label == PAGE and (page := read_line(code)):
-            self._finish_with(Code(PAGE, page.line, fence.written))
+            self._finish_with(Code(PAGE, page.line, written))
             return
         if fence.language is not None and code.strip():
-            self._finish_with(Code(fence.language, code, fence.written))
+            self._finish_with(Code(fence.language, code, written))
             return
-        self._say(fence.written)
+        self._say(written)
         self._indent = None
         self._state = "prose"
 

@@ -1,5 +1,7 @@
 """A text model's answer is read the same however it is cut, and nothing in it is lost."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -207,3 +209,24 @@ def test_any_cut_of_any_text_reads_the_same(fences: str, text: str, data: st.Dat
     assert text.startswith(raw)
     if not any(isinstance(piece, Code) for piece in whole):
         assert raw == text
+
+
+LONG_LINES = {
+    "backticks": "`" * 60_000,
+    "tildes": "~" * 60_000,
+    "a fence and backticks": "x ````" + "``` " * 15_000,
+    "a bracket and space": "{" + " " * 60_000 + "!",
+    "a bracket and letters": "{" + "a" * 60_000,
+    "code": "```python\n" + "x\n" * 30_000,
+    "a call with space": '```json\n{"code": "a"' + " " * 30_000 + "!\n```\n",
+}
+
+
+@pytest.mark.parametrize("kind", LONG_LINES)
+def test_an_answer_gone_astray_is_read_in_a_moment_and_the_same_however_it_comes(kind: str) -> None:
+    text = LONG_LINES[kind]
+    began = time.process_time()
+    whole = read([text])
+    assert read([text[at : at + 4] for at in range(0, len(text), 4)]) == whole
+    assert time.process_time() - began < 2.0
+    assert read([text[at : at + 1_999] for at in range(0, len(text), 1_999)]) == whole
