@@ -33,13 +33,18 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     ),
     ("CREATE INDEX event_by_kind ON event (kind, id)",),
     ("CREATE INDEX event_by_conversation_and_kind ON event (conversation, kind, id)",),
+    ("CREATE INDEX event_by_conversation_and_source ON event (conversation, source, id)",),
 )
 """Entry n brings a log from version n to version n + 1. Once released an entry never changes."""
 
 VERSION: Final = len(MIGRATIONS)
 
 CONVERSATIONS: Final = """
-    SELECT conversation, MIN (time), MAX (time), COUNT (*),
+    SELECT conversation, MIN (time),
+        COALESCE ((SELECT theirs.time FROM event AS theirs
+         WHERE theirs.conversation = event.conversation AND theirs.source = 'person'
+         ORDER BY theirs.id DESC LIMIT 1), MAX (time)),
+        COUNT (*),
         (SELECT first.payload FROM event AS first
          WHERE first.conversation = event.conversation AND first.kind = 'asked'
          ORDER BY first.id LIMIT 1),
@@ -52,6 +57,11 @@ CONVERSATIONS: Final = """
         (SELECT chosen.payload FROM event AS chosen
          WHERE chosen.conversation = event.conversation
            AND chosen.kind = 'workspace.chosen' ORDER BY chosen.id DESC LIMIT 1)
-    FROM event GROUP BY conversation ORDER BY MAX (id) DESC
+    FROM event GROUP BY conversation
+    ORDER BY COALESCE ((SELECT theirs.id FROM event AS theirs
+         WHERE theirs.conversation = event.conversation AND theirs.source = 'person'
+         ORDER BY theirs.id DESC LIMIT 1), MAX (id)) DESC
 """
-"""What a list tells of each conversation, the latest first. Asked whenever a device comes in."""
+"""What a list tells of each conversation, the one first in which a person did something last: what
+the server notes of itself, as when one is looked into after a restart, makes none the latest. Asked
+whenever a device comes in."""

@@ -6,7 +6,15 @@ from sayso.protocol.home import Home
 from sayso.server.agent.history import History
 from sayso.server.choosing import Choices
 from sayso.server.recollection import Recollection
-from sayso.server.store.records import Answered, Asked, Call, Heard, RunIntended, RunReported
+from sayso.server.store.records import (
+    Answered,
+    Asked,
+    Call,
+    Event,
+    Heard,
+    RunIntended,
+    RunReported,
+)
 from tests.server.household import household
 
 
@@ -50,6 +58,27 @@ async def test_the_past_is_there_when_the_server_was_started_again_and_turns_cou
         again = desk.seat.snapshot().turns
         assert [turn["turn"] for turn in again] == [1, 2, 3]
         assert again[:2] == past
+
+
+async def test_to_look_into_a_conversation_does_not_make_it_the_latest(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        await desk.ask("how high is the Eiffel tower")
+        for record in (
+            Asked("count"),
+            Answered("", (Call("a", "python", "1"),)),
+            RunIntended("a", "python", "1"),
+        ):
+            await house.log.append(Event("main", "person", record))
+        await desk.command("new", "Garden")
+    async with household(tmp_path) as house:
+        choices = Choices(Home(tmp_path, tmp_path, tmp_path), house.conversations)
+        before = await choices.look("/conversations", "")
+        known = len(await house.log.conversation("main"))
+        assert await choices.look("/conversations/main", "")
+        assert len(await house.log.conversation("main")) > known  # how the run ended is noted
+        assert await choices.look("/conversations", "") == before
+        assert (await house.conversations.latest()).name == "Garden"
 
 
 def test_of_the_past_what_ran_is_shown_as_it_ran_and_what_did_not_is_not() -> None:
