@@ -253,6 +253,7 @@ class Mouth:
         if self._speech and self.is_held:
             self.resume(self._speech.device)
         else:
+            self._remember()
             self.hush("failed")
 
     def go_on(self, *, wait: bool) -> None:

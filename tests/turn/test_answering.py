@@ -84,6 +84,16 @@ def test_a_device_that_stops_playing_is_given_up_after_ten_seconds() -> None:
     assert s.states[-1] == ("idle", "idle", "silent")
 
 
+def test_of_an_answer_that_was_given_up_what_was_played_is_remembered() -> None:
+    s = answering()
+    finish(s)
+    s.play(0.1)
+    s.wait(20.0)
+    assert s.told(m.SpeechStop)[-1].reason == "failed"
+    assert s.the(effects.HeardOnly)
+    assert not s.all(effects.SpokenOut)
+
+
 def test_a_long_silence_between_sentences_is_no_stall() -> None:
     s = answering(0.2)
     s.play(0.3)
