@@ -27,7 +27,12 @@ _ESCAPES = re.compile(
     r"|[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]",
     re.DOTALL,
 )
-_UNFINISHED = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07]*|[ -/]*)?\Z", re.DOTALL)
+_ENDS = ("\x07", "\x1b\\")
+"""Of a string."""
+
+_UNFINISHED = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*|[\]PX^_](?:[^\x07\x1b]|\x1b(?!\\))*+|[ -/]*)?\Z", re.DOTALL
+)
 
 
 class PlainText:
@@ -44,7 +49,9 @@ class PlainText:
     def feed(self, text: str) -> str:
         text = self._waiting + text
         self._waiting = ""
-        if "\x1b" in text and (found := _UNFINISHED.search(text)):
+        # What ends a string ends all that began before it: there is nothing to look for.
+        ended = max((text.rfind(end) + len(end) for end in _ENDS if end in text), default=0)
+        if "\x1b" in text and (found := _UNFINISHED.search(text, ended)):
             if len(found[0]) <= _WAITING_MOST:
                 self._waiting = found[0]
             text = text[: found.start()]

@@ -1,7 +1,9 @@
 """What kernels say, read as outputs: whole, cut anywhere, too large, or not as it should be."""
 
 import base64
+import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,6 +38,19 @@ def test_no_terminal_is_told_to_do_anything(text: str) -> None:
 @given(st.text(alphabet=st.characters(exclude_categories=["Cc", "Cs"])))
 def test_ordinary_text_is_kept_as_it_is(text: str) -> None:
     assert plain(text + "\n\ttab\r") == text + "\n\ttab\r"
+
+
+def test_words_of_a_link_and_after_a_title_are_kept() -> None:
+    link = "\x1b]8;;http://x\x1b\\notes.txt\x1b]8;;\x1b\\"
+    assert PlainText().feed(f"\x1b]0;title\x1b\\See {link}.\n") == "See notes.txt.\n"
+
+
+@pytest.mark.parametrize("begin", ["\x1b]", "\x1bP", "\x1b[", "\x1b"])
+@pytest.mark.parametrize("end", ["\x07", "\x1b\\", "."])
+def test_a_flood_of_beginnings_keeps_nobody_waiting(begin: str, end: str) -> None:
+    began = time.process_time()
+    PlainText().feed(begin * 30_000 + end)
+    assert time.process_time() - began < 1.0
 
 
 def test_sequences_that_never_end_do_not_swallow_what_follows() -> None:
