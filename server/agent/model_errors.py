@@ -22,7 +22,11 @@ _NO_MODEL: Final = re.compile(
 _NO_CREDIT: Final = re.compile(r"quota|billing|credit|insufficient.?(funds|balance)", re.IGNORECASE)
 _TOO_LONG: Final = re.compile(r"context.?(length|window|size)|too many tokens", re.IGNORECASE)
 _NO_KEY: Final = re.compile(r"missing.{0,30}(credentials|api.?key)", re.IGNORECASE)
-_SECRET: Final = re.compile(r"\b[\w-]*(?:sk|key|gsk|AIza|Bearer)[-_ ]?[\w*.-]{8,}", re.IGNORECASE)
+_SECRET: Final = re.compile(
+    r"\b[\w-]{0,64}(?:sk|key|gsk|AIza|Bearer)[-_ ]?[\w*.-]{8,}", re.IGNORECASE
+)
+"""With what stands before it, as far as names go: without a bound a text without spaces would take
+the square of its length."""
 
 _LONGEST_QUOTE: Final = 160
 """Characters of a provider's own words: a sentence that can be spoken."""

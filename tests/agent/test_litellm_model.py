@@ -5,6 +5,7 @@ import logging
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 
@@ -12,6 +13,7 @@ import pytest
 
 from sayso.server.agent.litellm_model import LitellmModel, Patience
 from sayso.server.agent.model import Delta, ModelError, TextDelta, ToolCallDelta, Usage
+from sayso.server.agent.model_errors import explain
 from sayso.server.agent.prompt import execute_tool
 from tests.scripted_model import Reply, ScriptedModel, fails, runs, says
 
@@ -281,3 +283,9 @@ def test_what_the_first_answer_would_wait_for_is_there_once_it_is_warm() -> None
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "True"
+
+
+def test_a_long_refusal_without_spaces_is_quoted_in_a_moment() -> None:
+    began = time.process_time()
+    assert "refused the request" in explain(ValueError("a-" * 30_000), "m").sentence
+    assert time.process_time() - began < 2.0
