@@ -26,7 +26,7 @@ function blocks(text, root) {
       const list = words(/^\s*\d/.test(lines[0]) ? "ol" : "ul");
       for (const line of lines) list.append(inline(make("li"), line.replace(/^\s*([-*]|\d+[.)])\s/, "")));
       root.append(list);
-    } else if (lines.length > 1 && /^\|?[\s:|-]+\|[\s:|-]*$/.test(lines[1])) root.append(table(lines));
+    } else if (lines.length > 1 && /^[\s:|-]+$/.test(lines[1]) && lines[1].includes("|", 1)) root.append(table(lines));
     else {
       const heading = /^(#{1,4})\s+(.*)/.exec(lines[0]);
       if (heading) {

@@ -209,3 +209,17 @@ test("a voice opens the gate and the room's noise does not", () => {
   assert.deepEqual(heard, [false, false, false, false, true, true]);
   assert.equal(gate.take().length, 25);
 });
+
+test("a reply that is nearly a table is shown in a moment, however long it is", async () => {
+  const element = () => ({ append() {}, classList: { add() {} } });
+  globalThis.document = { createDocumentFragment: element, createElement: element };
+  const { markdown } = await import(`${web}/markdown.js`);
+  const took = (length) => {
+    const began = performance.now();
+    markdown(`head\n${"|".repeat(length)}x`);
+    return performance.now() - began;
+  };
+  took(100);
+  assert(took(40_000) < 250);
+  delete globalThis.document;
+});
