@@ -49,9 +49,20 @@ class PrivateFolder:
     """
 
     def __init__(self) -> None:
+        while not self._is_made():
+            pass  # Another server, which sweeps as it starts, was faster than our lock.
+
+    def _is_made(self) -> bool:
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()  # made with mode 0700
-        self._handle = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            self._handle = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
         fcntl.flock(self._handle, fcntl.LOCK_SH)
+        if self.path.exists():
+            return True
+        os.close(self._handle)
+        return False
 
     def remove(self) -> None:
         os.close(self._handle)

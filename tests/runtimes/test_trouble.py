@@ -6,13 +6,15 @@ import os
 import random
 import subprocess
 import sys
+import tempfile
+import threading
 from contextlib import aclosing
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.process import ConfinedProcess
+from sayso.server.runtimes.process import ConfinedProcess, PrivateFolder, sweep
 from sayso.server.runtimes.sandbox import launcher
 from sayso.server.runtimes.sandbox.launcher import Steps
 from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
@@ -181,6 +183,28 @@ async def test_what_is_ended_as_it_starts_leaves_nothing_behind(
         for _ in range(25):
             await asyncio.gather(*(start_and_end() for _ in range(4)))
     assert not below(FOR_EVER[-1], root=1)
+
+
+def test_another_server_that_sweeps_as_it_starts_takes_no_folder_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    made = threading.Event()
+
+    def sweep_on() -> None:
+        while not made.is_set():
+            sweep()
+
+    sweeping = threading.Thread(target=sweep_on)
+    sweeping.start()
+    try:
+        for _ in range(2_000):
+            folder = PrivateFolder()
+            assert folder.path.is_dir()
+            folder.remove()
+    finally:
+        made.set()
+        sweeping.join()
 
 
 @pytest.mark.parametrize(("server", "did"), [("alive", b"begun"), ("gone", b"")])
