@@ -31,7 +31,8 @@ DEATH_S = 1.0 * BUSY
 NEW_S = 2.0 * BUSY
 KILL_S = 2.0 + 0.5 * BUSY
 ORPHAN_S = 1.0 * BUSY
-FOR_EVER = ("/bin/sleep", "7766")
+FOR_EVER = ("/bin/sleep", str(10_000_000 + os.getpid()))
+"""For a number of seconds that no other process of tests has in its command."""
 
 
 @pytest.mark.parametrize(
