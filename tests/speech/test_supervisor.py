@@ -1,6 +1,7 @@
 """Worker processes die, hang and talk nonsense; who asks is told, and they are started again."""
 
 import asyncio
+import errno
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -145,20 +147,21 @@ async def test_one_that_crashes_while_loading_is_tried_again_and_then_told() -> 
 async def test_where_no_process_can_be_started_it_is_tried_again(
     worker: Supervisor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert worker.pid is not None
-    with monkeypatch.context() as short:
-        short.setattr(sys, "executable", "/nowhere")
-        os.kill(worker.pid, signal.SIGKILL)
-        await asyncio.to_thread(_wait_for_tries, worker, 2)
+    start, short_of_memory = asyncio.create_subprocess_exec, [True, True]
+
+    async def start_if_there_is_memory(*given: Any, **named: Any) -> asyncio.subprocess.Process:  # noqa: ANN401
+        if short_of_memory:
+            short_of_memory.pop()
+            raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+        return await start(*given, **named)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start_if_there_is_memory)
+    before = await pid_of(worker)
+    with pytest.raises(WorkerLost):
+        await worker.ask("die", Note("die"), limit=LONG)
     async with asyncio.timeout(LONG):
-        await pid_of(worker)
-
-
-def _wait_for_tries(worker: Supervisor, tries: int) -> None:
-    until = time.monotonic() + LONG
-    while worker.restarts < tries:
-        assert time.monotonic() < until
-        time.sleep(0.01)
+        assert await pid_of(worker) != before
+    assert (short_of_memory, worker.restarts) == ([], 3)
 
 
 async def test_where_no_process_can_be_started_at_first_that_is_told(
