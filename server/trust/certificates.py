@@ -47,6 +47,9 @@ NETWORKS = (
 )
 """Homes, links, Tailscale's, and this machine: no address of the open internet."""
 
+ANY_IPV4 = "0.0.0.0"  # noqa: S104 (nothing is opened by it here)
+"""Whoever listens there is not to be had by an address of IPv6."""
+
 LONGEST_NAME = 253
 """Characters of a name on the network (RFC 1035)."""
 
@@ -116,8 +119,11 @@ def best_name(names: Iterable[str], listening: str) -> str:
         return bracketed(listening)
     addresses = [name for name in known if _is_address(name) and not ip_address(name).is_loopback]
     near = [name for name in addresses if not ip_address(name).is_link_local]
+    if listening == ANY_IPV4:
+        near = [name for name in near if ":" not in name]
     plain = sorted(near, key=lambda name: (":" in name, name))
-    return bracketed(plain[0]) if plain else "localhost"
+    called = [name for name in known if name.endswith(".local")]
+    return bracketed(next(iter((*plain, *called)), "localhost"))
 
 
 def bracketed(name: str) -> str:

@@ -135,6 +135,8 @@ def test_the_name_that_is_shown_is_one_that_others_can_reach() -> None:
     assert best_name(names, "0.0.0.0") == "192.168.1.5"
     assert best_name(names, "fd00::5") == "[fd00::5]"
     assert best_name(("127.0.0.1", "localhost"), "0.0.0.0") == "localhost"
+    assert best_name(("fd00::5", "den.local"), "0.0.0.0") == "den.local"
+    assert best_name(("fd00::5", "den.local"), "::") == "[fd00::5]"
 
 
 def test_a_fingerprint_is_compared_as_words_and_carried_in_a_url(tmp_path: Path) -> None:
