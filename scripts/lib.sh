@@ -68,6 +68,24 @@ stop_step() {
 trap 'stop_step; exit 130' INT
 trap 'stop_step; exit 143' TERM HUP
 
+# Prints how many characters fit on one line of the terminal that is descriptor 3; its size may change at any time.
+columns() {
+    local size
+    size="$(stty size <&3 2>/dev/null)" || size=""
+    size="${size#* }"
+    # A terminal that does not know its size says 0; eighty is what it has nearly always.
+    if [ "${size:-0}" -gt 0 ]; then printf '%s' "$size"; else printf 80; fi
+}
+
+# Puts a text in the place of the terminal's last line, cut so that it stays one line: of a line that it has
+# wrapped, a terminal can take back the last part alone. Its tool's colours and returns are no part of it.
+show_progress() {
+    local text width
+    { width=$(($(columns) - 1)); } 3>&1
+    text="$(printf '%s' "$1" | tr -d '\000-\037\177')"
+    printf '\r\033[K%s' "${text:0:$width}"
+}
+
 # usage: step "what is done" command…
 # Runs the command with its output in $STEP_LOG and shows that it lives: on a terminal one line that
 # changes, elsewhere a line every fifteen seconds. A step that takes no time is not spoken of.
@@ -84,7 +102,7 @@ step() {
     set +m
     while kill -0 "$STEP_PID" 2>/dev/null; do
         if [ -t 1 ]; then
-            printf '\r\033[K%s … %d s  %s' "$what" $((SECONDS - started)) "$(tail -n 1 "$STEP_LOG" | cut -c 1-60)"
+            show_progress "$what … $((SECONDS - started)) s  $(tail -n 1 "$STEP_LOG")"
         elif [ -z "$told" ] && [ $((SECONDS - started)) -ge 1 ]; then
             told=$SECONDS
             say "$what …"

@@ -1,8 +1,12 @@
 """When setting up fails, the person reads one sentence that says what to do."""
 
+import contextlib
 import os
+import pty
+import re
 import shutil
 import subprocess
+import termios
 from pathlib import Path
 
 import pytest
@@ -119,6 +123,44 @@ def test_a_quick_step_is_not_spoken_of_and_a_long_one_shows_that_it_lives(tmp_pa
     long = run_bash("step 'Long' bash -c 'sleep 1.2'", tmp_path).stdout.splitlines()
     assert long[0] == "Long …"
     assert long[-1].startswith("Long: done (")
+
+
+@pytest.mark.parametrize("columns", [20, 40, 80, 130, 0])
+def test_the_line_that_shows_progress_stays_one_line(columns: int, tmp_path: Path) -> None:
+    """What a terminal has wrapped it cannot take back: each change would leave a line behind."""
+    said = "\x1b[32mCollecting…\x1b[0m\t" + "a-package-with-a-long-name " * 20
+    program = "step 'Installing what the server needs (once)' bash -c 'echo \"$LOG\"; sleep 1.2'"
+    shown = on_a_terminal(program, tmp_path, columns, LOG=said)
+    *progress, done, end = re.split(r"\r\x1b\[K|\r?\n", shown)
+    assert "Installing" in progress[-1]
+    assert max(map(len, progress)) < (columns or 80)
+    assert len(progress[-2]) == (columns or 80) - 1, "there is more to say than fits"
+    assert not re.search(r"[\x00-\x1f\x7f]", "".join(progress))
+    assert done.startswith("Installing what the server needs (once): done (")
+    assert end == ""
+
+
+def on_a_terminal(program: str, folder: Path, columns: int, **variables: str) -> str:
+    """What a terminal of that many columns is sent while a program runs; 0 says nothing of them."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, columns))
+    script = f"set -euo pipefail\nsource '{ROOT}/scripts/lib.sh'\nROOT='{folder}'\n{program}"
+    said = b""
+    with subprocess.Popen(
+        ["bash", "-c", script],
+        env=os.environ | {"LC_ALL": "C.UTF-8"} | variables,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    ) as running:
+        os.close(theirs)
+        with contextlib.suppress(OSError):  # nobody is at the other end any more
+            while piece := os.read(ours, 65_536):
+                said += piece
+        assert running.wait(timeout=30) == 0, said
+    os.close(ours)
+    return said.decode()
 
 
 def test_ctrl_c_ends_a_step_with_all_that_it_started(tmp_path: Path) -> None:
