@@ -1,6 +1,11 @@
 """The one way to the network, from inside each sandbox: closed until it is granted."""
 
+import asyncio
+import json
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -8,11 +13,13 @@ import pytest
 from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.network.addresses import PublicAddresses, Unreachable, is_public
 from sayso.server.runtimes.network.requests import BadRequest, read
+from sayso.server.runtimes.network.routes import Way
 from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
 from sayso.server.runtimes.workshop import Workshop
-from tests.machine import has
+from tests.machine import has, lacking
+from tests.runtimes import network_of_its_own
 from tests.runtimes.rooms import told
 from tests.runtimes.web_double import Web, package, web
 
@@ -169,6 +176,11 @@ def listened_on(port: int) -> bool:
         "100.64.0.1", "224.0.0.1", "239.1.1.1", "255.255.255.255", "::1", "::", "fe80::1%eth0",
         "fc00::1", "fd12::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1",
         "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "2002:7f00:1::", "2001:0:4136:e378::1", "x",
+        "64:ff9b:1::808:808", "64:ff9b:1:ffff::1", "64:ff9b::6440:1", "::ffff:8.8.8.8", "::8.8.8.8",
+        "0.1.2.3", "100.100.100.200", "100.127.255.255", "168.63.129.16", "192.0.0.192",
+        "192.0.2.1", "192.88.99.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "240.0.0.1",
+        "2001:db8::1", "2001:2::1", "2001:20::1", "2002:808:808::1", "3fff::1", "5f00::1",
+        "100::1", "fec0::1", "ff0e::1", "fd7a:115c:a1e0::1", "2606:2800:21f::1%eth0", "", "8.8.8",
     ],
 )  # fmt: skip
 def test_addresses_that_are_never_led_to(address: str) -> None:
@@ -184,6 +196,58 @@ def test_public_addresses(address: str) -> None:
 async def test_names_of_this_machine_are_never_found(host: str) -> None:
     with pytest.raises(Unreachable):
         await PublicAddresses().find(host, 80)
+
+
+AWAY = ("8.8.8.8", "2a00::1", "2606:2800:21f:177::1", "64:ff9b::808:808")
+OUR_OWN = ("93.184.215.14", "2606:2800:21f:1::14")
+NEIGHBOURS = ("93.184.215.99", "93.184.215.255", "2606:2800:21f:1::99", "2606:2800:21f:77::9")
+
+
+async def test_public_addresses_of_this_machine_and_its_neighbours_are_never_led_to() -> None:
+    addresses = (*AWAY, *OUR_OWN, *NEIGHBOURS, "64:ff9b::5db8:d763")
+    room = (sys.executable, "-m", network_of_its_own.__name__, *addresses)
+    async with asyncio.timeout(30):
+        run = await asyncio.create_subprocess_exec(*room, stdout=PIPE, stderr=PIPE)
+        printed, trouble = await run.communicate()
+    if run.returncode == network_of_its_own.NO_NETWORK_HERE:
+        lacking("no network namespace with interfaces of its own can be made here")
+    assert run.returncode == 0, trouble.decode()
+    found = json.loads(printed)
+    near = {address for address, way in found["ways"].items() if way == "near"}
+    assert near == {*OUR_OWN, *NEIGHBOURS}
+    assert {address for address, outside in found["outside"].items() if outside} == {*AWAY}
+    assert found["said"].keys() == near
+    assert all("in a private network" in said for said in found["said"].values()), found["said"]
+
+
+@dataclass
+class Paths:
+    """Routes as a test says, for the kernel's."""
+
+    near: set[str]
+    told: bool = True
+
+    def way_to(self, address: str) -> Way:
+        if not self.told:
+            raise OSError("nothing is told")
+        return "near" if address in self.near else "away"
+
+
+async def test_a_name_with_one_address_that_is_near_is_not_led_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def found(*_: object, **__: object) -> list[tuple[object, ...]]:
+        return [(0, 0, 0, "", (address, 80)) for address in ("93.184.215.14", "8.8.8.8")]
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", found)
+    assert len(await PublicAddresses(Paths(set())).find("mixed.example.org", 80)) == 2
+    with pytest.raises(Unreachable):
+        await PublicAddresses(Paths({"8.8.8.8"})).find("mixed.example.org", 80)
+
+
+def test_where_the_routes_are_not_told_nothing_is_led_to() -> None:
+    assert PublicAddresses(Paths(set())).is_outside("8.8.8.8")
+    assert not PublicAddresses(Paths(set(), told=False)).is_outside("8.8.8.8")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -149,3 +150,17 @@ async def test_what_was_refused_is_remembered_once(outside: Web) -> None:
             await said(port, get(f"host{number}.example.org", 80))
         assert [passage.host for passage in proxy.take_passages()][-1] == "host4.example.org"
         assert proxy.take_passages() == ()
+
+
+@pytest.mark.parametrize("from_then_on", [1, 2])
+async def test_an_address_that_has_become_our_own_is_sent_nothing(
+    outside: Web, monkeypatch: pytest.MonkeyPatch, from_then_on: int
+) -> None:
+    looks = itertools.count(1)
+    monkeypatch.setattr(outside, "is_outside", lambda _: next(looks) < from_then_on)
+    async with serving(ALL, outside) as (proxy, port):
+        answer = await said(port, get("files.example.org", outside.port))
+        (passage,) = proxy.take_passages()
+    assert b"in a private network" in answer
+    assert passage == Passage("files.example.org", outside.port, "refused")
+    assert not outside.heads

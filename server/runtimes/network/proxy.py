@@ -122,7 +122,11 @@ class Proxy:
         except Unreachable as problem:
             await self._turn_away(asked, "refused", writer, str(problem))
             return
-        there = await _connected(addresses, asked.port)
+        try:
+            there = await self._connected(asked.host, addresses, asked.port)
+        except Unreachable as problem:
+            await self._turn_away(asked, "refused", writer, str(problem))
+            return
         if there is None:
             await self._turn_away(asked, "failed", writer, f"{asked.host} does not answer")
             return
@@ -135,6 +139,31 @@ class Proxy:
         finally:
             self._passages.append(Passage(asked.host, asked.port, "passed", *counts))
             await _closed(there[1])
+
+    async def _connected(
+        self, host: str, addresses: Sequence[str], port: int
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
+        """Connect to the first that answers. Raises Unreachable.
+
+        Each address is judged before a packet goes there, and once more before a byte does: this
+        machine's own addresses may have changed since.
+        """
+        for address in addresses:
+            with contextlib.suppress(OSError, TimeoutError):
+                self._judge(host, address)
+                async with asyncio.timeout(CONNECT_S):
+                    there = await asyncio.open_connection(address, port, limit=_PIECE_BYTES)
+                try:
+                    self._judge(host, str(there[1].get_extra_info("peername")[0]))
+                except BaseException:
+                    there[1].transport.abort()
+                    raise
+                return there
+        return None
+
+    def _judge(self, host: str, address: str) -> None:
+        if not self._whereabouts.is_outside(address):
+            raise Unreachable(f"{host} is in a private network, which is never reached")
 
     async def _turn_away(
         self,
@@ -164,16 +193,6 @@ async def _refuse(writer: asyncio.StreamWriter, status: int, why: str) -> None:
     headers = f"Content-Type: text/plain\r\nContent-Length: {len(body)}\r\nConnection: close"
     writer.write(first + b"\r\n" + headers.encode() + b"\r\n\r\n" + body)
     await writer.drain()
-
-
-async def _connected(
-    addresses: Sequence[str], port: int
-) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
-    for address in addresses:
-        with contextlib.suppress(OSError, TimeoutError):
-            async with asyncio.timeout(CONNECT_S):
-                return await asyncio.open_connection(address, port, limit=_PIECE_BYTES)
-    return None
 
 
 async def _pump(
