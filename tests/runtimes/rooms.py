@@ -1,6 +1,10 @@
 """Workshops for the tests of this folder, on each sandbox that this machine has."""
 
 import asyncio
+import functools
+import os
+import shutil
+import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -86,10 +90,20 @@ def sandbox_of(kind: Kind, limits: Limits | None = None) -> Sandbox | str:
         return f"{kind} is for Linux"
     for sandbox in selftest.candidates(limits):
         if sandbox.kind == kind:
-            return sandbox
+            return sandbox if kind == "landlock" else no_namespaces() or sandbox
     if kind == "landlock":
         return f"Landlock {landlock.NEEDED_VERSION} is needed, this kernel has {landlock.version()}"
-    return "bubblewrap is not installed"
+    return "bwrap is missing: sudo apt install bubblewrap"
+
+
+@functools.cache
+def no_namespaces() -> str:
+    """Why bubblewrap cannot work on this machine, whatever is asked of it; empty if it can."""
+    program = shutil.which("bwrap") or ""
+    own = [] if os.geteuid() == 0 else ["--unshare-user"]
+    options = ("--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--", "/bin/true")
+    done = subprocess.run([program, *own, *options], capture_output=True, text=True, check=False)
+    return f"bwrap cannot work here ({done.stderr.strip()})" if done.returncode else ""
 
 
 def needed_sandbox(kind: Kind) -> Sandbox:

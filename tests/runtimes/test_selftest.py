@@ -121,6 +121,7 @@ async def test_each_gap_in_landlock_is_found(changes: dict[str, object], found: 
 async def test_each_gap_in_bubblewrap_is_found(
     shown: str, removed: str, found: str, tmp_path: Path
 ) -> None:
+    needed_sandbox("bubblewrap")
     real = needed("bwrap", "bubblewrap")
     home = os.environ["SAYSO_HOME"]
     added = []
@@ -143,6 +144,7 @@ os.execv({real!r}, [{real!r}, *loosened[:at], *{added!r}, *loosened[at:], *sys.a
 
 
 async def test_a_bubblewrap_that_cannot_bound_scratch_space_is_used_without(tmp_path: Path) -> None:
+    needed_sandbox("bubblewrap")
     real = needed("bwrap", "bubblewrap")
     program = tmp_path / "bwrap"
     program.write_text(

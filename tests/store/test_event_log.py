@@ -33,6 +33,7 @@ from sayso.server.store.records import (
     Unread,
 )
 from sayso.server.store.schema import CONVERSATIONS
+from tests.runtimes.rooms import needed_sandbox
 
 CALL = Call("a1", "python", "print('é')\n", given_id="call_1", written="```python\n…```")
 RECORDS: list[Record] = [
@@ -244,8 +245,8 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.needs("bwrap", "bubblewrap")
 def test_a_full_disk_is_said_and_over_once_there_is_room(tmp_path: Path) -> None:
+    needed_sandbox("bubblewrap")
     small = tmp_path / "small"
     small.mkdir()
     confined = ["bwrap", "--dev-bind", "/", "/", "--size", "1500000", "--tmpfs", str(small)]

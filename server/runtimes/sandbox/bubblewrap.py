@@ -31,6 +31,7 @@ from sayso.server.runtimes.sandbox.sandbox import (
     roots_own,
     sealed,
     tasks_of,
+    to_open,
     user_for,
 )
 from sayso.server.runtimes.sandbox.snares import Snare, find_to_hold
@@ -97,7 +98,14 @@ class Bubblewrap:
             if user is not None:
                 views = [str(path) for path in roots_own(confines)]
                 handed = [str(private), str(confines.folder)]
-                stage = Steps("stage", list(command), user=user, views=views, handed=handed)
+                stage = Steps(
+                    role="stage",
+                    argv=list(command),
+                    user=user,
+                    views=views,
+                    handed=handed,
+                    opened=to_open(confines),
+                )
                 command = self._launch(stage)
             undo.pop_all()
         environment = clean_environment(_HOME, _SCRATCH, environment)

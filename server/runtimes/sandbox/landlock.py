@@ -37,6 +37,7 @@ from sayso.server.runtimes.sandbox.sandbox import (
     clean_environment,
     roots_own,
     tasks_of,
+    to_open,
     user_for,
 )
 from sayso.server.runtimes.sandbox.snares import find_to_hold
@@ -103,12 +104,15 @@ class Landlock:
         home, scratch = private / "home", private / "tmp"
         scratch.mkdir(mode=0o700, exist_ok=True)
         asked = seccomp.asked(IN_SIGHT_OF_THE_HOST)
+        places = (*confines.writable, *confines.readable, private, self._python)
         steps = Steps(
             role="guard",
             argv=list(argv),
             user=-1 if user is None else user,
-            views=[] if user is None else _views(confines, private, self._python),
+            views=[] if user is None else _views(confines, places),
             handed=[] if user is None else [str(private), str(confines.folder)],
+            reached=[] if user is None else _behind_closed_folders(places, user),
+            opened={} if user is None else to_open(confines),
             limits=self._bounds(user),
             home=str(home),
             skeleton=str(confines.skeleton or ""),
@@ -174,10 +178,10 @@ def _rule(path: Path, access: int) -> Iterator[tuple[Path, int]]:
     yield path, access if folder else access & _ON_FILES
 
 
-def _views(confines: Confines, private: Path, python: Path) -> list[str]:
+def _views(confines: Confines, places: Sequence[Path]) -> list[str]:
     """The folders of root's that another user must own or pass through, and so sees as its own."""
     found: set[Path] = set(roots_own(confines))
-    for path in (*confines.writable, *confines.readable, private, python):
+    for path in places:
         for folder in reversed(path.parents):
             status = folder.stat()
             if status.st_uid == 0 and not status.st_mode & stat.S_IXOTH:
@@ -185,3 +189,14 @@ def _views(confines: Confines, private: Path, python: Path) -> list[str]:
                 break
     outermost = {path for path in found if not any(above in found for above in path.parents)}
     return sorted(str(path) for path in outermost)
+
+
+def _behind_closed_folders(places: Sequence[Path], user: int) -> list[str]:
+    """What a user cannot come to as folders are."""
+
+    def is_closed(folder: Path) -> bool:
+        status = folder.stat()
+        passes = stat.S_IXUSR if status.st_uid == user else stat.S_IXOTH
+        return not status.st_mode & passes
+
+    return sorted(str(path) for path in set(places) if any(map(is_closed, path.parents)))

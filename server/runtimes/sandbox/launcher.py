@@ -51,6 +51,10 @@ class Steps:
     alone."""
     handed: list[str] = field(default_factory=list)
     """Folders to give to `user` for good, unless they lie where it sees root's as its own."""
+    reached: list[str] = field(default_factory=list)
+    """Places to let `user` come to, unless they lie there."""
+    opened: dict[str, bool] = field(default_factory=dict)
+    """Places to let `user` have, unless they lie there; and whether to write in, too."""
     limits: dict[str, int] = field(default_factory=dict)
     """The most bytes, processes or files of a kind, for each process."""
     home: str = ""
@@ -270,59 +274,10 @@ def filter_calls(program: bytes, number: int) -> int:
 
 
 def make_own(steps: Steps) -> None:
-    """Let the user write in root's folders: by a view of them, or else by giving them away."""
-    shown = [Path(folder) for folder in steps.views]
-    try:
-        show_as_own(steps.views, steps.user)
-    except OSError:
-        shown = []  # in a container, or on a file system that cannot
-    for folder in map(Path, steps.handed):
-        if not any(folder.is_relative_to(each) for each in shown):
-            for path in (folder, *folder.rglob("*")):
-                if path.lstat().st_uid == 0:
-                    os.chown(path, steps.user, steps.user, follow_symlinks=False)
-
-
-def show_as_own(folders: list[str], user: int) -> None:
-    """Show what is root's in these folders as the user's, and what the user makes as root's."""
-    if not folders:
-        return
-    call("unshare", 0x20000)  # CLONE_NEWNS
-    call("mount", None, b"/", None, 0x44000, None)  # MS_REC | MS_PRIVATE: nothing of it gets out
-    mapping = user_namespace(f"0 {user} 1\n")
-    for folder in folders:
-        # These are open_tree with OPEN_TREE_CLONE, mount_setattr with MOUNT_ATTR_IDMAP, move_mount.
-        tree = syscall(428, -100, folder.encode(), 0x1 | 0x80000)
-        attributes = struct.pack("=QQQQ", 0x100000, 0, 0, mapping)
-        syscall(442, tree, b"", 0x1000, attributes, len(attributes))
-        syscall(429, tree, b"", -100, folder.encode(), 0x4)
-        os.close(tree)
-    os.close(mapping)
-
-
-def user_namespace(mapping: str) -> int:
-    """Return a handle of a user namespace with this mapping, in which nobody lives."""
-    ready, go = os.pipe(), os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            os.close(go[1])  # or it would wait for itself when its parent is gone
-            call("unshare", 0x10000000)  # CLONE_NEWUSER
-            os.write(ready[1], b".")
-            os.read(go[0], 1)
-        finally:
-            os._exit(0)
-    os.close(ready[1])
-    if not os.read(ready[0], 1):
-        raise OSError("no user namespace can be made")
-    for kind in ("uid", "gid"):
-        Path(f"/proc/{child}/{kind}_map").write_text(mapping)
-    handle = os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
-    os.write(go[1], b".")
-    os.waitpid(child, 0)
-    for end in (ready[0], *go):
-        os.close(end)
-    return handle
+    """Let the user reach what it needs of root's."""
+    if steps.views or steps.handed or steps.reached or steps.opened:
+        admission = runpy.run_path(str(Path(__file__).with_name("admission.py")))
+        admission["admit"](steps)
 
 
 def guard(steps: Steps) -> int:

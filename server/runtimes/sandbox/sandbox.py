@@ -174,6 +174,13 @@ def roots_own(confines: Confines) -> list[Path]:
     return found
 
 
+def to_open(confines: Confines) -> dict[str, bool]:
+    """Which of them another user must be let have where it cannot see them as its own, and whether
+    to write in; not the one in which it starts, which is given to it."""
+    own = [path for path in roots_own(confines) if path != confines.folder]
+    return {str(path): path in confines.writable for path in own}
+
+
 def _exists_here(user: int) -> bool:
     for line in Path("/proc/self/uid_map").read_text().splitlines():
         first, _, count = map(int, line.split())
