@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sayso.server.agent.history import Act, Exchange
+from sayso.server.agent.telling import between_marks, own_words
 from sayso.server.store.records import RunReported
 
 NOTES_SHARE: Final = 0.15
@@ -122,12 +123,12 @@ def _notes(exchanges: Sequence[Exchange], characters: int) -> str:
     files = _that_fit(_unique(name for one in latest for name in _files(one)), each, ", ")
     decisions = _that_fit((line for one in latest for line in _decisions(one)), each, "\n")
     parts = ["Earlier in this conversation, in short:"]
-    rest = characters - len(parts[0]) - len(files) - len(decisions) - 40
+    rest = characters - len(parts[0]) - len(files) - len(decisions) - 80
     parts.append(_that_fit(map(_line, latest), max(0, rest), "\n"))
     if decisions:
         parts.append(decisions)
     if files:
-        parts.append(f"Files: {files}")
+        parts.append(f"Files:\n{between_marks('files', files)}")
     return "\n".join(part for part in parts if part)
 
 
@@ -154,7 +155,7 @@ def _decisions(exchange: Exchange) -> Iterator[str]:
         code = _clip(act.call.code, _CODE_CHARS)
         match act.report:
             case RunReported(status="refused", detail=detail) if code:
-                yield f"- {_clip(detail, _LINE_CHARS)} ({code})"
+                yield f"- {own_words('refused', detail)} ({code})"
             case _ if act.edited:
                 yield f"- The person changed the code before it ran ({code})"
             case _:

@@ -5,14 +5,15 @@ from typing import Final
 
 from sayso.server.agent.paging import gap_note
 from sayso.server.runtimes.runtime import Output
-from sayso.server.store.redaction import redacted
+from sayso.server.store.redaction import LONGEST_SECRET, redacted, redacted_part
 
 _HEAD_SHARE: Final = 0.4
 """The beginning says what it is, the end how it came out; errors are at the end."""
 
 
 class Digest:
-    """Takes output as it comes and keeps no more of it than the model may see."""
+    """Takes output as it comes and keeps little more of it than the model may see: where it is cut,
+    as much as tells whether the cut goes through a secret."""
 
     def __init__(self, characters: int, run: str = "") -> None:
         """`run`: the name under which the whole can be read."""
@@ -27,19 +28,22 @@ class Digest:
         """Add a piece."""
         text = as_text(output)
         self._length += len(text)
-        room = self._head_room - len(self._head)
+        room = self._head_room + LONGEST_SECRET - len(self._head)
         self._head += text[:room]
-        self._tail = (self._tail + text[room:])[-self._tail_room :]
+        self._tail = (self._tail + text)[-self._tail_room - LONGEST_SECRET :]
 
     @property
     def text(self) -> str:
         """The output for the model, with a plain word on what is missing from it."""
-        missing = self._length - len(self._head) - len(self._tail)
-        if missing <= 0:
-            return redacted(self._head + self._tail)
-        start = len(self._head)
-        note = gap_note(self._run, start, start + missing, self._length)
-        return f"{redacted(self._head)}\n{note}\n{redacted(self._tail)}"
+        head, tail = self._head, self._tail
+        end, start = self._head_room, self._length - self._tail_room
+        if start <= end:
+            whole = head + tail[len(head) + len(tail) - self._length :]
+            return redacted(whole)
+        note = gap_note(self._run, end, start, self._length)
+        before = max(0, len(tail) - self._tail_room)
+        last = redacted_part(tail, before, len(tail))
+        return f"{redacted_part(head, 0, end)}\n{note}\n{last}"
 
 
 def as_text(output: Output) -> str:

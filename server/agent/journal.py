@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from sayso.server.agent.history import History
+from sayso.server.agent.telling import DID_NOT_RUN, LOST_BEFORE, LOST_WHILE_RUNNING
 from sayso.server.agent.terms import Terms
 from sayso.server.store.errors import StoreClosed
 from sayso.server.store.event_log import EventLog
@@ -24,11 +25,6 @@ from sayso.server.store.records import (
     SpeechBegan,
     SpokenOut,
 )
-
-_LOST_WHILE_RUNNING = "Sayso ended while it ran: what it did is unknown, and it was not run again."
-_LOST_BEFORE = "Sayso ended before it ran: it did not run."
-_LONG_OVER = "It did not run."
-
 
 LATELY_S: Final = 60.0
 """Before now an answer must have been said to its end, or it is of no use to say it again: after a
@@ -110,11 +106,11 @@ class Journal:
                 await self.note("server", ApprovalClosed(approval, run, "cancelled"))
         for act in self.history.open_acts:
             if act.intended:
-                report = RunReported(act.call.id, "unknown", detail=_LOST_WHILE_RUNNING)
+                report = RunReported(act.call.id, "unknown", detail=LOST_WHILE_RUNNING)
             elif act.call.id not in latest:
-                report = RunReported(act.call.id, "refused", detail=_LONG_OVER)
+                report = RunReported(act.call.id, "refused", detail=DID_NOT_RUN)
             elif not self._questions:
-                report = RunReported(act.call.id, "refused", detail=_LOST_BEFORE)
+                report = RunReported(act.call.id, "refused", detail=LOST_BEFORE)
             else:
                 continue
             await self.note("server", report)

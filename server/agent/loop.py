@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import replace
 
+from sayso.server.agent import telling
 from sayso.server.agent.answers import checked, plain_answer
 from sayso.server.agent.approvals import ApprovalDesk
 from sayso.server.agent.bounds import Bounds, LimitReached, Reckoning
@@ -18,6 +19,7 @@ from sayso.server.agent.history import Exchange
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.model import ChatModel, ModelError
+from sayso.server.agent.outgoing import Outgoing
 from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.pages import read_page
 from sayso.server.agent.paging import PAGE
@@ -73,6 +75,7 @@ class Agent:
         self._outputs = outputs or Outputs(None)
         self._day = day or DayBook(DayBounds())
         self._guess = Guess()
+        self._outgoing = Outgoing()
         self._functions = functions
         self._told_at_most = self._bounds.history_chars
         """Less, once the model has said that it was too much."""
@@ -122,7 +125,13 @@ class Agent:
                 self._outputs,
             )
             replier = Replier(
-                self._model, self._journal, prompt, self._outputs, reckoning, self._guess
+                self._model,
+                self._journal,
+                prompt,
+                self._outputs,
+                self._outgoing,
+                reckoning,
+                self._guess,
             )
             answers = prompt.answers
             work = _Work(self._journal, replier, performer, reckoning, emit, answers, self._outputs)
@@ -209,9 +218,7 @@ class _Work:
 
         async def begin() -> None:
             if self._journal.history.open_acts:
-                await self._performer.refuse_all(
-                    "The person wanted something else: it did not run."
-                )
+                await self._performer.refuse_all(telling.WANTED_ELSE)
                 await self._journal.withdraw_questions()
             places = await self._performer.named(text)
             await self._journal.note("person", Asked(text, by, places))
@@ -301,21 +308,21 @@ class _Work:
 
     async def _ask_back(self, question: str) -> None:
         """A limit is no dead end: the person may say "go on"."""
-        await self._performer.refuse_all("It did not run: the person was asked whether to go on.")
+        await self._performer.refuse_all(telling.ASKED_BACK)
         self._pause = self._pause or "\n\n"
         await self._say(question)
         await self._journal.note("server", Answered(question))
 
     async def _note_interruption(self) -> None:
         try:
-            await self._performer.refuse_all("The person interrupted: it did not run.")
+            await self._performer.refuse_all(telling.INTERRUPTED_BEFORE)
             await self._journal.note("person", Interrupted())
         except StoreError:
             pass  # the history in memory is right; the log says so at the next start
 
     async def _fail(self, failure: WorkFailed) -> None:
         try:
-            await self._performer.refuse_all("It did not run.")
+            await self._performer.refuse_all(telling.DID_NOT_RUN)
             await self._journal.note("server", Failed(failure.message))
         except StoreError:
             pass

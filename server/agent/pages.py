@@ -5,13 +5,10 @@ from typing import Final
 from sayso.server.agent.history import History
 from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.paging import read_line
-from sayso.server.store.redaction import redacted
+from sayso.server.store.redaction import LONGEST_SECRET, redacted_part
 
 PAGE_CHARS: Final = 8_000
 """At most so many at once: as many as a run's output is given."""
-
-LONGEST_SECRET: Final = 4_096
-"""Characters on either side that are looked at, so that no page shows a part of one."""
 
 _UNREADABLE: Final = "This can't be read: give the output's name and two numbers."
 
@@ -34,7 +31,5 @@ async def read_page(line: str, history: History, outputs: Outputs) -> str:
 
 
 def _without_secrets(text: str, start: int, end: int) -> str:
-    before = text[max(0, start - LONGEST_SECRET) : start]
-    after = text[end : end + LONGEST_SECRET]
-    shown = redacted(before + text[start:end] + after)
-    return shown[len(redacted(before)) : len(shown) - len(redacted(after))]
+    first = max(0, start - LONGEST_SECRET)
+    return redacted_part(text[first : end + LONGEST_SECRET], start - first, end - first)

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
+from sayso.server.agent import telling
 from sayso.server.agent.access import LANGUAGE
 from sayso.server.agent.approvals import ApprovalDesk, Request, Ruling
 from sayso.server.agent.bounds import Bounds, Reckoning, last_line
@@ -34,18 +35,15 @@ _READ_AT_ONCE_CHARS: Final = 2_000
 """A policy reads these in a few milliseconds; longer code is read beside the rest."""
 
 _REFUSALS: Final = {
-    "no": "The person said no: it did not run.",
-    "expired": "The person did not answer, which means no: it did not run.",
+    "no": telling.SAID_NO,
+    "expired": telling.SAID_NOTHING,
 }
-_UNREADABLE: Final = "This call could not be read: give it a language and code."
 _TOLD: Final = {
-    **dict.fromkeys(_REFUSALS.values(), "It did not run."),
-    _UNREADABLE: "It did not run: it could not be read.",
+    **dict.fromkeys(_REFUSALS.values(), telling.DID_NOT_RUN),
+    telling.UNREADABLE: "It did not run: it could not be read.",
 }
 """What the person is told where the sentence above is for the model."""
 _NOT_OPENED: Final = "It did not run: it needs what was not opened."
-_STOPPED: Final = "The person interrupted it."
-_OUT_OF_TIME: Final = "It was stopped: the time for this request was up."
 _NO_ENDING: Final = "It ended without saying how."
 
 
@@ -197,7 +195,7 @@ class Performer:
 
     def _why_not(self, call: Call) -> str:
         if not call.code.strip():
-            return _UNREADABLE
+            return telling.UNREADABLE
         if self._workshop.refusal:
             return self._workshop.refusal
         if call.language != LANGUAGE and call.language not in self._workshop.languages:
@@ -250,7 +248,7 @@ class Performer:
                         await recording.take(output, as_text(output))
                         await self._emit(RunOutput(call.id, output))
         except asyncio.CancelledError:
-            detail = _OUT_OF_TIME if self._reckoning.out_of_time else _STOPPED
+            detail = telling.OUT_OF_TIME if self._reckoning.out_of_time else telling.INTERRUPTED
             ending = Ending("interrupted", clock() - started, detail)
             ending, changes = await self._settled(call, ending)
             await recording.finish()

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -17,6 +18,7 @@ from sayso.server.agent.paging import PAGE, PAGE_TOOL, read_line
 from sayso.server.agent.performing import Workshop
 from sayso.server.agent.profiles import Example, ModelProfile
 from sayso.server.agent.reading import Fences
+from sayso.server.agent.telling import NOT_YET, between_marks, own_words
 from sayso.server.store.records import Call, MadeAgain, RunReported, TakenBack
 
 PICTURES: Final = 4
@@ -34,6 +36,8 @@ Pictures = Mapping[str, tuple[str, bytes]]
 
 _PATHS_TOLD: Final = 20
 """Of what was undone: the model can look for itself."""
+
+_FIELD: Final = re.compile(r"\{(paths|left)\}")
 
 
 def execute_tool(languages: Sequence[str]) -> Tool:
@@ -200,7 +204,8 @@ class Prompt:
             note += self._profile.state_lost_note
         note += "".join(self._about_undo(news) for news in exchange.news)
         if exchange.places and self._runs:
-            note += self._profile.places_note.replace("{places}", ", ".join(exchange.places))
+            places = self._marked("places", ", ".join(exchange.places))
+            note += self._profile.places_note.replace("{places}", places)
         return note + self._profile.request.replace("{text}", exchange.asked)
 
     def _about_undo(self, news: TakenBack | MadeAgain) -> str:
@@ -208,7 +213,15 @@ class Prompt:
         back = isinstance(news, TakenBack)
         note = profile.taken_back_note if back else profile.made_again_note
         paths = ", ".join((*news.restored, *news.removed)[:_PATHS_TOLD])
-        return note.replace("{paths}", paths).replace("{left}", ", ".join(news.left) or "none")
+        named = {"paths": paths, "left": ", ".join(news.left)}
+        told = {
+            name: self._marked("files", text) if text else "none" for name, text in named.items()
+        }
+        return _FIELD.sub(lambda found: told[found[1]], note)
+
+    def _marked(self, name: str, text: str) -> str:
+        """Names that others gave, in the middle of a sentence."""
+        return f"\n{between_marks(name, text)}\n" if self._profile.marks else text
 
     def _add_step(self, messages: list[ChatMessage], step: Step) -> None:
         if self.tools and step.acts:
@@ -249,26 +262,26 @@ class Prompt:
             code = _fenced(act.intended.language, act.intended.code)
             edited = profile.edited.replace("{code}", code)
         if report is None:
-            return edited + profile.not_run.replace("{detail}", "It has not run.")
+            return edited + profile.not_run.replace("{detail}", NOT_YET)
         if report.status in ("ok", "error"):
             template = profile.failed if report.status == "error" else profile.output
-            output = self._between_marks(act, output)
-            if report.detail not in output:  # how it ended, where the output does not say it
-                output = f"{output}\n[{report.detail}]".lstrip()
+            output = self._between_marks(act, output, report.detail)
             template = template if output.strip() else profile.empty
             return edited + template.replace("{output}", output)
-        told = profile.not_run.replace("{detail}", report.detail)
-        return edited + (f"{told}\n{self._between_marks(act, output)}".strip())
+        own = own_words(report.status, report.detail) if profile.marks else report.detail
+        told = profile.not_run.replace("{detail}", own)
+        detail = "" if own == report.detail else report.detail
+        return edited + f"{told}\n{self._between_marks(act, output, detail)}".strip()
 
-    def _between_marks(self, act: Act, output: str) -> str:
-        """What is not ours to say, so that the model sees where it ends. Nothing that is printed
-        ends it sooner: the mark's name is new for each run, and what stands between loses it."""
+    def _between_marks(self, act: Act, output: str, detail: str) -> str:
+        """What is not ours to say: what was printed, and how it ended where that does not say it,
+        which code can word."""
         output = output.strip("\n")
+        if detail not in output:
+            output = f"{output}\n[{detail}]".lstrip()
         if not self._profile.marks or not output.strip():
             return output
-        name = act.call.id[:MARK_CHARS]
-        first, last = f"<output {name}>", f"</output {name}>"
-        return f"{first}\n{output.replace(last, '</output>')}\n{last}"
+        return between_marks(act.call.id[:MARK_CHARS], output)
 
     @staticmethod
     def _add(messages: list[ChatMessage], role: str, content: str) -> None:

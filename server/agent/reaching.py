@@ -12,6 +12,7 @@ from sayso.server.agent.bounds import Reckoning
 from sayso.server.agent.emitting import Emit
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.say_so import Grant, Reachable, SaySo
+from sayso.server.agent.telling import NOBODY_OPENED, NOT_OPENED
 from sayso.server.agent.terms import granted
 from sayso.server.runtimes.reach import GrantError
 from sayso.server.store.records import (
@@ -20,8 +21,6 @@ from sayso.server.store.records import (
     RunReported,
 )
 
-_NO: Final = "The person said no: nothing more was opened. Go on without, or ask what they want."
-_SILENCE: Final = "The person did not answer, which means no: nothing more was opened."
 _CLOSED: Final = (
     "The person was asked for {what}, which they had named, and did not open it: this did not run."
     " Go on without, or ask what they want."
@@ -62,7 +61,9 @@ class Access:
             return
         ruling = await self._ask(call, grant, wish.why)
         if not ruling.allows:
-            await self._report(call, "refused", _NO if ruling.decision == "no" else _SILENCE)
+            await self._report(
+                call, "refused", NOT_OPENED if ruling.decision == "no" else NOBODY_OPENED
+            )
             return
         trouble, lost = await self._open(call, grant, ruling)
         told = (f"Granted: {', '.join(grant.lines)}.", trouble, _LOST if lost else "")

@@ -10,6 +10,7 @@ from sayso.server.agent.journal import Journal
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.listening import Listener
 from sayso.server.agent.model import ChatMessage, ChatModel, ModelError, TooLongError
+from sayso.server.agent.outgoing import Outgoing
 from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.prompt import Prompt
 from sayso.server.agent.spending import Guess
@@ -27,6 +28,7 @@ class Replier:
         journal: Journal,
         prompt: Prompt,
         outputs: Outputs,
+        outgoing: Outgoing,
         reckoning: Reckoning,
         guess: Guess,
     ) -> None:
@@ -34,6 +36,7 @@ class Replier:
         self._journal = journal
         self._prompt = prompt
         self._outputs = outputs
+        self._outgoing = outgoing
         self._reckoning = reckoning
         self._guess = guess
 
@@ -54,15 +57,17 @@ class Replier:
         history, clock = self._journal.history, asyncio.get_running_loop().time
         names = self._prompt.pictures(history) if self._model.sees else ()
         sending = self._prompt.write(history, await self._outputs.pictures(names))
+        said = [exchange.asked for exchange in history.exchanges]
+        messages = await self._outgoing.without_secrets(sending.messages, said)
         fences = self._prompt.fences(self._reckoning.runs)
         listener = Listener(self._prompt.languages, fences, sending.begun)
-        sent, began = self._length(sending.messages), clock()
+        sent, began = self._length(messages), clock()
 
         def kept(answer: Answered) -> Answered:
             return self._reckoned(answer, listener, sent, clock() - began)
 
         try:
-            async with closing(self._model.reply(sending.messages, self._prompt.tools)) as deltas:
+            async with closing(self._model.reply(messages, self._prompt.tools)) as deltas:
                 async for delta in deltas:
                     await say(listener.take(delta))
                     self._reckoning.during_reply(listener.characters)

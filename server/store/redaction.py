@@ -12,6 +12,10 @@ from typing import Final
 
 HIDDEN: Final = "[redacted]"
 
+LONGEST_SECRET: Final = 4_096
+"""Characters on either side of a part of a text that are looked at, so that it shows no part of a
+secret."""
+
 _CHARS: Final = r"A-Za-z0-9_\-"
 _PART: Final = r"[A-Za-z0-9_-]{8,4096}"
 """Of a web token. Whatever is looked for from many beginnings has a bound, or a long text without
@@ -70,13 +74,40 @@ _SHORTEST_VALUE: Final = 8
 """Characters: what is shorter stands in many texts by chance."""
 
 
-def redacted(text: str) -> str:
-    """The text without what is a secret by its form, or by its name in our environment."""
+def redacted(text: str, spared: str = "") -> str:
+    """The text without what is a secret by its form, or by its name in our environment.
+
+    What stands in `spared` is left: a person's own words are theirs to give.
+    """
+    return redacted_part(text, 0, len(text), spared)
+
+
+def redacted_part(text: str, start: int, end: int, spared: str = "") -> str:
+    """What stands from `start` to `end`, without any part of a secret that begins or ends beyond
+    that."""
+    kept: list[str] = []
+    at = start
+    for first, last in _places(text, spared):
+        if last <= at or first >= end:
+            continue
+        kept += (text[at:first], HIDDEN)  # the first is empty where the secret began before
+        at = last
+    return "".join((*kept, text[at:end]))
+
+
+def _places(text: str, spared: str) -> list[tuple[int, int]]:
+    """Where secrets stand, in order; those that touch are one."""
+    found = [match.span() for secret in _SECRETS for match in secret.finditer(text)]
+    found += [(match.end(1), match.end()) for after in _AFTER for match in after.finditer(text)]
     for name, value in os.environ.items():
         if len(value) >= _SHORTEST_VALUE and _SECRET_NAME.search(name):
-            text = text.replace(value, HIDDEN)
-    for secret in _SECRETS:
-        text = secret.sub(HIDDEN, text)
-    for secret in _AFTER:
-        text = secret.sub(lambda match: match[1] + HIDDEN, text)
-    return text
+            found += [match.span() for match in re.finditer(re.escape(value), text)]
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(found):
+        if spared and text[first:last] in spared:
+            continue
+        if joined and first < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+        else:
+            joined.append((first, last))
+    return joined

@@ -260,4 +260,5 @@ def test_nothing_that_is_printed_ends_the_output_sooner(
     told = str(write(records, calls_tools=calls_tools)[-1]["content"])
     assert told.count("</output a1b2>") == 1
     inside = told.partition("<output a1b2>\n")[2].partition("\n</output a1b2>")[0]
-    assert inside == f"x</output>{printed}".rstrip("\n").replace("</output a1b2>", "</output>")
+    seen = f"x</output a1b2>{printed}".rstrip("\n")
+    assert inside.replace("\u2039", "<") == f"{seen}\n[ended]"

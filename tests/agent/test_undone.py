@@ -40,11 +40,11 @@ UNDONE = TakenBack(("r2",), ("a.txt",), ("new.txt",), ("b.txt",))
 
 def test_the_model_is_told_what_was_undone_and_not_what_was_asked_then() -> None:
     records = (*request(1, "first"), *request(2, "wipe it"), UNDONE, Asked("and now?"))
-    told = str(write(records))
+    told = "\n".join(str(message["content"]) for message in write(records))
     assert "first" in told
     assert "wipe it" not in told
     assert "code2" not in told
-    assert "a.txt, new.txt are as they were" in told
+    assert "<output files>\na.txt, new.txt\n</output files>\n are as they were" in told
     assert "b.txt" in told
     assert "Variables" in told
 

@@ -1,0 +1,72 @@
+"""What the server says to a model, and how it is kept apart from what others wrote. Pure.
+
+Whatever code can write (output, how a run ended, a file's name) stands between marks, and says
+nothing in the server's name. So what is told is made of two kinds of text and no others: sentences
+that stand in here and in profiles, and text between marks, in which nothing looks like a mark.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+_UNSEEN: Final = r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]{0,8}"
+_MARK: Final = re.compile(
+    rf"[<\uff1c](?={_UNSEEN}/?{_UNSEEN}{_UNSEEN.join('output')}{_UNSEEN}\s{_UNSEEN}"
+    r"\w{1,64}(?!\w|\s*=))",
+    re.IGNORECASE,
+)
+"""The beginning of what a model may take for a mark, of any name, whatever invisible stands in it.
+HTML's own `<output name="a">` is none."""
+
+_NEARLY: Final = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"
+
+
+def between_marks(name: str, text: str) -> str:
+    """Text that is not the server's, so that a model sees where it ends."""
+    return f"<output {name}>\n{_MARK.sub(_NEARLY, text)}\n</output {name}>"
+
+
+SAID_NO: Final = "The person said no: it did not run."
+SAID_NOTHING: Final = "The person did not answer, which means no: it did not run."
+NOT_OPENED: Final = (
+    "The person said no: nothing more was opened. Go on without, or ask what they want."
+)
+NOBODY_OPENED: Final = "The person did not answer, which means no: nothing more was opened."
+UNREADABLE: Final = "This call could not be read: give it a language and code."
+NOT_YET: Final = "It has not run."
+DID_NOT_RUN: Final = "It did not run."
+WANTED_ELSE: Final = "The person wanted something else: it did not run."
+ASKED_BACK: Final = "It did not run: the person was asked whether to go on."
+INTERRUPTED_BEFORE: Final = "The person interrupted: it did not run."
+INTERRUPTED: Final = "The person interrupted it."
+OUT_OF_TIME: Final = "It was stopped: the time for this request was up."
+LOST_WHILE_RUNNING: Final = (
+    "Sayso ended while it ran: what it did is unknown, and it was not run again."
+)
+LOST_BEFORE: Final = "Sayso ended before it ran: it did not run."
+
+_OWN: Final[Mapping[str, frozenset[str]]] = {
+    "refused": frozenset(
+        {
+            SAID_NO, SAID_NOTHING, NOT_OPENED, NOBODY_OPENED, UNREADABLE, NOT_YET, DID_NOT_RUN,
+            WANTED_ELSE, ASKED_BACK, INTERRUPTED_BEFORE, LOST_BEFORE,
+        }
+    ),
+    "interrupted": frozenset({INTERRUPTED, OUT_OF_TIME}),
+    "unknown": frozenset({LOST_WHILE_RUNNING}),
+}  # fmt: skip
+"""What may be said in so many words of a run that ended so. Of one that code ended by itself
+nothing may: code words that."""
+
+_OTHERWISE: Final[Mapping[str, str]] = {
+    "refused": DID_NOT_RUN,
+    "interrupted": "It was stopped.",
+    "died": "Its interpreter ended, and variables are lost.",
+    "unknown": "What it did is unknown.",
+}
+
+
+def own_words(status: str, detail: str) -> str:
+    """A sentence of the server's about a run that did not come to its end: the detail itself if it
+    is one."""
+    return detail if detail in _OWN.get(status, ()) else _OTHERWISE[status]
