@@ -40,6 +40,8 @@ MESSAGES = 1_000_000
 FRAME_BYTES = 200 * 2**20
 PIECE = 65_536
 AT_A_TIME = 1_000
+PING_BYTES = 125
+"""The longest that there is."""
 DRIP_S = 0.2
 SLOW_AT_ONCE = 4
 """Of each kind of endless handshake."""
@@ -74,6 +76,9 @@ def _attacks(messages: int, frame_bytes: int) -> Iterator[Mapping[str, Attack]]:
     yield {"endless fragments": _pouring(_fragments(frame_bytes), 1009)}
     ping = encode(Envelope(m.Ping(1)))
     yield {"endless messages": _pouring(_messages(ping, messages), 4429)}
+    pings = frame(9, bytes(PING_BYTES)) * AT_A_TIME
+    yield {"endless pings": _pouring((pings for _ in range(messages // AT_A_TIME)), 4429)}
+    yield {"endless pings, and nothing is read": _deaf(pings)}
     yield {"endless garbage": _pouring(_messages("{", messages), 1007)}
     yield {"endless mistakes": _pouring(_messages('{"t":"listen.stop"}', messages), 1008)}
     dripping = [bytes([letter]) for letter in b"GET /ws HTTP/1.1\r\nX: " + b"y" * 60]
@@ -109,6 +114,20 @@ def _pouring(pieces: Iterable[bytes], code: int) -> Attack:
                 pouring.cancel()
                 await asyncio.gather(pouring, return_exceptions=True)
             return client.close_code == code
+
+    return _in_time(attack)
+
+
+def _deaf(sent: bytes) -> Attack:
+    """A client that was welcomed pours, and takes none of the answers."""
+
+    async def attack(house: House) -> bool:
+        async with _line(house) as (reader, writer):
+            client = ClientProtocol(parse_uri(house.url))
+            await _be_welcomed(client, reader, writer)
+            while True:
+                writer.write(sent)
+                await writer.drain()
 
     return _in_time(attack)
 

@@ -54,6 +54,10 @@ class Limits:
     flood_s: float = 2.0
     """Seconds of messages without a pause, after that burst, that end a connection: two hundred
     more, when no client has anything left to say."""
+    control_burst: int = 100
+    """WebSocket pings and pongs of a client that are read at once; the signs of life of minutes."""
+    control_a_second: float = 10.0
+    """Of these in the long run. More end the connection: nobody needs more than one a second."""
     requests_a_minute: int = 30
     """Requests of a paired device: nobody asks more. Programs of this machine are their owner's
     own, and not counted."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 from websockets.asyncio.server import ServerConnection
 
+from sayso.server.gateway.bounded import BoundedConnection
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.line import tend
 
@@ -73,11 +74,10 @@ class Strangers:
             self._here.pop(_address(one.peer), None)
 
 
-class Guest(ServerConnection):
+class Guest(BoundedConnection):
     """A connection that can be read; among the strangers until it is known or gone."""
 
     strangers: ClassVar[Strangers]
-    limits: ClassVar[Limits]
     peer: Peer = None
     came_at = 0.0
     gives_way = True
@@ -99,7 +99,7 @@ class Guest(ServerConnection):
             self._deadline.cancel()
 
     def turn_away(self) -> None:
-        self.transport.abort()
+        self.cut()
 
     def _too_late(self) -> None:
         if self.request is None:

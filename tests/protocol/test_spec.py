@@ -195,6 +195,7 @@ def test_the_bounds_are_those_of_the_code() -> None:
         "unacknowledged": limits.vanished_s,
         "sound": limits.sound_pace,
         "messages of a client": limits.messages_a_second,
+        "WebSocket pings and pongs of a client": limits.control_a_second,
         "requests of a paired device": limits.requests_a_minute,
         "sign of life": limits.ping_s,
         "utterance": timing.UTTERANCE_CAP_S,
