@@ -145,19 +145,44 @@ fail_step() {
 
 # ── What pip cannot bring ────────────────────────────────────────────────────────────────────────
 
+# What tests look with, besides what Sayso itself needs: a program, and the Debian packages that bring it.
+FOR_TESTS="gcc:gcc,libc6-dev zsh:zsh curl:curl pulseaudio:pulseaudio pactl:pulseaudio-utils Xvfb:xvfb
+    dbus-daemon:dbus ssh-agent:openssh-client systemd-analyze:systemd"
+FOR_LARGE_PROOFS="chromium:chromium debootstrap:debootstrap"
+
+# usage: missing_packages run|test|thorough
 # Prints the Debian packages that this machine lacks, on one line. On macOS their parts come with pip or the system.
 missing_packages() {
     [ "$(uname -s)" = Linux ] || return 0
-    local missing=""
+    local purpose="$1" missing="" parts="" part
     has_library libportaudio.so.2 || missing="$missing libportaudio2"
     has_library libgomp.so.1 || missing="$missing libgomp1"
-    command -v bwrap >/dev/null || missing="$missing bubblewrap"
-    command -v node >/dev/null || missing="$missing nodejs"
+    has_program bwrap || missing="$missing bubblewrap"
+    has_program node || missing="$missing nodejs"
     if ! find_uv >/dev/null && [ ! -x "$VENV/bin/python" ] && need_python &&
         ! "$PYTHON_FOUND" -c 'import ensurepip, venv' 2>/dev/null; then
         missing="$missing python3-venv"
     fi
+    if [ "$purpose" != run ]; then
+        parts="$FOR_TESTS"
+        has_sound_plugin || missing="$missing libasound2-plugins"
+    fi
+    if [ "$purpose" = thorough ]; then parts="$parts $FOR_LARGE_PROOFS"; fi
+    for part in $parts; do
+        has_program "${part%%:*}" || missing="$missing $(printf '%s' "${part#*:}" | tr ',' ' ')"
+    done
     printf '%s' "${missing# }"
+}
+
+# Some lie where root alone looks.
+has_program() { (PATH="$PATH:/usr/sbin:/sbin" && command -v "$1" >/dev/null); }
+
+has_sound_plugin() {
+    local plugin
+    for plugin in /usr/lib*/alsa-lib/libasound_module_pcm_pulse.so /usr/lib/*/alsa-lib/libasound_module_pcm_pulse.so; do
+        if [ -e "$plugin" ]; then return 0; fi
+    done
+    return 1
 }
 
 has_library() {
@@ -169,7 +194,7 @@ has_library() {
 }
 
 explain_packages() {
-    local package
+    local package others=""
     for package in "$@"; do
         case "$package" in
             libportaudio2) say "  libportaudio2  the microphone and the loudspeaker of this machine" ;;
@@ -177,22 +202,18 @@ explain_packages() {
             bubblewrap) say "  bubblewrap     the stronger of the two sandboxes in which code runs" ;;
             nodejs) say "  nodejs         JavaScript beside Python" ;;
             python3-venv) say "  python3-venv   Python environments (needed, unless uv is there)" ;;
+            *) others="$others $package" ;;
         esac
     done
+    if [ -n "$others" ]; then say "  what tests look with, and some are left out without:$others"; fi
 }
 
-# Says what is missing and how to get it; the scripts go on without it.
-tell_missing() {
-    local missing
-    missing="$(missing_packages)"
-    if [ -n "$missing" ]; then say "Not on this machine: sudo apt install $missing"; fi
-}
-
+# usage: offer_packages run|test|thorough
 # Offers to install what is missing: by itself as root, after a yes on a terminal, else it only says how.
 # Asked once: the same answer is not asked for at each start.
 offer_packages() {
-    local missing asked="$ROOT/.house/asked-for-packages" as_root="env" answer
-    missing="$(missing_packages)"
+    local missing asked="$ROOT/.house/asked-for-packages-to-$1" as_root="env" answer
+    missing="$(missing_packages "$1")"
     if [ -z "$missing" ]; then return 0; fi
     if ! command -v apt-get >/dev/null; then
         say "Not on this machine (these are Debian's names; your package manager has them too): $missing"
@@ -202,7 +223,10 @@ offer_packages() {
         say "Not on this machine: sudo apt install $missing"
         return 0
     fi
-    say "Some parts of Sayso need Debian packages that are not on this machine:"
+    case "$1" in
+        run) say "Some parts of Sayso need Debian packages that are not on this machine:" ;;
+        *) say "Some tests need Debian packages that are not on this machine:" ;;
+    esac
     # shellcheck disable=SC2086  # a list of names
     explain_packages $missing
     if [ "$(id -u)" -ne 0 ]; then

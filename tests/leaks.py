@@ -62,6 +62,11 @@ def left_processes(before: frozenset[int], mark: str) -> list[Process]:
     ]
 
 
+def alive(pids: Iterable[int]) -> list[Process]:
+    """Which of these processes there are, the dead that nobody has collected left out."""
+    return list(_look_at(pids))
+
+
 def wait_for_processes(before: frozenset[int], mark: str) -> list[Process]:
     """What is left after those that are ending had their time."""
     deadline = time.monotonic() + PROCESSES_GRACE_S

@@ -4,8 +4,10 @@ Where that is missing the test is left out and says why. Where `SAYSO_TEST_EVERY
 the machine that decides, nothing is left out: there it fails.
 """
 
+import ctypes
 import os
 import shutil
+import sys
 from typing import NoReturn
 
 import pytest
@@ -22,11 +24,22 @@ def lacking(what: str) -> NoReturn:
 
 
 def needed(program: str, package: str = "") -> str:
-    """Where a program lies; `package` is Debian's, if it has another name."""
-    place = shutil.which(program)
+    """Where a program lies, or a library of Linux; `package` is Debian's, if it has another
+    name."""
+    place = _library(program) if ".so" in program else shutil.which(program)
     if place is None:
         lacking(f"{program} is missing: sudo apt install {package or program}")
     return place
+
+
+def _library(name: str) -> str | None:
+    """Its name, if programs can load it; elsewhere what needs it brings it along."""
+    if sys.platform == "linux":
+        try:
+            ctypes.CDLL(name)
+        except OSError:
+            return None
+    return name
 
 
 def has(program: str, package: str = "") -> bool:

@@ -35,6 +35,9 @@ TAIL_BYTES = 4_096
 LONGEST_COMPLAINT = 200
 """Characters of a complaint that fit a sentence."""
 
+OPENMP = "libgomp.so"
+"""The one library of the system that the engine needs; pip cannot bring it."""
+
 STAMP = re.compile(r"^[\d.]+ [A-Z] ")
 """Time and level before each of the engine's lines."""
 
@@ -166,6 +169,11 @@ class Engine:
     def _trouble(self, trouble: str, detail: str) -> str:
         install = f"`{install_command('xllamacpp', '--upgrade')}`"
         match trouble:
+            case "no engine" if OPENMP in detail:
+                return (
+                    f"The embedded language model's engine lacks a library of the system"
+                    f" ({detail}); run `sudo apt install libgomp1` and start Sayso again."
+                )
             case "no engine":
                 return (
                     f"The embedded language model's engine is not installed ({detail}); "

@@ -26,20 +26,19 @@ from sayso.server.agent.pocket import (
     introduction,
     sensible_threads,
 )
+from tests import leaks
 from tests.agent.model_servers import model_server
 
 SOON = 20.0
 """Seconds that anything here may take on a busy machine; it takes a fraction of one."""
 
 
+with_its_engine = pytest.mark.needs("libgomp.so.1", "libgomp1")
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 
 def is_running(pid: int) -> bool:
-    state = subprocess.run(
-        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
-    ).stdout.strip()
-    return bool(state) and not state.startswith("Z")
+    return any(process.pid == pid for process in leaks.alive([pid]))
 
 
 async def until_ended(pid: int) -> None:
@@ -93,6 +92,7 @@ async def chat(endpoint: Endpoint, text: str) -> Answer:
 # --- the real engine ---
 
 
+@with_its_engine
 async def test_it_answers_on_the_openai_wire(weights: Path) -> None:
     async with Pocket(weights) as pocket:
         answer = await chat(await pocket.ready(), "What is the capital of France?")
@@ -103,6 +103,7 @@ async def test_it_answers_on_the_openai_wire(weights: Path) -> None:
     assert record["choices"][0]["message"]["content"].strip()
 
 
+@with_its_engine
 async def test_it_answers_nobody_without_the_key_and_no_page_of_a_browser(weights: Path) -> None:
     async with Pocket(weights) as pocket:
         endpoint = await pocket.ready()
@@ -125,6 +126,7 @@ def _assert_preflight_is_refused(url: str) -> None:
         assert answer.headers.get("Access-Control-Allow-Origin", "") == ""
 
 
+@with_its_engine
 @linux_only
 async def test_its_key_is_on_no_command_line_and_in_no_environment(
     weights: Path, monkeypatch: pytest.MonkeyPatch
@@ -140,6 +142,7 @@ async def test_its_key_is_on_no_command_line_and_in_no_environment(
     assert endpoint.api_key not in repr(endpoint)
 
 
+@with_its_engine
 @linux_only
 async def test_it_listens_on_loopback_alone(weights: Path) -> None:
     async with Pocket(weights) as pocket:
@@ -149,6 +152,7 @@ async def test_it_listens_on_loopback_alone(weights: Path) -> None:
         assert listening_on(port) == ["0100007F"]
 
 
+@with_its_engine
 async def test_it_is_started_again_when_it_dies_with_another_key(weights: Path) -> None:
     async with Pocket(weights) as pocket:
         before = await pocket.ready()
@@ -159,6 +163,7 @@ async def test_it_is_started_again_when_it_dies_with_another_key(weights: Path) 
     assert answer.status == 200
 
 
+@with_its_engine
 async def test_it_ends_with_its_pocket_even_while_it_loads(weights: Path) -> None:
     async with Pocket(weights) as pocket:
         await pocket.ready()
@@ -177,6 +182,7 @@ async def test_it_ends_with_its_pocket_even_while_it_loads(weights: Path) -> Non
         await waiting
 
 
+@with_its_engine
 async def test_it_ends_with_its_parent_however_that_dies(weights: Path) -> None:
     script = textwrap.dedent(f"""
         import asyncio
@@ -204,6 +210,7 @@ async def test_it_ends_with_its_parent_however_that_dies(weights: Path) -> None:
     await until_ended(engine)
 
 
+@with_its_engine
 def test_the_end_of_its_input_ends_it_where_the_kernel_does_not(weights: Path) -> None:
     orders = {
         "weights": str(weights),
@@ -252,6 +259,7 @@ class Connected:
         yield TextDelta(self._endpoint.api_base)
 
 
+@with_its_engine
 async def test_the_model_finds_the_engine_again_after_a_restart(weights: Path) -> None:
     connected: list[Endpoint] = []
 

@@ -25,6 +25,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     return write
 
 
+@pytest.mark.needs("libgomp.so.1", "libgomp1")
 @pytest.mark.parametrize("content", [None, b"no weights at all"])
 async def test_weights_that_are_none_are_told_in_a_sentence(
     tmp_path: Path, content: bytes | None
@@ -59,6 +60,17 @@ async def test_a_missing_engine_is_told_with_the_command_that_installs_it(
     assert f"`{install_command('xllamacpp', '--upgrade')}`" in sentence
 
 
+async def test_a_library_that_the_engine_lacks_is_told_with_the_package_that_brings_it(
+    engine: Engine, weights: Path
+) -> None:
+    engine("raise ImportError('libgomp.so.1: cannot open shared object file')")
+
+    sentence = await refusal(weights)
+
+    assert "lacks a library of the system (libgomp.so.1:" in sentence
+    assert "`sudo apt install libgomp1`" in sentence
+
+
 async def test_an_engine_of_another_version_is_told(engine: Engine, weights: Path) -> None:
     engine("class CommonParams:\n    __slots__ = ()\n")
 
@@ -74,6 +86,7 @@ async def test_a_processor_that_cannot_run_it_is_told(engine: Engine, weights: P
 OPEN_ENGINE = """
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 from types import SimpleNamespace
 
 class CommonParams(SimpleNamespace):
@@ -88,6 +101,8 @@ class Handler(BaseHTTPRequestHandler):
         {header}
         self.end_headers()
     def log_message(self, *_): pass
+
+ThreadingHTTPServer.server_bind = TCPServer.server_bind  # asks nobody for the address's name
 
 class Server:
     def __init__(self, parameters):

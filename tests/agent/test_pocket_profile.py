@@ -10,7 +10,11 @@ from sayso.server.agent.profiles import profile
 from sayso.server.models.starters import locate, starter
 from tests.agent.conftest import House
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(120),
+    pytest.mark.needs("libgomp.so.1", "libgomp1"),
+]
 
 COMPUTED = {
     "What is 239 times 43?": "10277",

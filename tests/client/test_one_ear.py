@@ -44,6 +44,7 @@ def test_a_home_that_cannot_be_written_keeps_nobody_from_listening(tmp_path: Pat
     claim(Home(below_a_file, below_a_file, below_a_file), "default")
 
 
+@pytest.mark.needs("libportaudio.so.2", "libportaudio2")
 async def test_a_device_without_a_screen_does_not_listen_beside_another_client() -> None:
     claim(Home.find(), "default")
     ended = await sayso("talk", "--headless", "--hands-free")

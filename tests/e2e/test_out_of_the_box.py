@@ -7,7 +7,11 @@ import pytest
 from tests.e2e.speech import Voice
 from tests.rig import Server
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(180),
+    pytest.mark.needs("libgomp.so.1", "libgomp1"),
+]
 
 
 def test_the_pocket_model_computes_by_running_code(home: Path) -> None:

@@ -168,3 +168,43 @@ def test_ctrl_c_ends_a_step_with_all_that_it_started(tmp_path: Path) -> None:
     program = "(sleep 0.5; kill -INT $$) &\nstep 'Endless' bash -c 'sleep 73 & wait'"
     assert run_bash(program, tmp_path).returncode == 130
     assert leaks.wait_for_processes(before, "sleep 73") == []
+
+
+BARE = "has_program() { false; }; has_library() { false; }; has_sound_plugin() { false; }\n"
+"""A machine that has nothing."""
+
+
+def test_the_machine_that_decides_has_all_that_tests_look_with(tmp_path: Path) -> None:
+    missing = run_bash(BARE + "missing_packages thorough", tmp_path).stdout.split()
+    decides = (ROOT / ".ci/run").read_text().partition('PACKAGES="')[2].partition('"')[0].split()
+    assert set(missing) <= set(decides)
+
+
+def test_root_gets_the_packages_that_tests_look_with(tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name, does in (
+        ("id", "echo 0"),
+        ("uname", "echo Linux"),
+        ("apt-get", f'echo "$*" >>{tmp_path}/got'),
+    ):
+        (tools / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tools / name).chmod(0o755)
+    run = run_bash(f'PATH="{tools}:$PATH"\n{BARE}offer_packages test', tmp_path)
+    assert "Some tests need Debian packages" in run.stdout
+    assert "  libgomp1       the language model that comes with Sayso\n" in run.stdout
+    update, install = (tmp_path / "got").read_text().splitlines()
+    assert update.startswith("update")
+    assert {"libgomp1", "libportaudio2", "bubblewrap", "gcc", "zsh"} <= set(install.split())
+    assert "chromium" not in install
+
+
+def test_who_is_not_root_is_told_how_to_get_them_and_goes_on(tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name, does in (("id", "echo 1000"), ("uname", "echo Linux"), ("apt-get", "exit 1")):
+        (tools / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tools / name).chmod(0o755)
+    run = run_bash(f'PATH="{tools}:$PATH"\n{BARE}offer_packages test', tmp_path)
+    assert run.returncode == 0
+    assert run.stdout.splitlines()[-1].startswith("Get them with: sudo apt install libportaudio2")

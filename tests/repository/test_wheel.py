@@ -18,7 +18,9 @@ from tests.repository.tree import ROOMS, ROOT, copy, files
 
 pytestmark = pytest.mark.slow
 
-CLIENT_IMPORT_MS = 150
+CLIENT_IMPORTS = 3.5
+"""So many times the work of importing what speaks WebSockets; it takes a good two. How long a start
+takes is measured by `scripts/bench clients`."""
 CLIENT_MEMORY_MB = 70
 TRIES = 7
 """The best of several tells what the code costs."""
@@ -26,15 +28,17 @@ TRIES = 7
 WEIGH = r"""
 import json, re, resource, sys, time
 from pathlib import Path
-started = time.process_time()  # a busy machine takes longer, and works no more
+started = time.process_time()  # a busy machine takes longer, and works hardly more
+import asyncio, websockets.asyncio.client
+needed = time.process_time() - started
 import sayso.client, sayso.client.command, sayso.client.commands.talk
-milliseconds = (time.process_time() - started) * 1000
+whole = time.process_time() - started
 if sys.platform == "darwin":
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 else:  # where a process inherits that figure from the one that started it
     status = Path("/proc/self/status").read_text()
     megabytes = int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024 / 1e6
-print(json.dumps({"ms": milliseconds, "mb": megabytes, "modules": sorted(sys.modules)}))
+print(json.dumps({"times": whole / needed, "mb": megabytes, "modules": sorted(sys.modules)}))
 """
 
 
@@ -156,7 +160,7 @@ def test_a_client_starts_light(client: Path) -> None:
         json.loads(subprocess.run([client, "-c", WEIGH], capture_output=True, check=True).stdout)
         for _ in range(TRIES)
     ]
-    assert min(weight["ms"] for weight in weights) <= CLIENT_IMPORT_MS
+    assert min(weight["times"] for weight in weights) <= CLIENT_IMPORTS
     assert max(weight["mb"] for weight in weights) <= CLIENT_MEMORY_MB
     loaded = {name.partition(".")[0] for name in weights[0]["modules"]}
     assert not any(name.startswith("sayso.server") for name in weights[0]["modules"])

@@ -106,6 +106,20 @@ def no_namespaces() -> str:
     return f"bwrap cannot work here ({done.stderr.strip()})" if done.returncode else ""
 
 
+_VIEW = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+failed = libc.unshare(0x20000 | (0x10000000 if os.geteuid() else 0))
+sys.exit(failed or libc.mount(None, b"/", None, 0x44000, None))
+"""
+
+
+@functools.cache
+def makes_views() -> bool:
+    """Whether this machine gives a process of ours a view of the file system of its own."""
+    return not subprocess.run([sys.executable, "-I", "-S", "-c", _VIEW], check=False).returncode
+
+
 def needed_sandbox(kind: Kind) -> Sandbox:
     """The sandbox of a kind; without it there is no test."""
     found = sandbox_of(kind)

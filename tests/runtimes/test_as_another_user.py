@@ -61,6 +61,7 @@ async def test_all_holds_for_an_ordinary_user_too(
         env={
             **os.environ,
             "HOME": "/nonexistent",
+            "LOGNAME": "nobody",
             "SAYSO_TEST_HOME": str(lent_home().data),
             "PYTHONDONTWRITEBYTECODE": "1",
         },
@@ -79,7 +80,11 @@ def as_nobody(command: list[str], needed: list[Path]) -> list[str]:
     views = {path for path in views if not views.intersection(path.parents)}
     enter = Steps(role="enter", argv=command, user=NOBODY, folder=str(ROOT))
     stage = Steps(
-        role="stage", argv=launch(enter), user=NOBODY, views=sorted(str(path) for path in views)
+        role="stage",
+        argv=launch(enter),
+        user=NOBODY,
+        views=sorted(str(path) for path in views),
+        reached=[str(path) for path in needed],
     )
     return launch(stage)
 

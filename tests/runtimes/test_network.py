@@ -192,7 +192,7 @@ def test_public_addresses(address: str) -> None:
     assert is_public(address)
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "::1"])
+@pytest.mark.parametrize("host", ["localhost", "LocalHost.", "db.localhost", "127.0.0.1", "::1"])
 async def test_names_of_this_machine_are_never_found(host: str) -> None:
     with pytest.raises(Unreachable):
         await PublicAddresses().find(host, 80)

@@ -41,6 +41,7 @@ def finding(part: str) -> Finding:
     return found
 
 
+@pytest.mark.needs("libgomp.so.1", "libgomp1")
 def test_a_fresh_machine_is_well_but_for_what_the_first_start_makes() -> None:
     found = {finding.part: finding.state for finding in examination.examine()}
 
@@ -130,6 +131,7 @@ def test_damaged_weights_are_told_with_the_command(monkeypatch: pytest.MonkeyPat
     assert finding("language model").state == "bad"
 
 
+@pytest.mark.needs("libgomp.so.1", "libgomp1")
 def test_a_pocket_model_comes_with_the_way_to_a_better_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

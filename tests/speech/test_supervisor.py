@@ -4,7 +4,6 @@ import asyncio
 import errno
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -16,6 +15,7 @@ import pytest
 from sayso.server.speech.errors import ModelBroken, WorkerFailed
 from sayso.server.speech.supervisor import Supervisor, WorkerLost
 from sayso.server.speech.worker_wire import Note
+from tests import leaks
 
 LONG = 20.0
 """Seconds that nothing here takes, unless it hangs."""
@@ -202,9 +202,9 @@ async def test_closed_at_any_moment_of_its_start_it_leaves_no_process() -> None:
         await asyncio.gather(starting, return_exceptions=True)
 
 
-def _children() -> list[str]:
-    asked = ("pgrep", "-P", str(os.getpid()), "-f", "odd_worker")
-    return subprocess.run(asked, capture_output=True, check=False, text=True).stdout.split()
+def _children() -> set[int]:
+    running = leaks.left_processes(frozenset(), "odd_worker")
+    return {each.pid for each in running if each.parent == os.getpid()}
 
 
 async def test_ctrl_c_in_the_terminal_is_not_for_it(worker: Supervisor) -> None:

@@ -26,7 +26,12 @@ async def test_all_is_taken_back_for_an_ordinary_user_too() -> None:
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
-        env={**os.environ, "HOME": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"},
+        env={
+            **os.environ,
+            "HOME": "/nonexistent",
+            "LOGNAME": "nobody",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
     )
     assert process.stdin
     assert process.stdout

@@ -63,6 +63,10 @@ def test_the_pages_modules_keep_to_the_protocol(node: str, web: Path) -> None:
 
 def test_the_page_keeps_all_its_files_for_the_time_without_a_network() -> None:
     shell = (ROOT / "client" / "web" / "sw.js").read_text()
-    files = {path.name for path in (ROOT / "client" / "web").iterdir() if path.suffix != ".py"}
+    files = {
+        path.name
+        for path in (ROOT / "client" / "web").iterdir()
+        if path.is_file() and path.suffix != ".py"
+    }
     own = {"sw.js", "index.html", "py.typed"}
     assert {name for name in files - own if f'"{name}"' not in shell} == set()

@@ -63,6 +63,8 @@ class PublicAddresses:
         self._routes = routes or KernelRoutes()
 
     async def find(self, host: str, port: int) -> Sequence[str]:
+        if f".{host}".rstrip(".").lower().endswith(".localhost"):
+            raise Unreachable(f"{host} is this machine, which is never reached")
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(LOOKUP_S):

@@ -287,7 +287,7 @@ def _set_attributes(
     fcntl.ioctl(charge.listener, _STILL_THERE, struct.pack("=Q", identity))
     file = _open(pid, folder, path, flag)
     try:
-        _check(charge, file)
+        _check(charge, pid, file)
         named = f"/proc/self/fd/{file}"
         if "chmod" in call:
             os.chmod(named, arguments[1] & _MODE)  # noqa: PTH101 - through the handle
@@ -311,9 +311,12 @@ def _open(pid: int, folder: int, path: str, flag: int) -> int:
     return os.open(meant, handle)
 
 
-def _check(charge: Charge, file: int) -> None:
+def _check(charge: Charge, pid: int, file: int) -> None:
     """Refuse what lies out of reach, wherever links led to, and what the code does not own."""
-    place = Path(os.readlink(f"/proc/self/fd/{file}"))  # noqa: PTH115 - no path, but a handle
+    # In a changed root its own view of the file system is told with what leads to that root.
+    root = Path(f"/proc/{pid}/root").readlink()
+    seen = Path(os.readlink(f"/proc/self/fd/{file}"))  # noqa: PTH115 - no path, but a handle
+    place = Path("/", seen.relative_to(root))
     if not any(place.is_relative_to(folder) for folder in charge.folders):
         raise PermissionError(errno.EPERM, "out of reach")
     if charge.user >= 0 and os.fstat(file).st_uid != charge.user:
