@@ -62,7 +62,7 @@ async def endure(seed: int, requests: int) -> Toll:
             household(
                 folder,
                 model=Doer(),
-                workshop=lambda place, reach: Workshop(place, kernels, report, reach),
+                workshop=lambda place, reach, _: Workshop(place, kernels, report, reach),
             )
         )
         proxy = await stack.enter_async_context(FaultProxy(faults(seed, MOST_BYTES)))

@@ -14,6 +14,7 @@ from bench.cells import WARM_S
 from sayso.protocol import messages as m
 from sayso.server.agent.model import ChatMessage
 from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.runtimes.identity import Identity
 from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
@@ -59,7 +60,7 @@ async def first_outputs(
     """Milliseconds, of so many new conversations."""
     report = SandboxReport(True, sandbox.kind, sandbox=sandbox)
 
-    def workshop(place: Path, reach: Reach) -> Workshop:
+    def workshop(place: Path, reach: Reach, _: Identity | None) -> Workshop:
         return Workshop(place, environment, report, reach)
 
     times = []

@@ -100,7 +100,7 @@ async def _at_home(stack: AsyncExitStack, folder: Path) -> Sequence["Person"]:
             model=Mind(),
             ears=Ears(),
             voice=Voice(character=CHARACTER_S, takes=0.0),
-            workshop=lambda place, reach: Workshop(place, kernels, report, reach),
+            workshop=lambda place, reach, _: Workshop(place, kernels, report, reach),
         )
     )
     devices = Devices(folder / "devices.json")

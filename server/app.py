@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
@@ -24,6 +25,7 @@ from sayso.server.network import Network
 from sayso.server.parts import Builder
 from sayso.server.preferences import Preferences
 from sayso.server.readiness import prepare
+from sayso.server.runtimes.own_places import name_also
 from sayso.server.seat import Seat
 from sayso.server.senses import Senses
 from sayso.server.settings import Settings
@@ -32,7 +34,7 @@ from sayso.server.slash.commands import Commands
 from sayso.server.slash.shipped import SHIPPED
 from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
-from sayso.server.standing import StandingGrants, policy_of
+from sayso.server.standing import StandingGrants, loaded_files, policy_of
 from sayso.server.steady import end, keep_for_good
 from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
@@ -121,6 +123,7 @@ class App:
 
     async def start(self) -> None:
         """Build all parts side by side; returns when it is ready to hear."""
+        name_also(loaded_files(self._settings, Path.cwd()))
         event_log = await self._open_log()
         recognizer, voices, mind, ground, instinct = await asyncio.gather(
             self._senses.hearing(),

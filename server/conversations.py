@@ -10,8 +10,10 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 
+from sayso.server.agent.terms import seen_at
 from sayso.server.conversation import Conversation as TurnConversation
 from sayso.server.forgetting import NotForgotten
 from sayso.server.furnishing import Furnished
@@ -126,7 +128,8 @@ class Conversations:
         number, unique = 2, stem
         while unique in taken:
             unique, number = f"{stem}-{number}", number + 1
-        return await self._begin(unique, ConversationBegan(name, person, workspace))
+        seen = await asyncio.to_thread(seen_at, Path(workspace)) if workspace else ()
+        return await self._begin(unique, ConversationBegan(name, person, workspace, seen))
 
     async def rename(self, conversation: str, name: str) -> None:
         """Call it so from now on."""

@@ -16,6 +16,7 @@ from sayso.server.agent.loop import Agent
 from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.say_so import SaySo
 from sayso.server.agent.spending import DayBook, DayBounds, Used
+from sayso.server.agent.terms import identity_in, seen_at, taken_back
 from sayso.server.conversation import Conversation
 from sayso.server.instinct import Instinct
 from sayso.server.memory import MB, Memory
@@ -23,6 +24,7 @@ from sayso.server.parts import Mind
 from sayso.server.policy.judging import Policy
 from sayso.server.preferences import Preferences
 from sayso.server.reflexes.undoing import UndoAnswers
+from sayso.server.runtimes.identity import NOWHERE, Identity
 from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.workshop import Workshop
 from sayso.server.settings import Settings
@@ -60,8 +62,8 @@ class Shared:
     instinct: Instinct
     preferences: Preferences
     day: DayBook
-    workshop: Callable[[Path, Reach], Workshop]
-    """Sets up a place for code to run in a folder."""
+    workshop: Callable[[Path, Reach, Identity | None], Workshop]
+    """Sets up a place for code to run in a folder, by which that is recognised."""
     policy: Policy = field(default_factory=Policy)
     standing: StandingGrants | None = None
     watch: Callable[[Effect], None] = lambda _: None
@@ -89,7 +91,7 @@ class Furnished:
         agent: Agent,
         journal: Journal,
         workshop: Workshop,
-        make_workshop: Callable[[Path], Workshop],
+        make_workshop: Callable[[records.Conversation], Workshop],
         memory: Memory,
         of_undoing: UndoAnswers,
     ) -> None:
@@ -142,22 +144,23 @@ class Furnished:
     async def renew(self) -> None:
         """New interpreters: nothing that code left in them remains."""
         self.agent.say_so.forget()
-        await self._set_up(Path(self.workshop.where))
+        await self._set_up()
 
     async def work_in(self, folder: Path | None, by: str) -> None:
         """Let code run in another folder; without one, in the conversation's own. What runs is
         stopped, and variables are gone. Raises StoreError.
         """
         await self.conversation.rest()
-        chosen = WorkspaceChosen(str(folder) if folder else "", by)
+        seen = await asyncio.to_thread(seen_at, folder) if folder else ()
+        chosen = WorkspaceChosen(str(folder) if folder else "", by, seen)
         await self.journal.note("person", chosen)
-        self.about = replace(self.about, workspace=chosen.path)
-        await self._set_up(workspace(self._shared.home, self._shared.settings, self.about))
+        self.about = replace(self.about, workspace=chosen.path, seen=seen)
+        await self._set_up()
         await self.journal.note("server", records.InterpretersEnded())
 
-    async def _set_up(self, folder: Path) -> None:
+    async def _set_up(self) -> None:
         await self.workshop.close()
-        self.workshop = self._make_workshop(folder)
+        self.workshop = self._make_workshop(self.about)
         await self._memory.move(self.workshop)
         self.agent.use_workshop(self.workshop)
         async with self._one_file_at_a_time:
@@ -166,7 +169,8 @@ class Furnished:
         self.workshop.prepare()
 
     def _files_of(self, workshop: Workshop) -> WorkspaceFiles:
-        return WorkspaceFiles(Path(workshop.where), self._shared.settings.code.upload_mb * MB)
+        most = self._shared.settings.code.upload_mb * MB
+        return WorkspaceFiles(Path(workshop.where), most, workshop.identity)
 
     def halt(self) -> None:
         """Go no further, and note nothing more: what is under way goes on when it is opened again,
@@ -190,20 +194,23 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
     journal = await Journal.open(shared.log, about.id, shared.day.saw)
     desk = ApprovalDesk(journal, shared.settings.approvals.expire_s)
 
-    def make_workshop(folder: Path) -> Workshop:
-        return shared.workshop(folder, say_so.reach)
+    def make_workshop(about: records.Conversation) -> Workshop:
+        folder = workspace(shared.home, shared.settings, about)
+        return shared.workshop(folder, say_so.reach, _known(shared, about))
 
     guest = bool(about.owner)
     standing = None if guest else shared.standing
     say_so = SaySo(shared.policy, shared.settings.approvals.mode, standing, guest=guest)
-    lost = say_so.restore(journal.terms)
+    lost = [*(standing.take_losses() if standing else ()), *say_so.restore(journal.terms)]
+    for part in say_so.take_closed():
+        await journal.note("server", taken_back(part, "", lasting=False))
     if journal.terms.mode not in ("", say_so.mode):  # told once, not at each start
         await journal.note("server", ModeChanged(say_so.mode))
     mind = await shared.mind_called(journal.terms.model)
     if journal.terms.model and mind.missing:
         lost.append(f"{mind.missing} {shared.mind.model.name} answers instead.")
         mind = shared.mind
-    workshop = make_workshop(workspace(shared.home, shared.settings, about))
+    workshop = make_workshop(about)
     memory = Memory(shared.home, shared.settings.undo, journal, workshop)
     agent = Agent(
         mind.model,
@@ -255,6 +262,15 @@ def workspace(home: Home, settings: Settings, about: records.Conversation) -> Pa
     """The folder in which a conversation's code runs; the one in the settings is the owner's."""
     chosen = about.workspace or ("" if about.owner else settings.code.workspace)
     return Path(chosen).expanduser() if chosen else home.data / "workspaces" / about.id
+
+
+def _known(shared: Shared, about: records.Conversation) -> Identity | None:
+    """Which folder was chosen for its code; nothing if it is one of its own."""
+    if about.workspace:
+        # Where that was not written down, it is what is there, unless a link is.
+        seen = about.seen or seen_at(Path(about.workspace))
+        return identity_in(seen[0]) if seen else NOWHERE
+    return None if about.owner or not shared.standing else shared.standing.workspace
 
 
 def day_bounds(settings: Settings) -> DayBounds:

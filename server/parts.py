@@ -27,6 +27,7 @@ from sayso.server.runtimes.environment import (
     KernelEnvironmentError,
     ensure,
 )
+from sayso.server.runtimes.identity import Identity
 from sayso.server.runtimes.language import Language
 from sayso.server.runtimes.languages.available import available
 from sayso.server.runtimes.reach import Reach
@@ -65,9 +66,13 @@ class Ground:
     environment: KernelEnvironment | None
     languages: Sequence[Language] = ()
 
-    def workshop(self, folder: Path, reach: Reach) -> Workshop:
-        """A place where code runs, confined; or one that says why none does."""
-        return Workshop(folder, self.environment, self.report, reach, languages=self.languages)
+    def workshop(self, folder: Path, reach: Reach, known: Identity | None = None) -> Workshop:
+        """A place where code runs, confined; or one that says why none does. `known`: which folder
+        a person chose."""
+        languages = self.languages
+        return Workshop(
+            folder, self.environment, self.report, reach, languages=languages, identity=known
+        )
 
 
 def manner_of(choice: Choice, settings: Settings) -> ModelProfile:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from sayso.protocol.messages import FileGot, FilePut
+from sayso.server.runtimes.identity import Identity, open_folder
 from sayso.server.undo import beneath
 from sayso.server.undo.drafts import DRAFT
 
@@ -54,9 +55,10 @@ class _Upload:
 class WorkspaceFiles:
     """Of one conversation. Blocking, and to be called by one thread at a time."""
 
-    def __init__(self, folder: Path, most_bytes: int) -> None:
-        """`most_bytes`: of one file that is sent."""
+    def __init__(self, folder: Path, most_bytes: int, known: Identity | None = None) -> None:
+        """`most_bytes`: of one file that is sent. `known`: which folder it must be."""
         self._folder = folder
+        self._known = known
         self._most = most_bytes
         self._uploads: dict[tuple[str, str], _Upload] = {}
 
@@ -87,7 +89,7 @@ class WorkspaceFiles:
             return None
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
-            root = os.open(self._folder, beneath.FOLDER)
+            root = open_folder(self._folder, self._known)
             try:
                 with beneath.folder_of(root, path) as (holder, name):
                     descriptor = os.open(name, flags, dir_fd=holder)
@@ -118,7 +120,7 @@ class WorkspaceFiles:
                 self._drop(other)
         if len(self._uploads) >= AT_ONCE:
             raise _Refused("Too many files are being sent at once; wait for one to end.")
-        folder = os.open(self._folder, beneath.FOLDER)
+        folder = open_folder(self._folder, self._known)
         draft = f"{DRAFT}{secrets.token_hex(16)}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:

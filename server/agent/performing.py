@@ -19,6 +19,7 @@ from sayso.server.agent.naming import named_places, needed
 from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.reaching import Access
 from sayso.server.agent.say_so import Reachable, SaySo
+from sayso.server.agent.terms import taken_back
 from sayso.server.policy.judging import Judgement
 from sayso.server.runtimes.network.proxy import Passage
 from sayso.server.runtimes.runtime import Ending, Output
@@ -112,6 +113,9 @@ class Performer:
         self._reckoning.before_run(call)
         if refusal:
             return
+        if closed := await self._close_what_changed():
+            await self._refuse(call, f"It did not run. {closed}")
+            return
         if call.language == LANGUAGE:
             await self._access.perform(call)
             return
@@ -138,6 +142,13 @@ class Performer:
             await self._run(call, request)
         finally:
             await self._note_passages(call)
+
+    async def _close_what_changed(self) -> str:
+        """What was closed just now, because it is not what was granted; in sentences."""
+        told = await self._say_so.close_changed()
+        for part in self._say_so.take_closed():
+            await self._journal.note("server", taken_back(part, "", lasting=False))
+        return told
 
     async def _open_what_was_named(self, call: Call) -> str:
         """Why it must not run: it needs what the person named, and they did not open it."""

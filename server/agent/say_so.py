@@ -10,7 +10,9 @@ at the server's own console alone: in its settings, or with a client that showed
 token.
 """
 
+import asyncio
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, Protocol, get_args
@@ -29,6 +31,12 @@ MEANINGS: Final[dict[Mode, str]] = {
     "workspace": "what stays in the sandbox runs unasked",
     "full": "no sandbox: code may do all that you may",
 }
+
+
+_CLOSED: Final = (
+    "{path} is not what it was when you opened it, for another folder or a link is in its place:"
+    " it is closed, and can be asked for again."
+)
 
 
 class ModeError(Exception):
@@ -54,6 +62,10 @@ class Standing(Protocol):
 
     @property
     def reach(self) -> Reach: ...
+
+    def close(self, part: Reach) -> None:
+        """Let this hold no more until it is granted anew."""
+        ...
 
     async def keep(self, granted: Reach) -> str:
         """Keep this for good; return what went wrong, in a sentence, or nothing."""
@@ -119,6 +131,7 @@ class SaySo:
         self._standing = standing
         self._guest = guest
         self._own = Reach()
+        self._closed: list[Folder] = []
 
     @property
     def mode(self) -> Mode:
@@ -191,12 +204,33 @@ class SaySo:
             self._mode = next(mode for mode in MODES if mode == terms.mode)
         own = replace(terms.granted, folders=())
         for each in terms.granted.folders:
-            if _is_still_there(each):
-                own = own.with_folder(each)
-            else:
-                lost.append(f"{each.path} is not what it was when you opened it: it is closed.")
+            try:
+                # What was granted before folders were recognised is, from now on, what is there:
+                # no link is followed, and the rules are gone through again.
+                own = own.with_folder(each.recognised())
+            except GrantError:
+                self._closed.append(each)
+                lost.append(_CLOSED.format(path=each.path))
         self._own = own
         return lost
+
+    async def close_changed(self) -> str:
+        """Close what is not what it was when it was granted, because another folder or a link was
+        put in its place; return what to tell, in sentences, or nothing.
+        """
+        changed = await asyncio.to_thread(_changed, self.granted.folders)
+        for each in changed:
+            part = Reach((each,))
+            self._own = self._own.without(part)
+            if self._standing:
+                self._standing.close(part)
+        self._closed += changed
+        return " ".join(_CLOSED.format(path=each.path) for each in changed)
+
+    def take_closed(self) -> tuple[Reach, ...]:
+        """What was closed since this was last asked, to be written down."""
+        closed, self._closed = self._closed, []
+        return tuple(Reach((each,)) for each in closed)
 
     async def settle(self, workshop: Reachable) -> bool:
         """See to it that code has this reach; return whether variables were lost over it."""
@@ -299,9 +333,12 @@ def _known(wanted: str) -> Mode:
     return name
 
 
-def _is_still_there(granted: Folder) -> bool:
-    """Whether the path leads where it led when it was granted: code may have put a link there."""
-    try:
-        return folder(granted.path, granted.access) == granted
-    except GrantError:
-        return False
+def _changed(granted: Iterable[Folder]) -> list[Folder]:
+    """Those whose path does not lead any more to what was granted."""
+    found = []
+    for each in granted:
+        try:
+            each.recognised()
+        except GrantError:
+            found.append(each)
+    return found

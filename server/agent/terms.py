@@ -8,8 +8,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
+from sayso.server.runtimes.identity import Identity, look_at
 from sayso.server.runtimes.reach import Folder, Reach
-from sayso.server.store.decisions import ModeChanged, ModelChosen, ReachGranted, ReachTakenBack
+from sayso.server.store.decisions import (
+    ModeChanged,
+    ModelChosen,
+    ReachGranted,
+    ReachTakenBack,
+    Seen,
+)
 from sayso.server.store.records import ConversationReset, Record
 
 
@@ -46,16 +53,37 @@ class Terms:
 
 def reach_of(record: ReachGranted | ReachTakenBack) -> Reach:
     """What a record is about."""
-    read = (Folder(Path(path), "read") for path in record.read)
-    write = (Folder(Path(path), "write") for path in record.write)
+    seen = {each.path: each for each in record.seen} if isinstance(record, ReachGranted) else {}
+    read = (Folder(Path(path), "read", identity_in(seen.get(path))) for path in record.read)
+    write = (Folder(Path(path), "write", identity_in(seen.get(path))) for path in record.write)
     return Reach((*read, *write), record.hosts, network=record.network)
+
+
+def identity_in(seen: Seen | None) -> Identity | None:
+    """By what a folder is recognised, as it was written down."""
+    return Identity(seen.device, seen.inode, seen.boot) if seen else None
+
+
+def as_seen(path: Path, identity: Identity | None) -> tuple[Seen, ...]:
+    """The same, to be written down."""
+    return (Seen(str(path), identity.device, identity.inode, identity.boot),) if identity else ()
+
+
+def seen_at(path: Path) -> tuple[Seen, ...]:
+    """Which folder is there now; none, if a link is."""
+    try:
+        _, identity = look_at(path)
+    except OSError:
+        return ()
+    return as_seen(path, identity)
 
 
 def granted(run: str, added: Reach, by: str, *, lasting: bool) -> ReachGranted:
     """The record of a grant."""
     read, write = added.places("read"), added.places("write")
+    seen = tuple(one for each in added.folders for one in as_seen(each.path, each.identity))
     return ReachGranted(
-        run, added.lines, by, lasting, read, write, added.hosts, network=added.network
+        run, added.lines, by, lasting, read, write, added.hosts, network=added.network, seen=seen
     )
 
 

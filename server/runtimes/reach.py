@@ -8,11 +8,12 @@ kernel. The network is a proxy that is there from the start, and a grant edits i
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from sayso.protocol.home import Home
+from sayso.server.runtimes.identity import Identity, look_at
+from sayso.server.runtimes.own_places import is_within, why_never
 
 Access = Literal["read", "write"]
 
@@ -35,6 +36,18 @@ class Folder:
     """Absolute and without links, so that what is granted is what is shown."""
     access: Access = "read"
     """`write` means both."""
+    identity: Identity | None = field(default=None, compare=False)
+    """Which folder it was when the person was asked (a file: the folder that holds it)."""
+
+    def recognised(self) -> "Folder":
+        """The same, if it is still what was granted; where that was not known yet, it is from now
+        on. Raises GrantError.
+        """
+        now = folder(self.path, self.access)
+        changed = self.identity and now.identity and not self.identity.is_same(now.identity)
+        if changed or now.path != self.path:
+            raise GrantError(f"{self.path} is not what was granted.")
+        return now
 
     def __str__(self) -> str:
         return f"{'read and write' if self.access == 'write' else 'read'} {self.path}"
@@ -184,7 +197,8 @@ def _matches(host: str, name: str) -> bool:
 
 
 def _of_kernel(reach: Reach) -> object:
-    return set(reach.folders), reach.look_only, reach.everything
+    folders = {(each, each.identity) for each in reach.folders}
+    return folders, reach.look_only, reach.everything
 
 
 def _covers(wide: Folder, narrow: Folder) -> bool:
@@ -205,16 +219,16 @@ def folder(path: str | Path, access: Access) -> Folder:
         raise GrantError(f"{path} cannot be granted: {reason}.") from None
     if not (place.is_dir() or place.is_file()):
         raise GrantError(f"{path} is neither a folder nor a file, so it cannot be granted.")
+    try:
+        _, identity = look_at(place)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise GrantError(f"{place} cannot be granted: {reason}; name its folder.") from None
     if place == Path(place.anchor) or any(_overlap(place, each) for each in _NEVER):
         raise GrantError(f"{place} belongs to the machine itself and is never granted.")
-    home = Home.find()
-    for own in (home.config.resolve(), home.state.resolve(), home.data.resolve()):
-        if _overlap(place, own) and not _inside_data(place, home):
-            raise GrantError(
-                f"{place} is never granted, because Sayso keeps its own secrets and programs"
-                " there; name a folder beside it."
-            )
-    return Folder(place, access)
+    if never := why_never(place, access):
+        raise GrantError(never)
+    return Folder(place, access, identity)
 
 
 def of_the_system(place: Path) -> bool:
@@ -255,13 +269,8 @@ def _listed_folders(home: Path) -> dict[str, str]:
     return {name: where.replace("$HOME", str(home)) for name, where in found}
 
 
-def _inside_data(place: Path, home: Home) -> bool:
-    """Workspaces lie in Sayso's data folder, which may be the one that holds the rest."""
-    return place.is_relative_to((home.data / "workspaces").resolve())
-
-
 def _overlap(one: Path, other: Path) -> bool:
-    return one.is_relative_to(other) or other.is_relative_to(one)
+    return is_within(one, other) or is_within(other, one)
 
 
 def hosts_of(names: Iterable[str]) -> tuple[str, ...]:

@@ -2,17 +2,20 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 from sayso.protocol.home import Home
 from sayso.server.runtimes.base import base_python
 from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.runtimes.identity import NOWHERE, Identity, look_at
 from sayso.server.runtimes.language import Language, Place
 from sayso.server.runtimes.languages.shipped import shipped
 from sayso.server.runtimes.lasting import DISK_RESERVE_BYTES, LastingRuntime
 from sayso.server.runtimes.network.addresses import Whereabouts
 from sayso.server.runtimes.network.proxy import Passage, Proxy
-from sayso.server.runtimes.reach import Reach
+from sayso.server.runtimes.own_places import is_within
+from sayso.server.runtimes.reach import Folder, Reach
 from sayso.server.runtimes.runtime import Ending, Output, Runtime
 from sayso.server.runtimes.sandbox.sandbox import Confines
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
@@ -33,10 +36,12 @@ class Workshop:
         reach: Reach = NO_GRANTS,
         whereabouts: Whereabouts | None = None,
         *,
+        identity: Identity | None = None,
         languages: Sequence[Language] | None = None,
         disk_reserve: int = DISK_RESERVE_BYTES,
     ) -> None:
-        """Set up for a folder, which is made if it is missing; nothing starts yet.
+        """Set up for a folder, which is made if it is missing; nothing starts yet. `identity`: what
+        it was when the person chose it; where another is there now, no code runs.
 
         Without `languages`, it has those that come with Sayso. A run is stopped before it leaves
         less than `disk_reserve` bytes free.
@@ -47,16 +52,17 @@ class Workshop:
         self._workspace = workspace.absolute()
         self._environment = environment
         self._sandbox = report.sandbox
-        self._reach = reach
+        self._reach = _pinned(reach)
         self._proxy = Proxy(reach, whereabouts)
-        self._refusal = _refusal(environment, report) or _made(self._workspace)
+        self._identity, trouble = _made(self._workspace, identity)
+        self._refusal = _refusal(environment, report) or trouble
         self._languages = tuple(shipped() if languages is None else languages)
         self._names = _names(self._languages)
         self._disk_reserve = disk_reserve
         self._runtimes: dict[str, Runtime] = {}
         if not self._refusal:
             self._workspace = workspace.resolve()
-            self._runtimes = self._made_for(reach)
+            self._runtimes = self._made_for(self._reach)
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -92,6 +98,11 @@ class Workshop:
         """The folder in which code runs, as a person would know it."""
         return str(self._workspace)
 
+    @property
+    def identity(self) -> Identity:
+        """By what that folder is recognised."""
+        return self._identity
+
     def may_touch(self, language: str) -> tuple[str, ...]:
         """What code in this language can reach, in words for an approval."""
         if self._named(language) not in self._runtimes:
@@ -108,7 +119,7 @@ class Workshop:
 
         What runs is stopped if it must be.
         """
-        old, self._reach = self._reach, reach
+        old, self._reach = self._reach, (reach := _pinned(reach))
         self._proxy.reach = reach
         if not old.is_within(reach):
             self._proxy.narrow()
@@ -172,9 +183,16 @@ class Workshop:
             readable=reach.readable(self._workspace),
             at_home=reach.at_home(Path.home().resolve()),
             proxy=self._proxy,
+            known=self._known(reach),
         )
         place = Place(sandbox, self._environment, confines, self._disk_reserve)
         return {language.name: language.runtime(place) for language in self._languages}
+
+    def _known(self, reach: Reach) -> Mapping[Path, Identity]:
+        """What each place in reach is to be recognised by."""
+        granted = {each.path: each.identity for each in reach.folders}
+        places = {**granted, self._workspace: self._identity}
+        return {path: identity or NOWHERE for path, identity in places.items()}
 
     def _named(self, language: str) -> str:
         name = language.strip().lower()
@@ -201,17 +219,39 @@ def _refusal(environment: KernelEnvironment | None, report: SandboxReport) -> st
     return ""
 
 
-def _made(workspace: Path) -> str:
-    """Make the folder if it is missing; return why code cannot run in it, if so."""
+def _made(workspace: Path, known: Identity | None) -> tuple[Identity, str]:
+    """Make the folder if it is missing; return by what it is recognised, or why no code can run."""
     try:
         workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
+        real = workspace.resolve()
+        _, identity = look_at(real)
     except OSError as error:
-        return f"Code cannot run in {workspace}, which is no folder to be had: {error.strerror}."
+        why = f"which is no folder to be had: {error.strerror}"
+        return NOWHERE, f"Code cannot run in {workspace}, {why}."
+    if known and not known.is_same(identity):
+        return NOWHERE, (
+            f"Code does not run in {workspace}, because another folder, or a link, is there now;"
+            f" choose it anew with `/folder {workspace}`, or another one."
+        )
     home = Home.find()
-    for own in (home.config, home.state):
-        if own.resolve().is_relative_to(workspace.resolve()):
-            return (
-                f"Code cannot run in {workspace}, because Sayso's own secrets lie in there;"
-                " choose another folder as workspace."
-            )
-    return ""
+    if any(is_within(own, real) for own in (home.config, home.state)):
+        return NOWHERE, (
+            f"Code cannot run in {workspace}, because Sayso's own secrets lie in there;"
+            " choose another folder as workspace."
+        )
+    return identity, ""
+
+
+def _pinned(reach: Reach) -> Reach:
+    """With all that is granted known by more than its path, from now on."""
+    return replace(reach, folders=tuple(map(_recognisable, reach.folders)))
+
+
+def _recognisable(granted: Folder) -> Folder:
+    if granted.identity:
+        return granted
+    try:
+        _, identity = look_at(granted.path)
+    except OSError:
+        identity = NOWHERE
+    return replace(granted, identity=identity)

@@ -7,6 +7,17 @@ from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """Which folder a path led to: another one in its place was never meant."""
+
+    path: str
+    device: int
+    inode: int
+    boot: str
+    """Names the time since the machine started: disks get other numbers at the next start."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReachGranted:
     """Code can reach more from here on."""
 
@@ -24,6 +35,8 @@ class ReachGranted:
     hosts: tuple[str, ...] = ()
     network: bool = False
     """Every public host."""
+    seen: tuple[Seen, ...] = ()
+    """Which folders these were when they were granted; of a file, the one that holds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +78,8 @@ class WorkspaceChosen:
     path: str
     """Absolute; empty: the conversation's own."""
     by: str = ""
+    seen: tuple[Seen, ...] = ()
+    """Which folder it was then."""
 
 
 @dataclass(frozen=True, slots=True)

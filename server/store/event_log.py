@@ -243,5 +243,8 @@ def _summary(
     later = decode("conversation.named", named) if named else None
     called = later.name if isinstance(later, ConversationNamed) else made.name
     place = decode("workspace.chosen", chosen) if chosen else None
-    workspace = place.path if isinstance(place, WorkspaceChosen) else made.workspace
-    return Conversation(name, began, last, count, title, called, made.owner, workspace)
+    if isinstance(place, WorkspaceChosen):
+        workspace, seen = place.path, place.seen
+    else:
+        workspace, seen = made.workspace, made.seen
+    return Conversation(name, began, last, count, title, called, made.owner, workspace, seen)

@@ -13,6 +13,7 @@ from sayso.server.store.decisions import (
     NetworkUsed,
     ReachGranted,
     ReachTakenBack,
+    Seen,
     WorkspaceChosen,
 )
 
@@ -277,6 +278,8 @@ class ConversationBegan:
     """Whose it is; empty: the household's."""
     workspace: str = ""
     """The folder in which its code runs; empty: one of its own."""
+    seen: tuple[Seen, ...] = ()
+    """Which folder that was then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,3 +383,5 @@ class Conversation:
     """Whose it is; empty: the household's."""
     workspace: str = ""
     """The folder in which its code runs; empty: one of its own."""
+    seen: tuple[Seen, ...] = ()
+    """Which folder that was when it was chosen."""

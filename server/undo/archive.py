@@ -175,8 +175,12 @@ class Archive:
 
     # --- the latest state ---
 
-    def root(self, path: bytes) -> int:
-        """The number of a root; made if it is new."""
+    def root(self, path: bytes, before: bytes) -> int:
+        """The number of a root; made if it is new. `before`: the name that it had in an archive
+        which did not know which folder it was."""
+        self._connection.execute(
+            "UPDATE OR IGNORE root SET path = ? WHERE path = ?", (path, before)
+        )
         self._connection.execute("INSERT OR IGNORE INTO root (path) VALUES (?)", (path,))
         found = self._connection.execute("SELECT id FROM root WHERE path = ?", (path,))
         return cast(int, found.fetchone()[0])

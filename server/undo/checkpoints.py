@@ -194,10 +194,14 @@ class Checkpoints:
 
     def _now(self) -> Sequence[Root]:
         """What is granted now; what lies in a granted folder is seen with that."""
-        for path in self._writable():
-            # Once a file, it stays one, even while it is deleted.
-            self._roots.setdefault(path, Root.at(path))
-        roots = list(dict.fromkeys(self._roots[path] for path in self._writable()))
+        writable = self._writable()
+        for path in writable:
+            if (root := self._roots.get(path)) is None or not root.is_there():
+                # What is there now was granted: the grants are gone through before each run. What
+                # was deleted stays what it was; of a link nothing is kept.
+                with contextlib.suppress(OSError):
+                    self._roots[path] = Root.at(path)
+        roots = list(dict.fromkeys(self._roots[path] for path in writable if path in self._roots))
         return [root for root in roots if not any(other.holds(root) for other in roots)]
 
     async def _tell_alive(self, run: str) -> None:

@@ -7,6 +7,7 @@
 What changes between two runs is nobody's to take back, but it is kept: the next run may change it.
 """
 
+import logging
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -26,6 +27,8 @@ from sayso.server.undo.restoring import Restorer
 from sayso.server.undo.results import Outcome, Undone
 from sayso.server.undo.root import Root
 from sayso.server.undo.tree import Change, Entry, Unkept, changes, joined
+
+log = logging.getLogger(__name__)
 
 LISTED: Final = 100
 """Paths that a run's report names; nobody reads more, and messages and the log stay small."""
@@ -219,8 +222,12 @@ class Keeper:
             self._take_in(root)
             now = self._tree(number)
             todo = plan(found, now)
-            with root.opened() as descriptor:
-                failed = self._restorer(root, descriptor, now).restore(todo.steps)
+            try:
+                with root.opened() as descriptor:
+                    failed = self._restorer(root, descriptor, now).restore(todo.steps)
+            except OSError as error:
+                log.info("a folder is not there to be put back: %s", error.strerror)
+                failed = [Left(step.path, "no_folder") for step in todo.steps]
             self._take_in(root)
             missed = {one.path for one in failed}
             mattered = {change.path: change for change in found if change.matters}
@@ -260,7 +267,7 @@ class Keeper:
 
     def _number(self, root: Root) -> int:
         if root not in self._numbers:
-            self._numbers[root] = self._archive.root(root.key)
+            self._numbers[root] = self._archive.root(root.key, root.key_of_before)
         return self._numbers[root]
 
     def _take_in(self, root: Root) -> None:

@@ -15,6 +15,7 @@ from sayso.protocol import messages as m
 from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool, Usage
 from sayso.server.conversation import Conversation
 from sayso.server.runtimes.environment import ensure
+from sayso.server.runtimes.identity import Identity
 from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
 from sayso.server.runtimes.workshop import Workshop
@@ -72,7 +73,7 @@ class Person:
         return " ".join(told.split())
 
 
-def workshop(place: Path, reach: Reach) -> Workshop:
+def workshop(place: Path, reach: Reach, _: Identity | None) -> Workshop:
     found = (sandbox_of(kind) for kind in KINDS)
     sandbox = next(one for one in found if not isinstance(one, str))
     report = SandboxReport(True, sandbox.kind, sandbox=sandbox)

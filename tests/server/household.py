@@ -20,6 +20,7 @@ from sayso.server.furnishing import Shared, furnish
 from sayso.server.instinct import Instinct
 from sayso.server.parts import Mind
 from sayso.server.preferences import Preferences
+from sayso.server.runtimes.identity import Identity
 from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
 from sayso.server.runtimes.workshop import Workshop
@@ -135,7 +136,7 @@ async def household(
     model: ChatModel | None = None,
     ears: Recognizer | None = None,
     voice: Synthesizer | None = None,
-    workshop: Callable[[Path, Reach], Workshop] | None = None,
+    workshop: Callable[[Path, Reach, Identity | None], Workshop] | None = None,
 ) -> AsyncIterator[Household]:
     """A house that lives in a folder, until the block ends."""
     home = Home(folder, folder, folder)
@@ -161,7 +162,7 @@ async def household(
         preferences=await Preferences.open(log),
         day=await DayBook.open(log, day or DayBounds()),
         think_with=another,
-        workshop=workshop or (lambda place, reach: Workshop(place, None, no_sandbox, reach)),
+        workshop=workshop or (lambda place, reach, _: Workshop(place, None, no_sandbox, reach)),
     )
     conversations = Conversations(
         log,

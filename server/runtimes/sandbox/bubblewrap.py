@@ -27,14 +27,16 @@ from sayso.server.runtimes.sandbox.sandbox import (
     Confines,
     Kind,
     Limits,
+    Place,
     clean_environment,
+    recognised,
     roots_own,
     sealed,
     tasks_of,
+    to_hold,
     to_open,
     user_for,
 )
-from sayso.server.runtimes.sandbox.snares import Snare, find_to_hold
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _SCRATCH = Path("/tmp")  # noqa: S108 - the sandbox's own
@@ -65,7 +67,8 @@ class Bubblewrap:
         door: int = NO_DOOR,
     ) -> Confined:
         user = user_for(confines)
-        snares = find_to_hold(confines.writable)
+        known = recognised(confines)
+        held, own = to_hold(confines)
         enter = Steps(
             role="enter",
             argv=list(argv),
@@ -75,7 +78,9 @@ class Bubblewrap:
             skeleton=str(confines.skeleton or ""),
             at_home=dict(confines.at_home),
             folder=str(confines.folder),
-            held=[snare.held for snare in snares],
+            held=held,
+            own=own,
+            known=known,
             door=door,
             proxy_port=PORT,
         )
@@ -90,7 +95,7 @@ class Bubblewrap:
             names_at = passed(_names(os.getuid() if user is None else user))
             options = (
                 *_namespaces(user),
-                *self._file_system(confines, private, names_at, snares),
+                *self._file_system(confines, private, names_at, [*held, *own]),
                 *("--seccomp", str(filter_at)),
             )
             options_at = passed(b"".join(os.fsencode(option) + b"\0" for option in options))
@@ -127,7 +132,7 @@ class Bubblewrap:
         }
 
     def _file_system(
-        self, confines: Confines, private: Path, names_at: int, snares: Sequence[Snare]
+        self, confines: Confines, private: Path, names_at: int, held: Sequence[Place]
     ) -> Iterator[str]:
         """Lay out what there is inside; what lies deeper comes later, on top."""
         yield from ("--proc", "/proc", "--dev", "/dev")
@@ -152,11 +157,10 @@ class Bubblewrap:
                 yield from ("--perms", "0644", "--ro-bind-data", str(names_at), str(path))
             else:
                 yield from (way, str(path), str(path))
-        for snare in snares:
+        for place, _, _, closed in sorted(held):
             # What something is mounted on cannot be renamed or removed either. That these are the
             # places that were found, the launcher makes sure of before any code runs.
-            way = "--bind" if snare.kind == "kept" else "--ro-bind"
-            yield from (way, str(snare.path), str(snare.path))
+            yield from ("--ro-bind" if closed else "--bind", place, place)
         yield from ("--remount-ro", "/dev", "--remount-ro", "/")
 
     @functools.cached_property

@@ -35,12 +35,13 @@ from sayso.server.runtimes.sandbox.sandbox import (
     Kind,
     Limits,
     clean_environment,
+    recognised,
     roots_own,
     tasks_of,
+    to_hold,
     to_open,
     user_for,
 )
-from sayso.server.runtimes.sandbox.snares import find_to_hold
 
 NEEDED_VERSION = 6
 """The first that keeps signals and abstract sockets in; it came with Linux 6.12."""
@@ -100,6 +101,8 @@ class Landlock:
         private: Path,
         door: int = NO_DOOR,
     ) -> Confined:
+        known = recognised(confines)
+        held, own = to_hold(confines)
         user = user_for(confines)
         home, scratch = private / "home", private / "tmp"
         scratch.mkdir(mode=0o700, exist_ok=True)
@@ -126,7 +129,9 @@ class Landlock:
             asked={str(call): name for call, name in asked.items()},
             writable=[str(path) for path in (private, *confines.writable)],
             folder=str(confines.folder),
-            held=[snare.held for snare in find_to_hold(confines.writable)],
+            held=held,
+            own=own,
+            known=known,
             door=door,
             proxy_port=PORT,
         )

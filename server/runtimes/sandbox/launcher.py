@@ -82,6 +82,10 @@ class Steps:
     held: list[tuple[str, int, int, bool]] = field(default_factory=list)
     """Places in writable folders that must stay what they are, by device and inode; those that are
     marked cannot be changed, nor what is in them."""
+    own: list[tuple[str, int, int, bool]] = field(default_factory=list)
+    """The same of Sayso's own programs: where they cannot be held, nothing starts."""
+    known: list[tuple[str, int, int]] = field(default_factory=list)
+    """What was granted, by device and inode: where something else is there, nothing starts."""
     door: int = -1
     """A descriptor over which sockets are handed out to the network proxy; -1 is none."""
     proxy_port: int = 0
@@ -142,9 +146,7 @@ def enter(steps: Steps, outside: socket.socket | None = None) -> None:
     if steps.user >= 0:
         become(steps.user)
     if steps.role == "enter":
-        for held in steps.held:
-            with contextlib.suppress(PermissionError):  # what is closed to its user is closed
-                os.close(found_again(held))
+        recognise(steps)
     if steps.home:
         make_home(steps)
     if steps.folder:
@@ -152,6 +154,15 @@ def enter(steps: Steps, outside: socket.socket | None = None) -> None:
     if LINUX:
         lock_in(steps, rules, outside)
     os.execv(steps.argv[0], steps.argv)  # noqa: S606 - what the server wrote
+
+
+def recognise(steps: Steps) -> None:
+    """Make sure that what bubblewrap mounted by their paths are the places that were meant."""
+    for path, device, inode, _ in (*steps.held, *steps.own):
+        with contextlib.suppress(PermissionError):  # what is closed to its user is closed
+            os.close(found_again(path, device, inode))
+    for path, device, inode in steps.known:
+        os.close(found_again(path, device, inode))
 
 
 def make_home(steps: Steps) -> None:
@@ -209,17 +220,20 @@ def lock_in(steps: Steps, rules: int, outside: socket.socket | None) -> None:
 
 def hold(steps: Steps) -> None:
     """Close what must stay as it is, in this process's view of the file system alone."""
-    if not steps.held or not LINUX:
+    if not (steps.held or steps.own) or not LINUX:
         return
     try:
         own_view(steps.user)
     except OSError:
+        if steps.own:
+            own = steps.own[-1][0]
+            raise OSError(0, "Sayso's own programs cannot be kept closed here", own) from None
         return  # the machine allows nobody to; what is done to them is undone after the run
-    for held in steps.held:
-        place = found_again(held)
+    for path, device, inode, closed in sorted([*steps.held, *steps.own]):
+        place = found_again(path, device, inode)
         # open_tree with OPEN_TREE_CLONE, mount_setattr with MOUNT_ATTR_RDONLY, and move_mount.
         tree = syscall(428, place, b"", 0x1 | 0x80000 | 0x1000 | 0x8000)
-        if held[3]:
+        if closed:
             attributes = struct.pack("=QQQQ", 0x1, 0, 0, 0)
             syscall(442, tree, b"", 0x1000 | 0x8000, attributes, len(attributes))
         syscall(429, tree, b"", place, b"", 0x4 | 0x40)
@@ -240,9 +254,8 @@ def own_view(user: int) -> None:
     call("mount", None, b"/", None, 0x44000, None)  # MS_REC | MS_PRIVATE: nothing of it gets out
 
 
-def found_again(held: tuple[str, int, int, bool]) -> int:
+def found_again(path: str, device: int, inode: int) -> int:
     """Return a handle of a place, if it is still the one that was found."""
-    path, device, inode, _ = held
     handle = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     status = os.fstat(handle)
     if (status.st_dev, status.st_ino) != (device, inode):
@@ -254,9 +267,14 @@ def landlock_rules(steps: Steps) -> int:
     """Return a ruleset that allows what the steps name."""
     attributes = struct.pack("=QQQ", steps.handled, steps.handled_network, steps.scoped)
     ruleset = syscall(444, attributes, len(attributes), 0)  # landlock_create_ruleset
+    known = {path: (path, device, inode) for path, device, inode in steps.known}
     for path, access in steps.landlock:
         try:
-            handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            handle = (
+                found_again(*known[path])
+                if path in known
+                else os.open(path, os.O_PATH | os.O_CLOEXEC)
+            )
         except FileNotFoundError:
             continue
         rule = struct.pack("=Qi", access, handle)

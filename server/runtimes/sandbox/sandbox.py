@@ -1,6 +1,7 @@
 """The seam for confinement: a command and its confines in, the confined command out."""
 
 import contextlib
+import errno
 import os
 import stat
 import sys
@@ -9,7 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from sayso.server.runtimes.identity import Identity, look_at
 from sayso.server.runtimes.network.proxy import Proxy
+from sayso.server.runtimes.own_places import held_in
+from sayso.server.runtimes.sandbox.snares import find_to_hold
 
 Kind = Literal["bubblewrap", "landlock", "seatbelt", "none"]
 """`none`: a person at the console wanted no sandbox."""
@@ -93,6 +97,8 @@ class Confines:
     person."""
     proxy: Proxy | None = None
     """The one way to the network; none is none."""
+    known: Mapping[Path, Identity] = field(default_factory=dict)
+    """Which folders those above were when a person was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +157,58 @@ def clean_environment(home: Path, scratch: Path, also: Mapping[str, str]) -> dic
         **kept,
         **also,
     }
+
+
+class PlaceChangedError(OSError):
+    """A place in reach is gone, or another one or a link is there; the message says what to do."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(errno.ESTALE, "it is not what was granted", str(path))
+        self._path = path
+
+    def __str__(self) -> str:
+        return (
+            f"{self._path} is not what it was when it was opened to code; have it asked for again,"
+            " or choose the folder anew with /folder"
+        )
+
+
+def recognised(confines: Confines) -> list[tuple[str, int, int]]:
+    """The known places in reach with their devices and inodes, to be compared by the launcher with
+    what it was really given. Raises PlaceChangedError.
+    """
+    found = []
+    for path in (*confines.writable, *confines.readable):
+        if known := confines.known.get(path):
+            try:
+                status, now = look_at(path)
+            except OSError as error:
+                raise PlaceChangedError(path) from error
+            if not known.is_same(now):
+                raise PlaceChangedError(path)
+            found.append((str(path), status.st_dev, status.st_ino))
+    return found
+
+
+Place = tuple[str, int, int, bool]
+"""A path with its device and inode, and whether what lies there is closed, too."""
+
+
+def to_hold(confines: Confines) -> tuple[list[Place], list[Place]]:
+    """What must stay as it is in what code may write to: what git or a login would run, and
+    Sayso's own programs. What lies in a closed place is closed with it.
+    """
+    snares = [snare.held for snare in find_to_hold(confines.writable)]
+    own = [
+        (str(each.path), each.device, each.inode, each.closed)
+        for each in held_in(confines.writable)
+    ]
+    closed = {Path(place[0]) for place in (*snares, *own) if place[3]}
+
+    def open_places(places: Sequence[Place]) -> list[Place]:
+        return [each for each in places if closed.isdisjoint(Path(each[0]).parents)]
+
+    return open_places(snares), open_places(own)
 
 
 def user_for(confines: Confines) -> int | None:

@@ -18,8 +18,9 @@ from sayso.server.runtimes.sandbox.sandbox import (
     Kind,
     Limits,
     clean_environment,
+    recognised,
+    to_hold,
 )
-from sayso.server.runtimes.sandbox.snares import find_to_hold
 
 PROGRAM = Path("/usr/bin/sandbox-exec")
 
@@ -58,6 +59,7 @@ class Seatbelt:
         private: Path,
         door: int = NO_DOOR,
     ) -> Confined:
+        recognised(confines)
         home, scratch = private / "home", private / "tmp"
         scratch.mkdir(mode=0o700, exist_ok=True)
         steps = Steps(
@@ -85,9 +87,9 @@ def profile(confines: Confines, private: Path, python: Path) -> str:
     readable = [*map(Path, _SYSTEM), python.parent.parent, *confines.readable]
     writable = [*confines.writable, private]
     passed = sorted({parent for path in (*readable, *writable) for parent in path.parents})
-    snares = find_to_hold(confines.writable)
-    closed = [snare.path for snare in snares if snare.kind != "kept"]
-    kept = [snare.path for snare in snares]
+    held = [place for places in to_hold(confines) for place in places]
+    kept = [Path(place[0]) for place in held]
+    closed = [Path(place[0]) for place in held if place[3]]
     rules = (
         "(version 1)",
         "(deny default)",
