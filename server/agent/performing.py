@@ -76,6 +76,10 @@ class Workshop(Reachable, Protocol):
         """Run code. Leaving the iteration early interrupts it."""
         ...
 
+    def run_alone(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
+        """The same, in a new interpreter that ends with it."""
+        ...
+
 
 class Performer:
     """Performs the calls of one request."""
@@ -128,7 +132,7 @@ class Performer:
         if isinstance(allowed, str):
             await self._refuse(call, allowed)
             return
-        request = allowed
+        request, alone = allowed
         # Nothing runs that is not written down before.
         await self._journal.note(
             "server",
@@ -139,7 +143,7 @@ class Performer:
             return
         await self._emit(RunStarted(call.id, request.language, request.code))
         try:
-            await self._run(call, request)
+            await self._run(call, request, alone=alone)
         finally:
             await self._note_passages(call)
 
@@ -163,14 +167,16 @@ class Performer:
             self._not_opened.update(place.path for place in places)
         return closed
 
-    async def _allowed(self, call: Call) -> Request | str:
-        """What may run, as the person wants it; or why nothing may."""
+    async def _allowed(self, call: Call) -> tuple[Request, bool] | str:
+        """What may run, as the person wants it, and whether apart from what earlier runs left; or
+        why nothing may."""
         judged = await self._judged(call.language, call.code)
         if judged.verdict == "deny":
             return judged.reason
         request = self._request(call, call.code, judged.warnings)
         if not self._say_so.must_ask(judged):
-            return request
+            # An earlier run may have given the commands another meaning than the rule has for them.
+            return request, self._say_so.mode == "ask" and judged.words_count
         ruling = await self._ask(request)
         if not ruling.allows:
             return _REFUSALS[ruling.decision]
@@ -178,7 +184,7 @@ class Performer:
             judged = await self._judged(call.language, ruling.request.code)
             if judged.verdict == "deny":
                 return judged.reason
-        return ruling.request
+        return ruling.request, False
 
     async def _judged(self, language: str, code: str) -> Judgement:
         if len(code) <= _READ_AT_ONCE_CHARS:
@@ -243,14 +249,15 @@ class Performer:
                 return ruling
             request = now
 
-    async def _run(self, call: Call, request: Request) -> None:
+    async def _run(self, call: Call, request: Request, *, alone: bool) -> None:
         clock = asyncio.get_running_loop().time
         most = self._bounds.output_chars
         started, digest = clock(), Digest(most, call.id)
         recording = self._outputs.record(call.id, most)
         ending = Ending("died", 0.0, _NO_ENDING)
         try:
-            async with closing(self._workshop.run(request.language, request.code)) as outputs:
+            run = self._workshop.run_alone if alone else self._workshop.run
+            async with closing(run(request.language, request.code)) as outputs:
                 async for output in outputs:
                     if isinstance(output, Ending):
                         ending = output

@@ -17,6 +17,9 @@ WARNINGS: Final = 6
 """In one question: more are not read."""
 
 
+_ALL_OF_IT: Final = ("allow", "language")
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """What the policy says."""
@@ -27,6 +30,8 @@ class Judgement:
     """What the person should know before they say yes, one sentence each."""
     reason: str = ""
     """With `deny`: why, in a sentence for the person and the model."""
+    words_count: bool = False
+    """With `allow`: it is allowed for what its commands are called, so they must mean just that."""
 
 
 class Policy:
@@ -84,7 +89,11 @@ class Policy:
         shown = tuple(warnings[:WARNINGS])
         if asks:
             return Judgement("ask", shown)
-        return Judgement("allow" if self._allows(language, actions) else "none", shown)
+        if self._allows_language(language, actions):
+            return Judgement("allow", shown)
+        if self._allows_commands(language, actions):
+            return Judgement("allow", shown, words_count=True)
+        return Judgement(warnings=shown)
 
     def _denying(self, language: str, actions: Actions) -> Rule | None:
         for rule in self._rules:
@@ -110,11 +119,14 @@ class Policy:
             rule.verdict != "allow" and rule.about in ("command", "path") for rule in self._rules
         )
 
-    def _allows(self, language: str, actions: Actions) -> bool:
-        """Whether all of it is allowed, for certain."""
+    def _allows_language(self, language: str, actions: Actions) -> bool:
+        """Whether all code of this language is allowed."""
+        allowing = (rule for rule in self._rules if (rule.verdict, rule.about) == _ALL_OF_IT)
+        return any(rule.match(language, actions) == "yes" for rule in allowing)
+
+    def _allows_commands(self, language: str, actions: Actions) -> bool:
+        """Whether all commands of it are allowed, for certain."""
         allowing = [rule for rule in self._rules if rule.verdict == "allow"]
-        if any(r.about == "language" and r.match(language, actions) == "yes" for r in allowing):
-            return True
         commands = [
             rule for rule in allowing if rule.about == "command" and rule.applies_to(language)
         ]

@@ -15,6 +15,16 @@ OWN_PACKAGES = ".packages"
 environment stays as it is for all."""
 
 
+STARTUP = Path(__file__).parent.joinpath("languages", "startup").resolve()
+"""What each Python runs first (languages/startup/sitecustomize.py)."""
+
+PACKAGES = "SAYSO_PACKAGES"
+"""Tells it where those packages are."""
+
+PACKAGES_COME = "SAYSO_PACKAGES_COME"
+"""Tells one Python that they come `later`, or `last`; what it starts is not told."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a conversation's code runs, and what is there."""
@@ -33,7 +43,7 @@ class Place:
 
     def with_environment(self, *readable: Path) -> Confines:
         """The confines of code that may also use the kernels' Python, and these."""
-        own = (self.environment.folder, self.environment.base)
+        own = (self.environment.folder, self.environment.base, STARTUP)
         return replace(
             self.confines,
             readable=(*self.confines.readable, *own, *readable),
@@ -44,10 +54,12 @@ class Place:
     def variables(self) -> Mapping[str, str]:
         """Environment variables that go with it."""
         packages = self.workspace / OWN_PACKAGES
-        folders = (str(self.environment.python.parent), str(packages / "bin"))
+        # What code installed takes no program's place, nor a module's of the standard library.
+        folders = (str(self.environment.python.parent), *SEARCH_PATH, str(packages / "bin"))
         return {
-            "PATH": ":".join((*folders, *SEARCH_PATH)),
-            "PYTHONPATH": str(packages / self.environment.library),
+            "PATH": ":".join(folders),
+            "PYTHONPATH": str(STARTUP),
+            PACKAGES: str(packages / self.environment.library),
             "PIP_PREFIX": str(packages),
             "PIP_RETRIES": "0",  # where the network is not granted, trying again finds none
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",

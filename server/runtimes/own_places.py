@@ -60,8 +60,7 @@ def why_never(place: Path, access: Literal["read", "write"]) -> str:
 
 
 def why_unwritable(place: Path) -> str:
-    """Why code must not write there, as a sentence; empty if it may, but for what `held_in` finds.
-    """
+    """Why code must not write there, as a sentence; empty if it may where nothing is held."""
     if any(is_within(place, each) for each in (*_SYSTEM, *programs())) and not _is_local(place):
         return (
             f"{place} is never granted for writing, because programs that Sayso runs lie there;"

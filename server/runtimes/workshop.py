@@ -1,9 +1,11 @@
 """All the runtimes of one conversation, and what they may touch."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from sayso.protocol.home import Home
 from sayso.server.runtimes.base import base_python
@@ -20,8 +22,15 @@ from sayso.server.runtimes.runtime import Ending, Output, Runtime
 from sayso.server.runtimes.sandbox.sandbox import Confines
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
 from sayso.server.runtimes.sandbox.unconfined import Unconfined
+from sayso.server.runtimes.steadily import to_the_end
 
 NO_GRANTS = Reach()
+
+_LEFT: Final = "use what earlier runs left in its interpreter, which may change what it does"
+_ALONE: Final = (
+    "It ran in an interpreter of its own, because your rule allows it by its words: nothing that"
+    " earlier runs left was in it, and nothing of it stays there."
+)
 
 
 class Workshop:
@@ -60,6 +69,7 @@ class Workshop:
         self._names = _names(self._languages)
         self._disk_reserve = disk_reserve
         self._runtimes: dict[str, Runtime] = {}
+        self._alone: set[Runtime] = set()
         if not self._refusal:
             self._workspace = workspace.resolve()
             self._runtimes = self._made_for(self._reach)
@@ -107,7 +117,9 @@ class Workshop:
         """What code in this language can reach, in words for an approval."""
         if self._named(language) not in self._runtimes:
             return ()
-        return self._reach.words(self._workspace)
+        words = self._reach.words(self._workspace)
+        used = self._runtimes[self._named(language)].used
+        return (*words, _LEFT) if used else words
 
     @property
     def reach(self) -> Reach:
@@ -162,20 +174,47 @@ class Workshop:
             async for piece in pieces:
                 yield piece
 
+    async def run_alone(self, language: str, code: str) -> AsyncGenerator[Output | Ending]:
+        """Run code in a new interpreter that ends with it, so that its words mean what they say:
+        whatever earlier runs defined is not there. Leaving the iteration early interrupts it."""
+        name = self._named(language)
+        wanted = (each for each in self._languages if each.name == name)
+        place, chosen = self._place(self._reach), next(wanted, None)
+        if self._refusal or place is None or chosen is None:
+            async with aclosing(self.run(language, code)) as pieces:
+                async for piece in pieces:  # which says why not
+                    yield piece
+            return
+        runtime = chosen.runtime(place)
+        self._alone.add(runtime)
+        try:
+            async with aclosing(runtime.run(code)) as pieces:
+                async for piece in pieces:
+                    yield _said_to_be_alone(piece) if isinstance(piece, Ending) else piece
+        finally:
+            self._alone.discard(runtime)
+            await to_the_end(asyncio.create_task(runtime.close()))
+
     async def interrupt(self) -> None:
         """Stop what runs."""
-        for runtime in self._runtimes.values():
+        for runtime in (*self._runtimes.values(), *self._alone):
             await runtime.interrupt()
 
     async def close(self) -> None:
         """End all interpreters."""
-        for runtime in self._runtimes.values():
+        for runtime in (*self._runtimes.values(), *self._alone):
             await runtime.close()
         await self._proxy.close()
 
     def _made_for(self, reach: Reach) -> dict[str, Runtime]:
-        if not self._environment or not self._sandbox:
+        place = self._place(reach)
+        if place is None:
             return {}
+        return {language.name: language.runtime(place) for language in self._languages}
+
+    def _place(self, reach: Reach) -> Place | None:
+        if not self._environment or not self._sandbox:
+            return None
         sandbox = Unconfined(base_python()) if reach.everything else self._sandbox
         confines = Confines(
             self._workspace,
@@ -185,8 +224,7 @@ class Workshop:
             proxy=self._proxy,
             known=self._known(reach),
         )
-        place = Place(sandbox, self._environment, confines, self._disk_reserve)
-        return {language.name: language.runtime(place) for language in self._languages}
+        return Place(sandbox, self._environment, confines, self._disk_reserve)
 
     def _known(self, reach: Reach) -> Mapping[Path, Identity]:
         """What each place in reach is to be recognised by."""
@@ -197,6 +235,10 @@ class Workshop:
     def _named(self, language: str) -> str:
         name = language.strip().lower()
         return self._names.get(name, name)
+
+
+def _said_to_be_alone(ending: Ending) -> Ending:
+    return replace(ending, detail=f"{ending.detail} {_ALONE}".strip())
 
 
 def _names(languages: Sequence[Language]) -> dict[str, str]:

@@ -1,9 +1,10 @@
 """What stand-ins for a workshop share: nothing was granted, and nothing went over the network."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 from sayso.server.runtimes.network.proxy import Passage
 from sayso.server.runtimes.reach import Reach
+from sayso.server.runtimes.runtime import Ending, Output
 
 
 class Ungranted:
@@ -15,6 +16,12 @@ class Ungranted:
     async def set_reach(self, reach: Reach) -> bool:
         self.reach = reach
         return False
+
+    def run(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
+        raise NotImplementedError
+
+    def run_alone(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
+        return self.run(language, code)
 
     def take_passages(self) -> Sequence[Passage]:
         return ()

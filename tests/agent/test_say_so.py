@@ -139,6 +139,33 @@ async def test_a_rule_allows_what_the_mode_would_ask(house: House) -> None:
     assert house.output == "1\n"
 
 
+async def test_what_a_rule_allows_by_its_words_means_what_they_say(house: House) -> None:
+    """An earlier run, that was approved, redefines the command that a rule allows unasked."""
+    replies = (
+        runs("echo() { printf evil; }; printf defined", "bash"),
+        DONE,
+        runs("echo hi", "bash"),
+        runs("printf evil", "bash"),
+        DONE,
+    )
+    agent = await house.agent(*replies, calls_tools="no", policy=Policy([ECHO]))
+    await house.ask(agent, "define it")
+    assert house.output == "defined"
+    await house.ask(agent, "say hi", "no")
+    assert house.output == "hi\n"
+    assert "nothing that earlier runs left was in it" in house.told(RunEnded)[0].detail
+    (asked,) = house.told(ApprovalAsked)
+    assert asked.code == "printf evil"
+    assert any("what earlier runs left" in line for line in asked.may_touch)
+
+
+async def test_what_is_allowed_whatever_it_says_keeps_its_variables(house: House) -> None:
+    replies = (runs("x = 41"), runs("print(x + 1)"), DONE)
+    agent = await house.agent(*replies, calls_tools="no", policy=Policy([LANGUAGE]))
+    await house.ask(agent, "count")
+    assert house.output == "42\n"
+
+
 async def test_code_that_a_person_edits_is_judged_again(house: House) -> None:
     policy = Policy([FORCE])
     agent = await house.agent(runs("print(1)"), DONE, calls_tools="no", policy=policy)

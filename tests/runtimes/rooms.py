@@ -52,11 +52,14 @@ class Told:
         return "".join(output.text for output in self.outputs if output.kind == kind)
 
 
-async def told(workshop: Workshop, code: str, language: str = "python") -> Told:
+async def told(
+    workshop: Workshop, code: str, language: str = "python", *, alone: bool = False
+) -> Told:
     """Run code to its end."""
     outputs: list[Output] = []
+    run = workshop.run_alone if alone else workshop.run
     async with asyncio.timeout(RUN_S):
-        async for each in workshop.run(language, code):
+        async for each in run(language, code):
             if isinstance(each, Ending):
                 return Told(tuple(outputs), each)
             outputs.append(each)

@@ -17,7 +17,7 @@ from jupyter_client.kernelspec import KernelSpecManager
 
 from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.kernel import Kernel
-from sayso.server.runtimes.language import Place
+from sayso.server.runtimes.language import PACKAGES_COME, Place
 from sayso.server.runtimes.lasting import LastingRuntime
 from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH, SYSTEM
 
@@ -46,7 +46,8 @@ class InstalledKernel:
 
     def runtime(self, place: Place) -> LastingRuntime:
         confines = place.with_environment(*self.readable)
-        variables = {**place.variables, **self.variables}
+        # Nothing that code installed stands in for what such a kernel is made of.
+        variables = {**place.variables, PACKAGES_COME: "last", **self.variables}
 
         async def start() -> Kernel:
             return await Kernel.start(

@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from sayso.server.runtimes.kernel import Kernel
-from sayso.server.runtimes.language import Place
+from sayso.server.runtimes.language import PACKAGES_COME, Place
 from sayso.server.runtimes.lasting import LastingRuntime
 
 _KERNEL = Path(__file__).with_name("python_kernel.py").resolve()
@@ -29,5 +29,6 @@ class Python:
         """Start a kernel and return it when it is ready."""
         argv = (str(place.environment.python), str(_KERNEL), "-f", "{connection_file}")
         # The debugger that ipykernel brings warns of what nobody debugs here.
-        variables = {**place.variables, "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+        silent = {"PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+        variables = {**place.variables, **silent, PACKAGES_COME: "later"}
         return await Kernel.start(place.sandbox, argv, variables, place.with_environment(_KERNEL))

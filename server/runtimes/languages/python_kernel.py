@@ -9,6 +9,7 @@ which asks for something ends at once instead of waiting for ever.
 import codecs
 import contextlib
 import faulthandler
+import importlib
 import os
 import select
 import subprocess
@@ -57,14 +58,17 @@ class Capture:
 def main() -> None:
     """Run the kernel that the command line describes, until it is told to end."""
     if Path(sys.path[0]) == Path(__file__).parent:
-        del sys.path[0]  # the code's own folder takes this place
+        del sys.path[0]
     import zmq
     from ipykernel.kernelapp import IPKernelApp
 
     complaints = os.fdopen(os.dup(2), "w")
     kernel = IPKernelApp.instance(capture_fd_output=False)
-    # The home vanishes with the kernel, and so may the history of what was run in it.
-    kernel.initialize([*sys.argv[1:], "--HistoryManager.hist_file=:memory:"])
+    # The home vanishes with the kernel, and so may the history of what was run in it. What lies in
+    # the workspace takes no part in the start.
+    options = ("--HistoryManager.hist_file=:memory:", "--InteractiveShellApp.ignore_cwd=True")
+    kernel.initialize([*sys.argv[1:], *options])
+    _let_find_what_code_made()
     faulthandler.enable(complaints)  # what is said while it crashes goes to the server, not in here
     captures = [Capture(1, "stdout"), Capture(2, "stderr")]
 
@@ -101,6 +105,14 @@ def _run(command: str) -> int:
                 process.wait(_STOP_S)
             process.kill()
             raise
+
+
+def _let_find_what_code_made() -> None:
+    """Let imports find the code's own folder and what it installed, behind the standard library."""
+    startup = importlib.import_module("sitecustomize")
+    own = ["", *filter(None, [os.environ.get(startup.PACKAGES)])]
+    place = startup.place_for_packages()
+    sys.path[place:place] = own
 
 
 def _look_again() -> None:
