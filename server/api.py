@@ -72,7 +72,7 @@ class Sayso:
         self._flags = {**(settings or {}), **({"language_model.model": model} if model else {})}
         self._mode: Mode = mode
         self._approve = approve
-        self._workspace = Path(workspace) if workspace else None
+        self._workspace = Path(workspace).resolve() if workspace else None
         self._keep = Path(keep) if keep else None
         self._languages = tuple(languages)
         self._tools = tuple(tools)

@@ -25,6 +25,7 @@ from sayso.server.policy.judging import Policy
 from sayso.server.preferences import Preferences
 from sayso.server.reflexes.undoing import UndoAnswers
 from sayso.server.runtimes.identity import NOWHERE, Identity
+from sayso.server.runtimes.own_places import why_unwritable
 from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.workshop import Workshop
 from sayso.server.settings import Settings
@@ -269,7 +270,8 @@ def _known(shared: Shared, about: records.Conversation) -> Identity | None:
     if about.workspace:
         # Where that was not written down, it is what is there, unless a link is.
         seen = about.seen or seen_at(Path(about.workspace))
-        return identity_in(seen[0]) if seen else NOWHERE
+        never = why_unwritable(Path(about.workspace))
+        return identity_in(seen[0]) if seen and not never else NOWHERE
     return None if about.owner or not shared.standing else shared.standing.workspace
 
 

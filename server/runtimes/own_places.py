@@ -109,7 +109,7 @@ def is_within(place: Path, outer: Path) -> bool:
 
 def programs() -> tuple[Path, ...]:
     """What the server and its clients run and load, as far as it is there."""
-    there = dict.fromkeys(Path(os.path.realpath(each)) for each in _named() if each.exists())
+    there = dict.fromkeys(Path(os.path.realpath(each)) for each in _named() if _number(each))
     return tuple(each for each in there if not any(above in there for above in each.parents))
 
 
@@ -172,7 +172,7 @@ def _at_home() -> Iterator[Path]:
     config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
     found = (config / "systemd", config / "environment.d", cache / "uv", cache / "pip")
-    yield from (each for each in (*found, home / "Library" / "LaunchAgents") if each.exists())
+    yield from (each for each in (*found, home / "Library" / "LaunchAgents") if _number(each))
 
 
 def _is_local(place: Path) -> bool:
@@ -200,12 +200,12 @@ def _uncertain(path: Path) -> Iterator[Path]:
             here = here.parent
             continue
         there = here / name
-        if there.is_symlink():
+        target = _target(there)
+        if target is not None:
             yield there
             links += 1
             if links > _LINKS_MOST:
                 return
-            target = there.readlink()
             here = Path(target.anchor) if target.is_absolute() else here
             names = [part for part in target.parts if part != target.anchor] + names
         elif not os.path.lexists(there):
@@ -213,6 +213,14 @@ def _uncertain(path: Path) -> Iterator[Path]:
             return
         else:
             here = there
+
+
+def _target(path: Path) -> Path | None:
+    """Where a link leads; None if it is none, or may not be looked at."""
+    try:
+        return path.readlink()
+    except OSError:
+        return None
 
 
 def _as_below(place: Path, folder: Path, number: tuple[int, int] | None) -> Path | None:

@@ -265,7 +265,9 @@ def _made(workspace: Path, known: Identity | None) -> tuple[Identity, str]:
     """Make the folder if it is missing; return by what it is recognised, or why no code can run."""
     try:
         workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
-        real = workspace.resolve()
+        # A person may have written links into a path that they chose; Sayso's own has none at its
+        # end, unless code put it there.
+        real = workspace.resolve() if known else workspace.parent.resolve() / workspace.name
         _, identity = look_at(real)
     except OSError as error:
         why = f"which is no folder to be had: {error.strerror}"

@@ -24,6 +24,7 @@ SAME = (
     "runtimes/test_escapes.py",
     "runtimes/test_bounds.py",
     "runtimes/test_snares.py",
+    "runtimes/test_own_places.py",
     "runtimes/test_swapped.py",
     "runtimes/test_selftest.py",
     "runtimes/test_trouble.py::test_nothing_outlives_a_server_that_is_killed",

@@ -13,7 +13,9 @@ version = 'python{}.{}'.format(*sys.version_info)
 packages = pathlib.Path('.packages/lib', version, 'site-packages')
 packages.mkdir(parents=True, exist_ok=True)
 mark = "open(%r, 'a').write('planted\\\\n')" % str(pathlib.Path('mark').absolute())
-for name in ('sitecustomize', 'usercustomize', 'ipykernel', 'IPython', 'zmq', 'csv', 'shelve'):
+names = ('sitecustomize', 'usercustomize', 'ipykernel', 'IPython', 'zmq', 'csv', 'shelve')
+settings = ('ipython_config', 'ipython_kernel_config', 'jupyter_config', 'jupyter_kernel_config')
+for name in names + settings:
     (packages / f'{name}.py').write_text(mark)
     pathlib.Path(f'{name}.py').write_text(mark)
 (packages / 'evil.pth').write_text(f'import os; {mark}')

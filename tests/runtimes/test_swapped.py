@@ -147,6 +147,17 @@ async def test_a_workspace_is_recognised_when_it_is_set_up_again(
     assert SECRET not in said.stdout
 
 
+async def test_a_workspace_of_sayso_s_own_that_is_a_link_is_not_taken(
+    any_sandbox: Sandbox, environment: KernelEnvironment, projects: Path
+) -> None:
+    """As one conversation could leave it for another, to be found at the next start."""
+    swap(projects)
+    workshop = workshop_in(projects / "notes", environment, any_sandbox)
+    assert "no folder to be had" in workshop.refusal
+    said = await told(workshop, "print(open('plan.txt').read())")
+    assert SECRET not in said.stdout
+
+
 async def test_a_single_file_may_be_saved_anew_and_not_be_turned_elsewhere(
     workshop: Workshop, projects: Path
 ) -> None:
