@@ -29,6 +29,9 @@ START_SECONDS = 180.0
 PROOF_SECONDS = 5.0
 """For one small request to an engine that has just started."""
 
+LAST_WORDS_SECONDS = 2.0
+"""For the rest of what an engine complains of that has told that it cannot begin."""
+
 TAIL_BYTES = 4_096
 """What is kept of the engine's complaints, to say why it died."""
 
@@ -118,6 +121,8 @@ class Engine:
             raise PocketError(message) from None
         answer = json.loads(line)
         if "address" not in answer:
+            # It ends now; what it complained of comes by another way, and may come later.
+            await asyncio.wait([self._listener], timeout=LAST_WORDS_SECONDS)
             raise PocketError(self._trouble(answer["trouble"], answer["detail"]))
         endpoint = Endpoint(f"{answer['address']}/v1", key)
         await _prove(endpoint)
