@@ -36,8 +36,13 @@ HUNG = tuple(
     for code in ("while True: pass", "import time; time.sleep(600)", "!sleep 600")
 )
 
-STUBBORN = "print('begun', flush=True)\nsum(range(10 ** 13))"
-"""One step of the interpreter, which no signal gets into: it must be ended."""
+STUBBORN = """
+import signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+print('begun', flush=True)
+sum(range(10 ** 13))
+"""
+"""One step of the interpreter, which no signal gets into, before it or after: it must be ended."""
 
 INTERRUPTS = 100
 """At least as many, so that there is a 99th of a hundred."""

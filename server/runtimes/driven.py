@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from sayso.server.runtimes import processes
 from sayso.server.runtimes.base import base_prefix, base_python
-from sayso.server.runtimes.interpreting import CannotStartError
+from sayso.server.runtimes.interpreting import SWEEP_S, CannotStartError
 from sayso.server.runtimes.languages.driver import HEADER, Plan
 from sayso.server.runtimes.outputs import PlainText
 from sayso.server.runtimes.pieces import Pieces
@@ -57,6 +58,8 @@ class _Over:
     asked: bool = False
     """Whether anything looked for input."""
     interrupted: bool = False
+    child: int = 0
+    """The interpreter's process, by the number that it has in the sandbox; 0 is none."""
 
 
 class DrivenRun(Pieces):
@@ -67,6 +70,7 @@ class DrivenRun(Pieces):
         self._text = {kind: _Text() for kind in ("stdout", "stderr")}
         self._over = _Over()
         self._death = ""
+        self.begun = processes.now()
         self.interrupted = ""
         """Why the run was asked to stop, if it was: a sentence."""
 
@@ -86,6 +90,11 @@ class DrivenRun(Pieces):
     @property
     def gone(self) -> bool:
         return self._over.gone
+
+    @property
+    def interpreter(self) -> int:
+        """The process that the next run is for (processes.py)."""
+        return self._over.child
 
     def died(self, how: str) -> bool:
         """The driver is gone; `how` is a sentence about it. Return whether the run dies of it."""
@@ -124,6 +133,7 @@ class DrivenInterpreter:
         self._process = process
         self._reader, self._writer = reader, writer
         self._run: DrivenRun | None = None
+        process.ready = processes.now()
         self._told = False
         self._between: deque[tuple[bytes, bytes]] = deque(maxlen=_BETWEEN_MOST)
         self._closing: asyncio.Task[None] | None = None
@@ -191,16 +201,21 @@ class DrivenInterpreter:
         return run
 
     async def interrupt(self, within: float, why: str) -> bool:
-        """Ask the run to stop; return whether it did within so many seconds."""
+        """Ask the run to stop; return whether it did, with all that it started, within so many
+        seconds."""
         run = self._run
         if run is None or run.ended.is_set():
             return True
         run.interrupted = run.interrupted or why
         self._send(b"I", b"")
+        deadline = asyncio.get_running_loop().time() + within
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(within):
+            async with asyncio.timeout_at(deadline):
                 await run.ended.wait()
-        return run.ended.is_set()
+        if not run.ended.is_set():
+            return False
+        left = max(SWEEP_S, deadline - asyncio.get_running_loop().time())
+        return not self.alive or await self._process.end_since(run.begun, left, run.interpreter)
 
     async def close(self, why: str = "The interpreter was ended.") -> None:
         """End the process with everything in its sandbox; a run in it has then died of `why`."""

@@ -36,6 +36,8 @@ class Gathering(Pieces):
         self._answer: Message | None = None
         self._idle = False
         self._messages = 0
+        self.begun = asyncio.Event()
+        """Set when the interpreter has begun with the code, or will not any more."""
         self._death = ""
         self._dead = False
         self.leaves = False
@@ -61,9 +63,10 @@ class Gathering(Pieces):
                 self.add(output)
         elif message.kind == "error":
             self.add(failed(message.content))
+        elif message.kind == "execute_input":
+            self.begun.set()
         elif message.kind == "status" and message.content.get("execution_state") == "idle":
-            self._idle = True
-            self._look_whether_ended()
+            self._is_idle()
 
     def answered(self, message: Message) -> None:
         """Take in the kernel's answer to the request itself."""
@@ -105,6 +108,18 @@ class Gathering(Pieces):
                 "The code asked for input, but nobody can type here; put the values in the code.",
             )
         return Ending("error", seconds, in_a_line(content))
+
+    def _is_idle(self) -> None:
+        self._idle = True
+        self._look_whether_ended()
+        if self.interrupted and not self._answer:
+            # An interrupt that met the kernel just before or after the code leaves no answer.
+            asyncio.get_running_loop().call_later(_LOOK_S, self.end)
+
+    def end(self) -> None:
+        """Nothing more comes."""
+        self.begun.set()
+        super().end()
 
     def _take_payload(self, payload: object) -> None:
         """Some answers come along with the reply: pages of help, and that the kernel will end."""

@@ -6,6 +6,9 @@ from typing import Protocol
 
 from sayso.server.runtimes.runtime import Ending, Output
 
+SWEEP_S = 0.2
+"""How long at least the end of what a stopped run has started may take: it takes 20 ms."""
+
 
 class CannotStartError(Exception):
     """An interpreter did not come up; the message is a sentence."""
@@ -47,7 +50,8 @@ class Interpreter(Protocol):
         ...
 
     async def interrupt(self, within: float, why: str) -> bool:
-        """Ask the run to stop; return whether it did within so many seconds.
+        """Ask the run to stop; return whether it did, with all that it started, within so many
+        seconds.
 
         `why` is a sentence for whoever reads how it ended.
         """

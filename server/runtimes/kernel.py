@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from sayso.server.runtimes import processes
 from sayso.server.runtimes.base import base_prefix, base_python
 from sayso.server.runtimes.gathering import Gathering
-from sayso.server.runtimes.interpreting import CannotStartError
+from sayso.server.runtimes.interpreting import SWEEP_S, CannotStartError
 from sayso.server.runtimes.languages.interrupter import INTERRUPTER
 from sayso.server.runtimes.process import ConfinedProcess, how_it_died
 from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
@@ -45,6 +46,8 @@ class Kernel:
         self._signals = signals
         """Where to write a byte for an interrupt; None if the kernel wants a message."""
         self._gathering: Gathering | None = None
+        self._begun = 0
+        process.ready = processes.now()
         self._told = False
         self._closing: asyncio.Task[None] | None = None
         self._requests: deque[str] = deque(maxlen=_REMEMBERED)
@@ -76,6 +79,7 @@ class Kernel:
         if not by_signal:
             return await cls._start(sandbox, argv, environment, confines, None)
         ours, theirs = socket.socketpair()
+        ours.setblocking(False)
         with theirs:
             python = (str(base_python()), "-I", "-S", str(INTERRUPTER), str(theirs.fileno()))
             readable = (*confines.readable, base_prefix(), INTERRUPTER)
@@ -149,6 +153,7 @@ class Kernel:
 
     async def execute(self, code: str) -> Gathering:
         """Begin a run. The one before must have ended."""
+        self._begun = processes.now()
         request = await self._wire.send(
             "shell",
             "execute_request",
@@ -168,7 +173,8 @@ class Kernel:
         return self._gathering
 
     async def interrupt(self, within: float, why: str) -> bool:
-        """Ask the run to stop; return whether it did within so many seconds.
+        """Ask the run to stop; return whether it did, with all that it started, within so many
+        seconds.
 
         `why` is a sentence for whoever reads how it ended.
         """
@@ -176,15 +182,31 @@ class Kernel:
         if gathering is None or gathering.ended.is_set():
             return True
         gathering.interrupted = gathering.interrupted or why
-        if self._signals:
-            with contextlib.suppress(OSError):
-                self._signals.send(b"!")
-        else:
-            await self._wire.send("control", "interrupt_request", {})
+        deadline = asyncio.get_running_loop().time() + within
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(within):
+            async with asyncio.timeout_at(deadline):
+                await self._ask_to_stop()
+                if not gathering.begun.is_set():
+                    await gathering.begun.wait()
+                    if not gathering.ended.is_set():  # what has not begun does not hear
+                        await self._ask_to_stop()
                 await gathering.ended.wait()
-        return gathering.ended.is_set()
+        if not gathering.ended.is_set():
+            return False
+        left = max(SWEEP_S, deadline - asyncio.get_running_loop().time())
+        return not self.alive or await self._process.end_since(self._begun, left)
+
+    async def _ask_to_stop(self) -> None:
+        """Return when the interrupt has been given, so that it cannot meet the next run instead."""
+        if self._signals:
+            loop = asyncio.get_running_loop()
+            with contextlib.suppress(OSError):
+                await loop.sock_sendall(self._signals, b"!")
+                await loop.sock_recv(self._signals, 1)
+            return
+        request = await self._wire.send("control", "interrupt_request", {})
+        while (await self._wire.receive("control")).parent != request:
+            pass  # the answer to one that was given up
 
     async def close(self, why: str = "The interpreter was ended.") -> None:
         """End the process with everything in its sandbox; a run in it has then died of `why`."""

@@ -57,6 +57,7 @@ class LastingRuntime:
         self.restarts = 0
         """How often an interpreter died and was replaced."""
         self._stop_asked = asyncio.Event()
+        self._stopping: asyncio.Task[None] | None = None
 
     @property
     def language(self) -> str:
@@ -165,7 +166,7 @@ class LastingRuntime:
     async def _settle(self) -> None:
         """Stop what was left early; if the interpreter died, let the next one start already."""
         try:
-            await to_the_end(asyncio.create_task(self._stop()))
+            await self._stop()
             if (interpreter := self._interpreter()) and interpreter.leaves:
                 await interpreter.close()
         finally:
@@ -196,6 +197,12 @@ class LastingRuntime:
         await self._stop("It was stopped because the disk is nearly full; its variables are kept.")
 
     async def _stop(self, why: str = "It was stopped; its variables are kept.") -> None:
+        """Stop what runs; whoever asks while that is under way waits for its end."""
+        if self._stopping is None or self._stopping.done():
+            self._stopping = asyncio.create_task(self._stop_now(why))
+        await to_the_end(self._stopping)
+
+    async def _stop_now(self, why: str) -> None:
         interpreter = self._interpreter()
         if interpreter and not await interpreter.interrupt(INTERRUPT_S, why):
             await interpreter.close(

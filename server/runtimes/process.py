@@ -11,8 +11,10 @@ import signal
 import tempfile
 import termios
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
+from sayso.server.runtimes import processes
 from sayso.server.runtimes.network.door import ENVIRONMENT, Door, door_for
 from sayso.server.runtimes.sandbox.sandbox import NO_DOOR, Confined, Confines, Sandbox
 from sayso.server.runtimes.steadily import to_the_end
@@ -120,6 +122,8 @@ class ConfinedProcess:
         self._door = door
         self._last_words = b""
         self._closing: asyncio.Task[None] | None = None
+        self.ready = 0
+        """When its interpreter was ready for the first run, in ticks (processes.py)."""
         self._listening = asyncio.create_task(self._listen())
         self.ended = asyncio.create_task(process.wait())
         """Done when the process is gone; its result is the exit code, negative for a signal."""
@@ -215,6 +219,12 @@ class ConfinedProcess:
     def last_words(self) -> str:
         """What the process itself complained of, not the code in it."""
         return self._last_words.decode(errors="replace").strip()
+
+    async def end_since(self, moment: int, within: float, interpreter: int = 0) -> bool:
+        """End what was started in the sandbox since a moment (processes.py), but for the
+        interpreter; return whether all of it is gone within so many seconds."""
+        left = partial(processes.begun_since, self.pid, self.ready, moment, interpreter)
+        return await asyncio.to_thread(processes.end, left, within)
 
     async def close(self) -> None:
         """End the process and everything that it started."""

@@ -186,7 +186,8 @@ class Driver:
                     break
         asked = os.fstat(self._empty).st_atime_ns != 0
         about = {"code": code, "detail": detail, "gone": gone, "kept": kept, "asked": asked}
-        self._tell("D", json.dumps({**about, "interrupted": self._interrupted}).encode())
+        about |= {"interrupted": self._interrupted, "child": self._child.pid if self._child else 0}
+        self._tell("D", json.dumps(about).encode())
 
     # --- the interpreter ---
 

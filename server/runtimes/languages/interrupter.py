@@ -1,7 +1,7 @@
 """Passes interrupts on to a kernel that knows them as signals: a script in the sandbox.
 
 It runs as `python -I -S interrupter.py LINK COMMAND…`, where LINK is the number of a socket: each
-byte on it is an interrupt. It ends as the command ends.
+byte on it is an interrupt, and is sent back when that has been given. It ends as the command ends.
 """
 
 import contextlib
@@ -35,6 +35,8 @@ def _pass_on(link: socket.socket, child: int) -> None:
     while link.recv(1):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child, signal.SIGINT)
+        with contextlib.suppress(OSError):
+            link.send(b"!")
 
 
 if __name__ == "__main__":

@@ -9,12 +9,14 @@
 "use strict";
 
 const { Worker, isMainThread, workerData, parentPort } = require("node:worker_threads");
+const { AsyncResource } = require("node:async_hooks");
 const { createRequire } = require("node:module");
 const fs = require("node:fs");
 const inspector = require("node:inspector");
 const net = require("node:net");
 const util = require("node:util");
 const { Writable } = require("node:stream");
+const { immediateQueue, timerListMap } = require("internal/timers");
 const imports = require("./node_imports.js");
 
 const STOPPED = 130; // as a shell says that an interrupt ended something
@@ -64,7 +66,7 @@ function main(file) {
     if (order === "interrupt") {
       Atomics.store(heard, 0, 1);
       Atomics.notify(heard, 0);
-      if (run) over(run, STOPPED);
+      if (run) stop(run);
     } else if (order === "run") {
       begin();
     }
@@ -74,6 +76,7 @@ function main(file) {
   process.on("beforeExit", () => {
     orders.ref();
     if (!run) return;
+    if (run.stopped) return over(run, STOPPED);
     if (run.waiting) {
       over(run, 13, "It awaits something that never comes.");
     } else {
@@ -82,11 +85,12 @@ function main(file) {
   });
   process.on("SIGINT", () => {}); // for the programs that code started; we hear of it by order
   process.on("exit", () => session.disconnect()); // or node would wait for it, and say so
+  process.on("worker", (worker) => run?.workers.push(worker));
   process.on("uncaughtException", failed);
   process.on("unhandledRejection", failed);
 
   function begin() {
-    const mine = { waiting: true, failed: "" };
+    const mine = { waiting: true, failed: "", workers: [], first: new AsyncResource("sayso").asyncId() };
     run = mine;
     let code;
     try {
@@ -99,9 +103,9 @@ function main(file) {
     mine.before = process.getActiveResourcesInfo().length;
     const options = { replMode: true, awaitPromise: true, objectGroup: "block" };
     session.post("Runtime.evaluate", { expression: code, ...options }, (cut, answer) => {
-      if (run !== mine) return;
+      if (run !== mine || mine.stopped) return;
       mine.waiting = false;
-      if (cut) return over(mine, STOPPED);
+      if (cut) return stop(mine);
       if (answer.exceptionDetails) {
         fail(mine, described(answer.exceptionDetails));
       }
@@ -116,6 +120,17 @@ function main(file) {
     if (run !== which) return;
     if (process.getActiveResourcesInfo().length <= which.before) return over(which);
     setTimeout(look, LOOK_MS, which).unref();
+  }
+
+  // A block that is stopped takes along what it has started. Until that is gone, it is not over; what
+  // does not go, the driver ends with all of node.
+  function stop(which) {
+    if (run !== which) return;
+    which.stopped = true;
+    endSince(which.first);
+    for (const worker of which.workers) worker.terminate();
+    if (process.getActiveResourcesInfo().length <= which.before) return over(which, STOPPED);
+    setTimeout(stop, LOOK_MS, which).unref();
   }
 
   function over(which, code = which.failed ? 1 : 0, detail = which.failed) {
@@ -157,6 +172,27 @@ function main(file) {
     } else {
       console.error(tidy(text));
     }
+  }
+}
+
+// Ends timers, connections, servers and programs that were made since a moment, as node counts what it
+// makes.
+function endSince(first) {
+  const number = (each) => each[Object.getOwnPropertySymbols(each).find((one) => one.description === "asyncId")];
+  const later = (each) => number(each) > first;
+  const timers = [];
+  for (const list of Object.values(timerListMap)) {
+    for (let each = list._idleNext; each !== list; each = each._idleNext) timers.push(each);
+  }
+  timers.filter(later).forEach((each) => clearTimeout(each));
+  const immediates = [];
+  for (let each = immediateQueue.head; each; each = each._idleNext) immediates.push(each);
+  immediates.filter(later).forEach((each) => clearImmediate(each));
+  for (const each of process._getActiveHandles()) {
+    if (!(each._handle?.getAsyncId?.() > first)) continue;
+    if (each.pid) each.kill("SIGKILL");
+    else if (each.destroy) each.destroy();
+    else each.close?.();
   }
 }
 

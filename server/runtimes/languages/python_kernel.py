@@ -2,12 +2,14 @@
 
 The kernels' own Python runs this file as a script; the server never imports it. It changes nothing
 of what runs in a cell. It sees to it that what programs print arrives: whole, in order, and before
-the run that started them ends. And it gives `!command` an empty standard input, so that a command
-which asks for something ends at once instead of waiting for ever.
+the run that started them ends. It gives `!command` an empty standard input, so that a command which
+asks for something ends at once instead of waiting for ever. And an interrupt reaches the threads
+that the run has started, too: the run is over when they are.
 """
 
 import codecs
 import contextlib
+import ctypes
 import faulthandler
 import importlib
 import os
@@ -15,7 +17,9 @@ import select
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
+from types import FrameType
 
 _READ_BYTES = 64 * 1024
 """As much as a pipe holds."""
@@ -25,6 +29,15 @@ _SETTLE_BYTES = 4 * 1024**2
 
 _STOP_S = 1.0
 """How long a command may take to end after an interrupt, before it is killed."""
+
+
+_ASK_AGAIN_S = 0.05
+"""How often threads are asked to stop: one that was in the middle of a call may not have heard."""
+
+_WAITING_IN = (
+    "/threading.py", "/queue.py", "/concurrent/futures/thread.py", "/zmq/utils/garbage.py",
+)  # fmt: skip
+"""Where a thread that only waits for others stands: a pool's workers that have nothing to do."""
 
 
 class Capture:
@@ -55,21 +68,88 @@ class Capture:
             self.settle()
 
 
+class Threads:
+    """Ends the threads of a run that was asked to stop, as the interrupt ends its main thread.
+
+    If one does not end, the run does not either, and the server ends the whole interpreter.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        """Whether what runs was asked to stop."""
+        self._earlier: set[int] = set()
+
+    def begin(self) -> None:
+        """A run begins: what is there already is not its own."""
+        self.asked = False
+        self._earlier = set(_frames())
+
+    def end(self) -> None:
+        """Return when the run has ended in all its threads, if it was asked to stop."""
+        while self.asked and (busy := self._busy()):
+            for thread in busy:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt)
+                )
+            time.sleep(_ASK_AGAIN_S)
+
+    def _busy(self) -> list[int]:
+        """The threads that this run has started and that do more than wait."""
+        return [
+            thread
+            for thread, frame in _frames().items()
+            if thread not in self._earlier and not frame.f_code.co_filename.endswith(_WAITING_IN)
+        ]
+
+
+def _frames() -> dict[int, FrameType]:
+    """Where each thread is, those included that nobody has registered."""
+    return sys._current_frames()  # noqa: SLF001 - there is no other way
+
+
 def main() -> None:
     """Run the kernel that the command line describes, until it is told to end."""
     if Path(sys.path[0]) == Path(__file__).parent:
         del sys.path[0]
     import zmq
+    from ipykernel.iostream import OutStream
+    from ipykernel.ipkernel import IPythonKernel
     from ipykernel.kernelapp import IPKernelApp
 
+    threads = Threads()
+
+    class Stream(OutStream):  # type: ignore[misc]
+        """Printed text, of which flush() leaves nothing behind.
+
+        ipykernel's own returns when the thread that sends has been told of the text, which it sends
+        a moment later: not at all while one long step of the code keeps it from running.
+        """
+
+        def flush(self) -> None:
+            super().flush()
+            sender = self.pub_thread
+            if sender and sender.thread is not threading.current_thread():
+                sent = threading.Event()
+                sender.schedule(sent.set)  # what was told before is sent before
+                sent.wait(self.flush_timeout)
+
+    class Kernel(IPythonKernel):  # type: ignore[misc]
+        """A kernel that knows whether it was asked to stop."""
+
+        async def interrupt_request(self, *request: object) -> None:
+            threads.asked = True
+            await super().interrupt_request(*request)
+
     complaints = os.fdopen(os.dup(2), "w")
-    kernel = IPKernelApp.instance(capture_fd_output=False)
+    kernel = IPKernelApp.instance(capture_fd_output=False, kernel_class=Kernel)
     # The home vanishes with the kernel, and so may the history of what was run in it. What lies in
     # the workspace takes no part in the start.
     options = ("--HistoryManager.hist_file=:memory:", "--InteractiveShellApp.ignore_cwd=True")
     kernel.initialize([*sys.argv[1:], *options])
     _let_find_what_code_made()
     faulthandler.enable(complaints)  # what is said while it crashes goes to the server, not in here
+    sys.stdout = Stream(kernel.session, kernel.iopub_thread, "stdout", watchfd=False)
+    sys.stderr = Stream(kernel.session, kernel.iopub_thread, "stderr", watchfd=False)
     captures = [Capture(1, "stdout"), Capture(2, "stderr")]
 
     def settle() -> None:
@@ -87,6 +167,8 @@ def main() -> None:
     outputs = kernel.iopub_thread
     outputs.io_loop.add_callback(lambda: outputs.socket.setsockopt(zmq.XPUB_NODROP, 1))
     kernel.shell.events.register("pre_execute", _look_again)
+    kernel.shell.events.register("pre_execute", threads.begin)
+    kernel.shell.events.register("post_execute", threads.end)
     kernel.shell.events.register("post_execute", settle)
     kernel.shell.system = run
     os.register_at_fork(after_in_child=_print_plainly)

@@ -1,0 +1,193 @@
+"""Stopping code, whatever it does and whenever: it ends with all that it has started."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.runtimes.runtime import Ending, Output
+from sayso.server.runtimes.sandbox.sandbox import Sandbox
+from sayso.server.runtimes.workshop import Workshop
+from tests.runtimes.processes import below
+from tests.runtimes.rooms import RUN_S, began, rest, told, workshop_in
+
+STOP_S = 5.0
+"""Twice what is promised: the machine may be busy with other tests."""
+
+AT_ONCE = 2
+
+STEP = "print('begun', flush=True)\nsum(range(10 ** 13))"
+
+# What goes on for ever, each in another way; {mark} tells whose the processes are.
+KINDS = {
+    "one long step": ("python", STEP),
+    "threads": (
+        "python",
+        """
+import threading, time
+def busy():
+    while True: pass
+def drowsy():
+    while True: time.sleep(0.01)
+threads = [threading.Thread(target=each, name='left') for each in (busy, drowsy)]
+for each in threads: each.start()
+for each in threads: each.join()
+""",
+    ),
+    "children": (
+        "python",
+        """
+import os, subprocess, time
+subprocess.Popen(['setsid', 'sleep', '{mark}'])
+subprocess.Popen(['bash', '-c', '(setsid nohup sleep {mark} >/dev/null 2>&1 &) & sleep {mark}'])
+if not os.fork():
+    os.setsid()
+    if os.fork(): os._exit(0)
+    os.execvp('sleep', ['sleep', '{mark}'])
+time.sleep(1000)
+""",
+    ),
+    "what catches the interrupt": (
+        "python",
+        """
+import time
+while True:
+    try:
+        time.sleep(0.001)
+    except KeyboardInterrupt:
+        pass
+""",
+    ),
+    "in C": ("python", "import re\nre.match(r'(a+)+$', 'a' * 60 + 'b')"),
+    "in a finally": (
+        "python",
+        """
+import time
+try:
+    time.sleep(1000)
+finally:
+    while True: time.sleep(0.001)
+""",
+    ),
+    "a plain loop": ("python", "while True: pass"),
+    "a flood": ("python", "while True: print('much ' * 20)"),
+    "bash": (
+        "bash",
+        "setsid sleep {mark} & nohup sleep {mark} >/dev/null 2>&1 &\nwhile :; do sleep 0.01; done",
+    ),
+    "bash that does not listen": ("bash", "trap '' INT; setsid sleep {mark} & sleep {mark}"),
+    "JavaScript": ("javascript", "while (true);"),
+    "JavaScript that waits": (
+        "javascript",
+        """
+setInterval(() => console.log('left'), 5);
+require('http').createServer(() => 0).listen(0);
+new (require('worker_threads').Worker)('while (true);', { eval: true });
+require('child_process').spawn('setsid', ['sleep', '{mark}']);
+await new Promise(() => {});
+""",
+    ),
+}
+
+NEXT = {
+    "python": """
+import threading
+print([each for each in threading.enumerate() if each.name == 'left'])
+""",
+    "bash": "echo '[]'",
+    "javascript": "console.log('[]')",
+}
+
+
+@pytest.fixture
+async def workshops(
+    sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
+) -> AsyncIterator[list[Workshop]]:
+    made = [workshop_in(workspace / str(each), environment, sandbox) for each in range(AT_ONCE)]
+    yield made
+    for each in made:
+        await each.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stops", [24, pytest.param(500, marks=pytest.mark.thorough)])
+async def test_what_is_stopped_at_any_moment_ends_with_all_that_it_started(
+    workshops: list[Workshop], stops: int
+) -> None:
+    chance = random.Random(stops)
+    kinds = (list(KINDS) * stops)[:stops]
+    chance.shuffle(kinds)
+    async with asyncio.TaskGroup() as group:
+        for number, workshop in enumerate(workshops):
+            own = random.Random(chance.random())
+            group.create_task(_stop_each(workshop, kinds[number::AT_ONCE], f"8{number}6391", own))
+
+
+async def _stop_each(
+    workshop: Workshop, kinds: list[str], mark: str, chance: random.Random
+) -> None:
+    for kind in kinds:
+        language, code = KINDS[kind]
+        moment = chance.uniform(0, chance.choice((0.02, 0.3, 1.0)))
+        where = f"{kind}, stopped after {moment:.4f} s"
+        ending = await _stopped(workshop, language, code.replace("{mark}", mark), moment, where)
+        assert ending.status in ("interrupted", "died"), (where, ending)
+        assert not below(mark), where
+        after = await told(workshop, NEXT[language], language)
+        assert (after.ending.status, after.stdout) == ("ok", "[]\n"), (where, ending, after)
+
+
+async def _stopped(
+    workshop: Workshop, language: str, code: str, moment: float, where: str
+) -> Ending:
+    async def read() -> Output | Ending:
+        return [piece async for piece in workshop.run(language, code)][-1]
+
+    reading = asyncio.create_task(read())
+    await asyncio.wait([reading], timeout=moment)
+    loop = asyncio.get_running_loop()
+    asked = loop.time()
+    async with asyncio.timeout(RUN_S):
+        await workshop.interrupt()
+        ending = await reading
+    assert loop.time() - asked < STOP_S, where
+    assert isinstance(ending, Ending)
+    return ending
+
+
+@pytest.mark.slow
+async def test_what_was_flushed_is_heard_before_one_long_step(any_workshop: Workshop) -> None:
+    for _ in range(8):  # without a defence one in four is not heard
+        pieces = any_workshop.run("python", STEP)
+        await began(pieces)
+        await any_workshop.interrupt()
+        assert (await rest(pieces)).ending.status in ("interrupted", "died")
+
+
+async def test_what_an_earlier_run_left_running_outlives_the_stop_of_another(
+    workshop: Workshop,
+) -> None:
+    mark = "846391"
+    await told(workshop, f"import subprocess\nsubprocess.Popen(['setsid', 'sleep', '{mark}'])")
+    pieces = workshop.run("python", f"print('begun', flush=True)\n!sleep {mark}")
+    await began(pieces)
+    await workshop.interrupt()
+    assert (await rest(pieces)).ending.status == "interrupted"
+    assert len(below(mark)) == 1
+
+
+async def test_an_interrupt_that_comes_late_does_not_meet_the_next_run(
+    any_workshop: Workshop,
+) -> None:
+    """The run ends by itself in the moment in which it is asked to."""
+    await told(any_workshop, "import time")
+    for number in range(40):
+        pieces = any_workshop.run("python", f"time.sleep({number / 10_000})")
+        reading = asyncio.ensure_future(rest(pieces))
+        await asyncio.sleep(0)
+        await any_workshop.interrupt()
+        await reading
+        assert (await told(any_workshop, "print('next')")).stdout == "next\n"
