@@ -6,11 +6,11 @@ paint over a question or turn the order of letters round. Approvals depend on se
 
 import re
 
+from sayso.protocol.visible import revealed
+
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
-"""Characters without width, and those that turn the direction of writing."""
 
 
 def words(text: str) -> str:
@@ -20,8 +20,7 @@ def words(text: str) -> str:
 
 def code(text: str) -> str:
     """Code: what cannot be seen is made visible, because it would run."""
-    shown = _CONTROL.sub(lambda match: f"<U+{ord(match[0]):04X}>", text.replace("\r\n", "\n"))
-    return _HIDDEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", shown).expandtabs(4)
+    return revealed(text).expandtabs(4)
 
 
 def output(text: str) -> str:

@@ -68,12 +68,15 @@ def answer(paragraph: str) -> RenderableType:
 
 def code(language: str, text: str, *, title: str = "") -> list[RenderableType]:
     """Code with its language above it."""
-    from rich.syntax import Syntax  # costs 30 ms, and who only talks never needs it
+    from rich.syntax import ANSI_DARK, ANSISyntaxTheme, Syntax  # 30 ms, which only talk never needs
+
+    # A highlighter errs about where a comment begins, and what is dimmed is not read.
+    theme = ANSISyntaxTheme({kind: style for kind, style in ANSI_DARK.items() if not style.dim})
 
     syntax = Syntax(
         clean.code(text).rstrip("\n"),
         language,
-        theme=_THEME,
+        theme=theme,
         background_color="default",
         word_wrap=True,
     )

@@ -1,6 +1,8 @@
 /** May this run? A card for each question: what, where, what it may touch; and a person's answer. */
 import { button, icon, list, make, words } from "./dom.js";
 import { code } from "./markdown.js";
+import { Sight } from "./sight.js";
+import { revealed } from "./visible.js";
 
 const DECIDED = {
   yes: "Approved", edit: "Approved with changes", no: "Denied", expired: "Not answered in time", cancelled: "Taken back",
@@ -9,10 +11,12 @@ const DECIDED = {
 export class Requests {
   #open = new Map();
   #approve;
+  #log;
 
-  /** `approve(request, decision, code, lasting)` answers. */
-  constructor(approve) {
+  /** `approve(request, decision, code, lasting)` answers; `log` is what scrolls. */
+  constructor(approve, log) {
     this.#approve = approve;
+    this.#log = log;
   }
 
   clear() {
@@ -29,19 +33,29 @@ export class Requests {
     title.id = `request-${request.id}`;
     card.setAttribute("aria-labelledby", title.id);
     card.append(title);
-    if (request.code) card.append(code(request.code, request.language));
-    if (isAccess && request.why) card.append(words("p", `Because, it says: ${request.why}`));
-    card.append(list(isAccess ? "Then it may touch" : "It may touch", request.may_touch ?? []));
-    if (request.warnings?.length) card.append(list("Mind", request.warnings, "warnings"));
-    card.append(words("p", `In ${request.where}`, "note"), this.#actions(request, card), countdown(request, card));
+    const shown = request.code ? code(request.code, request.language) : null;
+    if (shown) card.append(shown);
+    const sight = new Sight(shown, this.#log);
+    if (isAccess && request.why) card.append(words("p", `Because, it says: ${revealed(request.why)}`));
+    card.append(list(isAccess ? "Then it may touch" : "It may touch", (request.may_touch ?? []).map(revealed)));
+    if (request.warnings?.length) card.append(list("Mind", request.warnings.map(revealed), "warnings"));
+    const where = words("p", `In ${revealed(request.where)}`, "note");
+    card.append(where, this.#actions(request, card, sight), countdown(request, card));
     block.append(card);
-    this.#open.set(request.id, card);
+    this.#open.set(request.id, { card, sight });
     return `${title.textContent} ${(request.warnings ?? []).join(" ")}`;
+  }
+
+  /** A question that is higher than the screen is read from its beginning. */
+  begin(id) {
+    const { card, sight } = this.#open.get(id);
+    if (card.offsetHeight > this.#log.clientHeight) this.#log.scrollTop = card.offsetTop;
+    sight.look();
   }
 
   /** The first answer of any device counts, and all see it. Returns a sentence. */
   settle({ id, decision, by }) {
-    const card = this.#open.get(id);
+    const card = this.#open.get(id)?.card;
     if (!card) return "";
     this.#open.delete(id);
     const sentence = `${DECIDED[decision] ?? decision}${by ? ` on ${by}` : ""}.`;
@@ -54,31 +68,34 @@ export class Requests {
     for (const id of [...this.#open.keys()]) this.settle({ id, decision: "cancelled" });
   }
 
-  #actions(request, card) {
+  #actions(request, card, sight) {
     const actions = make("div", "", "actions");
+    const live = (text, act, className) => sight.guard(button(text, null, className), act);
     actions.append(
-      button("Approve", () => this.#approve(request, "yes"), "yes"),
+      live("Approve", () => this.#approve(request, "yes"), "yes"),
       button("Deny", () => this.#approve(request, "no"), "no"),
     );
     if (request.kind === "access") {
-      actions.append(button("Approve for good", () => this.#approve(request, "yes", undefined, true)));
+      actions.append(live("Approve for good", () => this.#approve(request, "yes", undefined, true)));
     } else if (request.code) {
-      actions.append(button("Edit", () => this.#edit(request, card, actions)));
+      actions.append(live("Edit", () => this.#edit(request, card, actions, sight)));
     }
     return actions;
   }
 
-  #edit(request, card, actions) {
+  #edit(request, card, actions, sight) {
     const editor = make("textarea");
     editor.value = request.code;
     editor.setAttribute("aria-label", "Code to run instead");
     editor.spellcheck = false;
     card.querySelector("pre").replaceWith(editor);
+    sight.release();
+    const act = () => {
+      const isSame = editor.value === request.code;
+      this.#approve(request, isSame ? "yes" : "edit", isSame ? undefined : editor.value);
+    };
     actions.replaceChildren(
-      button("Run this instead", () => {
-        const isSame = editor.value === request.code;
-        this.#approve(request, isSame ? "yes" : "edit", isSame ? undefined : editor.value);
-      }, "yes"),
+      sight.guard(button("Run this instead", null, "yes"), act),
       button("Deny", () => this.#approve(request, "no"), "no"),
     );
     editor.focus();

@@ -27,7 +27,7 @@ export class View {
     this.#log = log;
     this.#house = house;
     this.#runs = new Runs(house, stop, () => this.#follow());
-    this.#requests = new Requests(approve);
+    this.#requests = new Requests(approve, log);
     log.addEventListener("scroll", () => {
       this.#isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END;
     });
@@ -61,7 +61,10 @@ export class View {
         break;
       case "approval.request":
         tell(this.#requests.ask(message, this.#place(message)));
-        this.#follow();
+        if (this.#isAtEnd) {
+          this.#follow();
+          this.#requests.begin(message.id);
+        }
         break;
       case "approval.done":
         tell(this.#requests.settle(message));

@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 from sayso.server.policy.actions import Actions, Touched
 from sayso.server.policy.dangers import found_in
+from sayso.server.policy.looks import looks
 from sayso.server.policy.reading import read
 from sayso.server.policy.rules import Rule, verified
 
@@ -15,6 +16,8 @@ does not run at all."""
 
 WARNINGS: Final = 6
 """In one question: more are not read."""
+_FIRST: Final = 2
+"""The worst of what code does comes before what keeps it from being seen, and the rest after."""
 
 
 _ALL_OF_IT: Final = ("allow", "language")
@@ -71,8 +74,9 @@ class Policy:
 
     def judge(self, language: str, code: str) -> Judgement:
         """Look at code that is about to run."""
+        unseen = looks(code)
         if self._safe == "off" and not self._rules:
-            return Judgement()
+            return Judgement(warnings=unseen)
         actions = read(language, code)
         dangers = found_in(actions) if self._safe != "off" else ()
         if denying := self._denying(language, actions):
@@ -86,7 +90,7 @@ class Policy:
         asks = bool(warnings) or bool(hidden and self._has_limits)
         if self._safe != "off" or self._has_limits:
             warnings += hidden
-        shown = tuple(warnings[:WARNINGS])
+        shown = (*warnings[:_FIRST], *unseen, *warnings[_FIRST:])[:WARNINGS]
         if asks:
             return Judgement("ask", shown)
         if self._allows_language(language, actions):

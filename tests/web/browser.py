@@ -120,6 +120,22 @@ def ask(opened: Page, text: str) -> None:
     opened.press("#words", "Enter")
 
 
+def press(opened: Page, name: str) -> None:
+    """Press a button of a question, once it lives."""
+    button = opened.get_by_role("button", name=name, exact=True)
+    button.scroll_into_view_if_needed()
+    expect(button).to_have_attribute("aria-disabled", "false")
+    box = button.bounding_box()
+    assert box
+    # `click` would scroll once more, and what moves is not pressed.
+    opened.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+
+def approve(opened: Page) -> None:
+    """Read the question to its end and say yes."""
+    press(opened, "Approve")
+
+
 def hold(opened: Page, seconds: float) -> None:
     """Hold the button and let go."""
     box = opened.locator("#talk").bounding_box()

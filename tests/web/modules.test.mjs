@@ -223,3 +223,106 @@ test("a reply that is nearly a table is shown in a moment, however long it is", 
   assert(took(40_000) < 250);
   delete globalThis.document;
 });
+
+/** As much of a document as shows code; `painted` gives the texts of the pieces of one kind. */
+const paper = () => {
+  const element = () => ({
+    parts: [], dataset: {}, className: "",
+    append(...parts) { this.parts.push(...parts); },
+    set textContent(text) { this.parts = [text]; },
+    get textContent() { return this.parts.map((part) => part.textContent ?? part).join(""); },
+    painted(kind) { return this.parts.filter(({ className }) => className === kind).map(({ textContent }) => textContent); },
+  });
+  return { createElement: element };
+};
+
+test("what is not seen in code is named, as the terminal names it", async () => {
+  const { revealed } = await import(`${web}/visible.js`);
+  for (const [text, shown] of JSON.parse(readFileSync(process.env.SAYSO_REVEALED, "utf8"))) {
+    assert.equal(revealed(text), shown, JSON.stringify(text));
+  }
+});
+
+test("each character is hidden or shown as in the terminal", async () => {
+  const { unseen } = await import(`${web}/visible.js`);
+  const hidden = [];
+  for (let code = 0; code < 0x110000; code += 1) if (unseen(String.fromCodePoint(code)).length) hidden.push(code);
+  assert.deepEqual(hidden, JSON.parse(readFileSync(process.env.SAYSO_HIDDEN, "utf8")));
+});
+
+const LIVE = [
+  ["javascript", "x = 1; # rm()"],
+  ["javascript", "class A { #rm = run() }"],
+  ["javascript", "`\n// ${rm()}\n`"],
+  ["javascript", "x = /[/*]/; rm(); /[*/]/"],
+  ["javascript", 'x = "/*"; rm(); y = "*/"'],
+  ["javascript", "'a\\\n// '; rm()"],
+  ["javascript", "// a\u2028rm()"],
+  ["javascript", "a = <b>\n// {rm()}\n</b>"],
+  ["bash", "echo a#b; rm"],
+  ["bash", "echo ${a/ #/b}; rm"],
+  ["bash", "echo $((16 #f)); rm"],
+  ["bash", "((a = 16 # 1)); rm"],
+  ["bash", 'echo "\n# $(rm)\n"'],
+  ["bash", "echo '\n#'; rm"],
+  ["bash", "bash <<E\n# a\n#\trm\nE"],
+  ["bash", "echo a\\\n# ; rm"],
+  ["bash", "# a\rrm"],
+  ["bash", "echo $# rm; echo \\# rm"],
+  ["bash", "echo x # don't\necho '\n# '; rm"],
+  ["python", 'x = f"{0 if 1 else "#"}"; rm()'],
+  ["python", "'''\n# '''; rm()"],
+  ["python", "# a\rrm()"],
+  ["python", "# a\frm()"],
+  ["python", "'a\\\n# '; rm()"],
+  ["python", "%%bash\necho '\n# '; rm"],
+  ["ruby", "x = '\n# '; rm()"],
+  ["html", "<!-- a --> # rm()"],
+];
+
+test("live code is never painted as a comment, and what is surely one is", async () => {
+  globalThis.document = paper();
+  const { highlight } = await import(`${web}/highlight.js`);
+  for (const [language, code] of LIVE) {
+    assert.deepEqual(highlight(code, language).painted("comment").filter((text) => text.includes("rm")), [], code);
+  }
+  for (const [language, code] of [
+    ["python", "x = 1\n  # a look\nrm()"],
+    ["bash", "# a look\nrm"],
+    ["shell", "echo 'a'\n  # a look"],
+    ["javascript", "rm()\n// a look"],
+  ]) assert.match(highlight(code, language).painted("comment").join(), /a look$/);
+  delete globalThis.document;
+});
+
+test("code is shown whole, whatever its colours", async () => {
+  globalThis.document = paper();
+  const { highlight } = await import(`${web}/highlight.js`);
+  const { revealed } = await import(`${web}/visible.js`);
+  const pieces = [
+    "'", '"', "#", "//", "/*", "*/", "\n", " ".repeat(41), "\u202e", "rm", "1", "if", "\\", "\n".repeat(9), "😀", "\ud800",
+  ];
+  for (let n = 0; n < 2_000; n += 1) {
+    const code = Array.from({ length: 12 }, () => pieces[Math.floor(Math.random() * pieces.length)]).join("");
+    for (const language of ["python", "bash", "javascript", "x"]) {
+      assert.equal(highlight(code, language).textContent, revealed(code), JSON.stringify(code));
+    }
+  }
+  delete globalThis.document;
+});
+
+test("hostile code has its colours in a moment", async () => {
+  globalThis.document = paper();
+  const { highlight } = await import(`${web}/highlight.js`);
+  highlight("x = 1", "python");
+  for (const piece of ['\\"', "/*", "'''", " ", "\n", "\u202e", "#", "a\n\n\n\n\n\n\n"]) {
+    for (const language of ["python", "bash", "javascript"]) {
+      for (const length of [19_000, 60_000]) {
+        const began = performance.now();
+        highlight(piece.repeat(length / piece.length), language);
+        assert(performance.now() - began < 2_000, JSON.stringify(piece));
+      }
+    }
+  }
+  delete globalThis.document;
+});

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 import segno
 
+from sayso.protocol.visible import HIDDEN, revealed
 from tests.machine import needed
+from tests.protocol.test_visible import UNSEEN
 from tests.protocol.transcripts import GOLDEN
 from tests.repository.tree import ROOT
 
@@ -52,8 +54,17 @@ def test_the_pages_qr_codes_are_those_of_a_library(node: str, web: Path) -> None
         assert rows in list(drawings), text
 
 
-def test_the_pages_modules_keep_to_the_protocol(node: str, web: Path) -> None:
-    variables = os.environ | {"SAYSO_WEB": str(web), "SAYSO_GOLDEN": str(GOLDEN)}
+def test_the_pages_modules_keep_to_the_protocol(node: str, web: Path, tmp_path: Path) -> None:
+    hidden = tmp_path / "hidden.json"
+    hidden.write_text(json.dumps([code for code in range(0x110000) if HIDDEN.search(chr(code))]))
+    shown = tmp_path / "revealed.json"
+    shown.write_text(json.dumps([(text, revealed(text)) for text in UNSEEN]))
+    variables = os.environ | {
+        "SAYSO_WEB": str(web),
+        "SAYSO_GOLDEN": str(GOLDEN),
+        "SAYSO_HIDDEN": str(hidden),
+        "SAYSO_REVEALED": str(shown),
+    }
     command = [node, "--test", str(TESTS)]
 
     run = subprocess.run(command, capture_output=True, text=True, check=False, env=variables)

@@ -12,7 +12,7 @@ from tests.e2e.speech import Voice
 from tests.kernels import lend_kernels
 from tests.rig import Server
 from tests.scripted_model import Reply, ScriptedModel, runs, says
-from tests.web.browser import ask, hold, is_paired, page
+from tests.web.browser import approve, ask, hold, is_paired, page, press
 from tests.web.conftest import House
 from tests.web.measuring import cpu_share, press_to_wire_ms
 
@@ -85,7 +85,7 @@ def test_code_is_approved_seen_and_its_plot_shown(house: House, question: Path) 
         ask(opened, "what is 25 times 40")
         expect(opened.locator(".card.asks h2")).to_have_text("May this python run?")
         assert opened.evaluate("() => document.documentElement.scrollWidth") <= 320
-        opened.get_by_role("button", name="Approve").click()
+        approve(opened)
         expect(opened.locator("pre.output")).to_contain_text("1000")
         expect(opened.locator("img.result")).to_be_visible()
         expect(opened.locator(".answer").last).to_have_text("It is 1000.")
@@ -102,7 +102,7 @@ def test_html_that_code_made_has_its_looks_and_does_nothing(house: House, questi
     with page(question) as opened:
         is_paired(opened, house.server, "--person", house.person)
         ask(opened, "show the heat")
-        opened.get_by_role("button", name="Approve").click()
+        approve(opened)
         expect(opened.locator("#state")).to_have_text("Ready")
         frame = opened.frame_locator("iframe.result")
         expect(frame.locator("b")).to_have_css("color", "rgb(200, 0, 0)")
@@ -122,9 +122,9 @@ def test_code_is_edited_before_it_runs_or_refused(house: House, question: Path) 
     with page(question) as opened:
         is_paired(opened, house.server, "--person", house.person)
         ask(opened, "print something")
-        opened.get_by_role("button", name="Edit").click()
+        press(opened, "Edit")
         opened.get_by_label("Code to run instead").fill("print('second')")
-        opened.get_by_role("button", name="Run this instead").click()
+        press(opened, "Run this instead")
         expect(opened.locator("pre.output")).to_have_text("second\n")
         expect(opened.locator("#state")).to_have_text("Ready")
         ask(opened, "print more")

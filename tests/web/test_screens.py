@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import FilePayload, expect
 
 from tests.scripted_model import runs, says
-from tests.web.browser import ask, is_fine, is_paired, page, pairing
+from tests.web.browser import approve, ask, is_fine, is_paired, page, pairing
 from tests.web.conftest import House
 
 pytestmark = [
@@ -43,7 +43,7 @@ def test_every_screen_is_for_everybody(house: House, question: Path) -> None:
         ask(opened, "how much did it rain")
         expect(opened.locator(".card.asks h2")).to_be_visible()
         is_fine(opened, "question")
-        opened.get_by_role("button", name="Approve").click()
+        approve(opened)
         expect(opened.locator(".answer table")).to_be_visible()
         expect(opened.locator("img.result")).to_be_visible()
         expect(opened.locator("#state")).to_have_text("Ready")
@@ -69,7 +69,7 @@ def test_conversations_are_begun_and_taken_up_with_their_past(house: House, ques
         expect(opened.locator(".answer")).to_have_count(0)
         expect(opened.locator("#title")).not_to_have_text(house.person)
         ask(opened, "what is 6 times 7")
-        opened.get_by_role("button", name="Approve").click()
+        approve(opened)
         expect(opened.locator(".answer").last).to_have_text("It is 42.")
         expect(opened.locator("#state")).to_have_text("Ready")
         opened.reload()
@@ -100,7 +100,7 @@ def test_a_file_whose_line_breaks_can_be_fetched_again(house: House, question: P
     with page(question) as opened:
         is_paired(opened, house.server, "--person", house.person)
         ask(opened, "write it")
-        opened.get_by_role("button", name="Approve").click()
+        approve(opened)
         get = opened.get_by_role("button", name="Download tide.csv")
         opened.route("**/files/**", lambda route: route.abort())
         get.click()
@@ -128,7 +128,7 @@ def test_files_go_up_and_come_down_again(house: House, question: Path, tmp_path:
         opened.get_by_role("button", name="Leave out large.bin").click()
         ask(opened, "copy it")
         expect(opened.locator("#files li")).to_have_count(0)
-        opened.get_by_role("button", name="Approve").click()
+        approve(opened)
         with opened.expect_download() as download:
             opened.get_by_role("button", name="Download copy.csv").click()
         assert Path(download.value.path()).read_bytes() == rain
@@ -251,7 +251,9 @@ def test_everything_is_reached_without_a_mouse_and_told_without_a_screen(
         ask(opened, "print something")
         told = opened.get_by_role("log", name="What happened")
         expect(told).to_contain_text("May this python run?")
-        opened.get_by_role("button", name="Approve").focus()
+        yes = opened.get_by_role("button", name="Approve")
+        yes.focus()
+        expect(yes).to_have_attribute("aria-disabled", "false")
         opened.keyboard.press("Enter")
         expect(told).to_contain_text("Approved")
         expect(told).to_contain_text("python: done")
