@@ -72,10 +72,10 @@ class StandingGrants:
         """Take a grant out of the settings; return what went wrong, in a sentence, or nothing."""
         async with self._one_at_a_time:
             try:
+                self._reach = self._reach.without(part)
                 elsewhere = await asyncio.to_thread(self._cross_out, part)
             except SettingsError as problem:
-                return f"It could not be taken back: {problem}"
-            self._reach = self._reach.without(part)
+                return f"It is taken back until Sayso ends, but not in the settings: {problem}"
         if elsewhere:
             return (
                 "It is taken back until Sayso ends; after that it is there again, because not your"

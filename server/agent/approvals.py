@@ -40,6 +40,8 @@ class Request:
     """With `access`, the model's reason: it is told, and binds nobody."""
     tap: bool = False
     """It opens more than the sandbox: words alone do not allow it."""
+    once: bool = False
+    """With `access`: it cannot be granted for good."""
 
     @property
     def binding(self) -> str:
@@ -127,7 +129,7 @@ class ApprovalDesk:
         else:
             code = answer.code
             approved = replace(request, code=code) if code is not None else request
-            lasting = answer.lasting and request.kind == "access"
+            lasting = answer.lasting and request.kind == "access" and not request.once
             ruling = Ruling(asked.id, answer.decision, answer.by, approved, lasting)
         finally:
             del self._questions[asked.id]

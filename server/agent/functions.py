@@ -17,7 +17,7 @@ from sayso.server.agent.leaving import closing
 from sayso.server.agent.model import Tool
 from sayso.server.agent.paging import PAGE
 from sayso.server.agent.performing import Workshop
-from sayso.server.runtimes.network.proxy import Passage
+from sayso.server.runtimes.network.proxy import Passage, Permission
 from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.runtime import Ending, Output
 
@@ -120,6 +120,10 @@ class Toolbox:
     async def set_reach(self, reach: Reach) -> bool:
         """Let this be what code can reach; return whether variables were lost over it."""
         return await self._inside.set_reach(reach)
+
+    def heed(self, permission: Permission) -> None:
+        """Let nothing pass into the network, at any moment, but what this then allows."""
+        self._inside.heed(permission)
 
     def take_passages(self) -> Sequence[Passage]:
         """What went over the network since this was last asked."""

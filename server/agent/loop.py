@@ -66,7 +66,7 @@ class Agent:
         self.say_so = say_so or SaySo()
         """What runs unasked, and what code may reach."""
         self._model = model
-        self._workshop = workshop
+        self.use_workshop(workshop)
         self._desk = desk
         self._journal = journal
         self._checkpointer = checkpointer or NoCheckpoints()
@@ -138,6 +138,7 @@ class Agent:
             await pursue(work)
 
         async with self._one_at_a_time:
+            self.say_so.outside_content.new_request()
             prompt = Prompt(
                 self._profile,
                 self._workshop,
@@ -162,6 +163,7 @@ class Agent:
 
     def use_workshop(self, workshop: Workshop) -> None:
         """Code runs there from the next request on."""
+        workshop.heed(self.say_so)
         self._workshop = workshop
 
     async def withdraw(self, text: str) -> None:

@@ -1,7 +1,7 @@
 """Acting on a call: the person's say-so, the intention written down, the run, the report."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -13,6 +13,7 @@ from sayso.server.agent.checkpointing import Checkpointer
 from sayso.server.agent.digest import Digest, as_text
 from sayso.server.agent.emitting import Emit
 from sayso.server.agent.events import RunEnded, RunOutput, RunStarted
+from sayso.server.agent.host_questions import HostQuestions
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.naming import named_places, needed
@@ -22,6 +23,7 @@ from sayso.server.agent.say_so import Reachable, SaySo
 from sayso.server.agent.terms import taken_back
 from sayso.server.policy.judging import Judgement
 from sayso.server.runtimes.network.proxy import Passage
+from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.store.decisions import NetworkUsed
 from sayso.server.store.records import (
@@ -142,9 +144,16 @@ class Performer:
             await self._refuse(call, hindrance)
             return
         await self._emit(RunStarted(call.id, request.language, request.code))
+        questions = HostQuestions(
+            call, request.where, self._desk, self._journal, self._reckoning, self._emit
+        )
+        await self._note_passages(call)
         try:
-            await self._run(call, request, alone=alone)
+            with self._say_so.outside_content.asked_by(questions.ask):
+                await self._run(call, request, questions, alone=alone)
         finally:
+            await questions.withdraw()
+            self._say_so.outside_content.read(_outside(self._workshop.reach))
             await self._note_passages(call)
 
     async def _close_what_changed(self) -> str:
@@ -192,7 +201,10 @@ class Performer:
         return await asyncio.to_thread(self._say_so.judge, language, code)
 
     async def _note_passages(self, call: Call) -> None:
-        for each in self._workshop.take_passages():
+        """What went over the network until now; before a run, by what an earlier one left."""
+        passages = self._workshop.take_passages()
+        self._say_so.outside_content.read(each.host for each in passages if each.received)
+        for each in passages:
             used = NetworkUsed(
                 call.id, each.host, each.port, each.verdict, each.sent, each.received
             )
@@ -249,7 +261,9 @@ class Performer:
                 return ruling
             request = now
 
-    async def _run(self, call: Call, request: Request, *, alone: bool) -> None:
+    async def _run(
+        self, call: Call, request: Request, questions: HostQuestions, *, alone: bool
+    ) -> None:
         clock = asyncio.get_running_loop().time
         most = self._bounds.output_chars
         started, digest = clock(), Digest(most, call.id)
@@ -264,7 +278,9 @@ class Performer:
                     else:
                         digest.take(output)
                         await recording.take(output, as_text(output))
+                        await questions.quiet()
                         await self._emit(RunOutput(call.id, output))
+            await questions.answered()
         except asyncio.CancelledError:
             detail = telling.OUT_OF_TIME if self._reckoning.out_of_time else telling.INTERRUPTED
             ending = Ending("interrupted", clock() - started, detail)
@@ -301,6 +317,13 @@ class Performer:
     async def _refuse(self, call: Call, detail: str, told: str = "") -> None:
         await self._journal.note("server", RunReported(call.id, "refused", detail=detail))
         await self._emit(RunEnded(call.id, "refused", 0.0, told or _TOLD.get(detail, detail)))
+
+
+def _outside(reach: Reach) -> Iterator[str]:
+    """What code could read besides its workspace and the system."""
+    yield from (str(each.path) for each in reach.folders)
+    if reach.everything:
+        yield "this machine, without a sandbox"
 
 
 def _ended(call: Call, ending: Ending, changes: Changes) -> RunEnded:

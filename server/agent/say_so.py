@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import Final, Literal, Protocol, get_args
 
 from sayso.server.agent.access import Wish
+from sayso.server.agent.outside_content import OutsideContent
 from sayso.server.agent.terms import Terms
 from sayso.server.policy.judging import Judgement, Policy
+from sayso.server.runtimes.network.proxy import Permission
 from sayso.server.runtimes.reach import Folder, GrantError, Reach, folder, personal
 
 Mode = Literal["read-only", "ask", "workspace", "full"]
@@ -51,6 +53,10 @@ class Reachable(Protocol):
 
     async def set_reach(self, reach: Reach) -> bool:
         """Let this be what code can reach; return whether variables were lost over it."""
+        ...
+
+    def heed(self, permission: Permission) -> None:
+        """Let nothing pass into the network, at any moment, but what this then allows."""
         ...
 
     @property
@@ -132,6 +138,8 @@ class SaySo:
         self._guest = guest
         self._own = Reach()
         self._closed: list[Folder] = []
+        self.outside_content = OutsideContent()
+        """What was read that strangers may have written."""
 
     @property
     def mode(self) -> Mode:
@@ -190,6 +198,7 @@ class SaySo:
         """Begin anew, as the settings have it."""
         self._own = Reach()
         self._mode = self._first_mode
+        self.outside_content.forget()
 
     def restore(self, terms: Terms) -> list[str]:
         """Let what was decided before the conversation was closed hold again; return what does not,
@@ -212,6 +221,9 @@ class SaySo:
                 self._closed.append(each)
                 lost.append(_CLOSED.format(path=each.path))
         self._own = own
+        self.outside_content.read(sorted(terms.heard))
+        if terms.ran:
+            self.outside_content.read(str(each.path) for each in self.granted.folders)
         return lost
 
     async def close_changed(self) -> str:
@@ -231,6 +243,11 @@ class SaySo:
         """What was closed since this was last asked, to be written down."""
         closed, self._closed = self._closed, []
         return tuple(Reach((each,)) for each in closed)
+
+    async def hindrance(self, host: str) -> str:
+        """Why nothing may be sent to a host that is granted, as a clause; empty if it may be. The
+        person may be asked for it."""
+        return "" if self._mode == "full" else await self.outside_content.hindrance(host)
 
     async def settle(self, workshop: Reachable) -> bool:
         """See to it that code has this reach; return whether variables were lost over it."""
@@ -294,6 +311,7 @@ class SaySo:
     async def grant(self, grant: Grant, *, lasting: bool) -> str:
         """Grant it, for good or for this conversation; return a sentence if it cannot be kept."""
         trouble = ""
+        self.outside_content.allowed(grant.added.hosts, any_host=grant.added.network)
         if lasting and self._standing:
             trouble = await self._standing.keep(grant.added)
             if not trouble:
@@ -322,6 +340,8 @@ class SaySo:
         found = [text for each in added.folders for text in self.warnings_about(each.path)]
         if added.network:
             found.append("Code could send what it reads to anyone.")
+        if (added.hosts or added.network) and (why := self.outside_content.why):
+            found.append(why)
         return tuple(found)
 
 

@@ -13,11 +13,12 @@ from sayso.server.runtimes.reach import Folder, Reach
 from sayso.server.store.decisions import (
     ModeChanged,
     ModelChosen,
+    NetworkUsed,
     ReachGranted,
     ReachTakenBack,
     Seen,
 )
-from sayso.server.store.records import ConversationReset, Record
+from sayso.server.store.records import ConversationReset, Record, RunReported
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,10 @@ class Terms:
     """What runs unasked; empty: as the settings have it."""
     model: str = ""
     """Which language model answers; empty: the one of the settings."""
+    heard: frozenset[str] = frozenset()
+    """Hosts from which code has read."""
+    ran: bool = False
+    """Whether any code ran."""
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> Self:
@@ -44,6 +49,10 @@ class Terms:
                     terms = replace(terms, mode=mode)
                 case ModelChosen(name=name):
                     terms = replace(terms, model=name)
+                case NetworkUsed(host=host, received=received) if received:
+                    terms = replace(terms, heard=terms.heard | {host})
+                case RunReported(status=status) if status != "refused" and not terms.ran:
+                    terms = replace(terms, ran=True)
                 case ConversationReset():
                     terms = cls(model=terms.model)
                 case _:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from sayso.server.store.decisions import (
+    HostAsked,
     ModeChanged,
     ModelChosen,
     NetworkUsed,
@@ -141,6 +142,8 @@ class _Book:
         match record := event.record:
             case NetworkUsed(run=run) if run in self.entries:
                 self._note(run, network=(*self.entries[run].network, _connection(record)))
+            case HostAsked(run=run) if run in self.entries:
+                self._note(run, network=(*self.entries[run].network, _asked_again(record)))
             case ReachGranted(run=run, what=what, lasting=lasting):
                 self._note(run, granted=what, for_good=lasting)
             case ReachTakenBack(what=what, by=by):
@@ -215,6 +218,11 @@ def _opened(event: Event, record: ApprovalOpened) -> Approval:
         binding=record.binding,
         warnings=record.warnings,
     )
+
+
+def _asked_again(asked: HostAsked) -> str:
+    by = f" on {asked.by}" if asked.by else ""
+    return f"{asked.host} asked about: {asked.decision}{by}. {asked.why}"
 
 
 def _connection(used: NetworkUsed) -> str:

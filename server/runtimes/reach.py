@@ -2,7 +2,9 @@
 
 A `Reach` is what people decide about; the sandbox turns it into `Confines`, which is what a kernel
 is started with. Folders are part of a kernel's confines from its start, so more of them means a new
-kernel. The network is a proxy that is there from the start, and a grant edits its rules.
+kernel. The network is a proxy that is there from the start, and a grant edits its rules; but what
+earlier code left in a kernel that ran anything must not use a host that was granted for something
+else, so more hosts mean a new one in its place.
 """
 
 import os
@@ -155,8 +157,12 @@ class Reach:
         )
 
     def needs_new_kernel(self, wider: "Reach") -> bool:
-        """Whether kernels of this reach must be replaced for another to hold."""
-        return _of_kernel(self) != _of_kernel(wider)
+        """Whether kernels of this reach that ran something must be replaced for another to hold."""
+        return self.confines_otherwise(wider) or not wider.is_within(self)
+
+    def confines_otherwise(self, other: "Reach") -> bool:
+        """Whether a kernel is started in other confines for it, so that none can be kept."""
+        return _of_kernel(self) != _of_kernel(other)
 
     def words(self, workspace: Path) -> tuple[str, ...]:
         """What code can reach, in words for an approval."""

@@ -15,7 +15,7 @@ from sayso.server.runtimes.language import Language, Place
 from sayso.server.runtimes.languages.shipped import shipped
 from sayso.server.runtimes.lasting import DISK_RESERVE_BYTES, LastingRuntime
 from sayso.server.runtimes.network.addresses import Whereabouts
-from sayso.server.runtimes.network.proxy import Passage, Proxy
+from sayso.server.runtimes.network.proxy import Passage, Permission, Proxy
 from sayso.server.runtimes.own_places import is_within
 from sayso.server.runtimes.reach import Folder, Reach
 from sayso.server.runtimes.runtime import Ending, Output, Runtime
@@ -132,16 +132,23 @@ class Workshop:
         What runs is stopped if it must be.
         """
         old, self._reach = self._reach, (reach := _pinned(reach))
-        self._proxy.reach = reach
-        if not old.is_within(reach):
-            self._proxy.narrow()
         if self._refusal or not old.needs_new_kernel(reach):
+            self._proxy.reach = reach
             return False
         runtimes, self._runtimes = self._runtimes, self._made_for(reach)
+        if not old.confines_otherwise(reach):  # then what has run nothing can stay
+            unused = {name: runtime for name, runtime in runtimes.items() if not runtime.used}
+            self._runtimes |= unused
+            runtimes = {name: runtimes[name] for name in runtimes.keys() - unused.keys()}
         used = any(runtime.used for runtime in runtimes.values())
         for runtime in runtimes.values():
             await runtime.close()
+        self._proxy.reach = reach  # not before everything that it was not granted for has ended
         return used
+
+    def heed(self, permission: Permission) -> None:
+        """Let nothing pass into the network, at any moment, but what this then allows."""
+        self._proxy.permission = permission
 
     def take_passages(self) -> tuple[Passage, ...]:
         """What went over the network since this was last asked."""

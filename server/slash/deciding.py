@@ -56,7 +56,7 @@ async def _grants(situation: Situation) -> Outcome:
 
 
 async def _take_back(situation: Situation, wanted: Sequence[Held]) -> Outcome:
-    """From the next run on, and written down."""
+    """The network at once, folders from the next run on; and written down."""
     here, told = situation.here, []
     for each in wanted:
         if trouble := await here.agent.say_so.take_back(each):
@@ -66,7 +66,8 @@ async def _take_back(situation: Situation, wanted: Sequence[Held]) -> Outcome:
             await here.journal.note(
                 "person", taken_back(each.part, situation.device, lasting=lasting)
             )
-            told.append(f"Taken back from the next run on: {each.line}.")
+            when = "from the next run on" if each.part.folders else "at once"
+            told.append(f"Taken back {when}: {each.line}.")
     return Outcome("\n".join(told))
 
 

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Final, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from sayso.server.store.decisions import (
+    HostAsked,
     ModeChanged,
     ModelChosen,
     NetworkUsed,
@@ -57,6 +58,7 @@ _KINDS: Final[Mapping[str, type]] = {
     "model.chosen": ModelChosen,
     "workspace.chosen": WorkspaceChosen,
     "network.used": NetworkUsed,
+    "host.asked": HostAsked,
     "run.intended": RunIntended,
     "run.reported": RunReported,
     "taken.back": TakenBack,

@@ -83,6 +83,20 @@ class WorkspaceChosen:
 
 
 @dataclass(frozen=True, slots=True)
+class HostAsked:
+    """A run wanted to send to a granted host after something was read that strangers may have
+    written, and the person was asked about it."""
+
+    run: str
+    host: str
+    why: str
+    """As they were told: what had been read."""
+    decision: Literal["yes", "no", "edit", "expired"]
+    by: str = ""
+    """The device that decided; empty if time did."""
+
+
+@dataclass(frozen=True, slots=True)
 class NetworkUsed:
     """A run went to a host, or was not let through."""
 

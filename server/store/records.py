@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sayso.server.store.decisions import (
+    HostAsked,
     ModeChanged,
     ModelChosen,
     NetworkUsed,
@@ -325,6 +326,7 @@ Record = (
     | ModelChosen
     | WorkspaceChosen
     | NetworkUsed
+    | HostAsked
     | RunIntended
     | RunReported
     | TakenBack

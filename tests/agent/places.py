@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 
-from sayso.server.runtimes.network.proxy import Passage
+from sayso.server.runtimes.network.proxy import Passage, Permission
 from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.runtime import Ending, Output
 
@@ -22,6 +22,9 @@ class Ungranted:
 
     def run_alone(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
         return self.run(language, code)
+
+    def heed(self, permission: Permission) -> None:
+        pass
 
     def take_passages(self) -> Sequence[Passage]:
         return ()

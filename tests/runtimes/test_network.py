@@ -57,16 +57,92 @@ async def test_nothing_passes_before_a_grant_and_then_its_host_alone(
     assert "is not granted" in (await told(online, f"{FETCH}print(fetch({here!r}))")).stdout
     assert not outside.looked_up
     await online.set_reach(Reach(hosts=("files.example.org",)))
-    assert (await told(online, f"print(fetch({here!r}))")).stdout == "hello from outside\n"
+    assert (await told(online, f"{FETCH}print(fetch({here!r}))")).stdout == "hello from outside\n"
     assert "is not granted" in (await told(online, f"print(fetch({there!r}))")).stdout
     await online.set_reach(Reach(network=True))
-    assert (await told(online, f"print(fetch({there!r}))")).stdout == "hello from outside\n"
+    assert (await told(online, f"{FETCH}print(fetch({there!r}))")).stdout == "hello from outside\n"
     await online.set_reach(Reach())
     assert "is not granted" in (await told(online, f"print(fetch({here!r}))")).stdout
     assert [passage.verdict for passage in online.take_passages()] == [
         "refused", "passed", "refused", "passed", "refused",
     ]  # fmt: skip
     assert online.take_passages() == ()
+
+
+LEFT_RUNNING = """
+import asyncio, subprocess, sys, threading, urllib.request
+def ask(who):
+    try:
+        urllib.request.urlopen(URL + who, timeout=10).read()
+    except OSError:
+        pass
+def go_on(who):
+    while True:
+        ask(who)
+        event.wait(0.01)
+async def stay():
+    while True:
+        ask('task')
+        await asyncio.sleep(0.01)
+event = threading.Event()
+threading.Thread(target=go_on, args=('thread',), daemon=True).start()
+staying = asyncio.get_event_loop().create_task(stay())
+code = 'import urllib.request, time\\nwhile True:\\n  try: urllib.request.urlopen(%r)\\n'
+code += '  except OSError: time.sleep(0.01)'
+subprocess.Popen([sys.executable, '-c', code % (URL + 'process')], start_new_session=True)
+"""
+
+
+async def test_what_a_run_left_running_reaches_no_host_that_was_granted_later(
+    online: Workshop, outside: Web
+) -> None:
+    url = f"http://files.example.org:{outside.port}/"
+    left = await told(online, f"URL = {url!r}\n{LEFT_RUNNING}")
+    assert left.ending.status == "ok", left
+    shell = f"while true; do curl -s {url}shell; sleep 0.01; done >/dev/null 2>&1 &"
+    await told(online, shell, "bash")
+    assert await online.set_reach(Reach(hosts=("files.example.org",)))
+    for _ in range(3):
+        again = f"{FETCH}print({{fetch({url!r}) for _ in range(20)}})"
+        assert (await told(online, again)).stdout == "{'hello from outside'}\n"
+        await told(online, "sleep 0.1", "bash")
+    assert {head.split(" ")[1] for head in outside.heads} == {"/"}
+
+
+@dataclass
+class Granted:
+    """What a person grants at the moment."""
+
+    reach: Reach
+
+    async def hindrance(self, host: str) -> str:
+        return ""
+
+
+async def test_what_is_taken_back_ends_what_is_open_while_nothing_runs(
+    online: Workshop, outside: Web
+) -> None:
+    granted = Granted(Reach(hosts=("files.example.org",)))
+    online.heed(granted)
+    await online.set_reach(granted.reach)
+    code = f"""
+import socket
+line = socket.create_connection(('127.0.0.1', 3128))
+line.sendall(b'CONNECT files.example.org:{outside.port} HTTP/1.1\\r\\n\\r\\n')
+print(line.recv(100))
+"""
+    assert "200" in (await told(online, code)).stdout
+    granted.reach = Reach()
+    code = """
+line.settimeout(15)
+try:
+    line.sendall(b'GET /late HTTP/1.1\\r\\n\\r\\n')
+    print(line.recv(100))
+except ConnectionError:
+    print(b'')
+"""
+    assert (await told(online, code)).stdout == "b''\n"
+    assert not outside.heads
 
 
 async def test_programs_find_the_way_too_and_tunnels_carry_what_they_like(

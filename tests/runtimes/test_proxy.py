@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from sayso.server.runtimes.network import carrying
 from sayso.server.runtimes.network import proxy as proxies
 from sayso.server.runtimes.network.proxy import Passage, Proxy
 from sayso.server.runtimes.network.requests import HEAD_BYTES
@@ -99,7 +100,7 @@ async def test_who_says_nothing_is_not_waited_for(
     outside: Web, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(proxies, "HEAD_S", 0.1)
-    monkeypatch.setattr(proxies, "IDLE_S", 0.1)
+    monkeypatch.setattr(carrying, "IDLE_S", 0.1)
     async with serving(ALL, outside) as (_, port):
         assert await said(port, b"GET http://files") == b""
         there = f"files.example.org:{outside.port}"
@@ -136,12 +137,30 @@ async def test_what_is_taken_back_is_cut(outside: Web) -> None:
         writer.write(f"CONNECT {there} HTTP/1.1\r\n\r\n".encode())
         async with asyncio.timeout(20):
             await reader.readuntil(b"\r\n\r\n")
-            proxy.narrow()
+            proxy.reach = Reach()
             with contextlib.suppress(ConnectionError):
                 assert await reader.read() == b""
         writer.close()
         with contextlib.suppress(ConnectionError):
             await writer.wait_closed()
+
+
+async def test_what_is_open_is_told_of_as_it_goes(outside: Web) -> None:
+    async with serving(ALL, outside) as (proxy, port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        there = f"files.example.org:{outside.port}"
+        writer.write(f"CONNECT {there} HTTP/1.1\r\n\r\n".encode())
+        async with asyncio.timeout(20):
+            await reader.readuntil(b"\r\n\r\n")
+            (opened,) = proxy.take_passages()
+            assert proxy.take_passages() == ()
+            writer.write(b"GET / HTTP/1.1\r\n\r\n")
+            assert b"hello" in await reader.read()
+        (moved,) = proxy.take_passages()
+        writer.close()
+        await writer.wait_closed()
+    assert (opened.sent, opened.received) == (0, 0)
+    assert (moved.sent, moved.received > 0) == (18, True)
 
 
 async def test_what_was_refused_is_remembered_once(outside: Web) -> None:

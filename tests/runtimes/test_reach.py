@@ -113,7 +113,10 @@ async def test_a_wider_reach_says_whether_variables_were_lost(
 ) -> None:
     assert not await any_workshop.set_reach(Reach((Folder(downloads),)))
     await told(any_workshop, "x = 1")
-    assert not await any_workshop.set_reach(any_workshop.reach.with_host("example.org"))
+    assert await any_workshop.set_reach(any_workshop.reach.with_host("example.org"))
+    assert not await any_workshop.set_reach(any_workshop.reach.with_host("example.net"))
+    await told(any_workshop, "x = 1")
+    assert not await any_workshop.set_reach(Reach((Folder(downloads),)))
     assert (await told(any_workshop, "print(x)")).stdout == "1\n"
     assert await any_workshop.set_reach(any_workshop.reach.with_folder(Folder(downloads, "write")))
     assert "NameError" in (await told(any_workshop, "print(x)")).error

@@ -1,8 +1,9 @@
 """The proxy of one conversation: HTTP requests and CONNECT tunnels to what was granted.
 
 It is there from a kernel's start, and lets nothing pass until something is granted. It never leads
-to loopback, private, link-local or multicast addresses, whatever is granted. What passed and what
-was refused is kept until somebody takes it, for the log of what code did.
+to loopback, private, link-local or multicast addresses, whatever is granted. Each piece that is
+carried is judged anew, so that what is taken back ends what it had opened. What passed and what was
+refused is kept until somebody takes it, for the log of what code did.
 """
 
 import asyncio
@@ -10,9 +11,10 @@ import contextlib
 from collections import deque
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from sayso.server.runtimes.network.addresses import PublicAddresses, Unreachable, Whereabouts
+from sayso.server.runtimes.network.carrying import PIECE_BYTES, Carrier, CutError
 from sayso.server.runtimes.network.requests import HEAD_BYTES, Asked, BadRequest, read
 from sayso.server.runtimes.reach import Reach
 
@@ -22,13 +24,10 @@ HEAD_S: Final = 10.0
 """A program writes its request at once."""
 CONNECT_S: Final = 10.0
 """To one address; then the next is tried."""
-IDLE_S: Final = 120.0
-"""With no byte in either direction: a slow answer takes a minute, a forgotten tunnel for ever."""
 CLOSE_S: Final = 5.0
 """For the last bytes; who does not take them in that time does not want them."""
 REMEMBERED: Final = 500
 """Passages kept until they are taken: more in one run are one program's loop."""
-_PIECE_BYTES: Final = 64 * 1024
 
 _FIRST_FREE_PORT: Final = 1_024
 _WEB_PORTS: Final = (80, 443)
@@ -50,30 +49,48 @@ class Passage:
     received: int = 0
 
 
+class Permission(Protocol):
+    """What holds at this very moment: people take grants back while code runs."""
+
+    @property
+    def reach(self) -> Reach:
+        """What is granted."""
+        ...
+
+    async def hindrance(self, host: str) -> str:
+        """Why nothing may be sent to a host that is granted, as a clause; empty if it may be. A
+        person may be asked for it."""
+        ...
+
+
 class Proxy:
     """Serves the connections that a sandbox hands over."""
 
     def __init__(self, reach: Reach, whereabouts: Whereabouts | None = None) -> None:
         self.reach = reach
-        """Whose grants hold, for connections from now on."""
+        """For what the interpreters that there are were started."""
+        self.permission: Permission | None = None
+        """What holds besides, if somebody says so."""
         self._whereabouts = whereabouts or PublicAddresses()
         self._passages: deque[Passage] = deque(maxlen=REMEMBERED)
+        self._lines: set[_Line] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     def take_passages(self) -> tuple[Passage, ...]:
-        """What passed and what did not, since this was last asked."""
-        taken = tuple(self._passages)
+        """What passed and what did not, since this was last asked; also on what is still open."""
+        passed = (line.news() for line in self._lines)
+        taken = (*self._passages, *(each for each in passed if each))
         self._passages.clear()
         return taken
 
-    def narrow(self) -> None:
-        """Cut what is connected now; after grants were taken back."""
-        for task in self._tasks:
-            task.cancel()
+    def note(self, passage: Passage) -> None:
+        """This passed, or did not."""
+        self._passages.append(passage)
 
     async def close(self) -> None:
         """Cut everything, and wait until it is gone."""
-        self.narrow()
+        for task in self._tasks:
+            task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -110,8 +127,8 @@ class Proxy:
     async def _lead(
         self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        if not self.reach.lets_pass(asked.host):
-            await self._turn_away(asked, "refused", writer, f"{asked.host} is not granted")
+        if why := await self.hindrance(asked.host):
+            await self._turn_away(asked, "refused", writer, why)
             return
         if asked.port not in _WEB_PORTS and asked.port < _FIRST_FREE_PORT:
             why = f"port {asked.port} is not for the web"
@@ -133,12 +150,32 @@ class Proxy:
         if asked.way == "tunnel":
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         there[1].write(asked.head)
-        counts = [len(asked.head), 0]
+        line = _Line(self, asked)
+        self._lines.add(line)
         try:
-            await _pump(reader, writer, *there, counts)
+            await Carrier(line).carry((reader, writer), there)
+        except CutError:
+            writer.transport.abort()
         finally:
-            self._passages.append(Passage(asked.host, asked.port, "passed", *counts))
+            self._lines.discard(line)
+            if news := line.news():
+                self.note(news)
             await _closed(there[1])
+
+    def lets_pass(self, host: str) -> bool:
+        """Whether it is granted, and was when the interpreters began that there are."""
+        permission = self.permission
+        return self.reach.lets_pass(host) and not (
+            permission and not permission.reach.lets_pass(host)
+        )
+
+    async def hindrance(self, host: str) -> str:
+        """Why nothing may be sent there now; empty if it may."""
+        if self.lets_pass(host) and self.permission:
+            why = await self.permission.hindrance(host)
+            if why:
+                return why
+        return "" if self.lets_pass(host) else f"{host} is not granted"
 
     async def _connected(
         self, host: str, addresses: Sequence[str], port: int
@@ -152,7 +189,7 @@ class Proxy:
             with contextlib.suppress(OSError, TimeoutError):
                 self._judge(host, address)
                 async with asyncio.timeout(CONNECT_S):
-                    there = await asyncio.open_connection(address, port, limit=_PIECE_BYTES)
+                    there = await asyncio.open_connection(address, port, limit=PIECE_BYTES)
                 try:
                     self._judge(host, str(there[1].get_extra_info("peername")[0]))
                 except BaseException:
@@ -172,8 +209,44 @@ class Proxy:
         writer: asyncio.StreamWriter,
         why: str,
     ) -> None:
-        self._passages.append(Passage(asked.host, asked.port, verdict))
+        self.note(Passage(asked.host, asked.port, verdict))
         await _refuse(writer, 403 if verdict == "refused" else 502, why)
+
+
+class _Line:
+    """A connection that is open, and judged while it is."""
+
+    def __init__(self, proxy: Proxy, asked: Asked) -> None:
+        self._proxy = proxy
+        self._host = asked.host
+        self._port = asked.port
+        self._sent = len(asked.head)
+        self._received = 0
+        self._told = False
+
+    def look(self) -> None:
+        if not self._proxy.lets_pass(self._host):
+            raise CutError(f"{self._host} is not granted any more")
+
+    async def send(self, piece: bytes) -> bytes:
+        if why := await self._proxy.hindrance(self._host):
+            self._proxy.note(Passage(self._host, self._port, "refused"))
+            raise CutError(why)
+        self._sent += len(piece)
+        return piece
+
+    async def receive(self, piece: bytes) -> bytes:
+        self.look()
+        self._received += len(piece)
+        return piece
+
+    def news(self) -> Passage | None:
+        """What passed since this was last asked."""
+        if self._told and not (self._sent or self._received):
+            return None
+        news = Passage(self._host, self._port, "passed", self._sent, self._received)
+        self._told, self._sent, self._received = True, 0, 0
+        return news
 
 
 async def _closed(writer: asyncio.StreamWriter) -> None:
@@ -193,40 +266,3 @@ async def _refuse(writer: asyncio.StreamWriter, status: int, why: str) -> None:
     headers = f"Content-Type: text/plain\r\nContent-Length: {len(body)}\r\nConnection: close"
     writer.write(first + b"\r\n" + headers.encode() + b"\r\n\r\n" + body)
     await writer.drain()
-
-
-async def _pump(
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
-    there_reader: asyncio.StreamReader,
-    there_writer: asyncio.StreamWriter,
-    counts: list[int],
-) -> None:
-    """Carry bytes both ways until both have ended or nothing moves; count them: sent, received."""
-    clock = asyncio.get_running_loop().time
-    moved = clock()
-
-    async def carry(source: asyncio.StreamReader, sink: asyncio.StreamWriter, which: int) -> None:
-        nonlocal moved
-        with contextlib.suppress(OSError):
-            while piece := await source.read(_PIECE_BYTES):
-                moved = clock()
-                counts[which] += len(piece)
-                sink.write(piece)
-                await sink.drain()
-            if sink.can_write_eof():
-                sink.write_eof()
-
-    ways = {
-        asyncio.create_task(carry(reader, there_writer, 0)),
-        asyncio.create_task(carry(there_reader, writer, 1)),
-    }
-    try:
-        while ways and (left := moved + IDLE_S - clock()) > 0:
-            _, ways = await asyncio.wait(ways, timeout=left, return_when=asyncio.FIRST_COMPLETED)
-            if there_reader.at_eof():
-                break  # the server has said all; what code still sends nobody reads
-    finally:
-        for way in ways:
-            way.cancel()
-        await asyncio.gather(*ways, return_exceptions=True)
