@@ -355,10 +355,4 @@ def _known(wanted: str) -> Mode:
 
 def _changed(granted: Iterable[Folder]) -> list[Folder]:
     """Those whose path does not lead any more to what was granted."""
-    found = []
-    for each in granted:
-        try:
-            each.recognised()
-        except GrantError:
-            found.append(each)
-    return found
+    return [each for each in granted if not each.is_unchanged()]

@@ -4,6 +4,7 @@ Code that may write around a granted folder can put another folder, or a link to
 its place. So nothing here follows a link, and what was opened is compared with what was known.
 """
 
+import ctypes
 import errno
 import os
 import secrets
@@ -19,6 +20,22 @@ _ON_LINUX: Final = sys.platform == "linux"
 _HANDLE: Final = getattr(os, "O_PATH", 0) | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_LINK_ON_THE_WAY: Final = 0x2000_0000
 """macOS's O_NOFOLLOW_ANY: no name of the path may be a link."""
+
+
+_STATFS_BYTES: Final = 256
+"""struct statfs has 120; what kind of file system it is comes first."""
+
+_FAT: Final = (0x4D44, 0x2011_BAB0)
+"""Of vfat and exfat, as statfs(2) has it: on memory cards and sticks. They know no links, and give
+a folder a new number each time it is looked up after a while, so there its path must do."""
+
+
+def _gives_new_numbers(handle: int) -> bool:
+    if not _ON_LINUX:
+        return False
+    told = ctypes.create_string_buffer(_STATFS_BYTES)
+    failed = ctypes.CDLL(None).fstatfs(ctypes.c_int(handle), told)
+    return not failed and ctypes.c_long.from_buffer(told).value in _FAT
 
 
 def _boot() -> str:
@@ -42,8 +59,10 @@ class Identity:
     """When it was looked at: disks get other numbers at the next start."""
 
     @classmethod
-    def of(cls, status: os.stat_result) -> "Identity":
-        return cls(status.st_dev, status.st_ino)
+    def of(cls, handle: int) -> "Identity":
+        """The one of an open folder."""
+        status = os.fstat(handle)
+        return cls(status.st_dev, 1 if _gives_new_numbers(handle) else status.st_ino)
 
     def is_same(self, other: "Identity") -> bool:
         """Whether both are the same folder."""
@@ -95,12 +114,12 @@ def look_at(path: Path) -> tuple[os.stat_result, Identity]:
     """
     with handle_of(path) as handle:
         status = os.fstat(handle)
-    if stat.S_ISDIR(status.st_mode):
-        return status, Identity.of(status)
+        if stat.S_ISDIR(status.st_mode):
+            return status, Identity.of(handle)
     if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
         raise OSError(errno.EMLINK, "it is a file with several names", str(path))
     with handle_of(path.parent) as holder:
-        return status, Identity.of(os.fstat(holder))
+        return status, Identity.of(holder)
 
 
 def open_folder(path: Path, known: Identity | None = None) -> int:
@@ -110,7 +129,7 @@ def open_folder(path: Path, known: Identity | None = None) -> int:
     """
     with handle_of(path) as handle:
         folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=handle)
-    if known is not None and not known.is_same(Identity.of(os.fstat(folder))):
+    if known is not None and not known.is_same(Identity.of(folder)):
         os.close(folder)
         raise OSError(errno.ESTALE, "another folder is in its place", str(path))
     return folder

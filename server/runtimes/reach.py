@@ -41,6 +41,14 @@ class Folder:
     identity: Identity | None = field(default=None, compare=False)
     """Which folder it was when the person was asked (a file: the folder that holds it)."""
 
+    def is_unchanged(self) -> bool:
+        """Whether the path still leads, by no link, to what the rules were gone through for."""
+        try:
+            _, now = look_at(self.path)
+        except OSError:
+            return False
+        return self.identity is None or self.identity.is_same(now)
+
     def recognised(self) -> "Folder":
         """The same, if it is still what was granted; where that was not known yet, it is from now
         on. Raises GrantError.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from sayso.server.runtimes.identity import look_at, open_folder
+from sayso.server.runtimes.identity import Identity, look_at, open_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Root:
         """A descriptor of the folder. Raises OSError where another one, or a link, is there."""
         descriptor = open_folder(self.folder)
         try:
-            if self.inode and os.fstat(descriptor).st_ino != self.inode:
+            if self.inode and Identity.of(descriptor).inode != self.inode:
                 raise OSError(errno.ESTALE, "another folder is in its place", str(self.folder))
             yield descriptor
         finally:

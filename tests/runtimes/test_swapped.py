@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sayso.server.runtimes import identity
 from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.process import ConfinedProcess
 from sayso.server.runtimes.reach import Access, Folder, GrantError, Reach, folder
@@ -221,3 +222,16 @@ def test_what_is_granted_is_known_by_more_than_its_path(projects: Path) -> None:
     swap(projects, "folder")
     with pytest.raises(GrantError, match="not what was granted"):
         granted.recognised()
+
+
+def test_where_folders_have_no_lasting_numbers_the_path_must_do_and_no_link(
+    projects: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a memory card, which knows no links."""
+    monkeypatch.setattr(identity, "_gives_new_numbers", lambda _: True)
+    granted = folder(projects / "notes", "read")
+    swap(projects, "folder")
+    assert granted.is_unchanged()
+    (projects / "notes").rename(projects / "later")
+    (projects / "notes").symlink_to(projects / "later")
+    assert not granted.is_unchanged()
