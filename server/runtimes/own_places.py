@@ -4,6 +4,7 @@ change, because the server, its clients or a login would then run what code wrot
 Places are compared by device and inode, through bind mounts as well: a path has many spellings.
 """
 
+import contextlib
 import functools
 import importlib.metadata
 import json
@@ -61,23 +62,30 @@ def why_never(place: Path, access: Literal["read", "write"]) -> str:
 
 def why_unwritable(place: Path) -> str:
     """Why code must not write there, as a sentence; empty if it may where nothing is held."""
-    if any(is_within(place, each) for each in (*_SYSTEM, *programs())) and not _is_local(place):
+    mounts, kept = _mounts(), programs()
+    numbers = {_number(each) for each in (*_SYSTEM, *kept)} - {None}
+    around = _around(place, mounts)
+    local = place.is_relative_to("/usr/local") and not around & {_number(each) for each in kept}
+    if around & numbers and not local:
         return (
             f"{place} is never granted for writing, because programs that Sayso runs lie there;"
             " grant it for reading, or name another folder."
         )
-    if way := _changeable_way(place):
-        return (
-            f"{place} is not granted for writing, because Sayso looks for its own programs at"
-            f" {way}, which code could put there; name a folder beside that."
-        )
+    for way in dict.fromkeys(way for named in _named() for way in _uncertain(named)):
+        led = _around(way.parent, mounts)
+        if _number(place) in led and not led & numbers:
+            return (
+                f"{place} is not granted for writing, because Sayso looks for its own programs at"
+                f" {way}, which code could put there; name a folder beside that."
+            )
     return ""
 
 
 def held_in(folders: Iterable[Path]) -> list[Held]:
     """Sayso's own programs in folders that code may write to, and what leads to them."""
     found: dict[Path, bool] = {}
-    kept = [name for program in programs() for name in _spellings(program, _mounts())]
+    mounts = _mounts()
+    kept = [name for program in programs() for name in _spellings(program, mounts)]
     for folder in folders:
         number = _number(folder)
         for name in kept:
@@ -96,15 +104,8 @@ def held_in(folders: Iterable[Path]) -> list[Held]:
 
 def is_within(place: Path, outer: Path) -> bool:
     """Whether a place is a folder or lies in it, whatever either is called."""
-    if place.is_relative_to(outer):
-        return True
     number = _number(outer)
-    return any(
-        _number(above) == number
-        for name in _spellings(place, _mounts())
-        for above in (name, *name.parents)
-        if number
-    )
+    return place.is_relative_to(outer) or (bool(number) and number in _around(place, _mounts()))
 
 
 def programs() -> tuple[Path, ...]:
@@ -123,7 +124,8 @@ _ALSO: dict[Path, None] = {}
 
 def _named() -> tuple[Path, ...]:
     """All these places as they are named: some by links, some of them missing."""
-    named = [*_prefixes(), *map(Path, sys.path), *_packages(), *_by_environment(), *_at_home()]
+    named = [*_prefixes(), *map(Path, sys.path), *_packages(), *_libraries()]
+    named += [*_by_environment(), *_at_home()]
     started = (sys.argv[0], sys.executable, shutil.which("sayso") or "")
     named += map(Path, filter(None, started))
     return tuple(dict.fromkeys(each for each in (*named, *_ALSO) if each.is_absolute()))
@@ -135,7 +137,8 @@ def _prefixes() -> Iterator[Path]:
             yield Path(prefix)
     names = ("stdlib", "platstdlib", "purelib", "platlib", "scripts")
     yield from (Path(sysconfig.get_path(name)) for name in names)
-    yield Path(site.getusersitepackages())
+    if site.ENABLE_USER_SITE:
+        yield Path(site.getusersitepackages())
 
 
 def _packages() -> Iterator[Path]:
@@ -158,6 +161,16 @@ def _edited() -> tuple[Path, ...]:
     return tuple(Path(unquote(urlsplit(url).path)) for url in editable)
 
 
+def _libraries() -> Iterator[Path]:
+    """Where every program of the machine looks for the libraries that it loads."""
+    yield from (path for name in ("lib", "lib64") if _number(path := Path("/usr/local") / name))
+    with contextlib.suppress(OSError):
+        for file in Path("/etc/ld.so.conf.d").iterdir():
+            lines = file.read_text(errors="replace").splitlines()
+            named = (Path(line.strip()) for line in lines if line.startswith("/"))
+            yield from (path for path in named if _number(path))
+
+
 def _by_environment() -> Iterator[Path]:
     for name in ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LD_PRELOAD"):
         yield from map(Path, filter(None, os.environ.get(name, "").split(os.pathsep)))
@@ -173,22 +186,6 @@ def _at_home() -> Iterator[Path]:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
     found = (config / "systemd", config / "environment.d", cache / "uv", cache / "pip")
     yield from (each for each in (*found, home / "Library" / "LaunchAgents") if _number(each))
-
-
-def _is_local(place: Path) -> bool:
-    """Whether it is in `/usr/local`, and not where programs lie."""
-    local = place.is_relative_to("/usr/local")
-    return local and not any(is_within(place, each) for each in programs())
-
-
-def _changeable_way(place: Path) -> str:
-    """By which link, or missing name, in this place the way to a program leads; empty if none."""
-    kept = programs()
-    for named in _named():
-        for way in _uncertain(named):
-            if is_within(way.parent, place) and not any(is_within(way.parent, one) for one in kept):
-                return str(way)
-    return ""
 
 
 def _uncertain(path: Path) -> Iterator[Path]:
@@ -221,6 +218,13 @@ def _target(path: Path) -> Path | None:
         return path.readlink()
     except OSError:
         return None
+
+
+def _around(place: Path, mounts: Sequence[Mount]) -> set[tuple[int, int] | None]:
+    """A place and all that it lies in, by any of its paths."""
+    names = _spellings(place, mounts)
+    found = {_number(above) for name in names for above in (name, *name.parents)}
+    return found - {None}
 
 
 def _as_below(place: Path, folder: Path, number: tuple[int, int] | None) -> Path | None:
