@@ -313,8 +313,10 @@ class Conversation:
     @_perform.register
     def _(self, effect: effects.SettleByWord) -> None:
         for question in self._desk.open:
-            decision, device = effect.decision, effect.device
-            self._desk.answer(question.id, question.nonce, decision, None, device, by_word=True)
+            if question.id == effect.id:
+                self._desk.answer(
+                    effect.id, question.nonce, effect.decision, None, effect.device, by_word=True
+                )
 
     # --- what takes time ---
 

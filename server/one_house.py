@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
@@ -88,7 +89,7 @@ class OneHouse:
         say_so.restore(replace(journal.terms, mode=""))
         workshop = make_workshop()
         memory = Memory(Home(own, own, own), settings.undo, journal, workshop)
-        desk = ApprovalDesk(journal, settings.approvals.expire_s)
+        desk = ApprovalDesk(journal, settings.approvals.expire_s, most_bytes=inf)
         agent = Agent(
             mind.model,
             Toolbox(workshop, functions),

@@ -21,7 +21,12 @@ from sayso.server.store.records import ApprovalClosed, ApprovalOpened
 EXPIRES_S: Final = 120.0
 """Long enough to read a screen of code; short enough that a yes is about what was just asked."""
 
+MOST_BYTES: Final = 60_000
+"""Of a request as JSON: a client takes frames of 65,536 bytes if it does not say otherwise, and
+what no screen shows whole nobody can approve."""
+
 Decision = Literal["yes", "no", "edit"]
+Settled = Literal["yes", "no", "edit", "expired"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,13 @@ class Request:
     """With `access`: it cannot be granted for good."""
 
     @property
+    def bytes(self) -> int:
+        """How long it is where it is shown, about."""
+        parts = (self.code, self.language, self.where, self.may_touch, self.warnings, self.why)
+        told = json.dumps(parts, ensure_ascii=False)
+        return len(told.encode("utf-8", "surrogatepass"))
+
+    @property
     def binding(self) -> str:
         """The hash that an approval is bound to."""
         parts = (self.code, self.language, self.where, self.may_touch)
@@ -55,13 +67,18 @@ class Ruling:
     """How a question was settled."""
 
     id: str
-    decision: Literal["yes", "no", "edit", "expired"]
+    decision: Settled | Literal["too_long"]
     by: str
-    """The device that decided; empty if time did."""
+    """The device that decided; empty if time did, or nobody was asked."""
     request: Request
     """What was ruled on, with the person's own code if it was edited."""
     lasting: bool = False
     """With more reach: for good."""
+
+    @property
+    def settled(self) -> Settled:
+        """How it is written down: what nobody was asked counts as not answered."""
+        return "expired" if self.decision == "too_long" else self.decision
 
     @property
     def allows(self) -> bool:
@@ -92,8 +109,11 @@ class _Question:
 class ApprovalDesk:
     """Where one conversation's questions lie until they are answered."""
 
-    def __init__(self, journal: Journal, expires_s: float = EXPIRES_S) -> None:
+    def __init__(
+        self, journal: Journal, expires_s: float = EXPIRES_S, *, most_bytes: float = MOST_BYTES
+    ) -> None:
         self._journal = journal
+        self._most_bytes = most_bytes
         self._expires_s = expires_s
         self._questions: dict[str, _Question] = {}
 
@@ -109,36 +129,36 @@ class ApprovalDesk:
     async def ask(
         self, request: Request, tell: Callable[[ApprovalAsked | ApprovalSettled], Awaitable[None]]
     ) -> Ruling:
-        """Tell the person, wait for the answer, and tell how it was settled; silence denies.
+        """Tell the person, wait for the answer, and tell how it was settled; silence denies. Nobody
+        is asked what can't be shown whole.
 
         Raises StoreError: an answer that could not be kept counts for nothing.
         """
+        if request.bytes > self._most_bytes:
+            return Ruling("", "too_long", "", request)
         question = self._question(request)
         asked = question.asked
         await self._journal.note("server", _opened(question))
         self._questions[asked.id] = question
+        answer = None
         try:
             async with asyncio.timeout_at(question.expires_at):
                 await tell(asked)
                 answer = await question.answer
         except TimeoutError:
-            ruling = Ruling(asked.id, "expired", "", request)
+            pass
         except asyncio.CancelledError:
             await self._journal.note("server", ApprovalClosed(asked.id, request.run, "cancelled"))
             raise
-        else:
-            code = answer.code
-            approved = replace(request, code=code) if code is not None else request
-            lasting = answer.lasting and request.kind == "access" and not request.once
-            ruling = Ruling(asked.id, answer.decision, answer.by, approved, lasting)
         finally:
             del self._questions[asked.id]
+        ruling = _ruled(asked.id, request, answer)
         try:
             await self._journal.note("person" if ruling.by else "server", _closed(ruling))
         except StoreError:
             await tell(ApprovalSettled(asked.id, "cancelled", ""))
             raise
-        await tell(ApprovalSettled(ruling.id, ruling.decision, ruling.by))
+        await tell(ApprovalSettled(ruling.id, ruling.settled, ruling.by))
         return ruling
 
     def answer(
@@ -207,8 +227,16 @@ def _opened(question: _Question) -> ApprovalOpened:
     )
 
 
+def _ruled(name: str, request: Request, answer: _Answer | None) -> Ruling:
+    if answer is None:
+        return Ruling(name, "expired", "", request)
+    approved = replace(request, code=answer.code) if answer.code is not None else request
+    lasting = answer.lasting and request.kind == "access" and not request.once
+    return Ruling(name, answer.decision, answer.by, approved, lasting)
+
+
 def _closed(ruling: Ruling) -> ApprovalClosed:
     binding = ruling.request.binding if ruling.allows else ""
     return ApprovalClosed(
-        ruling.id, ruling.request.run, ruling.decision, ruling.by, binding, ruling.lasting
+        ruling.id, ruling.request.run, ruling.settled, ruling.by, binding, ruling.lasting
     )

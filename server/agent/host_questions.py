@@ -83,7 +83,7 @@ class HostQuestions:
             try:
                 with self._reckoning.paused():
                     ruling = await self._desk.ask(request, self._emit)
-                asked = HostAsked(self._call.id, host, why, ruling.decision, ruling.by)
+                asked = HostAsked(self._call.id, host, why, ruling.settled, ruling.by)
                 await self._journal.note("person" if ruling.by else "server", asked)
             except StoreError:
                 return False  # what could not be kept counts for nothing

@@ -40,10 +40,12 @@ _READ_AT_ONCE_CHARS: Final = 2_000
 _REFUSALS: Final = {
     "no": telling.SAID_NO,
     "expired": telling.SAID_NOTHING,
+    "too_long": telling.TOO_LONG,
 }
 _TOLD: Final = {
     **dict.fromkeys(_REFUSALS.values(), telling.DID_NOT_RUN),
     telling.UNREADABLE: "It did not run: it could not be read.",
+    telling.TOO_LONG: "It did not run: it is too long to be shown whole.",
 }
 """What the person is told where the sentence above is for the model."""
 _NOT_OPENED: Final = "It did not run: it needs what was not opened."

@@ -12,7 +12,7 @@ from sayso.server.agent.bounds import Reckoning
 from sayso.server.agent.emitting import Emit
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.say_so import Grant, Reachable, SaySo
-from sayso.server.agent.telling import NOBODY_OPENED, NOT_OPENED
+from sayso.server.agent.telling import NOBODY_OPENED, NOT_OPENED, TOO_LONG
 from sayso.server.agent.terms import granted
 from sayso.server.runtimes.reach import GrantError
 from sayso.server.store.records import (
@@ -61,9 +61,8 @@ class Access:
             return
         ruling = await self._ask(call, grant, wish.why)
         if not ruling.allows:
-            await self._report(
-                call, "refused", NOT_OPENED if ruling.decision == "no" else NOBODY_OPENED
-            )
+            why = {"no": NOT_OPENED, "too_long": TOO_LONG}
+            await self._report(call, "refused", why.get(ruling.decision, NOBODY_OPENED))
             return
         trouble, lost = await self._open(call, grant, ruling)
         told = (f"Granted: {', '.join(grant.lines)}.", trouble, _LOST if lost else "")

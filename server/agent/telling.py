@@ -28,6 +28,10 @@ def between_marks(name: str, text: str) -> str:
 
 SAID_NO: Final = "The person said no: it did not run."
 SAID_NOTHING: Final = "The person did not answer, which means no: it did not run."
+TOO_LONG: Final = (
+    "It is too long to be shown to the person whole, so nobody was asked, and nothing came of it: "
+    "do it in several shorter pieces, or write what is long into files first, piece by piece."
+)
 NOT_OPENED: Final = (
     "The person said no: nothing more was opened. Go on without, or ask what they want."
 )
@@ -48,8 +52,8 @@ LOST_BEFORE: Final = "Sayso ended before it ran: it did not run."
 _OWN: Final[Mapping[str, frozenset[str]]] = {
     "refused": frozenset(
         {
-            SAID_NO, SAID_NOTHING, NOT_OPENED, NOBODY_OPENED, UNREADABLE, NOT_YET, DID_NOT_RUN,
-            WANTED_ELSE, ASKED_BACK, INTERRUPTED_BEFORE, LOST_BEFORE,
+            SAID_NO, SAID_NOTHING, TOO_LONG, NOT_OPENED, NOBODY_OPENED, UNREADABLE, NOT_YET,
+            DID_NOT_RUN, WANTED_ELSE, ASKED_BACK, INTERRUPTED_BEFORE, LOST_BEFORE,
         }
     ),
     "interrupted": frozenset({INTERRUPTED, OUT_OF_TIME}),

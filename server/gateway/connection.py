@@ -98,6 +98,7 @@ class Connection:
         for text in first:
             await self._send(text)
         while True:
+            self._session.sent()
             await self._send(await self._outbox.take())
 
     async def _send(self, data: str | bytes) -> None:

@@ -64,6 +64,8 @@ class Outbox:
         self._replay = Replay(limits.replay_messages, limits.replay_bytes, limits.resume_s)
         self._away = False
         self._filled = asyncio.Event()
+        self._questions: list[str] = []
+        self._last_question = ""
         self.overflowed = False
         """More waits than may: the client has stopped reading. Nothing is kept for it any more, and
         if it comes back, a snapshot stands for what it missed."""
@@ -108,6 +110,16 @@ class Outbox:
             self._filled.clear()
             await self._filled.wait()
 
+    def questions_that_left(self) -> list[str]:
+        """Ids of the approval requests that left since this was last asked."""
+        left, self._questions = self._questions, []
+        return left
+
+    def showed(self, question: str) -> None:
+        """An approval request left, by this way or beside it."""
+        self._last_question = question
+        self._questions.append(question)
+
     # --- between connections ---
 
     def cut(self) -> None:
@@ -127,9 +139,12 @@ class Outbox:
         """
         self._away = self.overflowed = False
         missed = self._replay.since(last_seq)
+        self._questions.clear()
         if missed is None:
             self._empty()
             self._replay.forget()
+        elif self._last_question:  # The client has it, or will have had it after these.
+            self._questions.append(self._last_question)
         return missed
 
     def _check_room(self) -> None:
@@ -170,7 +185,9 @@ class Outbox:
                 self._replay.note_latest(stream, self._seq, text, now)
             case message if isinstance(message, OF_THE_MOMENT):
                 self._replay.passed(self._seq)
-            case _:
+            case message:
+                if isinstance(message, m.ApprovalRequest):
+                    self.showed(message.id)
                 self._replay.note(self._seq, text, now)
         return text
 

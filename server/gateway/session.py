@@ -26,7 +26,7 @@ from sayso.server.gateway.outbox import Outbox
 from sayso.server.gateway.rates import Rates
 from sayso.server.trust.who import THIS_MACHINE, Who
 from sayso.server.turn.effects import Send
-from sayso.server.turn.events import Joined, Ticket
+from sayso.server.turn.events import Joined, QuestionShown, Ticket
 
 SESSION_BYTES = 16
 """Of chance in a session's name: it can't be guessed."""
@@ -119,6 +119,11 @@ class Session:
         self.heard_seq = seq
         return True
 
+    def sent(self) -> None:
+        """All that left the outbox so far is on its way."""
+        for question in self.outbox.questions_that_left():
+            self.conversation.happened(QuestionShown(self.device, question))
+
     # --- Outlet: what the conversation hands over ---
 
     def tell(self, message: m.FromServer, ticket: Ticket) -> None:
@@ -143,6 +148,7 @@ class Session:
             frame_bytes,
             returns=returns,
             rates=hello.audio.down_rates,
+            is_asked=not self._wants or m.NAMES[m.ApprovalRequest] in self._wants,
             may_approve=self.who.may("approve"),
             at_console=self.who is THIS_MACHINE,
         )

@@ -10,15 +10,27 @@ from typing import Literal
 SENTENCE_BREAK = "\n\n"
 """Ends a sentence for the mouth, so that what was said before a run is heard before it."""
 
-Aside = Literal["may_i", "ask_again", "not_from_here", "on_a_screen", "thinking", "acting"]
-"""`may_i`: may this code run? `ask_again`: a yes came before that was heard out. `not_from_here`: a
-yes came from a device that may not say it. `on_a_screen`: more reach needs a tap. The others fill a
-silence while work goes on."""
+Aside = Literal[
+    "may_i",
+    "ask_again",
+    "too_soon",
+    "not_whole",
+    "not_from_here",
+    "on_a_screen",
+    "thinking",
+    "acting",
+]
+"""`may_i`: may this code run? `ask_again`: a yes came before that was heard out. `too_soon`: it
+came before anybody can have read the question. `not_whole`: it came from where not all of the code
+is shown. `not_from_here`: that device may not say it. `on_a_screen`: more reach needs a tap. The
+others fill a silence while work goes on."""
 
 PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
     "en": {
         "may_i": ("May I run this?",),
         "ask_again": ("I was still speaking. May I run it, yes or no?",),
+        "too_soon": ("That was quicker than the question. May I run it, yes or no?",),
+        "not_whole": ("This device does not show all of it. Please answer where you see it.",),
         "not_from_here": ("This device may not decide that. Please answer on another one.",),
         "on_a_screen": ("I would need more access for that. Please answer on a screen.",),
         "thinking": ("One moment.", "Let me think.", "Let me see.", "Just a second."),
@@ -27,6 +39,10 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
     "de": {
         "may_i": ("Darf ich das ausführen?",),
         "ask_again": ("Ich war noch nicht fertig. Darf ich es ausführen, ja oder nein?",),
+        "too_soon": ("Das war schneller als die Frage. Darf ich es ausführen, ja oder nein?",),
+        "not_whole": (
+            "Dieses Gerät zeigt nicht alles davon. Antworte bitte dort, wo du es siehst.",
+        ),
         "not_from_here": (
             "Dieses Gerät darf das nicht entscheiden. Antworte bitte auf einem anderen.",
         ),
@@ -37,6 +53,8 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
     "es": {
         "may_i": ("¿Puedo ejecutar esto?",),
         "ask_again": ("Aún estaba hablando. ¿Puedo ejecutarlo, sí o no?",),
+        "too_soon": ("Eso llegó antes que la pregunta. ¿Puedo ejecutarlo, sí o no?",),
+        "not_whole": ("Este dispositivo no lo muestra entero. Responde donde lo veas, por favor.",),
         "not_from_here": ("Este dispositivo no puede decidirlo. Responde en otro, por favor.",),
         "on_a_screen": ("Para eso necesito más acceso. Responde en una pantalla, por favor.",),
         "thinking": ("Un momento.", "Déjame pensar.", "A ver."),
@@ -45,6 +63,10 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
     "fr": {
         "may_i": ("Je peux exécuter ceci ?",),
         "ask_again": ("Je parlais encore. Je peux l'exécuter, oui ou non ?",),
+        "too_soon": ("C'était plus rapide que la question. Je peux l'exécuter, oui ou non ?",),
+        "not_whole": (
+            "Cet appareil ne le montre pas en entier. Réponds là où tu le vois, s'il te plaît.",
+        ),
         "not_from_here": (
             "Cet appareil ne peut pas en décider. Réponds sur un autre, s'il te plaît.",
         ),
@@ -55,6 +77,10 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
     "it": {
         "may_i": ("Posso eseguirlo?",),
         "ask_again": ("Stavo ancora parlando. Posso eseguirlo, sì o no?",),
+        "too_soon": ("È arrivato prima della domanda. Posso eseguirlo, sì o no?",),
+        "not_whole": (
+            "Questo dispositivo non lo mostra tutto. Rispondi dove lo vedi, per favore.",
+        ),
         "not_from_here": (
             "Questo dispositivo non può deciderlo. Rispondi su un altro, per favore.",
         ),
@@ -65,6 +91,8 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
     "nl": {
         "may_i": ("Mag ik dit uitvoeren?",),
         "ask_again": ("Ik was nog aan het praten. Mag ik het uitvoeren, ja of nee?",),
+        "too_soon": ("Dat was sneller dan de vraag. Mag ik het uitvoeren, ja of nee?",),
+        "not_whole": ("Dit apparaat toont niet alles. Antwoord alsjeblieft waar je het ziet.",),
         "not_from_here": (
             "Dit apparaat mag dat niet beslissen. Antwoord op een ander, alsjeblieft.",
         ),
@@ -75,6 +103,8 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
     "pt": {
         "may_i": ("Posso executar isto?",),
         "ask_again": ("Ainda estava a falar. Posso executá-lo, sim ou não?",),
+        "too_soon": ("Isso foi mais rápido do que a pergunta. Posso executá-lo, sim ou não?",),
+        "not_whole": ("Este dispositivo não mostra tudo. Responde onde o vês, por favor.",),
         "not_from_here": ("Este dispositivo não pode decidir isso. Responde noutro, por favor.",),
         "on_a_screen": ("Para isso preciso de mais acesso. Responde num ecrã, por favor.",),
         "thinking": ("Um momento.", "Deixa-me pensar.", "Vamos ver."),
@@ -98,7 +128,7 @@ def _all(*kinds: Aside) -> frozenset[str]:
 SHORTEST_PART = 8
 """Characters: a shorter piece of a question may as well be one of an answer."""
 
-QUESTIONS = _all("may_i", "ask_again", "not_from_here", "on_a_screen")
+QUESTIONS = _all("may_i", "ask_again", "too_soon", "not_whole", "not_from_here", "on_a_screen")
 FILLERS = _all("thinking", "acting")
 
 

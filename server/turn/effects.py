@@ -134,6 +134,7 @@ class SettleByWord:
     """The person said yes or no to the question that waits."""
 
     device: str
+    id: str
     decision: Literal["yes", "no"]
 
 

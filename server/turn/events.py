@@ -34,6 +34,8 @@ class Joined:
     """It was here before, its connection broke, and it goes on where it was."""
     language: str = "en"
     """In which it is spoken to, as far as is known when it comes: as in `LanguageFound`."""
+    is_asked: bool = True
+    """It is sent what waits for a yes, where that fits."""
     may_approve: bool = True
     """What is said or typed there may answer a question."""
     rates: tuple[int, ...] = ()
@@ -134,6 +136,14 @@ class Answered:
     decision: Literal["yes", "no", "edit"]
     code: str | None
     lasting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionShown:
+    """An approval request has left for a device, whole."""
+
+    device: str
+    id: str
 
 
 # From the ears
@@ -286,6 +296,7 @@ Event = (
     | Preferred
     | LanguageFound
     | Answered
+    | QuestionShown
     | VoiceBegan
     | VoiceEnded
     | PartlyHeard

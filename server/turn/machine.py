@@ -18,9 +18,17 @@ from dataclasses import replace
 from functools import singledispatchmethod
 from typing import Literal
 
-from sayso.protocol.messages import Announce, Error, SttFinal, SttPartial, TurnState
+from sayso.protocol.messages import (
+    Announce,
+    ApprovalRequest,
+    Error,
+    SttFinal,
+    SttPartial,
+    TurnState,
+)
 from sayso.server.turn import events
 from sayso.server.turn.announcements import Announcements
+from sayso.server.turn.asides import Aside, words
 from sayso.server.turn.ears import Ears
 from sayso.server.turn.effects import Effect, Prefer, Settle, SettleByWord
 from sayso.server.turn.events import Event, Ticket
@@ -30,6 +38,7 @@ from sayso.server.turn.hurried import is_hurried_stop
 from sayso.server.turn.mouth import Mouth
 from sayso.server.turn.murmurs import is_murmur
 from sayso.server.turn.request import Request
+from sayso.server.turn.timing import SHOWN_S
 from sayso.server.turn.unheard import Unheard
 from sayso.server.turn.utterance import Utterance
 from sayso.server.turn.work import Work
@@ -91,6 +100,7 @@ class TurnMachine:
     @_on.register
     def _(self, event: events.Joined) -> None:
         self._floor.devices[event.device] = event
+        self._work.shows_nothing(event.device)
         if event.returns:
             self._ears.regain_link(event.device)
         self._floor.tell(self.state, event.device)
@@ -111,6 +121,7 @@ class TurnMachine:
     @_on.register
     def _(self, event: events.Left) -> None:
         self._unheard.leaving(event.device)
+        self._work.shows_nothing(event.device)
         self._floor.devices.pop(event.device, None)
         self._ears.lose_link(event)
         self._mouth.lose(event.device)
@@ -221,7 +232,8 @@ class TurnMachine:
         if self._is_stop(event, utterance):
             self._stop(device)
         elif self._is_answer_to_question(device, event.meaning):
-            self._settle(device, event.meaning, over_speech=utterance.over_speech)
+            began_at = utterance.began_at
+            self._settle(device, event.meaning, began_at, over_speech=utterance.over_speech)
         elif self._ears.is_speaking(device):
             self._work.go_on_with(request)
         else:
@@ -240,7 +252,7 @@ class TurnMachine:
         if event.meaning == "stop":
             self._stop(event.device)
         elif self._is_answer_to_question(event.device, event.meaning):
-            self._settle(event.device, event.meaning, over_speech=False)
+            self._settle(event.device, event.meaning, self._floor.now, over_speech=False)
         else:
             self._work.ask(Request(event.device, event.text, self._floor.now, spoken=False))
 
@@ -261,25 +273,52 @@ class TurnMachine:
             Settle(event.device, event.id, event.nonce, event.decision, event.code, event.lasting)
         )
 
+    @_on.register
+    def _(self, event: events.QuestionShown) -> None:
+        self._work.question_shown(event)
+
     def _is_awaited_by(self, device: str) -> bool:
         return self._work.state == "awaiting_approval" and self._work.is_of(device)
 
     def _is_answer_to_question(self, device: str, meaning: events.Meaning) -> bool:
         return meaning in ("yes", "no") and self._is_awaited_by(device)
 
-    def _settle(self, device: str, meaning: events.Meaning, *, over_speech: bool) -> None:
-        """A no counts at any time; a yes if the question was heard out and a word can settle it."""
+    def _settle(
+        self, device: str, meaning: events.Meaning, began_at: float, *, over_speech: bool
+    ) -> None:
+        """A no counts at any time; a yes if this device was sent the question whole, long enough
+        before the person began, it was heard out, and a word can settle it."""
+        question = self._work.question
+        if question is None:
+            return
         self._work.open_mouth()
         if meaning == "no":
-            self._floor.do(SettleByWord(device, "no"))
-        elif (known := self._floor.devices.get(device)) and not known.may_approve:
-            self._mouth.say_aside("not_from_here")
-        elif self._work.needs_a_tap:
-            self._mouth.say_aside("on_a_screen")
-        elif over_speech:
-            self._mouth.say_aside("ask_again")
+            self._floor.do(SettleByWord(device, question.id, "no"))
+        elif refusal := self._why_not(question, device, began_at, over_speech=over_speech):
+            self._decline(device, refusal)
         else:
-            self._floor.do(SettleByWord(device, "yes"))
+            self._floor.do(SettleByWord(device, question.id, "yes"))
+
+    def _why_not(
+        self, question: ApprovalRequest, device: str, began_at: float, *, over_speech: bool
+    ) -> Aside | None:
+        """Why a yes in words does not count."""
+        known, shown_at = self._floor.devices.get(device), self._work.shown_at(device)
+        if known and not known.may_approve:
+            return "not_from_here"
+        if question.tap:
+            return "on_a_screen"
+        if shown_at is None:
+            return "not_whole"
+        if over_speech:
+            return "ask_again"
+        return "too_soon" if began_at < shown_at + SHOWN_S else None
+
+    def _decline(self, device: str, refusal: Aside) -> None:
+        """Say why a yes did not count, aloud and on the screen."""
+        self._mouth.say_aside(refusal)
+        if known := self._floor.devices.get(device):
+            self._floor.tell(Announce(words(refusal, known.language), "low"), device)
 
     # --- what comes of the work ---
 

@@ -15,6 +15,10 @@ RETURN_GRACE_S = 20.0
 """The same for a device that keeps what is said meanwhile: a network that changes, a lift. Half a
 sentence is worse to act upon than a late one."""
 
+SHOWN_S = 1.0
+"""A question is out for so long before a yes in words counts: nobody reads it sooner, and a yes
+that was meant for the one before may still be on its way."""
+
 TAP_S = 0.15
 """A shorter press is a tap: it asks for silence, not for an answer."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from sayso.protocol.messages import ApprovalRequest, Error, Metrics, ReplyDelta
 from sayso.server.turn import events
-from sayso.server.turn.asides import SENTENCE_BREAK, is_filler
+from sayso.server.turn.asides import SENTENCE_BREAK, Aside, is_filler
 from sayso.server.turn.effects import StopThinking, Think, Withdraw
 from sayso.server.turn.floor import Floor
 from sayso.server.turn.mouth import Mouth
@@ -41,8 +41,10 @@ class Work:
         self.state: WorkState = "idle"
         self.request: Request | None = None
         """Being worked on, or its answer is being spoken."""
-        self.needs_a_tap = False
-        """What waits for a yes opens more than the sandbox: words alone do not settle it."""
+        self.question: ApprovalRequest | None = None
+        """What waits for a yes."""
+        self._shown: dict[str, tuple[str, float]] = {}
+        """By device: the question that it was sent whole last, and when."""
         self.owes_words = False
         """Nothing was said about it yet, or not since it was last seen to act."""
         self._acted = False
@@ -56,6 +58,11 @@ class Work:
     @property
     def is_busy(self) -> bool:
         return self.state != "idle" or self._mouth.is_busy
+
+    def shown_at(self, device: str) -> float | None:
+        """When the question that waits was sent to this device whole; none if it was not."""
+        question, at = self._shown.get(device, ("", 0.0))
+        return at if self.question and question == self.question.id else None
 
     def is_of(self, device: str) -> bool:
         """This device's person asked for what is being worked on."""
@@ -117,12 +124,21 @@ class Work:
         if device and device.speaks and self.state != "idle" and not self._mouth.is_busy:
             self._mouth.open(device)
 
+    def question_shown(self, event: events.QuestionShown) -> None:
+        """A device has the whole question."""
+        if event.device in self._floor.devices:
+            self._shown[event.device] = (event.id, self._floor.now)
+
+    def shows_nothing(self, device: str) -> None:
+        """A device is gone, or here for the first time."""
+        self._shown.pop(device, None)
+
     # --- what comes of it ---
 
     def grew(self, event: events.ReplyGrew) -> None:
         if event.ticket == self._floor.ticket:
             self._mark("first_token")
-            self.state = "thinking"
+            self.state, self.question = "thinking", None
             self.owes_words = self.owes_words and not event.text.strip()
             self._floor.tell(ReplyDelta(event.text))
             self._mouth.say(event.text)
@@ -132,10 +148,9 @@ class Work:
             self._mark("first_token")
             if self.state == "thinking" and event.state != "thinking":
                 self._mouth.say(SENTENCE_BREAK)
-            asked = event.message
-            self.needs_a_tap = isinstance(asked, ApprovalRequest) and asked.tap
-            if event.state == "awaiting_approval" and self.request and self.request.spoken:
-                self._mouth.say_aside("on_a_screen" if self.needs_a_tap else "may_i")
+            self.question = event.message if isinstance(event.message, ApprovalRequest) else None
+            if self.question and self.request and self.request.spoken:
+                self._mouth.say_aside(self._aloud(self.question, self.request.device))
             self.state = event.state
             self.owes_words = self._acted = True
             self._floor.tell(event.message)
@@ -174,6 +189,13 @@ class Work:
 
     # --- within ---
 
+    def _aloud(self, question: ApprovalRequest, device: str) -> Aside:
+        """How it is put where it was asked for: no word settles what that device does not show."""
+        known = self._floor.devices.get(device)
+        if question.tap:
+            return "on_a_screen"
+        return "may_i" if known is None or known.is_asked else "not_whole"
+
     @property
     def _has_begun(self) -> bool:
         """The person has seen or heard something of the answer: to them it is a new turn now."""
@@ -208,7 +230,7 @@ class Work:
         self._floor.do(Think(self._floor.ticket, request.text, request.device))
 
     def _end(self) -> None:
-        self.state = "idle"
+        self.state, self.question = "idle", None
         self.owes_words = False
         self._mouth.finish()
 
@@ -219,7 +241,7 @@ class Work:
             self._floor.tell(metrics, self.request.device)
 
     def _retire(self) -> None:
-        self.state = "idle"
+        self.state, self.question = "idle", None
         self.request = None
         self.owes_words = False
         self._floor.next_attempt()

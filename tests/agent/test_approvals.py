@@ -27,14 +27,18 @@ class Counter:
         self.settled: list[str] = []
         self._log = log
 
-    async def ask(self, then: Callable[[ApprovalAsked], Awaitable[None]] | None = None) -> Ruling:
+    async def ask(
+        self,
+        then: Callable[[ApprovalAsked], Awaitable[None]] | None = None,
+        request: Request = REQUEST,
+    ) -> Ruling:
         async def tell(event: ApprovalAsked | ApprovalSettled) -> None:
             if isinstance(event, ApprovalSettled):
                 self.settled.append(event.decision)
             elif then is not None:
                 await then(event)
 
-        return await self.desk.ask(REQUEST, tell)
+        return await self.desk.ask(request, tell)
 
     async def close_log(self) -> None:
         """From now on nothing is kept."""
@@ -173,3 +177,13 @@ async def test_an_answer_that_could_not_be_kept_counts_for_nothing_and_is_taken_
         await counter.ask(yes_to_a_closed_log)
     assert counter.settled == ["cancelled"]
     assert counter.desk.open == []
+
+
+async def test_nobody_is_asked_what_no_screen_can_show_whole(counter: Counter) -> None:
+    async def never(asked: ApprovalAsked) -> None:
+        raise AssertionError(asked)
+
+    ruling = await counter.ask(never, replace(REQUEST, code="汉" * 24_000))
+    assert (ruling.decision, ruling.allows) == ("too_long", False)
+    assert not ruling.covers(ruling.request)
+    assert await counter.logged() == []

@@ -277,3 +277,14 @@ async def test_requests_are_worked_on_one_at_a_time(house: House) -> None:
 
     await asyncio.gather(listen("first"), listen("second"))
     assert [event.text for event in order if isinstance(event, Said)] == ["one", "two"]
+
+
+async def test_what_is_too_long_to_be_shown_whole_is_asked_of_nobody_and_the_model_is_told(
+    house: House,
+) -> None:
+    long = f"text = '{'汉' * 24_000}'\nprint(len(text))"
+    agent = await house.agent(runs(long), says("In pieces, then."), model=house.litellm("no"))
+    assert "In pieces" in await house.ask(agent, "write a book")
+    assert house.told(ApprovalAsked) == []
+    assert await house.records(RunIntended) == []
+    assert "several shorter pieces" in str(house.sent()[-1]["content"])

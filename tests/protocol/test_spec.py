@@ -19,6 +19,7 @@ from sayso.protocol.frames import unpack
 from sayso.protocol.messages import TYPES, FromClient, FromServer
 from sayso.protocol.version import SPOKEN
 from sayso.server import app
+from sayso.server.agent import approvals
 from sayso.server.gateway import translate
 from sayso.server.gateway.limits import HEADER_LINE_BYTES, HEADER_LINES, Limits
 from sayso.server.gateway.sessions import UNCONFIRMED_S
@@ -215,6 +216,8 @@ def test_the_bounds_are_those_of_the_code() -> None:
         "ahead of playback": timing.AHEAD_S * 1_000,
         "ahead on a bad line": timing.FAR_AHEAD_S * 1_000,
         "stalled playback": timing.PLAYBACK_STALL_S,
+        "a request, before a yes in words counts": timing.SHOWN_S,
+        "an approval request": approvals.MOST_BYTES,
         "requests that wait": timing.WAITING_REQUESTS,
     }
     figures = {name: value.split(" ")[0] for name, value, _ in rows(part("Bounds"))}

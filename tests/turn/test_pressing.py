@@ -298,6 +298,11 @@ def test_a_house_that_rests_drops_all_that_waits() -> None:
 # --- yes and no ---
 
 
+def ask(s: Scene) -> None:
+    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", QUESTION))
+    s.happens(events.QuestionShown("laptop", QUESTION.id))
+
+
 def asked(*, spoken: bool = True) -> Scene:
     """Code waits for a say-so; the question was heard out at 2.2 s."""
     s = scene()
@@ -305,7 +310,7 @@ def asked(*, spoken: bool = True) -> Scene:
         s.say("sort my files")
     else:
         s.happens(events.Typed("laptop", "sort my files"))
-    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", QUESTION))
+    ask(s)
     if spoken:
         s.synthesize("May I run this?", 1.0)
         s.play(1.2)
@@ -333,7 +338,7 @@ def test_a_yes_that_began_in_the_question_does_not_count(voice_at: float, counts
 def test_a_yes_over_the_question_lets_it_be_asked_again() -> None:
     s = scene()
     s.say("sort my files")
-    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", QUESTION))
+    ask(s)
     s.synthesize("May I run this?", 1.0)
     s.play(0.3)
     s.hear(s.voice(), "yes", "yes")
@@ -342,26 +347,10 @@ def test_a_yes_over_the_question_lets_it_be_asked_again() -> None:
     assert s.states[-1][2] == "speaking"
 
 
-def test_more_than_the_sandbox_is_not_opened_by_a_word_and_that_is_said() -> None:
-    wish = m.ApprovalRequest("1", "n", "access", "read /x", "/w", kind="access", tap=True)
-    s = scene()
-    s.say("read my bill")
-    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", wish))
-    assert "answer on a screen" in s.the(effects.Speak).text
-    s.synthesize(s.the(effects.Speak).text.strip(), 1.0)
-    s.play(1.0)
-    s.wait(2.0)
-    s.hear(s.voice(), "yes", "yes")
-    assert not s.all(effects.SettleByWord)
-    assert s.state_of_work == "awaiting_approval"
-    s.hear(s.voice(), "no", "no")
-    assert s.the(effects.SettleByWord).decision == "no"
-
-
 def test_a_murmur_over_the_question_is_no_yes() -> None:
     s = scene()
     s.say("sort my files")
-    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", QUESTION))
+    ask(s)
     s.synthesize("May I run this?", 1.0)
     s.play(0.3)
     s.hear(s.voice(), "mm-hm")
@@ -372,7 +361,7 @@ def test_a_murmur_over_the_question_is_no_yes() -> None:
 def test_a_no_without_a_key_counts_even_over_the_question() -> None:
     s = scene()
     s.say("sort my files")
-    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", QUESTION))
+    ask(s)
     s.synthesize("May I run this?", 1.0)
     s.play(0.3)
     s.hear(s.voice(), "no", "no")

@@ -13,6 +13,7 @@ def asked(*, heard_out: bool = True) -> Scene:
     s.join()
     s.say("sort my files")
     s.happens(events.WorkShowed(s.ticket, "awaiting_approval", QUESTION))
+    s.happens(events.QuestionShown("laptop", QUESTION.id))
     s.synthesize("May I run this?", 1.0)
     s.play(1.2 if heard_out else 0.3)
     return s
@@ -21,7 +22,7 @@ def asked(*, heard_out: bool = True) -> Scene:
 def test_a_spoken_yes_approves_what_waits() -> None:
     s = asked()
     s.say("yes please", meaning="yes")
-    assert s.the(effects.SettleByWord) == effects.SettleByWord("laptop", "yes")
+    assert s.the(effects.SettleByWord) == effects.SettleByWord("laptop", "1", "yes")
     assert not s.all(effects.StopThinking)
     assert len(s.all(effects.Think)) == 1
 

@@ -1,0 +1,135 @@
+"""A yes that is said or typed counts for what that device was sent whole, and had time to show."""
+
+import pytest
+
+from sayso.protocol import messages as m
+from sayso.server.turn import effects, events
+from sayso.server.turn.timing import SHOWN_S
+from tests.turn.scene import Scene
+
+FIRST = m.ApprovalRequest("1", "n", "python", "…", "/work")
+SECOND = m.ApprovalRequest("2", "n", "python", "…", "/work")
+
+
+def asked(*, shown: bool = True) -> Scene:
+    s = Scene()
+    s.join(speaks=False)
+    s.happens(events.Typed("laptop", "sort my files"))
+    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", FIRST))
+    if shown:
+        s.happens(events.QuestionShown("laptop", "1"))
+    return s
+
+
+def yes(s: Scene, device: str = "laptop") -> None:
+    s.happens(events.Typed(device, "yes", "yes"))
+
+
+def settled(s: Scene) -> list[tuple[str, str]]:
+    return [(word.id, word.decision) for word in s.all(effects.SettleByWord)]
+
+
+def why(s: Scene) -> str:
+    return s.told(m.Announce, "laptop")[-1].text
+
+
+def test_a_yes_counts_for_the_one_question_that_is_shown() -> None:
+    s = asked()
+    s.wait(SHOWN_S)
+    yes(s)
+    assert settled(s) == [("1", "yes")]
+
+
+def test_a_device_that_was_not_sent_the_question_whole_says_no_yes_to_it() -> None:
+    s = asked(shown=False)
+    s.wait(60)
+    yes(s)
+    assert settled(s) == []
+    assert "does not show all of it" in why(s)
+    assert s.state_of_work == "awaiting_approval"
+    s.happens(events.Typed("laptop", "no", "no"))
+    assert settled(s) == [("1", "no")]
+
+
+def test_that_another_device_shows_it_is_not_enough() -> None:
+    s = asked(shown=False)
+    s.join("phone")
+    s.happens(events.QuestionShown("phone", "1"))
+    s.wait(60)
+    yes(s)
+    assert settled(s) == []
+
+
+def test_a_late_yes_is_not_taken_for_the_next_question() -> None:
+    s = asked()
+    s.wait(SHOWN_S)
+    s.happens(events.WorkShowed(s.ticket, "thinking", m.ApprovalDone("1", "no", "phone")))
+    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", SECOND))
+    yes(s)  # The first one alone was shown.
+    assert settled(s) == []
+    s.happens(events.QuestionShown("laptop", "2"))
+    s.wait(SHOWN_S / 2)
+    yes(s)
+    assert settled(s) == []
+    assert "quicker than the question" in why(s)
+    s.wait(SHOWN_S / 2)
+    yes(s)
+    assert settled(s) == [("2", "yes")]
+
+
+def test_a_spoken_yes_that_began_before_the_question_was_shown_does_not_count() -> None:
+    s = asked(shown=False)
+    s.press()
+    s.happens(events.QuestionShown("laptop", "1"))
+    s.release(s.speak(3 * SHOWN_S))
+    s.understand("yes", "yes")
+    assert settled(s) == []
+
+
+@pytest.mark.parametrize("may_return", [True, False])
+def test_a_device_that_was_away_must_have_been_sent_it_again(*, may_return: bool) -> None:
+    s = asked()
+    s.happens(events.Left("laptop", may_return=may_return))
+    s.join(speaks=False, returns=may_return)
+    s.wait(60)
+    yes(s)
+    assert settled(s) == []
+    s.happens(events.QuestionShown("laptop", "1"))
+    s.wait(SHOWN_S)
+    yes(s)
+    assert settled(s) == [("1", "yes")]
+
+
+def test_a_question_that_was_taken_down_counts_for_nothing() -> None:
+    s = asked()
+    s.wait(SHOWN_S)
+    s.happens(events.WorkShowed(s.ticket, "acting", m.CodeStart("1", "python", "…")))
+    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", SECOND))
+    s.wait(60)
+    yes(s)
+    assert settled(s) == []
+
+
+def test_a_device_that_is_sent_no_questions_does_not_ask_for_a_yes() -> None:
+    s = Scene()
+    s.join(is_asked=False)
+    s.say("sort my files")
+    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", FIRST))
+    assert "answer where you see it" in s.the(effects.Speak).text
+
+
+def test_more_than_the_sandbox_is_not_opened_by_a_word_and_that_is_said() -> None:
+    wish = m.ApprovalRequest("1", "n", "access", "read /x", "/w", kind="access", tap=True)
+    s = Scene()
+    s.join()
+    s.say("read my bill")
+    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", wish))
+    assert "answer on a screen" in s.the(effects.Speak).text
+    s.synthesize(s.the(effects.Speak).text.strip(), 1.0)
+    s.play(1.0)
+    s.wait(2.0)
+    s.hear(s.voice(), "yes", "yes")
+    assert not s.all(effects.SettleByWord)
+    assert s.state_of_work == "awaiting_approval"
+    s.hear(s.voice(), "no", "no")
+    assert s.the(effects.SettleByWord).decision == "no"
