@@ -5,7 +5,7 @@ long is a finding as well: whoever runs a target bounds its time.
 """
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from sayso.client.terminal import slash
 from sayso.protocol.codec import Unknown, decode, encode
@@ -15,6 +15,8 @@ from sayso.server.agent.languages import Languages
 from sayso.server.agent.reading import Code, Reader
 from sayso.server.policy.judging import Policy
 from sayso.server.policy.reading import read
+from sayso.server.runtimes.network.client_hello import BadHello, ClientHello, asks_again
+from sayso.server.runtimes.network.requests import BadRequest, Requests, begins_request
 from sayso.server.speech import worker_wire
 from sayso.server.speech.clauses import ClauseSplitter
 from sayso.server.speech.prose import Prose
@@ -115,6 +117,36 @@ def speakable(data: bytes) -> None:
             assert "".join(written.split()) == "".join(clause.split())
 
 
+def proxied(data: bytes) -> None:
+    """However what code sends through the network proxy is cut, it is for the same host, and the
+    same of it passes or all of it is refused."""
+    pieces = [data[at : at + 1] for at in range(len(data))]
+    for after_another in (False, True):
+        whole = _asks_for(ClientHello(after_another=after_another), [data])
+        assert whole == _asks_for(ClientHello(after_another=after_another), pieces)
+    with contextlib.suppress(BadHello):
+        asks_again(data)
+    for body in (None, 3, "chunked"):
+        at_once = _passes(Requests("a.org", body), [data])  # type: ignore[arg-type]
+        assert at_once == _passes(Requests("a.org", body), pieces)  # type: ignore[arg-type]
+    if begins_request(data) is False:
+        assert begins_request(data + b"\nGET / HTTP/1.1\r\n") is False
+
+
+def _asks_for(hello: ClientHello, pieces: Iterable[bytes]) -> str | None:
+    try:
+        return next((name for each in pieces if (name := hello.feed(each)) is not None), None)
+    except BadHello:
+        return "refused"
+
+
+def _passes(requests: Requests, pieces: Iterable[bytes]) -> bytes | None:
+    try:
+        return b"".join([requests.feed(each) for each in pieces])
+    except BadRequest:
+        return None
+
+
 TARGETS: Mapping[str, Callable[[bytes], None]] = {
-    one.__name__: one for one in (codec, framing, resume, commands, answers, speakable)
+    one.__name__: one for one in (codec, framing, resume, commands, answers, speakable, proxied)
 }

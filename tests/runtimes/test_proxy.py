@@ -63,7 +63,7 @@ async def test_a_tunnel_is_opened_and_its_bytes_are_left_alone(outside: Web) -> 
     async with serving(ALL, outside) as (_, port):
         there = f"files.example.org:{outside.port}"
         request = f"CONNECT {there} HTTP/1.1\r\nHost: {there}\r\n\r\n".encode()
-        answer = await said(port, request + b"GET / HTTP/1.1\r\n\r\n")
+        answer = await said(port, request + b"GET / HTTP/1.1\r\nHost: files.example.org\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 200 OK")
     assert answer.endswith(b"hello from outside")
 
@@ -154,7 +154,7 @@ async def test_what_is_open_is_told_of_as_it_goes(outside: Web) -> None:
             await reader.readuntil(b"\r\n\r\n")
             (opened,) = proxy.take_passages()
             assert proxy.take_passages() == ()
-            writer.write(b"GET / HTTP/1.1\r\n\r\n")
+            writer.write(b"GET / HTTP/1.0\r\n\r\n")
             assert b"hello" in await reader.read()
         (moved,) = proxy.take_passages()
         writer.close()

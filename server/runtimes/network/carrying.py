@@ -2,7 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import Final, Protocol
 
 IDLE_S: Final = 120.0
@@ -15,6 +16,11 @@ PIECE_BYTES: Final = 64 * 1024
 class CutError(Exception):
     """Nothing passes on this connection any more; the message is a clause that says why."""
 
+    def __init__(self, why: str, last_words: bytes = b"") -> None:
+        """`last_words`: what the code is told in the connection's own language."""
+        super().__init__(why)
+        self.last_words = last_words
+
 
 class Judge(Protocol):
     """Lets pieces pass, or raises CutError."""
@@ -23,11 +29,11 @@ class Judge(Protocol):
         """Nothing moved for a while; the connection may still be there."""
         ...
 
-    async def send(self, piece: bytes) -> bytes:
-        """What of a piece from the code, and of those before it, goes on now."""
+    def send(self, piece: bytes) -> AsyncGenerator[bytes]:
+        """Yield what of a piece from the code, and of those before it, may go on."""
         ...
 
-    async def receive(self, piece: bytes) -> bytes:
+    def receive(self, piece: bytes) -> AsyncGenerator[bytes]:
         """The same of a piece for the code."""
         ...
 
@@ -74,13 +80,15 @@ class Carrier:
         self,
         source: asyncio.StreamReader,
         sink: asyncio.StreamWriter,
-        judge: Callable[[bytes], Awaitable[bytes]],
+        judge: Callable[[bytes], AsyncGenerator[bytes]],
     ) -> None:
         with contextlib.suppress(OSError):
             while piece := await source.read(PIECE_BYTES):
                 self._moved = self._clock()
-                sink.write(await judge(piece))
-                self._moved = self._clock()  # a person may have been asked meanwhile
-                await sink.drain()
+                async with aclosing(judge(piece)) as parts:
+                    async for part in parts:
+                        self._moved = self._clock()  # a person may have been asked meanwhile
+                        sink.write(part)
+                        await sink.drain()
             if sink.can_write_eof():
                 sink.write_eof()

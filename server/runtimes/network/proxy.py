@@ -9,12 +9,14 @@ refused is kept until somebody takes it, for the log of what code did.
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Coroutine, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 from sayso.server.runtimes.network.addresses import PublicAddresses, Unreachable, Whereabouts
 from sayso.server.runtimes.network.carrying import PIECE_BYTES, Carrier, CutError
+from sayso.server.runtimes.network.destination import Destination
 from sayso.server.runtimes.network.requests import HEAD_BYTES, Asked, BadRequest, read
 from sayso.server.runtimes.reach import Reach
 
@@ -147,15 +149,16 @@ class Proxy:
         if there is None:
             await self._turn_away(asked, "failed", writer, f"{asked.host} does not answer")
             return
-        if asked.way == "tunnel":
-            writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-        there[1].write(asked.head)
         line = _Line(self, asked)
         self._lines.add(line)
         try:
+            line.look()  # it may have been taken back meanwhile
+            if asked.way == "tunnel":
+                writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            there[1].write(asked.head)
             await Carrier(line).carry((reader, writer), there)
-        except CutError:
-            writer.transport.abort()
+        except CutError as cut:
+            writer.write(cut.last_words)
         finally:
             self._lines.discard(line)
             if news := line.news():
@@ -220,6 +223,7 @@ class _Line:
         self._proxy = proxy
         self._host = asked.host
         self._port = asked.port
+        self._destination = Destination(asked)
         self._sent = len(asked.head)
         self._received = 0
         self._told = False
@@ -228,17 +232,24 @@ class _Line:
         if not self._proxy.lets_pass(self._host):
             raise CutError(f"{self._host} is not granted any more")
 
-    async def send(self, piece: bytes) -> bytes:
+    async def send(self, piece: bytes) -> AsyncGenerator[bytes]:
         if why := await self._proxy.hindrance(self._host):
             self._proxy.note(Passage(self._host, self._port, "refused"))
             raise CutError(why)
-        self._sent += len(piece)
-        return piece
+        try:
+            async with aclosing(self._destination.send(piece)) as parts:
+                async for part in parts:
+                    self._sent += len(part)
+                    yield part
+        except CutError:
+            self._proxy.note(Passage(self._host, self._port, "refused"))
+            raise
 
-    async def receive(self, piece: bytes) -> bytes:
+    async def receive(self, piece: bytes) -> AsyncGenerator[bytes]:
         self.look()
+        self._destination.receive(piece)
         self._received += len(piece)
-        return piece
+        yield piece
 
     def news(self) -> Passage | None:
         """What passed since this was last asked."""
