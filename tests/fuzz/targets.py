@@ -127,8 +127,8 @@ def proxied(data: bytes) -> None:
     with contextlib.suppress(BadHello):
         asks_again(data)
     for body in (None, 3, "chunked"):
-        at_once = _passes(Requests("a.org", body), [data])  # type: ignore[arg-type]
-        assert at_once == _passes(Requests("a.org", body), pieces)  # type: ignore[arg-type]
+        at_once = _passes(Requests("a.org", body), [data])
+        assert at_once == _passes(Requests("a.org", body), pieces)
     if begins_request(data) is False:
         assert begins_request(data + b"\nGET / HTTP/1.1\r\n") is False
 
