@@ -19,7 +19,7 @@ from typing import BinaryIO, Final
 
 from sayso.protocol.messages import FileGot, FilePut
 from sayso.server.runtimes.identity import Identity, open_folder
-from sayso.server.undo import beneath
+from sayso.server.runtimes.sandbox import paths_beneath
 from sayso.server.undo.drafts import DRAFT
 
 NAME_BYTES: Final = 200
@@ -91,7 +91,7 @@ class WorkspaceFiles:
         try:
             root = open_folder(self._folder, self._known)
             try:
-                with beneath.folder_of(root, path) as (holder, name):
+                with paths_beneath.folder_of(root, path) as (holder, name):
                     descriptor = os.open(name, flags, dir_fd=holder)
             finally:
                 os.close(root)

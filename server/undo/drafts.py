@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final
 
-from sayso.server.undo import beneath
+from sayso.server.runtimes.sandbox import paths_beneath
 
 DRAFT: Final = ".sayso-draft-"
 """So its name begins until it is whole."""
@@ -16,8 +16,8 @@ DRAFT: Final = ".sayso-draft-"
 def remove(root: int, paths: Iterable[str]) -> None:
     """Remove those that a crash left behind, below a folder."""
     for path in paths:
-        with suppress(OSError), beneath.folder_of(root, path) as (holder, name):
-            found = beneath.status(holder, name)
+        with suppress(OSError), paths_beneath.folder_of(root, path) as (holder, name):
+            found = paths_beneath.status(holder, name)
             if found and stat.S_ISDIR(found.st_mode):
                 os.rmdir(name, dir_fd=holder)
             elif not (found and stat.S_ISREG(found.st_mode) and _is_written(holder, name)):

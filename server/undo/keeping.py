@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from sayso.server.runtimes.sandbox import paths_beneath
 from sayso.server.store.records import Changes
-from sayso.server.undo import beneath, drafts
+from sayso.server.undo import drafts
 from sayso.server.undo.archive import Archive, Run
 from sayso.server.undo.contents import pieces, stored_bytes
 from sayso.server.undo.house import HouseRoom
@@ -282,7 +283,7 @@ class Keeper:
             for root in roots:
                 try:
                     descriptor = opened.enter_context(root.opened())
-                    doors = beneath.Doors(descriptor)
+                    doors = paths_beneath.Doors(descriptor)
                     opened.callback(doors.close)
                     number = self._number(root)
                     known = self._tree(number)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from sayso.server.undo import beneath
+from sayso.server.runtimes.sandbox import paths_beneath
 from sayso.server.undo.drafts import DRAFT
 from sayso.server.undo.tree import Entry, Kind, Tree, Unkept
 
@@ -48,7 +48,7 @@ def look(
     root: int,
     known: Tree,
     most: int,
-    doors: beneath.Doors,
+    doors: paths_beneath.Doors,
     skip: Set[tuple[int, int]] = frozenset(),
     only: str = "",
 ) -> View:
@@ -63,7 +63,7 @@ def look(
     while waiting:
         path = waiting.pop()
         try:
-            with beneath.folder(root, path) as opened:
+            with paths_beneath.folder(root, path) as opened:
                 waiting += _look_into(opened, path and path + "/", known, view, skip)
         except PermissionError:
             if not path:
@@ -182,12 +182,12 @@ _TRIES: Final = 3
 def read(root: int, path: str, keep: Keep) -> Entry | None:
     """Read one file and have it kept; None if there is no file any more."""
     try:
-        with beneath.folder_of(root, path) as (holder, name):
+        with paths_beneath.folder_of(root, path) as (holder, name):
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             try:
                 descriptor = os.open(name, flags, dir_fd=holder)
             except PermissionError:
-                found = beneath.status(holder, name)
+                found = paths_beneath.status(holder, name)
                 return entry_of("file", found, unkept="unreadable") if found else None
             try:
                 return _read_open(descriptor, keep)

@@ -13,7 +13,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal
 
-from sayso.server.undo import beneath
+from sayso.server.runtimes.sandbox import paths_beneath
 from sayso.server.undo.contents import Name, Piece
 from sayso.server.undo.drafts import DRAFT
 from sayso.server.undo.looking import kind_of
@@ -56,7 +56,7 @@ class Restorer:
         self._adjusted: dict[str, Entry] = {}
         """What stays the same file and gets other permissions or dates, as it will be."""
         self._written = 0
-        self._doors = beneath.Doors(root)
+        self._doors = paths_beneath.Doors(root)
 
     def restore(self, steps: Sequence[Step]) -> list[Left]:
         """Do all that can be done; returns what could not."""
@@ -79,7 +79,7 @@ class Restorer:
 
     def _do(self, step: Step) -> Reason | None:
         self._let_in(parent(step.path))
-        with beneath.folder_of(self._root, step.path) as (holder, name):
+        with paths_beneath.folder_of(self._root, step.path) as (holder, name):
             if not self._is_there(holder, name, step.have):
                 return "changed"
             match step.kind:
@@ -97,7 +97,7 @@ class Restorer:
 
     def _is_there(self, holder: int, name: str, have: Entry | None) -> bool:
         """Whether the path is as it was when the folder was looked at."""
-        found = beneath.status(holder, name)
+        found = paths_beneath.status(holder, name)
         if found is None or have is None:
             return found is None and have is None
         if kind_of(found) != have.kind:
@@ -148,9 +148,9 @@ class Restorer:
         if twin is None:
             return False
         try:
-            with beneath.folder_of(self._root, twin) as (other, name):
+            with paths_beneath.folder_of(self._root, twin) as (other, name):
                 os.link(name, draft, src_dir_fd=other, dst_dir_fd=holder, follow_symlinks=False)
-                found = beneath.status(holder, draft)
+                found = paths_beneath.status(holder, draft)
         except OSError:
             return False
         return found is not None and kind_of(found) == "file"
@@ -209,7 +209,7 @@ class Restorer:
             self._doors.opened.pop(path, None)
         for path in sorted(wanted, reverse=True):
             try:
-                with beneath.folder_of(self._root, path) as (holder, name):
+                with paths_beneath.folder_of(self._root, path) as (holder, name):
                     _dress(holder, name, wanted[path])
             except FileNotFoundError:
                 pass  # it could not be made, which is told already
@@ -228,7 +228,7 @@ def _make_folder(holder: int, name: str, want: Entry) -> None:
     try:
         if os.geteuid() == 0:
             os.chown(draft, want.owner, want.group, dir_fd=holder, follow_symlinks=False)
-        beneath.set_mode(holder, draft, want.mode | stat.S_IRWXU)
+        paths_beneath.set_mode(holder, draft, want.mode | stat.S_IRWXU)
         os.rename(draft, name, src_dir_fd=holder, dst_dir_fd=holder)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -241,5 +241,5 @@ def _dress(holder: int, name: str, want: Entry) -> None:
     if os.geteuid() == 0:
         os.chown(name, want.owner, want.group, dir_fd=holder, follow_symlinks=False)
     if want.kind != "link":
-        beneath.set_mode(holder, name, want.mode)
+        paths_beneath.set_mode(holder, name, want.mode)
     os.utime(name, ns=(want.mtime_ns, want.mtime_ns), dir_fd=holder, follow_symlinks=False)

@@ -18,8 +18,9 @@ from tests.runtimes.test_as_another_user import ROOT, as_nobody
 @pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0, reason="not root: so it is already"
 )
-async def test_all_is_taken_back_for_an_ordinary_user_too() -> None:
-    test = str(Path(__file__).with_name("test_taking_back.py"))
+@pytest.mark.parametrize("name", ["test_taking_back.py", "test_disarming.py"])
+async def test_all_holds_for_an_ordinary_user_too(name: str) -> None:
+    test = str(Path(__file__).with_name(name))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test]
     process = await asyncio.create_subprocess_exec(
         *as_nobody(command, [ROOT, Path(sys.executable), base_prefix()]),

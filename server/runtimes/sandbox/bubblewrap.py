@@ -11,12 +11,12 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from sayso.server.runtimes.network.door import PORT
 from sayso.server.runtimes.sandbox import seccomp
-from sayso.server.runtimes.sandbox.launcher import Steps
+from sayso.server.runtimes.sandbox.launcher import Steps, mount_points
 from sayso.server.runtimes.sandbox.refusals import IN_ITS_OWN_WORLD
 from sayso.server.runtimes.sandbox.sandbox import (
     NO_DOOR,
@@ -78,9 +78,9 @@ class Bubblewrap:
             skeleton=str(confines.skeleton or ""),
             at_home=dict(confines.at_home),
             folder=str(confines.folder),
-            held=held,
             own=own,
             known=known,
+            writable=[str(path) for path in confines.writable],
             door=door,
             proxy_port=PORT,
         )
@@ -91,6 +91,7 @@ class Bubblewrap:
                 undo.callback(os.close, descriptor)
                 return descriptor
 
+            held_at = passed(json.dumps(held).encode())
             filter_at = passed(seccomp.assemble(IN_ITS_OWN_WORLD))
             names_at = passed(_names(os.getuid() if user is None else user))
             options = (
@@ -99,6 +100,12 @@ class Bubblewrap:
                 *("--seccomp", str(filter_at)),
             )
             options_at = passed(b"".join(os.fsencode(option) + b"\0" for option in options))
+            inside = {
+                point
+                for point in {*_mounted_by(options)} - {place[0] for place in held}
+                if any(Path(point).is_relative_to(folder) for folder in confines.writable)
+            }
+            enter = replace(enter, held_at=held_at, mounted=sorted(inside))
             command = (str(self._program), "--args", str(options_at), "--", *self._launch(enter))
             if user is not None:
                 views = [str(path) for path in roots_own(confines)]
@@ -114,7 +121,7 @@ class Bubblewrap:
                 command = self._launch(stage)
             undo.pop_all()
         environment = clean_environment(_HOME, _SCRATCH, environment)
-        return Confined(command, environment, (filter_at, names_at, options_at))
+        return Confined(command, environment, (filter_at, names_at, options_at, held_at))
 
     def _launch(self, steps: Steps) -> tuple[str, ...]:
         return (str(self._python), "-I", "-S", str(_LAUNCHER), json.dumps(asdict(steps)))
@@ -179,6 +186,15 @@ class Bubblewrap:
         """What the launcher needs inside; the system's Python is there already."""
         prefix = self._python.parent.parent
         return (_LAUNCHER,) if prefix in SYSTEM else (_LAUNCHER, prefix)
+
+
+def _mounted_by(options: Sequence[str]) -> Iterator[str]:
+    """Where bubblewrap is to mount something, and where the machine itself has, which comes
+    along."""
+    for number, option in enumerate(options):
+        if option in ("--bind", "--ro-bind", "--ro-bind-data"):
+            yield options[number + 2]
+    yield from (point for point, _ in mount_points().values())
 
 
 def _namespaces(user: int | None) -> Iterator[str]:

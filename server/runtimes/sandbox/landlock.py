@@ -18,7 +18,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from sayso.server.runtimes.network.door import PORT
@@ -37,6 +37,7 @@ from sayso.server.runtimes.sandbox.sandbox import (
     clean_environment,
     recognised,
     roots_own,
+    sealed,
     tasks_of,
     to_hold,
     to_open,
@@ -129,15 +130,17 @@ class Landlock:
             asked={str(call): name for call, name in asked.items()},
             writable=[str(path) for path in (private, *confines.writable)],
             folder=str(confines.folder),
-            held=held,
             own=own,
             known=known,
             door=door,
             proxy_port=PORT,
         )
+        held_at = sealed(json.dumps(held).encode())
+        steps = replace(steps, held_at=held_at)
         return Confined(
             (str(self._python), "-I", "-S", str(_LAUNCHER), json.dumps(asdict(steps))),
             clean_environment(home, scratch, environment),
+            (held_at,),
         )
 
     def _bounds(self, user: int | None) -> dict[str, int]:

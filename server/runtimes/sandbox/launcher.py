@@ -13,6 +13,7 @@ import contextlib
 import ctypes
 import json
 import os
+import re
 import resource
 import runpy
 import select
@@ -36,6 +37,9 @@ _LIMITS = {
     "processes": resource.RLIMIT_NPROC,
     "open_files": resource.RLIMIT_NOFILE,
 }
+
+
+Held = tuple[str, int, int, bool]  # a place, its device and inode, and whether it is closed
 
 
 @dataclass(frozen=True)
@@ -76,16 +80,18 @@ class Steps:
     asked: dict[str, str] = field(default_factory=dict)
     """The calls that it hands over to the guard, by number."""
     writable: list[str] = field(default_factory=list)
-    """Where the guard may do what they ask for."""
+    """Where code may write, and the guard may do what it asks for."""
     folder: str = ""
     """Where the command starts."""
-    held: list[tuple[str, int, int, bool]] = field(default_factory=list)
-    """Places in writable folders that must stay what they are, by device and inode; those that are
-    marked cannot be changed, nor what is in them."""
-    own: list[tuple[str, int, int, bool]] = field(default_factory=list)
+    held_at: int = -1
+    """A descriptor of a text in JSON: the places in writable folders that must stay what they are;
+    those that are marked cannot be changed, nor what is in them. -1 is none."""
+    own: list[Held] = field(default_factory=list)
     """The same of Sayso's own programs: where they cannot be held, nothing starts."""
     known: list[tuple[str, int, int]] = field(default_factory=list)
     """What was granted, by device and inode: where something else is there, nothing starts."""
+    mounted: list[str] = field(default_factory=list)
+    """Where something may be mounted in writable folders."""
     door: int = -1
     """A descriptor over which sockets are handed out to the network proxy; -1 is none."""
     proxy_port: int = 0
@@ -108,8 +114,7 @@ def main(text: str) -> int:
 def wait_for_word() -> None:
     """Go on when the server has written a byte and still holds the pipe; otherwise there is nobody
     to work for. (Where bubblewrap is ended before it has bound its child to itself, the child comes
-    here all the same.)
-    """
+    here all the same.)"""
     if not os.read(0, 1) or is_left(0):
         os._exit(1)
 
@@ -138,15 +143,16 @@ def enter(steps: Steps, outside: socket.socket | None = None) -> None:
         os.setsid()  # interrupts reach the command with its children, and no terminal reaches it
     for name, most in steps.limits.items():
         lower(_LIMITS[name], most)
+    held = held_places(steps)
     if steps.role == "guard":
-        hold(steps)
+        hold(steps, held)
     rules = landlock_rules(steps) if steps.handled else -1
     if LINUX:
         give_up()
     if steps.user >= 0:
         become(steps.user)
     if steps.role == "enter":
-        recognise(steps)
+        recognise(steps, held)
     if steps.home:
         make_home(steps)
     if steps.folder:
@@ -156,13 +162,24 @@ def enter(steps: Steps, outside: socket.socket | None = None) -> None:
     os.execv(steps.argv[0], steps.argv)  # noqa: S606 - what the server wrote
 
 
-def recognise(steps: Steps) -> None:
-    """Make sure that what bubblewrap mounted by their paths are the places that were meant."""
-    for path, device, inode, _ in (*steps.held, *steps.own):
+def recognise(steps: Steps, held: list[Held]) -> None:
+    """Make sure that bubblewrap, which goes by paths, mounted the places that were meant where they
+    were meant, and nothing else in writable folders: a path may lead elsewhere each time."""
+    points = mount_points()
+    for path, device, inode, closed in (*held, *steps.own):
         with contextlib.suppress(PermissionError):  # what is closed to its user is closed
-            os.close(found_again(path, device, inode))
+            handle = found_again(path, device, inode)
+            number = Path(f"/proc/self/fdinfo/{handle}").read_text().partition("mnt_id:")[2]
+            os.close(handle)
+            point, options = points.get(number.split()[0], ("", []))
+            if point != path or (closed and "ro" not in options):
+                raise changed(path)
     for path, device, inode in steps.known:
         os.close(found_again(path, device, inode))
+    meant = {*steps.mounted, *steps.writable, *(place[0] for place in (*held, *steps.own))}
+    for point, _ in points.values():
+        if point not in meant and any(Path(point).is_relative_to(each) for each in steps.writable):
+            raise changed(point)
 
 
 def make_home(steps: Steps) -> None:
@@ -218,9 +235,17 @@ def lock_in(steps: Steps, rules: int, outside: socket.socket | None) -> None:
         os.close(listener)
 
 
-def hold(steps: Steps) -> None:
+def held_places(steps: Steps) -> list[Held]:
+    """Read the places that must stay what they are."""
+    if steps.held_at < 0:
+        return []
+    with open(steps.held_at) as file:  # noqa: PTH123 - a descriptor
+        return [(path, device, inode, closed) for path, device, inode, closed in json.load(file)]
+
+
+def hold(steps: Steps, places: list[Held]) -> None:
     """Close what must stay as it is, in this process's view of the file system alone."""
-    if not (steps.held or steps.own) or not LINUX:
+    if not (places or steps.own) or not LINUX:
         return
     try:
         own_view(steps.user)
@@ -229,7 +254,7 @@ def hold(steps: Steps) -> None:
             own = steps.own[-1][0]
             raise OSError(0, "Sayso's own programs cannot be kept closed here", own) from None
         return  # the machine allows nobody to; what is done to them is undone after the run
-    for path, device, inode, closed in sorted([*steps.held, *steps.own]):
+    for path, device, inode, closed in sorted([*places, *steps.own]):
         place = found_again(path, device, inode)
         # open_tree with OPEN_TREE_CLONE, mount_setattr with MOUNT_ATTR_RDONLY, and move_mount.
         tree = syscall(428, place, b"", 0x1 | 0x80000 | 0x1000 | 0x8000)
@@ -239,6 +264,17 @@ def hold(steps: Steps) -> None:
         syscall(429, tree, b"", place, b"", 0x4 | 0x40)
         os.close(tree)
         os.close(place)
+
+
+def mount_points() -> dict[str, tuple[str, list[str]]]:
+    """Where something is mounted and how, by the number of the mount."""
+    points = {}
+    for line in Path("/proc/self/mountinfo").read_bytes().splitlines():
+        number, _, _, _, point, options, *_ = line.split(b" ")
+        # Blanks, ends of lines and backslashes in it are written in octal digits.
+        place = re.sub(rb"\\([0-7]{3})", lambda found: bytes([int(found[1], 8)]), point)
+        points[number.decode()] = os.fsdecode(place), options.decode().split(",")
+    return points
 
 
 def own_view(user: int) -> None:
@@ -259,8 +295,13 @@ def found_again(path: str, device: int, inode: int) -> int:
     handle = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     status = os.fstat(handle)
     if (status.st_dev, status.st_ino) != (device, inode):
-        raise OSError(0, "A folder changed just now; try again", path)
+        raise changed(path)
     return handle
+
+
+def changed(path: str) -> OSError:
+    """Whoever starts this can do so again."""
+    return OSError(0, "A folder changed just now; try again", path)
 
 
 def landlock_rules(steps: Steps) -> int:
@@ -301,9 +342,8 @@ def make_own(steps: Steps) -> None:
 def guard(steps: Steps) -> int:
     """Start the command confined, and stay to end what it leaves behind."""
     if LINUX:
-        call(
-            "prctl", 36, 1, 0, 0, 0
-        )  # PR_SET_CHILD_SUBREAPER: orphans below us become our children
+        # PR_SET_CHILD_SUBREAPER: orphans below us become our children.
+        call("prctl", 36, 1, 0, 0, 0)
     make_own(steps)
     wait_for_word()
     lifeline = os.dup(0)
@@ -320,6 +360,8 @@ def guard(steps: Steps) -> int:
             os.write(2, f"{error}\n".encode())
             os._exit(126)
     theirs.close()
+    if steps.held_at >= 0:
+        os.close(steps.held_at)
     _, handed, _, _ = socket.recv_fds(ours, 1, 1)
     overseer = runpy.run_path(str(Path(__file__).with_name("overseer.py")))
     charge = overseer["Charge"](

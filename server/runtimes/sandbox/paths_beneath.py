@@ -10,8 +10,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from sayso.server.undo.tree import parent
-
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _HANDLE = getattr(os, "O_PATH", 0) | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -38,7 +36,7 @@ def folder(root: int, path: str) -> Iterator[int]:
 @contextmanager
 def folder_of(root: int, path: str) -> Iterator[tuple[int, str]]:
     """A descriptor of the folder that holds a path, and the path's name in it."""
-    with folder(root, parent(path)) as holder:
+    with folder(root, path.rpartition("/")[0]) as holder:
         yield holder, name_of(path)
 
 
@@ -48,6 +46,26 @@ def status(holder: int, name: str) -> os.stat_result | None:
         return os.stat(name, dir_fd=holder, follow_symlinks=False)
     except FileNotFoundError:
         return None
+
+
+def text(holder: int, name: str, most: int) -> bytes | None:
+    """What a plain file says; None if it is none, or says more than so many bytes."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+    handle = os.open(name, flags, dir_fd=holder)
+    try:
+        return text_of(handle, most)
+    finally:
+        os.close(handle)
+
+
+def text_of(handle: int, most: int) -> bytes | None:
+    """The same of an open file."""
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        return None
+    said = b""
+    while len(said) <= most and (more := os.read(handle, most + 1 - len(said))):
+        said += more
+    return said if len(said) <= most else None
 
 
 def set_mode(holder: int, name: str, mode: int) -> None:
