@@ -17,7 +17,8 @@ from sayso.server.agent.leaving import closing
 from sayso.server.agent.model import Tool
 from sayso.server.agent.paging import PAGE
 from sayso.server.agent.performing import Workshop
-from sayso.server.runtimes.network.proxy import Passage, Permission
+from sayso.server.runtimes.network.passages import Passage
+from sayso.server.runtimes.network.proxy import Permission
 from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.runtime import Ending, Output
 

@@ -22,7 +22,7 @@ from sayso.server.agent.reaching import Access
 from sayso.server.agent.say_so import Reachable, SaySo
 from sayso.server.agent.terms import taken_back
 from sayso.server.policy.judging import Judgement
-from sayso.server.runtimes.network.proxy import Passage
+from sayso.server.runtimes.network.passages import Passage
 from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.store.decisions import NetworkUsed

@@ -15,7 +15,8 @@ from sayso.server.runtimes.language import Language, Place
 from sayso.server.runtimes.languages.shipped import shipped
 from sayso.server.runtimes.lasting import DISK_RESERVE_BYTES, LastingRuntime
 from sayso.server.runtimes.network.addresses import Whereabouts
-from sayso.server.runtimes.network.proxy import Passage, Permission, Proxy
+from sayso.server.runtimes.network.passages import Passage
+from sayso.server.runtimes.network.proxy import Permission, Proxy
 from sayso.server.runtimes.own_places import is_within
 from sayso.server.runtimes.reach import Folder, Reach
 from sayso.server.runtimes.runtime import Ending, Output, Runtime

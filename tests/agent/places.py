@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 
-from sayso.server.runtimes.network.proxy import Passage, Permission
+from sayso.server.runtimes.network.passages import Passage
+from sayso.server.runtimes.network.proxy import Permission
 from sayso.server.runtimes.reach import Reach
 from sayso.server.runtimes.runtime import Ending, Output
 

@@ -19,7 +19,7 @@ from sayso.server.runtimes.network import destination
 from sayso.server.runtimes.network.carrying import CutError
 from sayso.server.runtimes.network.client_hello import BadHello, ClientHello, asks_again
 from sayso.server.runtimes.network.destination import Destination
-from sayso.server.runtimes.network.proxy import Passage
+from sayso.server.runtimes.network.passages import Passage
 from sayso.server.runtimes.network.requests import Asked, BadRequest, Requests, begins_request
 from sayso.server.runtimes.reach import Reach
 from tests.runtimes.test_proxy import serving

@@ -8,9 +8,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from sayso.server.runtimes.network import carrying
+from sayso.server.runtimes.network import carrying, passages
 from sayso.server.runtimes.network import proxy as proxies
-from sayso.server.runtimes.network.proxy import Passage, Proxy
+from sayso.server.runtimes.network.passages import IN_SUM, ONE_BY_ONE, OTHERS, Passage, Passages
+from sayso.server.runtimes.network.proxy import Proxy
 from sayso.server.runtimes.network.requests import HEAD_BYTES
 from sayso.server.runtimes.reach import Reach
 from tests.runtimes.web_double import Web, web
@@ -169,6 +170,34 @@ async def test_what_was_refused_is_remembered_once(outside: Web) -> None:
             await said(port, get(f"host{number}.example.org", 80))
         assert [passage.host for passage in proxy.take_passages()][-1] == "host4.example.org"
         assert proxy.take_passages() == ()
+
+
+def test_no_flood_of_refusals_covers_up_what_passed() -> None:
+    kept = Passages()
+    for number in range(ONE_BY_ONE + 3 * IN_SUM):
+        kept.note(Passage(f"host{number}.example.org", 80, "refused"))
+        if number % 100 == 0:
+            kept.note(Passage("a.example.org", 443, "passed", 1, 2))
+    assert kept.full
+    taken = kept.take()
+    sums = [(each.sent, each.received) for each in taken if each.verdict == "passed"]
+    assert (sum(sent for sent, _ in sums), sum(received for _, received in sums)) == (20, 40)
+    assert taken[-1] == Passage(OTHERS, 0, "refused")
+    assert len(taken) <= ONE_BY_ONE + IN_SUM + 2
+    assert kept.take() == ()
+
+
+async def test_what_cannot_be_written_down_does_not_pass(
+    outside: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passages, "ONE_BY_ONE", 1)
+    monkeypatch.setattr(passages, "IN_SUM", 1)
+    async with serving(ALL, outside) as (proxy, port):
+        for path in ("/", "/"):
+            assert b"hello" in await said(port, get("files.example.org", outside.port, path))
+        assert b"cannot be written down" in await said(port, get("other.example.net", outside.port))
+        assert len(proxy.take_passages()) == 2
+        assert b"hello" in await said(port, get("other.example.net", outside.port))
 
 
 @pytest.mark.parametrize("from_then_on", [1, 2])

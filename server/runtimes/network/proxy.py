@@ -8,15 +8,14 @@ refused is kept until somebody takes it, for the log of what code did.
 
 import asyncio
 import contextlib
-from collections import deque
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 from sayso.server.runtimes.network.addresses import PublicAddresses, Unreachable, Whereabouts
 from sayso.server.runtimes.network.carrying import PIECE_BYTES, Carrier, CutError
 from sayso.server.runtimes.network.destination import Destination
+from sayso.server.runtimes.network.passages import Passage, Passages
 from sayso.server.runtimes.network.requests import HEAD_BYTES, Asked, BadRequest, read
 from sayso.server.runtimes.reach import Reach
 
@@ -28,27 +27,12 @@ CONNECT_S: Final = 10.0
 """To one address; then the next is tried."""
 CLOSE_S: Final = 5.0
 """For the last bytes; who does not take them in that time does not want them."""
-REMEMBERED: Final = 500
-"""Passages kept until they are taken: more in one run are one program's loop."""
 
 _FIRST_FREE_PORT: Final = 1_024
 _WEB_PORTS: Final = (80, 443)
 """And those that anybody may serve on; the others are for mail, shells and shared disks."""
 
 _REASONS: Final = {400: "Bad Request", 403: "Forbidden", 502: "Bad Gateway", 503: "Busy"}
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """What came of one wish to connect."""
-
-    host: str
-    port: int
-    verdict: Literal["passed", "refused", "failed"]
-    """`refused`: it was not granted, or leads into a private network."""
-    sent: int = 0
-    """Bytes that code sent there."""
-    received: int = 0
 
 
 class Permission(Protocol):
@@ -74,20 +58,20 @@ class Proxy:
         self.permission: Permission | None = None
         """What holds besides, if somebody says so."""
         self._whereabouts = whereabouts or PublicAddresses()
-        self._passages: deque[Passage] = deque(maxlen=REMEMBERED)
+        self._passages = Passages()
         self._lines: set[_Line] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     def take_passages(self) -> tuple[Passage, ...]:
         """What passed and what did not, since this was last asked; also on what is still open."""
-        passed = (line.news() for line in self._lines)
-        taken = (*self._passages, *(each for each in passed if each))
-        self._passages.clear()
-        return taken
+        for line in self._lines:
+            if news := line.news():
+                self.note(news)
+        return self._passages.take()
 
     def note(self, passage: Passage) -> None:
         """This passed, or did not."""
-        self._passages.append(passage)
+        self._passages.note(passage)
 
     async def close(self) -> None:
         """Cut everything, and wait until it is gone."""
@@ -129,6 +113,9 @@ class Proxy:
     async def _lead(
         self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
+        if self._passages.full:
+            await _refuse(writer, 503, "So many connections in one run cannot be written down.")
+            return
         if why := await self.hindrance(asked.host):
             await self._turn_away(asked, "refused", writer, why)
             return
