@@ -334,8 +334,9 @@ class Conversation:
     async def _think(self, effect: effects.Think) -> None:
         ticket = effect.ticket
         try:
+            refusal = self._machine.refusal_at(effect.device)
             answer = effect.text and await self._instinct.answer(
-                effect.text, effect.device, self.id, self._taking_back
+                effect.text, effect.device, self.id, self._taking_back, refusal
             )
             if answer:
                 self._instinctive = ticket
@@ -343,7 +344,8 @@ class Conversation:
                 self._worked(ticket, events.WorkEnded(ticket))
                 return
             agent = self._agent
-            work_on = agent.work(effect.text, effect.device) if effect.text else agent.take_up()
+            asked = partial(agent.work, effect.text, effect.device, may_decide=not refusal)
+            work_on = asked() if effect.text else agent.take_up()
             async with closing(work_on) as work:
                 async for event in work:
                     self._worked(ticket, event_of(ticket, event, self._shelf))

@@ -1,6 +1,7 @@
 """One open conversation and all that belongs to it alone: memory, folder, interpreters, machine."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from sayso.server.memory import MB, Memory
 from sayso.server.parts import Mind
 from sayso.server.policy.judging import Policy
 from sayso.server.preferences import Preferences
+from sayso.server.private_folders import make_private
 from sayso.server.reflexes.undoing import UndoAnswers
 from sayso.server.runtimes.identity import NOWHERE, Identity
 from sayso.server.runtimes.own_places import why_unwritable
@@ -39,6 +41,8 @@ from sayso.server.store.event_log import EventLog
 from sayso.server.turn.effects import Effect
 from sayso.server.turn.events import Announced
 from sayso.server.workspace_files import WorkspaceFiles
+
+log = logging.getLogger(__name__)
 
 CUT_OFF: Final = (
     "Sayso ended in the middle of “{asked}”, and is back. Say “go on” to have it finished;"
@@ -69,16 +73,17 @@ class Shared:
     standing: StandingGrants | None = None
     watch: Callable[[Effect], None] = lambda _: None
     """Sees everything that turns want done."""
-    think_with: Callable[[str], Awaitable[Mind]] | None = None
-    """Gives another language model, by name."""
+    think_with: Callable[[str, bool], Awaitable[Mind]] | None = None
+    """Gives another language model, by name; and whether one may be named that lies elsewhere."""
 
-    async def mind_called(self, name: str) -> Mind:
-        """A language model by its name; without one, that of the settings."""
+    async def mind_called(self, name: str, *, anywhere: bool) -> Mind:
+        """A language model by its name; without one, that of the settings. `anywhere`: it need not
+        be one that was fetched to this machine."""
         if not name:
             return self.mind
         if self.think_with is None:
             return replace(self.mind, missing="There is no other language model here.")
-        return await self.think_with(name)
+        return await self.think_with(name, anywhere)
 
 
 class Furnished:
@@ -124,11 +129,11 @@ class Furnished:
         """Everything that happened here. Raises StoreError."""
         return await self._shared.log.conversation(self.about.id)
 
-    async def think_with(self, name: str) -> Mind:
+    async def think_with(self, name: str, *, anywhere: bool) -> Mind:
         """Let another language model answer from the next request on, if it can be had; without a
-        name, the one of the settings.
+        name, the one of the settings. `anywhere`: it need not be one that was fetched here.
         """
-        mind = await self._shared.mind_called(name)
+        mind = await self._shared.mind_called(name, anywhere=anywhere)
         if not mind.missing:
             self.agent.use_model(mind.model, mind.manner)
         return mind
@@ -192,6 +197,7 @@ class Furnished:
 
 async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
     """Open a conversation. Raises StoreError."""
+    await asyncio.to_thread(_keep_names_private, shared.home)
     journal = await Journal.open(shared.log, about.id, shared.day.saw)
     desk = ApprovalDesk(journal, shared.settings.approvals.expire_s)
 
@@ -207,7 +213,7 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
         await journal.note("server", taken_back(part, "", lasting=False))
     if journal.terms.mode not in ("", say_so.mode):  # told once, not at each start
         await journal.note("server", ModeChanged(say_so.mode))
-    mind = await shared.mind_called(journal.terms.model)
+    mind = await shared.mind_called(journal.terms.model, anywhere=not guest)
     if journal.terms.model and mind.missing:
         lost.append(f"{mind.missing} {shared.mind.model.name} answers instead.")
         mind = shared.mind
@@ -257,6 +263,14 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
         memory,
         shared.instinct.of_undoing,
     )
+
+
+def _keep_names_private(home: Home) -> None:
+    own = (home.data / "workspaces", home.state / "outputs", home.state / "undo")
+    try:
+        make_private(*own)
+    except OSError as error:
+        log.warning("The names of conversations may be seen by others here: %s", error)
 
 
 def workspace(home: Home, settings: Settings, about: records.Conversation) -> Path:

@@ -76,12 +76,15 @@ class Instinct:
                 return "request"
 
     async def answer(
-        self, text: str, device: str, conversation: str, taking_back: TakingBack
+        self, text: str, device: str, conversation: str, taking_back: TakingBack, refusal: str
     ) -> str | None:
-        """Answer what needs no language model; None for what does."""
+        """Answer what needs no language model; None for what does. `refusal`: what is said where
+        the device may not decide; empty where it may."""
         match self._match(text):
             case None:
                 return None
+            case Undo() | Redo() if refusal:
+                return refusal
             case Undo():
                 return self.of_undoing.undone(await taking_back.undo(device))
             case Redo():

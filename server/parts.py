@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home
@@ -43,6 +43,20 @@ log = logging.getLogger(__name__)
 
 MODEL = "language model"
 
+MOST_MODELS: Final = 4
+"""Beside that of the settings, until the server ends: an engine takes half a gigabyte or more."""
+KEPT_FOR_THE_OWNER: Final = 2
+"""Of these, whatever others have chosen."""
+
+NOT_FETCHED: Final = (
+    "There is no model {name} among those on this machine, which /choices and `sayso models` list; "
+    "the owner names any other, on a device that may administer, and a file in the settings."
+)
+TOO_MANY: Final = (
+    "As many language models as may be have been begun already; choose one of them, or the usual "
+    "one with `/model default`."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Mind:
@@ -75,6 +89,10 @@ class Ground:
         )
 
 
+def _names_a_file(name: str) -> bool:
+    return name.endswith(".gguf") or name.startswith((".", "~", "/", "file:"))
+
+
 def manner_of(choice: Choice, settings: Settings) -> ModelProfile:
     """How to talk to a model, as the settings have it."""
     wanted = settings.agent.manner
@@ -104,7 +122,9 @@ class Builder:
         self._watch = watch
         """Takes a part's name, and how to find out how it is."""
         self._shelf = Shelf(home)
-        self._minds: dict[str, Mind] = {}
+        self._minds: dict[tuple[str, str], Mind] = {}
+        """By name and address: each may be an engine, which keeps its memory until the end."""
+        self._one_mind_at_a_time = asyncio.Lock()
         self._warming: asyncio.Task[None] | None = None
         self.findings: dict[str, Finding] = {}
         """How each part is, by its name."""
@@ -120,18 +140,37 @@ class Builder:
         self._watch(MODEL, lambda: Part(model.trouble))
         return replace(mind, model=model)
 
-    async def thinking_with(self, name: str) -> Mind:
-        """The language model of this name, as in the settings; each is built once."""
-        if name not in self._minds:
+    async def thinking_with(self, name: str, anywhere: bool) -> Mind:
+        """The language model of this name; each is built once.
+
+        `anywhere`: the owner names it, and it may be a provider's or another server's, as in the
+        settings. Else it is one that was fetched to this machine. A file is named in the settings
+        alone.
+        """
+        async with self._one_mind_at_a_time:
+            fetched = await asyncio.to_thread(self._is_fetched, name)
+            if not fetched and (not anywhere or _names_a_file(name)):
+                return self._no_mind(NOT_FETCHED.format(name=name[:80]))
             # A provider's model is at its provider; a bare name may be one of the same server.
             own = self._settings.language_model
-            base = "" if "/" in name else own.api_base
-            choice = await for_talking(replace(own, model=name, api_base=base), self._shelf)
-            mind = await self._mind_of(choice)
-            if mind.missing:
-                return mind
-            self._minds[name] = mind
-        return self._minds[name]
+            base = "" if fetched or "/" in name else own.api_base
+            if (name, base) not in self._minds:
+                most = MOST_MODELS if anywhere else MOST_MODELS - KEPT_FOR_THE_OWNER
+                if len(self._minds) >= most:
+                    return self._no_mind(TOO_MANY)
+                choice = await for_talking(replace(own, model=name, api_base=base), self._shelf)
+                mind = await self._mind_of(choice)
+                if mind.missing:
+                    return mind
+                self._minds[name, base] = mind
+            return self._minds[name, base]
+
+    def _is_fetched(self, name: str) -> bool:
+        there = (model for model in self._shelf.models() if model.kind == "language_model")
+        return any(model.name == name for model in there)
+
+    def _no_mind(self, reason: str) -> Mind:
+        return Mind(Mindless(reason), profile("default"), missing=reason)
 
     async def _mind_of(self, choice: Choice) -> Mind:
         manner = manner_of(choice, self._settings)

@@ -136,6 +136,7 @@ class Seat:
                 self._person,
                 text,
                 may_approve,
+                may_admin=self._device is not None and self._device.may_admin,
                 at_console=self._device is not None and self._device.at_console,
             )
             try:

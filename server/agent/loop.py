@@ -5,6 +5,7 @@ its output goes back to the model, until the model answers without code.
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from sayso.server.agent import telling
 from sayso.server.agent.answers import checked, plain_answer
@@ -81,14 +82,19 @@ class Agent:
         """Less, once the model has said that it was too much."""
         self._one_at_a_time = asyncio.Lock()
 
-    async def work(self, text: str, by: str = "") -> AsyncGenerator[AgentEvent, None]:
+    async def work(
+        self, text: str, by: str = "", *, may_decide: bool = True
+    ) -> AsyncGenerator[AgentEvent, None]:
         """Do what the person asks, and tell what happens, up to WorkDone or WorkFailed.
+        `may_decide`: the device that it comes from may approve.
 
         Cancelling the listener, or leaving the iteration (use `contextlib.aclosing`), stops the
         model and what runs, and leaves a history that says so.
         """
 
-        async with closing(self._work(lambda work: work.do(text, by))) as events:
+        may_extend = may_decide and self.say_so.opens_folders  # the day's money is the owner's
+        pursue = partial(_Work.do, text=text, by=by, may_extend=may_extend)
+        async with closing(self._work(pursue)) as events:
             async for event in events:
                 yield event
 
@@ -215,8 +221,8 @@ class _Work:
         self._pause = ""
         """What parts the next words from those of an earlier step."""
 
-    async def do(self, text: str, by: str) -> None:
-        """Pursue a request to one of its ends."""
+    async def do(self, text: str, by: str, *, may_extend: bool) -> None:
+        """Pursue a request to one of its ends. `may_extend`: its words may let a day go on."""
 
         async def begin() -> None:
             if self._journal.history.open_acts:
@@ -224,7 +230,7 @@ class _Work:
                 await self._journal.withdraw_questions()
             places = await self._performer.named(text)
             await self._journal.note("person", Asked(text, by, places))
-            if self._reckoning.day_is_over and says_yes(text):
+            if may_extend and self._reckoning.day_is_over and says_yes(text):
                 await self._journal.note("person", DayExtended(by))
             self._reckoning.check_day()
 

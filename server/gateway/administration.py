@@ -12,9 +12,12 @@ from sayso.server.gateway.introduction import Introduction
 from sayso.server.gateway.session import Session
 from sayso.server.trust.devices import Devices, DevicesError, plain_name
 from sayso.server.trust.pairing import OPEN_S, Pairing, Window
-from sayso.server.trust.who import Scope
+from sayso.server.trust.who import OWNER, Scope, Who
 
 NOT_OPEN = "No pairing is open: run `sayso pair` on the server's machine, then try again at once."
+NOT_MORE = "This device may let in others only with rights that it has itself."
+NOT_THEIRS = "This device may let in its own person's devices alone."
+NOT_NOW = "Somebody else is letting a device in; try again in two minutes."
 WRONG_CODE = "That code is not right. Look at the server's screen again."
 
 
@@ -61,7 +64,7 @@ class Administration:
                 if self._is_of(session):
                     self._end(m.PairingDone("closed"))
             case m.DevicesRevoke(device=name):
-                self._revoke(name)
+                self._revoke(session.who, name)
                 self._list(session)
             case _:
                 self._list(session)
@@ -98,9 +101,13 @@ class Administration:
     # --- windows ---
 
     def _open(self, session: Session, wanted: m.PairingOpen) -> None:
-        self._end(m.PairingDone("closed"))
         scopes: set[Scope] = {"talk", *wanted.scopes}
-        name, person = plain_name(wanted.name), plain_name(wanted.person)
+        name, person = plain_name(wanted.name), _person(session.who, wanted)
+        if not scopes <= session.who.scopes:
+            raise Refused(NOT_MORE, code="forbidden", fatal=False)
+        if self._opened and not _manages(session.who, self._opened[0].person):
+            raise Refused(NOT_NOW, code="forbidden", fatal=False)
+        self._end(m.PairingDone("closed"))
         now = _now()
         window = self._pairing.open(now, name, person, scopes)
         self._opened = (window, session)
@@ -142,9 +149,9 @@ class Administration:
 
     # --- devices ---
 
-    def _revoke(self, name: str) -> None:
+    def _revoke(self, who: Who, name: str) -> None:
         try:
-            self._devices.revoke(name)
+            self._devices.revoke(name, among=lambda device: _manages(who, device.person))
         except DevicesError as problem:
             raise Invalid(str(problem)) from problem
 
@@ -158,8 +165,24 @@ class Administration:
                 "connected": self._is_connected(device.id),
             }
             for device in self._devices.all
+            if _manages(session.who, device.person)
         )
         session.outbox.put(Envelope(m.Devices(listed)))
+
+
+def _manages(who: Who, person: str) -> bool:
+    """The owner manages everybody's devices, anybody else their own."""
+    return who.person in (OWNER, person)
+
+
+def _person(who: Who, wanted: m.PairingOpen) -> str:
+    """Whose the device will be. Raises Refused."""
+    person = plain_name(wanted.person)
+    if who.person == OWNER:
+        return person
+    if person.casefold() not in ("", who.person.casefold()):
+        raise Refused(NOT_THEIRS, code="forbidden", fatal=False)
+    return who.person
 
 
 def _now() -> float:

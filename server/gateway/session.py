@@ -150,6 +150,7 @@ class Session:
             rates=hello.audio.down_rates,
             is_asked=not self._wants or m.NAMES[m.ApprovalRequest] in self._wants,
             may_approve=self.who.may("approve"),
+            may_admin=self.who.may("admin"),
             at_console=self.who is THIS_MACHINE,
         )
 

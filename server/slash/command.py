@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from sayso.server.conversations import Conversations
 from sayso.server.furnishing import Furnished
@@ -23,6 +24,8 @@ class Situation:
     """What stands behind the command's name."""
     may_approve: bool = True
     """Whether the device may decide what runs."""
+    may_admin: bool = True
+    """Whether the device may manage devices."""
     at_console: bool = False
     """It comes from this machine itself, from a program of the server's own user."""
 
@@ -40,6 +43,10 @@ class Outcome:
     file_name: str = ""
 
 
+Needs = Literal["talk", "approve"]
+"""What a device must be allowed. `approve`: it changes what runs, what was done or what is kept."""
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     """Something that a person can type with a slash."""
@@ -49,3 +56,12 @@ class Command:
     """One line for the list, without a full stop."""
     run: Callable[[Situation], Awaitable[Outcome]]
     """Raises StoreError and NoSuchConversation, whose texts are for the person."""
+    needs: Needs
+    to_look: Needs | None = None
+    """What it needs where nothing stands behind its name, if that only tells how things are."""
+
+    def is_allowed(self, situation: Situation) -> bool:
+        """Whether the device in this situation may give it."""
+        looks = self.to_look is not None and not situation.text.strip()
+        needs = self.to_look if looks else self.needs
+        return needs == "talk" or situation.may_approve

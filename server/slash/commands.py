@@ -1,8 +1,11 @@
 """All commands by their names."""
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from sayso.server.slash.command import Command, Outcome, Situation
+
+NOT_HERE: Final = "This device may not decide that; do it on one that may approve."
 
 
 class Commands:
@@ -10,7 +13,7 @@ class Commands:
 
     def __init__(self, commands: Iterable[Command]) -> None:
         self._commands = {command.name: command for command in commands}
-        help_ = Command("help", "this list", self._help)
+        help_ = Command("help", "this list", self._help, "talk")
         self._commands = {"help": help_, **self._commands}
 
     @property
@@ -23,6 +26,8 @@ class Commands:
         command = self._commands.get(name.strip().removeprefix("/").lower())
         if command is None:
             return Outcome(f"There is no /{name[:40]}; /help lists what there is.", ok=False)
+        if not command.is_allowed(situation):
+            return Outcome(NOT_HERE, ok=False)
         return await command.run(situation)
 
     async def _help(self, situation: Situation) -> Outcome:

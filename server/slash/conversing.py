@@ -61,9 +61,9 @@ def _line(number: int, one: Conversation, *, here: bool) -> str:
 
 
 CONVERSING = (
-    Command("conversations", "list the conversations", _list),
-    Command("new", "begin another conversation; a name may follow", _new),
-    Command("resume", "go on with another conversation: its name or number", _resume),
-    Command("save", "give this conversation a name", _save),
-    Command("reset", "begin anew in this conversation; files stay", _reset),
+    Command("conversations", "list the conversations", _list, "talk"),
+    Command("new", "begin another conversation; a name may follow", _new, "talk"),
+    Command("resume", "go on with another conversation: its name or number", _resume, "talk"),
+    Command("save", "give this conversation a name", _save, "talk"),
+    Command("reset", "begin anew in this conversation; files stay", _reset, "approve"),
 )

@@ -6,7 +6,6 @@ from typing import Final
 
 from sayso.server.agent.say_so import MEANINGS, Held, ModeError
 from sayso.server.agent.terms import taken_back
-from sayso.server.slash.choosing import not_here
 from sayso.server.slash.command import Command, Outcome, Situation
 from sayso.server.store.decisions import ModeChanged
 
@@ -26,8 +25,6 @@ async def _mode(situation: Situation) -> Outcome:
             for mode, meaning in MEANINGS.items()
         ]
         return Outcome("\n".join(lines))
-    if refusal := not_here(situation):
-        return refusal
     try:
         mode = say_so.change_mode(wanted, at_console=situation.at_console)
     except ModeError as problem:
@@ -50,8 +47,6 @@ async def _grants(situation: Situation) -> Outcome:
             return Outcome("`/grants` lists them, `/grants forget 1` takes one back.", ok=False)
     if not wanted:
         return Outcome("There is no such grant; `/grants` lists those that there are.", ok=False)
-    if refusal := not_here(situation):
-        return refusal
     return await _take_back(situation, wanted)
 
 
@@ -93,6 +88,14 @@ def _meant(text: str, held: Sequence[Held]) -> list[Held]:
 
 
 DECIDING = (
-    Command("mode", "what runs unasked: read-only, ask, workspace or full", _mode),
-    Command("grants", "what code may reach besides; `/grants forget 1` takes it back", _grants),
+    Command(
+        "mode", "what runs unasked: read-only, ask, workspace or full", _mode, "approve", "talk"
+    ),
+    Command(
+        "grants",
+        "what code may reach besides; `/grants forget 1` takes it back",
+        _grants,
+        "approve",
+        "talk",
+    ),
 )

@@ -44,5 +44,5 @@ def _account(events: Sequence[Event]) -> tuple[str, str]:
 
 
 EXPORTING = (
-    Command("export", "this conversation as a notebook; `json` for what code did", _export),
+    Command("export", "this conversation as a notebook; `json` for what code did", _export, "talk"),
 )

@@ -10,8 +10,6 @@ SURE = "yes"
 
 async def _forget(situation: Situation) -> Outcome:
     here = situation.here.about
-    if not situation.may_approve:
-        return Outcome("This device may not have anything forgotten.", ok=False)
     if situation.text.strip().lower() != SURE:
         return Outcome(
             f"`/forget {SURE}` takes {called(here)} off the disk for good: what was said and what "
@@ -30,4 +28,6 @@ async def _forget(situation: Situation) -> Outcome:
     return Outcome(f"It is forgotten. This is {called(onward)} now.")
 
 
-FORGETTING = (Command("forget", "take this conversation off the disk for good", _forget),)
+FORGETTING = (
+    Command("forget", "take this conversation off the disk for good", _forget, "approve"),
+)

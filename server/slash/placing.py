@@ -5,7 +5,6 @@ from pathlib import Path
 
 from sayso.server.conversations import called
 from sayso.server.runtimes.reach import GrantError
-from sayso.server.slash.choosing import not_here
 from sayso.server.slash.command import Command, Outcome, Situation
 from sayso.server.slash.forgetting import SURE
 from sayso.server.workplace import chosen_folder
@@ -22,8 +21,6 @@ async def _folder(situation: Situation) -> Outcome:
             f"conversation, `/folder {OWN}` its own."
         )
     if situation.text.strip().lower() == OWN:
-        if refusal := not_here(situation):
-            return refusal
         await here.work_in(None, situation.device)
         return Outcome(f"Code runs in {here.workshop.where} from now on; variables are gone.")
     place = await _chosen(situation, "folder")
@@ -55,8 +52,6 @@ async def _open(situation: Situation) -> Outcome:
 
 async def _chosen(situation: Situation, name: str) -> Path | Outcome:
     """The folder that is meant; or what to tell instead."""
-    if refusal := not_here(situation):
-        return refusal
     text, sure = situation.text.strip(), False
     if text.endswith(f" {SURE}"):
         text, sure = text.removesuffix(f" {SURE}").strip(), True
@@ -74,6 +69,14 @@ async def _chosen(situation: Situation, name: str) -> Path | Outcome:
 
 
 PLACING = (
-    Command("folder", "where code runs; a path takes another folder, `own` its own", _folder),
-    Command("open", "go on with the conversation of a folder, or begin one there", _open),
+    Command(
+        "folder",
+        "where code runs; a path takes another folder, `own` its own",
+        _folder,
+        "approve",
+        "talk",
+    ),
+    Command(
+        "open", "go on with the conversation of a folder, or begin one there", _open, "approve"
+    ),
 )

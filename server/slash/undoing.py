@@ -26,7 +26,7 @@ async def _diff(situation: Situation) -> Outcome:
 
 
 UNDOING = (
-    Command("undo", "put files back as they were before the last request", _undo),
-    Command("redo", "do again what was undone", _redo),
-    Command("diff", "what /undo would put back", _diff),
+    Command("undo", "put files back as they were before the last request", _undo, "approve"),
+    Command("redo", "do again what was undone", _redo, "approve"),
+    Command("diff", "what /undo would put back", _diff, "talk"),
 )

@@ -97,14 +97,14 @@ class Devices:
         self._write((*self._devices, device))
         return device, token
 
-    def revoke(self, name: str) -> Device:
-        """From now on it is a stranger. Raises DevicesError.
+    def revoke(self, name: str, among: Callable[[Device], bool] = lambda _device: True) -> Device:
+        """From now on it is a stranger. Raises DevicesError, also where it is not `among` those.
 
         That is so even if it can't be written: whoever lost a device must not wait for a disk.
         """
         wanted = plain_name(name).casefold()
         for device in self._devices:
-            if wanted in (device.name.casefold(), device.id):
+            if wanted in (device.name.casefold(), device.id) and among(device):
                 self._turned_out.add(device.id)
                 try:
                     self._write(tuple(one for one in self._devices if one is not device))

@@ -38,6 +38,8 @@ class Joined:
     """It is sent what waits for a yes, where that fits."""
     may_approve: bool = True
     """What is said or typed there may answer a question."""
+    may_admin: bool = True
+    """It may manage devices."""
     rates: tuple[int, ...] = ()
     """Samples a second that its loudspeaker takes; empty: any."""
     at_console: bool = False

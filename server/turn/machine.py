@@ -79,6 +79,13 @@ class TurnMachine:
         """The ticket of the answer that counts."""
         return self._floor.ticket
 
+    def refusal_at(self, device: str) -> str:
+        """What is said to what only those may decide who may approve; empty where they may."""
+        known = self._floor.devices.get(device)
+        if known and known.may_approve:
+            return ""
+        return words("not_from_here", known.language if known else "en")
+
     def _go_on(self) -> None:
         """After every event: send what may be sent, take up what waits, show where things stand."""
         self._mouth.go_on(wait=self._ears.is_pressed(self._mouth.device))

@@ -1,9 +1,10 @@
 """What a day may use is counted over conversations and restarts, and its end is a question."""
 
+from contextlib import aclosing
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from sayso.server.agent.events import RunEnded, WorkDone
+from sayso.server.agent.events import RunEnded, Said, WorkDone
 from sayso.server.agent.journal import Journal
 from sayso.server.agent.spending import DayBook, DayBounds, Guess, says_yes
 from sayso.server.store.event_log import EventLog
@@ -25,6 +26,9 @@ async def test_a_days_limit_ends_in_a_question_and_a_yes_lets_it_go_on(house: Ho
     assert isinstance(house.events[-1], WorkDone)
     assert len(house.model.requests) == 1
     assert await house.ask(agent, "what is it") == f"\n\n{question}"
+    async with aclosing(agent.work("Yes, go on.", "radio", may_decide=False)) as events:
+        said = [event.text async for event in events if isinstance(event, Said)]
+    assert "".join(said) == f"\n\n{question}"
     assert await house.ask(agent, "Yes, go on.") == "Two."
     assert len(await house.records(DayExtended)) == 1
     assert await house.ask(agent, "and") == "Three."

@@ -118,11 +118,13 @@ class Household:
         person: str = "",
         *,
         may_approve: bool = True,
+        may_admin: bool = True,
         speaks: bool = False,
     ) -> Device:
         seat = await Seat.take(self.conversations, self.commands, wanted, person)
         device = Device(seat, name)
-        seat.join(Joined(name, speaks=speaks, may_approve=may_approve), device)
+        joined = Joined(name, speaks=speaks, may_approve=may_approve, may_admin=may_admin)
+        seat.join(joined, device)
         return device
 
 
@@ -146,8 +148,8 @@ async def household(
     async def remind(words: Callable[[], str], device: str, conversation: str) -> None:
         await conversations.tell(words, device, conversation)
 
-    async def another(name: str) -> Mind:
-        missing = "" if name == "loud" else f"No model here is called {name}."
+    async def another(name: str, anywhere: bool) -> Mind:
+        missing = "" if name == "loud" and anywhere else f"No model here is called {name}."
         return Mind(Echo("LOUD "), profile("default"), "Answers come from loud.", missing)
 
     shared = Shared(
