@@ -35,5 +35,10 @@ def test_an_old_bubblewrap_is_to_be_updated() -> None:
     assert "Update bubblewrap" in remedy([old], Machine())
 
 
+def test_closed_folders_on_a_file_system_without_access_control_lists_are_told_of() -> None:
+    closed = "landlock does not work: User 65530 cannot be let pass: /root"
+    assert "SAYSO_HOME" in remedy([*NO_START, closed], Machine(bubblewrap=False))
+
+
 def test_this_machine_can_be_looked_at() -> None:
     assert remedy(NO_START, look())

@@ -18,6 +18,9 @@ _INSTALL = {
 
 _KERNEL = Path("/proc/sys")
 
+CLOSED = "cannot be let pass"
+"""In a failure: a root server's code is another user, and folders lie in its way (admission.py)."""
+
 LEAK = "code can"
 """In a failure: the sandbox started, and something got out."""
 
@@ -65,6 +68,11 @@ def remedy(failures: Sequence[str], machine: Machine) -> str:
 
 
 def _remedy_on_linux(failures: Sequence[str], machine: Machine) -> str:
+    if any(CLOSED in failure for failure in failures):
+        return (
+            "Let Sayso keep its files where everybody may pass (`export SAYSO_HOME=/srv/sayso`) or"
+            " run it as an ordinary user, and start it again."
+        )
     if not machine.bubblewrap:
         if install := _INSTALL.get(machine.package_manager):
             return f"Run `{install}` and start Sayso again."

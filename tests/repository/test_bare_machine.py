@@ -1,0 +1,86 @@
+"""On a Debian machine that has nothing, scripts/test sets itself up and passes: as root and as an
+ordinary user, where bubblewrap works and where it cannot."""
+
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import bare_machine
+from tests.bare_machine import PERSON, BareMachine, Way
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.thorough,
+    pytest.mark.bare,
+    pytest.mark.timeout(3_000),
+    pytest.mark.needs("debootstrap"),
+]
+
+TELLING = (
+    "tests/runtimes tests/agent tests/models tests/client/test_one_ear.py tests/server/test_api.py"
+    " tests/server/test_examination.py tests/e2e/test_in_trouble.py tests/e2e/test_escapes.py"
+)
+"""The tests that depend on the machine: they run code, start servers, or look for what it has."""
+
+AT_A_TIME = "-n auto --maxprocesses 4 --dist loadfile"
+
+CANNOT_BE_HAD_THERE = (
+    "bwrap cannot work here",
+    "no view of the file system can be made here",
+    "makes no user namespaces",
+    "no network namespace",
+    "only where a wheel is tested",
+)
+"""What a changed root allows to nobody."""
+
+
+@pytest.fixture(scope="module")
+def machine() -> Iterator[BareMachine]:
+    """One for all of these tests, which come in the order in which it fills."""
+    if why := bare_machine.missing():
+        pytest.skip(why)
+    with tempfile.TemporaryDirectory(prefix="sayso-bare-", dir="/var/tmp") as folder:
+        made = BareMachine(Path(folder) / "room")
+        made.make()
+        yield made
+        made.remove()
+
+
+def passes(machine: BareMachine, who: str, way: Way, what: str) -> str:
+    """What scripts/test says there, where all passed."""
+    ran = machine.run(who, way, f"exec scripts/test {what}")
+    assert ran.returncode == 0, ran.stdout[-30_000:]
+    assert re.search(r"\d+ passed", ran.stdout), ran.stdout[-3_000:]
+    return ran.stdout
+
+
+def left_out(said: str) -> list[str]:
+    """Why tests were left out."""
+    return re.findall(r"^SKIPPED \[\d+\] \S+ (.*)", said, re.MULTILINE)
+
+
+def test_a_person_without_any_package_is_told_what_to_get_and_passes(machine: BareMachine) -> None:
+    said = passes(machine, PERSON, "changed root", f"{AT_A_TIME} {TELLING}")
+    assert re.search("Get them with: sudo apt install .*libgomp1.*bubblewrap", said)
+    reasons = left_out(said)
+    assert any("sudo apt install libgomp1" in reason for reason in reasons)
+    assert any("sudo apt install bubblewrap" in reason for reason in reasons)
+
+
+def test_root_gets_the_packages_and_passes_without_bubblewrap(machine: BareMachine) -> None:
+    said = passes(machine, "root", "changed root", "")
+    assert "Installing Debian packages: done" in said
+    reasons = left_out(said)
+    assert [each for each in reasons if not any(why in each for why in CANNOT_BE_HAD_THERE)] == []
+
+
+@pytest.mark.parametrize("who", ["root", PERSON])
+def test_with_bubblewrap_both_pass(machine: BareMachine, who: str) -> None:
+    if who == PERSON:
+        machine.run("root", "container", "exec scripts/test --version")
+    said = passes(machine, who, "container", f"{AT_A_TIME} {TELLING}")
+    assert "Not on this machine" not in said
+    assert [reason for reason in left_out(said) if "bwrap" in reason or "apt" in reason] == []
