@@ -33,17 +33,21 @@ class Memory:
         )
         self._checkpoints = self._begun()
         self.taking_back = TakingBack(journal, self)
-        self.checkpointer: Checkpointer = Disarming(self, self._confined)
+        self._disarming = Disarming(self, self._confined)
+        self.checkpointer: Checkpointer = self._disarming
 
     async def move(self, workshop: Workshop) -> None:
-        """Code runs there from now on; what was done elsewhere can still be taken back."""
+        """Code runs there from now on, and nowhere else any more; what was done elsewhere can still
+        be taken back."""
+        await self._disarming.close()
         await self._checkpoints.close()
         self.workshop = workshop
         self._checkpoints = self._begun()
 
     async def close(self) -> None:
-        """Finish what was begun."""
+        """Finish what was begun; no code runs any more."""
         await self.taking_back.close()
+        await self._disarming.close()
         await self._checkpoints.close()
 
     def _begun(self) -> Checkpoints | NoCheckpoints:

@@ -38,7 +38,7 @@ class Disarming:
     async def before(self, run: str) -> str:
         try:
             self._note = await self._do(self._inspection.before)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             return f"It did not run, because {_words(error)}."
         hindrance = await self._checkpointer.before(run)
         if hindrance:
@@ -48,17 +48,27 @@ class Disarming:
     async def after(self, run: str) -> Changes:
         try:
             note = await self._do(self._inspection.after)
-        except OSError as error:
-            log.warning("what a run left could not be looked through: %s", error.strerror)
+        except (OSError, ValueError) as error:
+            log.warning("what a run left could not be looked through: %s", _words(error))
             note = _UNFINISHED.format(_words(error))
         note, self._note = f"{self._note} {note}".strip(), ""
         changes = await self._checkpointer.after(run)
         return replace(changes, note=note) if note else changes
+
+    async def close(self) -> None:
+        """No code runs any more: look once more for what it left since its last run."""
+        try:
+            note = await self._do(self._inspection.finish)
+        except (OSError, ValueError) as error:
+            note = _UNFINISHED.format(_words(error))
+        if note:
+            log.warning("what a program left that code had started: %s", note)
 
     async def _do(self, look: Callable[[Sequence[Path]], str]) -> str:
         """In a thread of its own, and to its end, even if nobody waits for it any more."""
         return await asyncio.shield(asyncio.to_thread(look, self._writable()))
 
 
-def _words(error: OSError) -> str:
-    return (error.strerror or str(error)).rstrip(".")
+def _words(error: OSError | ValueError) -> str:
+    words = error.strerror if isinstance(error, OSError) else None
+    return (words or str(error)).rstrip(".")

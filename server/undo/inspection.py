@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from sayso.server.runtimes.sandbox.repositories import Kind, Repositories
-from sayso.server.runtimes.sandbox.snares import startup_files
+from sayso.server.runtimes.sandbox.snares import other_systems, startup_files
 from sayso.server.runtimes.sandbox.writable_folders import (
     PASSED_OVER,
     Place,
@@ -80,6 +80,17 @@ class Inspection:
             self._ran = False
             return look.note
 
+    def finish(self, paths: Sequence[Path]) -> str:
+        """The same once more, when no code runs there any more, where any ran. What a person
+        changed of their own meanwhile is theirs."""
+        with self._lock:
+            if not self._remembered.roots:
+                return ""
+            with WritableFolders(paths) as folders:
+                look = _Look(self._remembered, folders)
+                look.judge(ran=self._ran)
+                return look.note
+
     def forget(self) -> None:
         """No code ran after all."""
         self._ran = False
@@ -97,7 +108,7 @@ class _Look:
         self._seen = self._walk()
         seen = self._seen
         self._repositories = Repositories(folders, seen.repositories, seen.pointers)
-        self._startup = startup_files(folders)
+        self._startup = startup_files(folders) | other_systems(seen)
         self._judgement = Judgement(folders, self._repositories)
 
     @property

@@ -6,11 +6,14 @@ does no harm.
 """
 
 import contextlib
+import errno
 import logging
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final, Literal
 
 from sayso.server.runtimes.sandbox import paths_beneath
@@ -90,7 +93,9 @@ class Restorer:
                 case "make" if step.want:
                     self._make(holder, name, step.path, step.have, step.want)
                 case "adjust" if step.want:
-                    _dress(holder, name, step.want)
+                    file = step.have if step.have and step.have.kind == "file" else None
+                    known = (file.device, file.inode) if file else None
+                    _dress(holder, name, step.want, known)
                 case _:
                     pass
         return None
@@ -115,8 +120,7 @@ class Restorer:
             _make_folder(holder, name, want)
             return
         if self._way == "in place" and have and have.kind == want.kind == "file":
-            self._rewrite(holder, name, want)
-            _dress(holder, name, want)
+            _dress(holder, name, want, self._rewrite(holder, name, want))
             return
         draft = f"{DRAFT}{secrets.token_hex(16)}"
         try:
@@ -131,14 +135,17 @@ class Restorer:
                 os.unlink(draft, dir_fd=holder)
 
     def _draft(self, holder: int, draft: str, path: str, want: Entry) -> None:
+        known = None
         if want.kind == "link":
             os.symlink(want.content, draft, dir_fd=holder)
         elif want.kind == "pipe":
             os.mkfifo(draft, 0o600, dir_fd=holder)
-        elif not self._link_to_twin(holder, draft, want):
-            self._write(holder, draft, want)
+        elif self._link_to_twin(holder, draft, want):
+            return  # it is the same file, which has or gets all that by its other name
+        else:
+            known = self._write(holder, draft, want)
             self._made[want.device, want.inode] = path, want
-        _dress(holder, draft, want)
+        _dress(holder, draft, want, known)
 
     def _link_to_twin(self, holder: int, draft: str, want: Entry) -> bool:
         """If the file had another name, and is still or again there, it gets this name, too."""
@@ -165,20 +172,21 @@ class Restorer:
                 return path
         return None
 
-    def _write(self, holder: int, draft: str, want: Entry) -> None:
+    def _write(self, holder: int, draft: str, want: Entry) -> tuple[int, int]:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        self._fill(os.open(draft, flags, 0o600, dir_fd=holder), want)
+        return self._fill(os.open(draft, flags, 0o600, dir_fd=holder), want)
 
-    def _rewrite(self, holder: int, name: str, want: Entry) -> None:
+    def _rewrite(self, holder: int, name: str, want: Entry) -> tuple[int, int]:
         checked = Name(want.size)
         for piece in self._contents(want.content):
             checked.take(piece)
         if checked.name != want.content:
             raise _Damaged
         flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_TRUNC | os.O_CLOEXEC
-        self._fill(os.open(name, flags, dir_fd=holder), want)
+        return self._fill(os.open(name, flags, dir_fd=holder), want)
 
-    def _fill(self, descriptor: int, want: Entry) -> None:
+    def _fill(self, descriptor: int, want: Entry) -> tuple[int, int]:
+        """Returns device and inode of the file."""
         try:
             name = Name(want.size)
             for piece in self._contents(want.content):
@@ -193,6 +201,8 @@ class Restorer:
             self._written += 1
             if self._written <= _FLUSHED:
                 os.fsync(descriptor)
+            found = os.fstat(descriptor)
+            return found.st_dev, found.st_ino
         finally:
             os.close(descriptor)
 
@@ -226,9 +236,7 @@ def _make_folder(holder: int, name: str, want: Entry) -> None:
     draft = f"{DRAFT}{secrets.token_hex(16)}"
     os.mkdir(draft, stat.S_IRWXU, dir_fd=holder)
     try:
-        if os.geteuid() == 0:
-            os.chown(draft, want.owner, want.group, dir_fd=holder, follow_symlinks=False)
-        paths_beneath.set_mode(holder, draft, want.mode | stat.S_IRWXU)
+        _dress(holder, draft, replace(want, mode=want.mode | stat.S_IRWXU))
         os.rename(draft, name, src_dir_fd=holder, dst_dir_fd=holder)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -236,10 +244,20 @@ def _make_folder(holder: int, name: str, want: Entry) -> None:
         raise
 
 
-def _dress(holder: int, name: str, want: Entry) -> None:
-    """Owner, permissions and dates."""
-    if os.geteuid() == 0:
-        os.chown(name, want.owner, want.group, dir_fd=holder, follow_symlinks=False)
-    if want.kind != "link":
-        paths_beneath.set_mode(holder, name, want.mode)
-    os.utime(name, ns=(want.mtime_ns, want.mtime_ns), dir_fd=holder, follow_symlinks=False)
+def _dress(holder: int, name: str, want: Entry, known: tuple[int, int] | None = None) -> None:
+    """Owner, permissions and dates, of what is there by that name and nothing that is put there
+    meanwhile. `known`: device and inode, which a file must have: it may have names elsewhere, too.
+    """
+    if sys.platform != "linux":  # where code runs as nobody else, and there are no handles
+        if want.kind != "link":
+            paths_beneath.set_mode(holder, name, want.mode)
+        os.utime(name, ns=(want.mtime_ns, want.mtime_ns), dir_fd=holder, follow_symlinks=False)
+        return
+    with paths_beneath.handle(holder, name) as (place, found):
+        if kind_of(found) != want.kind or (known and known != (found.st_dev, found.st_ino)):
+            raise OSError(errno.ESTALE, "something else was put there")
+        if os.geteuid() == 0:
+            os.chown(place, want.owner, want.group)
+        if want.kind != "link":
+            os.chmod(place, want.mode)  # noqa: PTH101 (a descriptor, no path)
+        os.utime(place, ns=(want.mtime_ns, want.mtime_ns))

@@ -217,6 +217,18 @@ def deeper_than_is_looked(folder: Path, mark: Path) -> Path:
     return deep
 
 
+def longer_than_a_path_may_be(folder: Path, mark: Path) -> Path:
+    there = os.open(folder, os.O_RDONLY)
+    for _ in range(20):
+        os.mkdir("d" * 200, dir_fd=there)
+        below = os.open("d" * 200, os.O_RDONLY, dir_fd=there)
+        os.close(there)
+        there = below
+    os.mkdir(".git", dir_fd=there)
+    os.close(there)
+    return folder
+
+
 def names_that_are_none(folder: Path, mark: Path) -> Path:
     new = folder / os.fsdecode(b"new\nline \xff\xfe")
     armed(made(new), mark)
@@ -247,5 +259,6 @@ WAYS = (
     elsewhere, outside, through_a_link, shared, shared_anew, shared_with_a_folder,
     shared_with_a_zero_byte, a_bare_one_of_plain_files, objects_that_are_files,
     more_hooks_than_are_counted, more_repositories_than_are_counted, deeper_than_is_looked,
+    longer_than_a_path_may_be,
     names_that_are_none, a_rebase_that_is_to_go_on,
 )  # fmt: skip

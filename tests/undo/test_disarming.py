@@ -60,6 +60,9 @@ class Runs:
     def __init__(self, folder: Path) -> None:
         self._checkpointer = Disarming(NoCheckpoints(), lambda: [folder])
 
+    async def end(self) -> None:
+        await self._checkpointer.close()
+
     async def of(self, work: Callable[[], object]) -> str:
         """Let code do something; return the note on it."""
         assert not await self._checkpointer.before("r1")
@@ -136,6 +139,20 @@ async def test_what_comes_between_two_runs_is_looked_at_before_the_next(
     assert "disarmed" in await runs.of(lambda: None)
     use_git(folder / "left running")
     assert not ran(mark)
+
+
+async def test_what_comes_after_the_last_run_is_looked_at_when_a_conversation_ends(
+    folder: Path, mark: Path
+) -> None:
+    made(folder / "own")
+    runs = Runs(folder)
+    assert not await runs.of(lambda: None)
+    armed(made(folder / "left running"), mark)
+    git("config", "core.editor", "my own", folder=folder / "own")
+    await runs.end()
+    use_git(folder / "left running")
+    assert not ran(mark)
+    assert git("config", "core.editor", folder=folder / "own") == "my own\n"
 
 
 @pytest.mark.parametrize("own", [True, False], ids=["own", "codes"])
@@ -264,6 +281,20 @@ async def test_what_is_only_data_is_left_alone(folder: Path) -> None:
 
     assert await Runs(folder).of(work) == ""
     assert not disarmed(folder)
+
+
+async def test_what_other_systems_would_run_has_another_name(folder: Path, mark: Path) -> None:
+    (folder / "own" / ".hg").mkdir(parents=True)
+    (folder / "own" / ".hg" / "hgrc").write_text("[ui]\nusername = me\n")
+
+    def work() -> None:
+        for name in ("own/.hg", "new/.hg", "new/.jj/repo"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        for name in ("own/.hg/hgrc", "new/.hg/hgrc", "new/.jj/repo/config.toml"):
+            (folder / name).write_text("[hooks]\nstatus = evil\n")
+
+    assert "3 hooks" in await Runs(folder).of(work)
+    assert len(disarmed(folder)) == 3
 
 
 STARTUP = (

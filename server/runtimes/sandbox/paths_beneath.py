@@ -68,6 +68,17 @@ def text_of(handle: int, most: int) -> bytes | None:
     return said if len(said) <= most else None
 
 
+@contextmanager
+def handle(holder: int, name: str) -> Iterator[tuple[str, os.stat_result]]:
+    """A path that stays what a name stands for now, a link itself included, and what that is. Linux
+    has such."""
+    opened = os.open(name, _HANDLE, dir_fd=holder)
+    try:
+        yield f"/proc/self/fd/{opened}", os.fstat(opened)
+    finally:
+        os.close(opened)
+
+
 def set_mode(holder: int, name: str, mode: int) -> None:
     """Change permissions of a file or folder, even one that may not be read; never a link's."""
     if sys.platform != "linux":

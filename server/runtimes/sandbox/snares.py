@@ -25,6 +25,7 @@ from sayso.server.runtimes.sandbox.writable_folders import (
     FOLDERS_MOST,
     Place,
     TooMuch,
+    Walk,
     WritableFolders,
     walk,
 )
@@ -35,9 +36,14 @@ REPOSITORIES_MOST: Final = 50
 HELD_MOST: Final = 600
 """Mounts: bubblewrap makes so many in a second, and twice as many in four."""
 
+_SETTINGS_OF_OTHERS: Final = {
+    ".hg": ("hgrc", "hgrc-not-shared", "sharedpath"),
+    ".jj": ("repo/config.toml", "repo/config-id", "workspace-config.toml"),
+}
+
 TOO_MANY_FOLDERS: Final = (
-    f"there are more than {FOLDERS_MOST} folders in {{}}, or folders that cannot be read, and each"
-    " would have to be looked into for what git would run; let code write in a smaller folder"
+    f"there are more than {FOLDERS_MOST} folders in {{}}, or some that lie too deep, and each would"
+    " have to be looked into for what git would run; let code write in a smaller folder"
 )
 
 _TOO_MANY_REPOSITORIES = (
@@ -75,7 +81,7 @@ def find_to_hold(folders: Iterable[Path]) -> list[Snare]:
             raise TooMuch(TOO_MANY_FOLDERS.format(opened.shown(Place(seen.unfinished[0].root, ""))))
         held = {place: True for place in startup_files(opened) if place.path}
         repositories = Repositories(opened, seen.repositories, seen.pointers)
-        held |= dict.fromkeys(seen.pointers, True)
+        held |= dict.fromkeys((*seen.pointers, *other_systems(seen)), True)
         ranked = sorted((_ranked(repositories, git) for git in repositories.all), reverse=True)
         for number, (_, _, git, parts) in enumerate(ranked):
             if number >= REPOSITORIES_MOST and git.path:
@@ -134,4 +140,14 @@ def _make_hooks(folders: WritableFolders, git: Place) -> None:
             os.mkdir("hooks", 0o755, dir_fd=folder)
             owner = os.fstat(folder)
             if owner.st_uid != os.geteuid():
-                os.chown("hooks", owner.st_uid, owner.st_gid, dir_fd=folder, follow_symlinks=False)
+                with paths_beneath.folder(folder, "hooks") as made:
+                    os.fchown(made, owner.st_uid, owner.st_gid)
+
+
+def other_systems(seen: Walk) -> dict[Place, Kind]:
+    """What Mercurial and Jujutsu run hooks and programs for, there or not."""
+    return {
+        place.below(name): "runs"
+        for place in seen.others
+        for name in _SETTINGS_OF_OTHERS[place.name.lower()]
+    }

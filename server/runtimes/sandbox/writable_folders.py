@@ -32,6 +32,9 @@ _LINKS_MOST: Final = 40
 _PATH_MOST: Final = 4_096
 """PATH_MAX: longer paths the kernel refuses as well."""
 
+_ROOM: Final = 512
+"""For what a repository has below the folder that it is in."""
+
 PASSED_OVER: Final = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.EPERM)
 """It is gone, is no folder any more, or is another user's, whose code cannot be in there."""
 
@@ -220,6 +223,8 @@ class Walk:
     """Folders that git may take for a repository, outer ones first."""
     pointers: list[Place] = field(default_factory=list)
     """What is called `.git` and is no folder."""
+    others: list[Place] = field(default_factory=list)
+    """Folders in which Mercurial or Jujutsu keep what is theirs."""
     inodes: set[tuple[int, int]] = field(default_factory=set)
     """The root's number and the inode of each folder that was looked into."""
     unfinished: list[Place] = field(default_factory=list)
@@ -230,17 +235,22 @@ class Walk:
 
 def walk(folders: WritableFolders, known: Set[tuple[int, int]] = frozenset()) -> Walk:
     """Look into all folders, but for the objects of a `.git`: first those that are known, then the
-    others, each from the outside in."""
+    others, each from the outside in; last, as far as there is room, what was shut before."""
     seen = Walk()
     first = deque((Place(number, ""), 0) for number in range(len(folders.paths)))
     later: deque[tuple[Place, int]] = deque()
+    last: deque[tuple[Place, int]] = deque()
     looked = 0
-    while first or later:
-        place, inode = (first or later).popleft()
-        if place.name.endswith(CLOSED) and _is_shut(folders, place):
+    while first or later or last:
+        shut = not first and not later
+        place, inode = (first or later or last).popleft()
+        if not shut and place.name.endswith(CLOSED) and _is_shut(folders, place):
+            if not os.geteuid():  # nobody else gets in
+                last.append((place, inode))
             continue
-        if looked >= FOLDERS_MOST or place.depth > DEPTH_MOST:
-            seen.unfinished.append(place)
+        if looked >= FOLDERS_MOST or place.depth > DEPTH_MOST or _is_long(folders, place):
+            if not shut:
+                seen.unfinished.append(place)
             continue
         looked += 1
         try:
@@ -251,7 +261,7 @@ def walk(folders: WritableFolders, known: Set[tuple[int, int]] = frozenset()) ->
             continue
         seen.inodes.add((place.root, inode))
         for name, number in below:
-            queue = first if (place.root, number) in known else later
+            queue = last if shut else first if (place.root, number) in known else later
             queue.append((place.below(name), number))
     return seen
 
@@ -259,14 +269,18 @@ def walk(folders: WritableFolders, known: Set[tuple[int, int]] = frozenset()) ->
 def _look(folders: WritableFolders, place: Place, seen: Walk) -> Sequence[tuple[str, int]]:
     """Look into one folder; return those in it, with their inodes."""
     try:
-        opened = folders.folder(place)
-        with opened as descriptor:
+        with folders.folder(place) as descriptor:
             return _entries(descriptor, place, seen)
     except PermissionError:
         if not folders.open_up(place):
             raise
     with folders.folder(place) as descriptor:
         return _entries(descriptor, place, seen)
+
+
+def _is_long(folders: WritableFolders, place: Place) -> bool:
+    """Whether what lies in a folder has paths that cannot be mounted."""
+    return len(os.fsencode(folders.shown(place))) > _PATH_MOST - _ROOM
 
 
 def _is_shut(folders: WritableFolders, place: Place) -> bool:
@@ -288,6 +302,8 @@ def _entries(descriptor: int, place: Place, seen: Walk) -> Sequence[tuple[str, i
                     seen.pointers.append(place.below(entry.name))
             if folder:
                 below.append((entry.name, entry.inode()))
+                if name in (".hg", ".jj"):
+                    seen.others.append(place.below(entry.name))
     is_git = place.name.lower() == ".git"
     whole = "commondir" in telling or {"objects", "refs"} <= telling
     if is_git or ("head" in telling and whole):
