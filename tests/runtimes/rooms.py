@@ -135,3 +135,10 @@ def needed_sandbox(kind: Kind) -> Sandbox:
 def workshop_in(workspace: Path, environment: KernelEnvironment, sandbox: Sandbox) -> Workshop:
     """A workshop in a sandbox that is taken to hold: the self-test has tests of its own."""
     return Workshop(workspace, environment, SandboxReport(True, sandbox.kind, sandbox=sandbox))
+
+
+async def shares_memory(workshop: Workshop) -> bool:
+    """Whether code has memory that its own programs share. Landlock gives it none on a machine that
+    lets nobody have a view of the file system of their own, as in most containers."""
+    run = await told(workshop, "import os; os.listdir('/dev/shm')")
+    return "PermissionError" not in run.error

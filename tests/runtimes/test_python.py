@@ -9,7 +9,7 @@ import pytest
 from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.workshop import Workshop
-from tests.runtimes.rooms import began, rest, told, workshop_in
+from tests.runtimes.rooms import began, rest, shares_memory, told, workshop_in
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -92,6 +92,9 @@ async def test_pools_of_processes_work_and_their_prints_are_heard(workshop: Work
         "import multiprocessing\ndef work(n):\n    print('work', n)\n    return -n\n"
         "with multiprocessing.Pool(2) as pool:\n    print(pool.map(work, [1, 2, 3]))"
     )
+    if not await shares_memory(workshop):
+        assert "PermissionError" in (await told(workshop, code)).error
+        return
     lines = (await told(workshop, code)).stdout.splitlines()
     assert sorted(lines) == ["[-1, -2, -3]", "work 1", "work 2", "work 3"]
 

@@ -107,6 +107,8 @@ async def test_without_any_sandbox_everything_is_found_open() -> None:
         ({"filter": "", "asked": {}}, "send by UDP"),
         ({"filter": "", "asked": {}}, "connect to a socket of the host"),
         ({"filter": "", "asked": {}}, "make a user namespace"),
+        ({"filter": "", "asked": {}}, "connect to a socket in a folder granted to read"),
+        ({"filter": "", "asked": {}}, "leave a set-user-id program"),
         ({"filter": "", "asked": {}, "scoped": 0}, "connect to an abstract socket of the host"),
     ],
 )

@@ -35,7 +35,7 @@ class Decoys:
     def disturbed(self) -> list[str]:
         """What was done to them, as seen from outside."""
         found = []
-        canaries = [Path(canary) for canary in self.targets.canaries]
+        canaries = [Path(canary) for canary in (*self.targets.canaries, self.targets.granted)]
         if any(self._is_changed(canary) for canary in canaries):
             found.append("change a file outside")
         made = [Path(folder, self.targets.mark) for folder in SYSTEM]
@@ -67,7 +67,8 @@ async def set_out() -> AsyncIterator[Decoys]:
     with contextlib.ExitStack() as stack:
         paths = _folders(stack)
         canaries = [paths["beside"] / "canary", paths["kept"] / "canary"]
-        for canary in canaries:
+        granted = paths["granted"] / "canary"
+        for canary in (*canaries, granted):
             canary.write_text(secret)
             canary.chmod(_OPEN)
         tcp = _listening(stack, socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0))
@@ -82,6 +83,10 @@ async def set_out() -> AsyncIterator[Decoys]:
             (
                 "send to a socket of the host",
                 _listening(stack, socket.AF_UNIX, socket.SOCK_DGRAM, str(paths["datagram"])),
+            ),
+            (
+                "connect to a socket in a folder granted to read",
+                _listening(stack, socket.AF_UNIX, socket.SOCK_STREAM, str(paths["readable"])),
             ),
         )
         if sys.platform == "linux":
@@ -102,6 +107,8 @@ async def set_out() -> AsyncIterator[Decoys]:
                 stream=str(paths["stream"]),
                 datagram=str(paths["datagram"]),
                 abstract=f"sayso-{secret}",
+                granted=str(granted),
+                granted_stream=str(paths["readable"]),
             )
             yield Decoys(targets, victim, sockets)
         finally:
@@ -122,11 +129,14 @@ def _folders(stack: contextlib.ExitStack) -> dict[str, Path]:
         kept = _temporary(stack, state)
     except OSError:
         kept = beside
-    for folder in (beside, kept):
+    granted = _temporary(stack, None)
+    for folder in (beside, kept, granted):
         folder.chmod(0o777)
     return {
         "workspace": _temporary(stack, None),
         "beside": beside,
+        "granted": granted,
+        "readable": granted / "stream",
         "kept": kept,
         "stream": beside / "stream",
         "datagram": beside / "datagram",

@@ -10,7 +10,8 @@ also ends whatever the code leaves behind.
 Landlock cannot except a part of what it allows. Snares (snares.py) in folders that code may write
 are closed by mounts in a view of the file system of the code's own, which needs root or what most
 kernels allow to everyone: a user namespace. Where that is not allowed either, what code did to them
-is undone after its run (undo/disarming.py).
+is undone after its run (undo/disarming.py). In that view lies memory that code's own programs share
+(/dev/shm); the machine's is shared with everybody. Where there is no such view, there is none.
 """
 
 import ctypes
@@ -50,8 +51,8 @@ NEEDED_VERSION = 6
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 
 # Ways of access, as linux/landlock.h numbers them.
-_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
-_REMOVE_FILE, _MAKE_REG, _TRUNCATE, _IOCTL_DEV = 1 << 5, 1 << 8, 1 << 14, 1 << 15
+_EXECUTE, WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
 _MAKE_CHAR, _MAKE_BLOCK = 1 << 6, 1 << 11
 _ALL = (1 << 16) - 1
 _NETWORK = 0b11
@@ -59,14 +60,14 @@ _NETWORK = 0b11
 _SCOPED = 0b11
 """LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET and LANDLOCK_SCOPE_SIGNAL."""
 
-_ON_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
+_ON_FILES = _EXECUTE | WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 """What can be allowed for a path that is no folder."""
 _READ = _EXECUTE | _READ_FILE | _READ_DIR
 _WRITE = _ALL & ~(_MAKE_CHAR | _MAKE_BLOCK | _IOCTL_DEV)
 
 _DEVICES = tuple(Path("/dev") / name for name in ("null", "zero", "full", "random", "urandom"))
 _TERMINALS = (Path("/dev/ptmx"), Path("/dev/pts"))
-_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - POSIX semaphores and shared memory live there
+_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the C library's place for what programs share
 
 _OF_PROCESSES = tuple(
     Path("/proc") / name
@@ -132,6 +133,9 @@ class Landlock:
             folder=str(confines.folder),
             own=own,
             known=known,
+            shared_memory=str(_SHARED_MEMORY),
+            shared_memory_access=_WRITE & ~_EXECUTE,
+            scratch=self._limits.scratch,
             door=door,
             proxy_port=PORT,
         )
@@ -163,16 +167,12 @@ def _rules(confines: Confines, private: Path, user: int | None) -> Iterator[tupl
     ):  # the one that the code starts in, not its children
         yield from _rule(path, _READ_FILE | _READ_DIR)
     for path in _DEVICES:
-        yield from _rule(path, _READ_FILE | _WRITE_FILE)
-    # Not to be listed: what other programs keep there under names of their own stays unknown.
-    yield from _rule(
-        _SHARED_MEMORY, _READ_FILE | _WRITE_FILE | _MAKE_REG | _REMOVE_FILE | _TRUNCATE
-    )
+        yield from _rule(path, _READ_FILE | WRITE_FILE)
     if user is not None:
         # Only as another user: the terminals of our own user, in which a person types, would be
         # open too.
         for path in _TERMINALS:
-            yield from _rule(path, _READ_FILE | _WRITE_FILE | _READ_DIR | _IOCTL_DEV)
+            yield from _rule(path, _READ_FILE | WRITE_FILE | _READ_DIR | _IOCTL_DEV)
     for path in (*confines.writable, private):
         yield from _rule(path, _WRITE)
 

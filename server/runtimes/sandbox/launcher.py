@@ -7,6 +7,8 @@ made; outside the sandbox or inside, wherever a sandbox needs something done bet
     enter     wait for the server's word, bound the resources, become the user, become the command
     guard     fork; the child enters behind Landlock and seccomp; the parent stays outside, and when
     the child or the server ends, ends everything that the child ever started
+    start     the same, but the child becomes a command that makes the sandbox (bubblewrap); the
+    launcher that enters there gives the guard what it needs
 """
 
 import contextlib
@@ -22,8 +24,10 @@ import signal
 import socket
 import struct
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, cast
 
 LINUX = sys.platform == "linux"
 
@@ -81,6 +85,17 @@ class Steps:
     """The calls that it hands over to the guard, by number."""
     writable: list[str] = field(default_factory=list)
     """Where code may write, and the guard may do what it asks for."""
+    memory: list[str] = field(default_factory=list)
+    """Folders in which a file system lies that is the sandbox's own."""
+    own_network: bool = False
+    """Whether the sandbox has a network of its own."""
+    shared_memory: str = ""
+    """Where a file system of the code's own shall lie, if the machine allows that; otherwise there
+    is none to reach. (Landlock.)"""
+    shared_memory_access: int = 0
+    """How it may be reached."""
+    scratch: int = 0
+    """The most bytes in it."""
     folder: str = ""
     """Where the command starts."""
     held_at: int = -1
@@ -107,8 +122,16 @@ def main(text: str) -> int:
         wait_for_word()
         if steps.door >= 0:
             hand_out_proxy(steps)
-        enter(steps)
+        enter(steps, guards_end() if steps.filter else None)
     return guard(steps)
+
+
+def guards_end() -> socket.socket:
+    """The way to the guard outside, which comes as the standard output."""
+    outside = socket.socket(fileno=os.dup(1))
+    null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    os.dup2(null, 1)
+    return outside
 
 
 def wait_for_word() -> None:
@@ -143,10 +166,10 @@ def enter(steps: Steps, outside: socket.socket | None = None) -> None:
         os.setsid()  # interrupts reach the command with its children, and no terminal reaches it
     for name, most in steps.limits.items():
         lower(_LIMITS[name], most)
-    held = held_places(steps)
-    if steps.role == "guard":
-        hold(steps, held)
-    rules = landlock_rules(steps) if steps.handled else -1
+    held, memory = held_places(steps), list(steps.memory)
+    if LINUX and (held or steps.own or steps.shared_memory) and steps.role == "guard":
+        from_script("own_view", "hold")(steps, held, found_again, memory)
+    rules = landlock_rules(steps, memory) if steps.handled else -1
     if LINUX:
         give_up()
     if steps.user >= 0:
@@ -158,7 +181,7 @@ def enter(steps: Steps, outside: socket.socket | None = None) -> None:
     if steps.folder:
         os.chdir(steps.folder)
     if LINUX:
-        lock_in(steps, rules, outside)
+        lock_in(steps, rules, outside, memory)
     os.execv(steps.argv[0], steps.argv)  # noqa: S606 - what the server wrote
 
 
@@ -217,12 +240,10 @@ def give_up() -> None:
             call("prctl", 24, capability, 0, 0, 0)  # PR_CAPBSET_DROP, where we may and it exists
 
 
-def lock_in(steps: Steps, rules: int, outside: socket.socket | None) -> None:
+def lock_in(steps: Steps, rules: int, outside: socket.socket | None, memory: list[str]) -> None:
     """Close what cannot be opened again: capabilities, Landlock, system calls."""
-    if steps.role == "guard":
-        call("prctl", 1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG: no guard, no work
-        if outside and is_left(outside.fileno()):
-            os._exit(1)  # it died before
+    if steps.role == "guard" and outside:
+        end_with_guard(outside)
     call("prctl", 38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
     header = struct.pack("=Ii", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, of this process
     call("capset", header, bytes(24))
@@ -230,9 +251,11 @@ def lock_in(steps: Steps, rules: int, outside: socket.socket | None) -> None:
         syscall(446, rules, 0)  # landlock_restrict_self
         os.close(rules)
     if steps.filter and outside:
+        devices = [Path(folder).stat().st_dev for folder in memory]
         listener = filter_calls(bytes.fromhex(steps.filter), steps.seccomp)
-        socket.send_fds(outside, [b"."], [listener])
+        socket.send_fds(outside, [json.dumps(devices).encode()], [listener])
         os.close(listener)
+        outside.close()
 
 
 def held_places(steps: Steps) -> list[Held]:
@@ -241,29 +264,6 @@ def held_places(steps: Steps) -> list[Held]:
         return []
     with open(steps.held_at) as file:  # noqa: PTH123 - a descriptor
         return [(path, device, inode, closed) for path, device, inode, closed in json.load(file)]
-
-
-def hold(steps: Steps, places: list[Held]) -> None:
-    """Close what must stay as it is, in this process's view of the file system alone."""
-    if not (places or steps.own) or not LINUX:
-        return
-    try:
-        own_view(steps.user)
-    except OSError:
-        if steps.own:
-            own = steps.own[-1][0]
-            raise OSError(0, "Sayso's own programs cannot be kept closed here", own) from None
-        return  # the machine allows nobody to; what is done to them is undone after the run
-    for path, device, inode, closed in sorted([*places, *steps.own]):
-        place = found_again(path, device, inode)
-        # open_tree with OPEN_TREE_CLONE, mount_setattr with MOUNT_ATTR_RDONLY, and move_mount.
-        tree = syscall(428, place, b"", 0x1 | 0x80000 | 0x1000 | 0x8000)
-        if closed:
-            attributes = struct.pack("=QQQQ", 0x1, 0, 0, 0)
-            syscall(442, tree, b"", 0x1000 | 0x8000, attributes, len(attributes))
-        syscall(429, tree, b"", place, b"", 0x4 | 0x40)
-        os.close(tree)
-        os.close(place)
 
 
 def mount_points() -> dict[str, tuple[str, list[str]]]:
@@ -275,19 +275,6 @@ def mount_points() -> dict[str, tuple[str, list[str]]]:
         place = re.sub(rb"\\([0-7]{3})", lambda found: bytes([int(found[1], 8)]), point)
         points[number.decode()] = os.fsdecode(place), options.decode().split(",")
     return points
-
-
-def own_view(user: int) -> None:
-    """Get a view of the file system of our own, as root or as the root of a user namespace."""
-    if user < 0 and os.geteuid():
-        uid, gid = os.getuid(), os.getgid()
-        call("unshare", 0x10000000 | 0x20000)  # CLONE_NEWUSER | CLONE_NEWNS
-        Path("/proc/self/setgroups").write_text("deny")
-        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
-        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
-    else:
-        call("unshare", 0x20000)
-    call("mount", None, b"/", None, 0x44000, None)  # MS_REC | MS_PRIVATE: nothing of it gets out
 
 
 def found_again(path: str, device: int, inode: int) -> int:
@@ -304,12 +291,13 @@ def changed(path: str) -> OSError:
     return OSError(0, "A folder changed just now; try again", path)
 
 
-def landlock_rules(steps: Steps) -> int:
-    """Return a ruleset that allows what the steps name."""
+def landlock_rules(steps: Steps, memory: list[str]) -> int:
+    """Return a ruleset that allows what the steps name, and what is our own."""
     attributes = struct.pack("=QQQ", steps.handled, steps.handled_network, steps.scoped)
     ruleset = syscall(444, attributes, len(attributes), 0)  # landlock_create_ruleset
     known = {path: (path, device, inode) for path, device, inode in steps.known}
-    for path, access in steps.landlock:
+    shared = ((path, steps.shared_memory_access) for path in memory if steps.shared_memory)
+    for path, access in (*steps.landlock, *shared):
         try:
             handle = (
                 found_again(*known[path])
@@ -335,8 +323,7 @@ def filter_calls(program: bytes, number: int) -> int:
 def make_own(steps: Steps) -> None:
     """Let the user reach what it needs of root's."""
     if steps.views or steps.handed or steps.reached or steps.opened:
-        admission = runpy.run_path(str(Path(__file__).with_name("admission.py")))
-        admission["admit"](steps)
+        from_script("admission", "admit")(steps)
 
 
 def guard(steps: Steps) -> int:
@@ -345,7 +332,8 @@ def guard(steps: Steps) -> int:
         # PR_SET_CHILD_SUBREAPER: orphans below us become our children.
         call("prctl", 36, 1, 0, 0, 0)
     make_own(steps)
-    wait_for_word()
+    if steps.role == "guard":
+        wait_for_word()
     lifeline = os.dup(0)
     ours, theirs = socket.socketpair()  # neither end survives the start of a program
     child = os.fork()
@@ -353,6 +341,8 @@ def guard(steps: Steps) -> int:
         try:
             ours.close()
             os.close(lifeline)
+            if steps.role == "start":
+                start(steps, theirs)
             if steps.door >= 0:
                 os.close(steps.door)
             enter(steps, theirs)
@@ -360,22 +350,32 @@ def guard(steps: Steps) -> int:
             os.write(2, f"{error}\n".encode())
             os._exit(126)
     theirs.close()
-    if steps.held_at >= 0:
-        os.close(steps.held_at)
-    _, handed, _, _ = socket.recv_fds(ours, 1, 1)
-    overseer = runpy.run_path(str(Path(__file__).with_name("overseer.py")))
-    charge = overseer["Charge"](
-        child=child,
-        lifeline=lifeline,
-        listener=handed[0] if handed else -1,
-        calls={int(number): name for number, name in steps.asked.items()},
-        folders=tuple(steps.writable),
-        user=steps.user,
-        door=steps.door,
-        proxy_port=steps.proxy_port,
-    )
-    code: int = overseer["oversee"](charge)
+    for passed in (steps.held_at, steps.door if steps.own_network else -1):
+        if passed >= 0:
+            os.close(passed)
+    code: int = from_script("overseer", "oversee")(child, lifeline, ours, steps)
     return code
+
+
+def start(steps: Steps, outside: socket.socket) -> None:
+    """Become the command that makes the sandbox. What enters there finds the guard as its standard
+    output."""
+    end_with_guard(outside)
+    os.dup2(outside.fileno(), 1)
+    os.execv(steps.argv[0], steps.argv)  # noqa: S606 - what the server wrote
+
+
+def end_with_guard(outside: socket.socket) -> None:
+    """No guard, no work."""
+    call("prctl", 1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+    if is_left(outside.fileno()):
+        os._exit(1)  # it died before
+
+
+def from_script(name: str, function: str) -> Callable[..., Any]:
+    """Load a script that lies beside this one, for a function in it."""
+    loaded = runpy.run_path(str(Path(__file__).with_name(f"{name}.py")))
+    return cast("Callable[..., Any]", loaded[function])
 
 
 def syscall(number: int, *arguments: object) -> int:

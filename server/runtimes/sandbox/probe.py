@@ -45,6 +45,10 @@ class Targets:
     """UNIX sockets at paths."""
     abstract: str
     """A UNIX socket without a path."""
+    granted: str
+    """A file in a folder that may be read and no more."""
+    granted_stream: str
+    """A UNIX socket in it."""
 
 
 def write_in_workspace(targets: Targets) -> bool:
@@ -123,6 +127,31 @@ def connect_to_socket(targets: Targets) -> bool:
     return _connects(targets.stream)
 
 
+def connect_to_granted_socket(targets: Targets) -> bool:
+    return _connects(targets.granted_stream)
+
+
+def change_through_descriptor(targets: Targets) -> bool:
+    """Only the mode; the server sees whether it is another."""
+    handle = os.open(targets.granted, os.O_RDONLY)
+    try:
+        os.fchmod(handle, 0)
+    finally:
+        os.close(handle)
+    return True
+
+
+def leave_a_program(targets: Targets) -> bool:
+    """A program that gives its owner's rights to whoever starts it."""
+    file = Path(targets.workspace, f".sayso-probe-{os.getpid()}-program")
+    file.touch()
+    try:
+        file.chmod(0o4755)
+        return bool(file.stat().st_mode & 0o4000)
+    finally:
+        file.unlink()
+
+
 def connect_to_abstract_socket(targets: Targets) -> bool:
     return _connects("\0" + targets.abstract)
 
@@ -165,6 +194,15 @@ ATTEMPTS: dict[str, Callable[[Targets], bool]] = {
     "connect to a socket of the host": connect_to_socket,
     "connect to an abstract socket of the host": connect_to_abstract_socket,
     "send to a socket of the host": send_to_socket,
+    **(
+        {
+            "connect to a socket in a folder granted to read": connect_to_granted_socket,
+            "change a file through a descriptor to read": change_through_descriptor,
+            "leave a set-user-id program": leave_a_program,
+        }
+        if sys.platform == "linux"
+        else {}
+    ),
     "make a user namespace": make_a_namespace,
     "hold capabilities": hold_capabilities,
     "signal another process": signal_a_process,

@@ -17,10 +17,10 @@ WHOLE = 0xFFFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A look at half of an argument; a call is refused if any of its tests says so."""
+    """A look at half of an argument, which is true or not."""
 
     argument: int
-    refused_if: Literal["it is one of", "it is none of", "it has any bit of"]
+    true_if: Literal["it is one of", "it is none of", "it has any bit of"]
     values: tuple[int, ...]
     mask: int = WHOLE
     half: Literal["low", "high"] = "low"
@@ -29,11 +29,13 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A call that is refused with an error, always or if a test says so."""
+    """A call that is refused with an error: always, or if any of its tests is true."""
 
     call: str
     error: int
     tests: tuple[Test, ...] = ()
+    given: tuple[Test, ...] = ()
+    """Unless all of these are true, the rule says nothing."""
 
 
 def _all(error: int, *calls: str) -> tuple[Rule, ...]:
@@ -44,17 +46,39 @@ _NEW_NAMESPACE = 0x7E020000
 """CLONE_NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET and NEWNS, together."""
 
 _AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
-_SOCK_STREAM, _SOCKET_TYPE = 1, 0xF
+_SOCK_STREAM, _SOCK_SEQPACKET, _SOCKET_TYPE = 1, 5, 0xF
 _PROTOCOLS = (0, 1, 6, 17)
 """The usual one, UNIX, TCP and UDP."""
 _STREAM_PROTOCOLS = (0, 1, 6)
 """The same without UDP; and without SCTP and Multipath TCP, of which Landlock knows nothing."""
 _MSG_FASTOPEN = 0x20000000
-_SIOC, _SIOC_MASK = 0x8900, 0xFF00
-"""The requests of linux/sockios.h."""
+_SET_ID = 0o6000
+"""S_ISUID and S_ISGID: whoever runs such a file becomes its owner."""
+_CREATING = 0o100 | 0o20000000
+"""O_CREAT and O_TMPFILE: only then is there a mode."""
 
-_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
-"""Both put characters into a terminal's input, as if a person had typed them."""
+_REQUEST_KIND = 0xFF00
+"""The part of an ioctl's request that says whose it is."""
+_OF_TERMINALS, _OF_SOCKETS = 0x5400, 0x8900
+"""Those of asm-generic/ioctls.h, for any descriptor too, and those of linux/sockios.h."""
+_HARMLESS_REQUESTS = (
+    0x2,  # FIGETBSZ
+    0x80086601,  # FS_IOC_GETFLAGS
+    0x801C581F,  # FS_IOC_FSGETXATTR
+    0xC020660B,  # FS_IOC_FIEMAP
+    0x40049409,  # FICLONE, which needs a descriptor for writing, as the next two
+    0x4020940D,  # FICLONERANGE
+    0xC0189436,  # FIDEDUPERANGE
+)
+"""Requests to a file that read, or write where the code has opened it for writing."""
+_TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
+"""The first two put characters into a terminal's input, as if a person had typed them; the third
+loads modules of the kernel."""
+
+_F_SETLEASE, _F_NOTIFY = 1_024, 1_026
+"""A lease makes others wait who open the file; a notice tells who changes what is in a folder."""
+
+_RLIMIT_CORE = 4
 
 _PRIO_USER, _IOPRIO_WHO_USER = 2, 3
 
@@ -82,7 +106,46 @@ EVERYWHERE: tuple[Rule, ...] = (
     # As if the kernel did not have them. The C library then uses `clone`, whose flags a filter can
     # see; those of `clone3` lie in memory. io_uring would do, unseen, what a filter forbids.
     *_all(errno.ENOSYS, "clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"),
-    Rule("ioctl", errno.EPERM, (Test(1, "it is one of", (_TIOCSTI, _TIOCLINUX)),)),
+    Rule("ioctl", errno.EPERM, (Test(1, "it is one of", (_TIOCSTI, _TIOCLINUX, _TIOCSETD)),)),
+    # Many requests to a file change it through a descriptor that was opened to read, and every file
+    # system has some of its own. So all but those that are known are refused.
+    Rule(
+        "ioctl",
+        errno.ENOTTY,
+        (Test(1, "it is none of", _HARMLESS_REQUESTS),),
+        (Test(1, "it is none of", (_OF_TERMINALS, _OF_SOCKETS), _REQUEST_KIND),),
+    ),
+    # Programs that make whoever runs them the server's user, in each call that gives a file a mode.
+    # That of `openat2` lies in memory; the C library uses `openat`.
+    Rule("openat2", errno.ENOSYS),
+    *(
+        Rule(call, errno.EPERM, (Test(mode, "it has any bit of", (_SET_ID,)),))
+        for call, mode in (
+            ("chmod", 1), ("fchmod", 1), ("fchmodat", 2), ("fchmodat2", 2), ("creat", 1),
+            ("mkdir", 1), ("mkdirat", 2), ("mknod", 1), ("mknodat", 2),
+        )
+    ),
+    *(
+        Rule(
+            call,
+            errno.EPERM,
+            (Test(flags + 1, "it has any bit of", (_SET_ID,)),),
+            (Test(flags, "it has any bit of", (_CREATING,)),),
+        )
+        for call, flags in (("open", 1), ("openat", 2))
+    ),
+    # What a person's programs would have to wait for, through a descriptor that was opened to read.
+    Rule("fcntl", errno.EPERM, (Test(1, "it is one of", (_F_SETLEASE, _F_NOTIFY)),)),
+    # The limit that keeps a crash from being handed to a program of the host's (launcher.py).
+    *(
+        Rule(
+            call,
+            errno.EPERM,
+            (Test(new, "it is none of", (0,)), Test(new, "it is none of", (0,), half="high")),
+            (Test(new - 1, "it is one of", (_RLIMIT_CORE,)),),
+        )
+        for call, new in (("setrlimit", 1), ("prlimit64", 2))
+    ),
 )  # fmt: skip
 
 # Sockets are refused with EOPNOTSUPP: libzmq aborts the process on any error but "this machine has
@@ -100,6 +163,20 @@ IN_ITS_OWN_WORLD: tuple[Rule, ...] = (
         ),
     ),
     Rule("socketpair", errno.EOPNOTSUPP, (Test(0, "it is none of", (_AF_UNIX,)),)),
+    # A UNIX socket of the host's may lie in a granted folder, and what shows a folder read-only
+    # leaves its sockets open. A datagram goes to an address in memory, so there are no such UNIX
+    # sockets; SOCK_RAW is another name for them. The guard makes all connections, and those of UNIX
+    # sockets only to what lies in the sandbox's own memory.
+    *(
+        Rule(
+            call,
+            errno.EOPNOTSUPP,
+            (Test(1, "it is none of", (_SOCK_STREAM, _SOCK_SEQPACKET), _SOCKET_TYPE),),
+            (Test(0, "it is one of", (_AF_UNIX,)),),
+        )
+        for call in ("socket", "socketpair")
+    ),
+    Rule("connect", ASK),
 )
 """For a sandbox with a network, processes and files of its own."""
 
@@ -129,7 +206,7 @@ IN_SIGHT_OF_THE_HOST: tuple[Rule, ...] = (
         for call, argument in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3))
     ),
     # What can be asked and set about the host's network through any TCP socket.
-    Rule("ioctl", errno.EPERM, (Test(1, "it is one of", (_SIOC,), _SIOC_MASK),)),
+    Rule("ioctl", errno.EPERM, (Test(1, "it is one of", (_OF_SOCKETS,), _REQUEST_KIND),)),
     # The limits and priorities of our user's other processes; the guard knows which are its own.
     *(
         Rule(call, ASK, (Test(0, "it is none of", (0,)),))
@@ -151,18 +228,19 @@ IN_SIGHT_OF_THE_HOST: tuple[Rule, ...] = (
         errno.ENOSYS, "shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl",
         "semget", "semop", "semtimedop", "semctl", "mq_open", "mq_unlink",
     ),
-    # Landlock does not govern the attributes of a file, nor who is told of its changes. Modes and
-    # times are needed so often that the guard sets them, for files in reach.
-    *_all(ASK, "chmod", "fchmodat", "fchmodat2", "utime", "utimes", "futimesat"),
-    Rule(
-        "utimensat",
-        ASK,
-        (Test(1, "it is none of", (0,)), Test(1, "it is none of", (0,), half="high")),
-    ),
-    *_all(errno.EPERM, "chown", "lchown", "fchownat"),
+    # Landlock does not govern the attributes of a file, nor who is told of its changes; and a
+    # descriptor changes them that was opened to read. Modes and times are needed so often that the
+    # guard sets them, for files in reach. What extended attributes say can be read by path, without
+    # opening the file.
     *_all(
-        errno.EOPNOTSUPP, "setxattr", "lsetxattr", "setxattrat", "removexattr", "lremovexattr",
-        "removexattrat", "file_setattr",
+        ASK, "chmod", "fchmod", "fchmodat", "fchmodat2", "utime", "utimes", "futimesat",
+        "utimensat",
+    ),
+    *_all(errno.EPERM, "chown", "fchown", "lchown", "fchownat"),
+    *_all(
+        errno.EOPNOTSUPP, "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr",
+        "lremovexattr", "fremovexattr", "removexattrat", "file_setattr", "getxattr", "lgetxattr",
+        "getxattrat", "listxattr", "llistxattr", "listxattrat", "file_getattr",
     ),
     *_all(errno.ENOSYS, "inotify_init", "inotify_init1"),
 )  # fmt: skip

@@ -73,8 +73,9 @@ class Limits:
     pools and shells; a fork bomb stops here."""
     open_files: int = 4_096
     """What Linux gives to services by default, in effect."""
-    core: int = 0
-    """Bytes of a core dump: it would hold the workspace's secrets and fill it."""
+    core: int = 1
+    """Bytes of a core dump: it would hold the workspace's secrets and fill it. With none at all the
+    kernel would still hand a crash to a program of the host's; with one byte it does not."""
     scratch: int = _GIB
     """Bytes in /tmp and in /dev/shm each, where these are memory."""
 

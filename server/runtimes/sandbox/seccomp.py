@@ -1,22 +1,20 @@
 """The filter of system calls, assembled for this machine.
 
 A filter (`man 2 seccomp`) is a classic BPF program that sees the number and the arguments of each
-system call, and answers. Ours lets everything pass but what refusals.py names; a call in a foreign
-instruction set ends the process.
+system call, and answers. Ours lets everything pass but what refusals.py names. Calls newer than
+that are not there; a call in a foreign instruction set ends the process.
 """
 
 import errno
+import itertools
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 
 from sayso.server.runtimes.sandbox.refusals import ASK, EVERYWHERE, WHOLE, Rule, Test
-from sayso.server.runtimes.sandbox.system_calls import Machine, known, number
+from sayso.server.runtimes.sandbox.system_calls import NEWEST, Machine, known, number
 
 _AUDIT_ARCHITECTURE: Mapping[Machine, int] = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 """AUDIT_ARCH_* in linux/audit.h: how the kernel names the instruction set of a call."""
-
-_X32 = 0x40000000
-"""On x86_64, numbers from here are the x32 ABI: the same calls under numbers that no rule names."""
 
 # Instructions, as linux/filter.h numbers them.
 _LOAD, _AND, _RETURN = 0x20, 0x54, 0x06
@@ -45,20 +43,19 @@ def assemble(rules: Sequence[Rule], machine: str = "") -> bytes:
         raise ValueError(f"no system call numbers are known for {machine or 'this machine'}")
     program = _Program()
     program.add(_LOAD, _ARCHITECTURE_AT)
-    program.add(_JUMP_EQUAL, _AUDIT_ARCHITECTURE[name], otherwise="kill")
+    program.add(_JUMP_EQUAL, _AUDIT_ARCHITECTURE[name], then="ours")
+    program.add(_RETURN, _KILL_PROCESS)
+    program.label("ours")
     program.add(_LOAD, _NUMBER_AT)
-    if name == "x86_64":
-        program.add(_JUMP_AT_LEAST, _X32, then=str(errno.ENOSYS))
+    # On x86_64 the x32 ABI is among them: the same calls under numbers that no rule names.
+    program.add(_JUMP_AT_LEAST, NEWEST + 1, otherwise="judged")
+    program.add(_RETURN, _answer(errno.ENOSYS))
+    program.label("judged")
     for rule in (*EVERYWHERE, *rules):
         called = number(rule.call, name)
         if called is not None:
             _write(program, rule, called)
     program.add(_RETURN, _ALLOW)
-    program.label("kill")
-    program.add(_RETURN, _KILL_PROCESS)
-    for error in sorted({rule.error for rule in (*EVERYWHERE, *rules)}):
-        program.label(str(error))
-        program.add(_RETURN, _answer(error))
     return program.assembled()
 
 
@@ -82,34 +79,40 @@ def _answer(error: int) -> int:
 
 
 def _write(program: "_Program", rule: Rule, called: int) -> None:
-    refuse = str(rule.error)
-    if not rule.tests:
-        program.add(_JUMP_EQUAL, called, then=refuse)
-        return
-    after = program.fresh_label()
+    after, again = program.fresh_label(), program.fresh_label()
     program.add(_JUMP_EQUAL, called, otherwise=after)
+    for test in rule.given:
+        _write_test(program, test, otherwise=again)
     for test in rule.tests:
-        _write_test(program, test, rule.error)
-    program.add(_LOAD, _NUMBER_AT)
+        untrue = program.fresh_label()
+        _write_test(program, test, otherwise=untrue)
+        program.add(_RETURN, _answer(rule.error))
+        program.label(untrue)
+    if not rule.tests:
+        program.add(_RETURN, _answer(rule.error))
+    if rule.tests or rule.given:
+        program.label(again)
+        program.add(_LOAD, _NUMBER_AT)
     program.label(after)
 
 
-def _write_test(program: "_Program", test: Test, error: int) -> None:
+def _write_test(program: "_Program", test: Test, otherwise: str) -> None:
+    """Go on where a test is true, and elsewhere where it is not."""
     half_at = 4 if test.half == "high" else 0
     program.add(_LOAD, _ARGUMENTS_AT + 8 * test.argument + half_at)
     if test.mask != WHOLE:
         program.add(_AND, test.mask)
-    passed = program.fresh_label()
-    for value in test.values:
-        if test.refused_if == "it is none of":
-            program.add(_JUMP_EQUAL, value, then=passed)
-        elif test.refused_if == "it is one of":
-            program.add(_JUMP_EQUAL, value, then=str(error))
-        else:
-            program.add(_JUMP_ANY_BIT, value, then=str(error))
-    if test.refused_if == "it is none of":
-        program.add(_RETURN, _answer(error))
-    program.label(passed)
+    true = program.fresh_label()
+    *others, last = test.values
+    if test.true_if == "it is none of":
+        for value in test.values:
+            program.add(_JUMP_EQUAL, value, then=otherwise)
+    else:
+        jump = _JUMP_EQUAL if test.true_if == "it is one of" else _JUMP_ANY_BIT
+        for value in others:
+            program.add(jump, value, then=true)
+        program.add(jump, last, otherwise=otherwise)
+    program.label(true)
 
 
 class _Program:
@@ -118,6 +121,7 @@ class _Program:
     def __init__(self) -> None:
         self._lines: list[tuple[int, int, str, str]] = []
         self._labels: dict[str, int] = {}
+        self._fresh = itertools.count()
 
     def add(self, code: int, value: int, then: str = "", otherwise: str = "") -> None:
         self._lines.append((code, value, then, otherwise))
@@ -126,7 +130,7 @@ class _Program:
         self._labels[name] = len(self._lines)
 
     def fresh_label(self) -> str:
-        return f"after {len(self._lines)}"
+        return f"label {next(self._fresh)}"
 
     def assembled(self) -> bytes:
         return b"".join(self._encoded())

@@ -98,7 +98,7 @@ async def _break_out(sandbox: Sandbox) -> tuple[str, ...]:
         confines = Confines(
             workspace,
             writable=(workspace,),
-            readable=(_PROBE, python.parent.parent),
+            readable=(_PROBE, python.parent.parent, Path(decoys.targets.granted).parent),
         )
 
         def command(private: Path) -> Sequence[str]:
