@@ -15,6 +15,10 @@ _STEPS = 20_000
 _LONGEST = 10_000
 """Characters of a text that is put together."""
 
+_LOOPS = (
+    ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
+)  # fmt: skip
+
 _PATHS = frozenset(("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath", "str", "os.fspath"))
 _JOINS = frozenset(("os.path.join", "posixpath.join"))
 _HOMES = frozenset(("pathlib.Path.home",))
@@ -26,8 +30,10 @@ class Constants:
 
     def __init__(self, tree: ast.AST) -> None:
         self._modules: dict[str, str] = {}
+        self._imports: set[str] = set()
         self._values: dict[str, list[ast.expr | None]] = defaultdict(list)
-        self._aliased: set[int] = set()
+        self._aliased: dict[int, str] = {}
+        """What names are given as another name for something, and those names."""
         self._parents: dict[int, ast.AST] = {}
         self._makers: dict[str, set[str]] = {}
         """What was found of names that were asked for."""
@@ -51,6 +57,9 @@ class Constants:
 
     def _imported(self, node: ast.Import | ast.ImportFrom) -> None:
         for each in node.names:
+            self._imports.add(
+                f"{node.module}.{each.name}" if isinstance(node, ast.ImportFrom) else each.name
+            )
             if isinstance(node, ast.ImportFrom):
                 self._modules[each.asname or each.name] = f"{node.module}.{each.name}"
             else:
@@ -62,12 +71,34 @@ class Constants:
             simple = isinstance(target, ast.Name)
             for name in _stored_in(target):
                 self._values[name].append(node.value if simple else None)
-        if isinstance(node.value, ast.Name | ast.Attribute):
-            self._aliased.add(id(node.value))
+        if isinstance(node.value, ast.Name | ast.Attribute) and len(node.targets) == 1:
+            target = node.targets[0]
+            if isinstance(target, ast.Name):
+                self._aliased[id(node.value)] = target.id
 
     def is_alias(self, node: ast.AST) -> bool:
         """Whether it is only given another name here, under which it is followed."""
-        return id(node) in self._aliased
+        name = self._aliased.get(id(node))
+        assignment = self._parents.get(id(node))
+        if name is None or len(self._values[name]) > 1 or assignment is None:
+            return False
+        return not isinstance(self._parents.get(id(assignment)), ast.ClassDef)
+
+    def is_module(self, name: str) -> bool:
+        """Whether it is something that was imported."""
+        return name in self._imports
+
+    def of_name(self, name: str) -> str:
+        """What a name stands for wherever it was given: in a class, in a function."""
+        return self.resolve(ast.Name(name, ast.Load()))
+
+    def is_repeated(self, node: ast.AST) -> bool:
+        """Whether it stands in a loop, or in a list that is made by one."""
+        above: ast.AST | None = node
+        while (above := self._parents.get(id(above))) is not None:
+            if isinstance(above, _LOOPS):
+                return True
+        return False
 
     def in_endless_loop(self, node: ast.AST) -> bool:
         """Whether it stands in a `while` whose condition is constant."""
@@ -83,24 +114,36 @@ class Constants:
             return UNKNOWN
         match node:
             case ast.Name(id=name):
-                if (value := self._once(name)) is not None:
-                    if isinstance(value, ast.Name | ast.Attribute):
-                        return self.resolve(value, depth + 1)
-                    return UNKNOWN
-                if self._values.get(name):
-                    return UNKNOWN
-                return self._modules.get(name, name)
+                return self._named(name, depth + 1)
             case ast.Attribute(value=value, attr=attr):
                 return f"{self.resolve(value, depth + 1)}.{attr}"
-            case ast.Call(func=ast.Name(id="get_ipython")):
-                return "get_ipython"
-            case ast.Call(func=func, args=arguments):
-                name = self.resolve(func, depth + 1)
-                if name != "__import__":
-                    return name
-                return self.text(arguments[0]) if arguments else UNKNOWN
+            case ast.Call():
+                return self._returned(node, depth + 1)
             case _:
                 return UNKNOWN
+
+    def _named(self, name: str, depth: int) -> str:
+        if (value := self._once(name)) is not None:
+            if isinstance(value, ast.Name | ast.Attribute):
+                return self.resolve(value, depth)
+            return UNKNOWN
+        if self._values.get(name):
+            return UNKNOWN
+        return self._modules.get(name, name)
+
+    def _returned(self, node: ast.Call, depth: int) -> str:
+        """The full name of what a call gives back, as far as its own name tells."""
+        match node:
+            case ast.Call(func=ast.Name(id="get_ipython")):
+                return "get_ipython"
+            case ast.Call(
+                func=ast.Name(id="getattr"), args=[of, ast.Constant(value=str(attribute)), *_]
+            ):
+                return f"{self.resolve(of, depth)}.{attribute}"
+        name = self.resolve(node.func, depth)
+        if name != "__import__":
+            return name
+        return self.text(node.args[0]) if node.args else UNKNOWN
 
     def made_by(self, node: ast.AST | None) -> set[str]:
         """The calls whose results the names in an expression hold."""

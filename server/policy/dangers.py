@@ -5,6 +5,7 @@ The examples are held by tests: each rule finds all of the first and none of the
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from sayso.server.policy.actions import UNKNOWN, Actions, Command, home_as_tilde
 
@@ -101,7 +102,12 @@ def _runs_later(actions: Actions) -> bool:
 
 def _deletes(command: Command) -> bool:
     recursive = bool(command.options & {"-r", "-R", "--recursive"})
-    return command.name in ("rm", "srm") and recursive
+    return recursive and (command.name in ("rm", "srm") or _may_be_rm(command.name))
+
+
+def _may_be_rm(name: str) -> bool:
+    """Whether a name that is only known when the code runs could come to `rm`."""
+    return UNKNOWN in name and fnmatchcase("rm", name.rpartition("/")[2].replace(UNKNOWN, "*"))
 
 
 def _target(word: str) -> str:
@@ -212,7 +218,7 @@ DANGERS: tuple[Danger, ...] = (
         spares=("rm -rf build", "rm notes.txt", "ls -r /", "echo rm -rf /"),
     ),
     Danger(
-        "It deletes folders with all that is in them.",
+        "It deletes folders with all that is in them, or one file after the other.",
         lambda actions: _any(_deletes)(actions)
         or "deletes without looking" in actions.traits,
         finds=("rm -rf build", "rm --recursive ./old", "find . -name '*.o' -delete",

@@ -1,8 +1,10 @@
 """What programs do with the words that they are started with, and which others they start."""
 
+import shlex
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 
+from sayso.server.policy import options, scripts_within
 from sayso.server.policy.actions import (
     UNKNOWN,
     Actions,
@@ -19,6 +21,34 @@ from sayso.server.policy.wrappers import WRAPPERS, Wrapper, changes_meaning, inn
 
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish"))
 INTERPRETERS = SHELLS | {"python", "python3", "perl", "ruby", "node", "php", "lua", "pwsh"}
+_CODE_OPTIONS = {"perl": "eE", "node": "ep", "php": "rBRE"}
+"""Letters after which code follows; elsewhere `c` of shells and Python, and `e`."""
+_TELLS_ONLY = frozenset(("-V", "-v", "--version", "-h", "--help"))
+_INPUT = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
+
+_SYSTEM = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/usr/local/sbin/",
+           "/opt/homebrew/bin/")  # fmt: skip
+"""Where the programs lie that are called by their names alone."""
+
+_STARTED = SHELLS | {
+    "rm", "dd", "shred", "python", "python3", "perl", "ruby", "node", "php", "sudo", "mkfs", "eval",
+    "curl", "wget", "nc", "ncat", "socat", "chmod", "chown", "env", "xargs", "find",
+}  # fmt: skip
+_ONLY_NAMES = frozenset(
+    (
+        "[", "alias", "apropos", "apt", "apt-cache", "apt-get", "awk", "basename", "brew",
+        "cat", "cd", "chmod", "chown", "cmp", "command", "conda", "cp", "diff", "dirname",
+        "dnf", "docker", "dpkg", "du", "echo", "egrep", "export", "false", "fgrep", "file",
+        "flatpak", "git", "grep", "hash", "head", "help", "id", "info", "install", "kill",
+        "killall", "ln", "local", "ls", "make", "mamba", "man", "mkdir", "mv", "pacman",
+        "pgrep", "pidof", "pip", "pip3", "pkill", "podman", "printf", "ps", "pushd", "pwd",
+        "python", "python3", "read", "readlink", "realpath", "rg", "rm", "rmdir", "rpm",
+        "sed", "service", "set", "snap", "sort", "stat", "systemctl", "tail", "tar", "tee",
+        "test", "touch", "tr", "true", "type", "uniq", "unset", "unzip", "uv", "wc",
+        "whatis", "whereis", "which", "yum", "zip", "zypper",
+    )
+)  # fmt: skip
+"""For these the name of a program among their words is a word like any other."""
 DOWNLOADERS = frozenset(("curl", "wget", "fetch", "aria2c", "http", "lynx", "nc", "ncat", "socat"))
 DECODERS = frozenset(("base64", "base32", "xxd", "openssl", "uudecode"))
 
@@ -75,12 +105,16 @@ class Programs:
         if UNKNOWN in words[0]:
             self.unclear.append("runs a command whose name is worked out as it goes")
         name = words[0].rpartition("/")[2] or words[0]
-        if "/" in words[0] and words[0].startswith((".", "/tmp", "/var/tmp", "~")):  # noqa: S108
+        if "/" in words[0] and not words[0].startswith(_SYSTEM):
             self._runs_files = True
+            self.unclear.append(f"runs {words[0][:80]}, which is not looked into")
         words = (name, *words[1:])
         wrapper = WRAPPERS.get(name)
         self.commands.append(Command(words, wraps=wrapper is not None and wrapper.plain))
         self._places(words)
+        finder = _Finder(self, before, within)
+        options.look(words, finder)
+        scripts_within.look(words, finder)
         if wrapper:
             self._wrapped(words, wrapper, before, within)
         else:
@@ -90,13 +124,37 @@ class Programs:
         self, words: tuple[str, ...], wrapper: Wrapper, before: Sequence[str], within: Sequence[str]
     ) -> None:
         started, set_ = inner(words, wrapper)
+        if words[0] == "env":
+            for text in options.values(words, ("-S", "--split-string")):
+                self.unclear.append("takes a text apart and starts it")
+                self._start((*_split(text), *started), before, within)
         for variable in filter(changes_meaning, set_):
             self.unclear.append(f"sets {variable}, which can make any command mean another")
-        if started:
+        if words[0] == "watch" and started:
+            self._code(" ".join(started), within)
+        elif started:
             self._start(started, before, within)
+        own = words[1 : len(words) - len(started)]
+        if not wrapper.known or any(w.startswith("--") and "=" not in w and w != "--" for w in own):
+            # One of the options may have taken the name for its own word.
+            self.unclear.append(f"starts something through {words[0]}")
+            self._perhaps(words, before, within)
+        if words[0] == "xargs":
+            self.unclear.append("hands on words that are worked out as it goes")
+
+    def _perhaps(
+        self, words: tuple[str, ...], before: Sequence[str], within: Sequence[str]
+    ) -> None:
+        """A program that is not known may start one that is among its words."""
+        for at, word in enumerate(words[1:], 1):
+            if word.rpartition("/")[2] in _STARTED:
+                self._start(words[at:], before, within)
+                return
 
     def _start(self, words: tuple[str, ...], before: Sequence[str], within: Sequence[str]) -> None:
         """What a program starts."""
+        if not words:
+            return
         if self._depth == DEPTH:
             self.unclear.append("hides programs in programs")
             return
@@ -115,10 +173,12 @@ class Programs:
             self._interpret(words, before, within)
         elif name in ("eval", "trap", "source", "."):
             self._evaluate(words, within)
-        elif name in ("su", "script", "at", "batch", "parallel", "expect"):
+        elif name in ("su", "script", "at", "batch", "expect"):
             self.unclear.append(f"starts something through {name}")
-            if "-c" in words[:-1]:
-                self._code(words[words.index("-c") + 1], within)
+            for text in options.values(words, ("-c", "--command")):
+                self._code(text, within)
+        elif name not in _ONLY_NAMES:
+            self._perhaps(words, before, within)
 
     def _find(self, words: tuple[str, ...], before: Sequence[str], within: Sequence[str]) -> None:
         rest = iter(words)
@@ -136,12 +196,12 @@ class Programs:
         self, words: tuple[str, ...], before: Sequence[str], within: Sequence[str]
     ) -> None:
         name = words[0]
-        flag = "-c" if name in SHELLS or name.startswith("python") else "-e"
+        flags = "c" if name in SHELLS or name.startswith("python") else _CODE_OPTIONS.get(name, "e")
         for at, word in enumerate(words[1:], 1):
             if word == "-m" and name.startswith("python") and len(words) > at + 1:
                 self._start(words[at + 1 :], before, within)
                 return
-            if word.startswith("-") and not word.startswith("--") and flag[1] in word[1:]:
+            if word.startswith("-") and not word.startswith("--") and set(flags) & set(word[1:]):
                 code = words[at + 1] if len(words) > at + 1 else UNKNOWN
                 if name in SHELLS:
                     self._code(code, within)
@@ -151,12 +211,14 @@ class Programs:
                     self._judge_within(within)
                     self.unclear.append(f"runs {name} code that is not looked into")
                 return
-            if word == "-" or not word.startswith("-"):
+            if word in _INPUT or not word.startswith("-"):
                 break
         else:
+            if name not in SHELLS and set(words[1:]) - _TELLS_ONLY:
+                self.unclear.append(f"runs {name} with options that are not looked into")
             self._from_input(name, before)
             return
-        if word == "-":
+        if word in _INPUT:
             self._from_input(name, before)
             return
         self._judge_within(within)
@@ -174,6 +236,8 @@ class Programs:
 
     def _evaluate(self, words: tuple[str, ...], within: Sequence[str]) -> None:
         name, *rest = words
+        if name in ("source", ".") and rest and rest[0] in _INPUT:
+            self._takes_input.add("sh")
         if name in ("source", "."):
             self._judge_within(within)
             self._runs_files = True
@@ -222,5 +286,42 @@ class Programs:
         elif name in ("curl", "wget") and "." in word and "://" not in word and not is_path(word):
             self.hosts.append(word.partition("/")[0].partition(":")[0].lower())
 
+    def code(self, code: str, within: Sequence[str]) -> None:
+        """Shell code that a program is told to run."""
+        self._code(code, within)
+
+    def start(self, words: tuple[str, ...], before: Sequence[str], within: Sequence[str]) -> None:
+        """A program that another one is told to start."""
+        self._start(words, before, within)
+
     def touch(self, path: str, how: How) -> None:
         self.paths.append(Touched(normal(path), how))
+
+
+class _Finder:
+    """Takes what is found in the words of one command."""
+
+    def __init__(self, programs: Programs, before: Sequence[str], within: Sequence[str]) -> None:
+        self._programs = programs
+        self._before = before
+        self._within = within
+
+    def code(self, code: str) -> None:
+        self._programs.code(code, self._within)
+
+    def start(self, words: tuple[str, ...]) -> None:
+        self._programs.start(words, self._before, self._within)
+
+    def touch(self, path: str, how: How) -> None:
+        self._programs.touch(path, how)
+
+    def doubt(self, sentence: str) -> None:
+        self._programs.unclear.append(sentence)
+
+
+def _split(text: str) -> tuple[str, ...]:
+    """A text as the words that it holds."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        return tuple(text.split())

@@ -41,6 +41,13 @@ _BY_WORDS = frozenset(
         "subprocess.Popen", "asyncio.create_subprocess_exec", "pty.spawn",
     )
 )  # fmt: skip
+_STARTS = _BY_SHELL | _BY_WORDS
+_BY_LAST = {
+    name.rpartition(".")[2]: name
+    for name in (*_STARTS - {"subprocess.run", "subprocess.call"}, "shutil.rmtree")
+}
+"""Functions that are known by their last name, of whatever they are taken."""
+
 _IN_ITS_PLACE = re.compile(r"os\.(exec|spawn|posix_spawn)\w*")
 
 _FETCHES = re.compile(
@@ -56,9 +63,10 @@ _UNCLEAR_MODULES = {
     "importlib": "imports what it works out as it goes", "runpy": "runs files",
     "pickle": "may unpack code with pickle", "code": "runs code that it reads",
 }  # fmt: skip
-_HARMLESS_MAGICS = frozenset(
-    ("matplotlib", "time", "timeit", "who", "whos", "pwd", "ls", "precision", "pylab", "history")
-)
+_HARMLESS_MAGICS = frozenset(("matplotlib", "who", "whos", "pwd", "precision", "pylab", "history"))
+_RUNNING_MAGICS = frozenset(("time", "timeit", "prun", "capture", "python", "python3"))
+"""What follows them is run, and what stands below them."""
+_MAGIC_OPTIONS = re.compile(r"(?:-\w+(?:\s+\d+)?\s+)*+")
 _MAGIC = re.compile(r"^\s*+(?:[\w.\[\], ]++=\s*)?(%%?|!!?)\s*(\S.*)?$")
 
 
@@ -97,7 +105,9 @@ def _without_magics(code: str) -> tuple[str, Actions]:
         name = first[2:].split(" ")[0].strip()
         if name in SHELLS or name == "script":
             return "", shell.read(rest, read)
-        if name in _HARMLESS_MAGICS or name in ("python", "python3", "capture"):
+        if name in _RUNNING_MAGICS:
+            return rest, _run_by_magic(first[2:].partition(" ")[2])
+        if name in _HARMLESS_MAGICS:
             return rest, Actions()
         return "", Actions(unclear=(f"uses %%{name}, which is not looked into",))
     lines, actions = [], Actions()
@@ -116,13 +126,21 @@ def _of_magic(sign: str, text: str) -> Actions:
     if sign.startswith("!"):
         return shell.read(text, read)
     name, _, rest = text.partition(" ")
-    if name in ("pip", "conda", "mamba", "uv"):
+    if name in ("pip", "conda", "mamba", "uv", "ls"):
         return shell.read(text, read)
+    if name in _RUNNING_MAGICS:
+        return _run_by_magic(rest)
     if name in ("sx", "system", "sc"):
         return shell.read(rest, read)
     if name in _HARMLESS_MAGICS:
         return Actions()
     return Actions(unclear=(f"uses %{name}, which is not looked into",))
+
+
+def _run_by_magic(text: str) -> Actions:
+    options = _MAGIC_OPTIONS.match(text)
+    code = text[options.end() :] if options else text
+    return read(code) if code.strip() else Actions()
 
 
 class _Reader(ast.NodeVisitor):
@@ -195,15 +213,34 @@ class _Reader(ast.NodeVisitor):
         """Something that starts programs, handed about instead of called: who knows with what."""
         if id(node) in self._called or not isinstance(node.ctx, ast.Load):
             return
-        name = self._constants.resolve(node)
-        if name in _BY_SHELL | _BY_WORDS or _IN_ITS_PLACE.fullmatch(name):
-            if not self._constants.is_alias(node):
-                self._unclear.append(f"hands {name} on")
-        elif name in _EVALUATES and not self._constants.is_alias(node):
+        name = self._meant(self._constants.resolve(node))
+        known = name in _STARTS | DELETES | _EVALUATES or _IN_ITS_PLACE.fullmatch(name)
+        if known and not self._constants.is_alias(node):
             self._unclear.append(f"hands {name} on")
+            if name in DELETES:
+                self._traits.add("deletes without looking")
+
+    def _meant(self, name: str) -> str:
+        """The known function that a name comes to: `os.system` for `A.os.system`, whatever A is."""
+        head, _, last = name.rpartition(".")
+        if not head or name in _STARTS or name in DELETES:
+            return name
+        if head in ("builtins", "__builtins__"):
+            return last
+        of = head.rpartition(".")[2]
+        of = "os" if of in ("posix", "nt") else of
+        for full in (f"{of}.{last}", f"{self._constants.of_name(of)}.{last}"):
+            if full in _STARTS or full in DELETES or _IN_ITS_PLACE.fullmatch(full):
+                return full
+        if not self._constants.is_module(head):
+            own = self._constants.of_name(last)
+            if own in _STARTS or own in DELETES:
+                return own
+            return _BY_LAST.get(last, name)
+        return name
 
     def visit_Call(self, node: ast.Call) -> None:
-        name = self._constants.resolve(node.func)
+        name = self._meant(self._constants.resolve(node.func))
         self._called.add(id(node.func))
         if name in _BY_SHELL or (name in _BY_WORDS and self._is_shell(node)):
             self._shell(node)
@@ -302,6 +339,8 @@ class _Reader(ast.NodeVisitor):
             self._commands.append(Command(("rm", *recursive, *targets)))
         for path, how in touched(node, name, self._constants):
             self._touch(path, how)
+            if how == "delete" and self._constants.is_repeated(node):
+                self._traits.add("deletes without looking")
 
     def _touch(self, path: str, how: How) -> None:
         self._paths.append(Touched(normal(path), how))

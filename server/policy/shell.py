@@ -5,6 +5,7 @@ it cannot make sense of is reported as unclear, never passed over.
 """
 
 import codecs
+import re
 from collections.abc import Sequence
 from functools import cache
 
@@ -27,6 +28,10 @@ MOST_SIGNS = 1_500
 square of them, to a fifth of a second here, and nobody else gets a turn meanwhile."""
 
 _SIGNS = frozenset("(){}|&`<[;")
+
+_PATTERN = re.compile(r"(?<!\\)[*?\[{]")
+_COUNTED = re.compile(r"'[^']*(?:\$\(|`)")
+"""Substitutions in single quotes, which the index of a list is worked out with all the same."""
 
 _UNREADABLE: frozenset[Trait] = frozenset(("cannot be read",))
 
@@ -62,6 +67,12 @@ class _Reader:
     def __init__(self, python: Reader | None, depth: int) -> None:
         self._found = Programs(python, lambda code: read(code, python, depth + 1))
         self._variables: dict[str, str] = {}
+        self._alone = {
+            "file_redirect": self._redirect,
+            "variable_assignment": self._assign,
+            "function_definition": self._function,
+        }
+        """What is read without what comes before it."""
 
     def read(self, code: str) -> Actions:
         tree = Parser(_language()).parse(code.encode())
@@ -85,19 +96,17 @@ class _Reader:
                 self._pipeline(node, before)
             case "redirected_statement":
                 self._redirected(node, before)
-            case "file_redirect":
-                self._redirect(node)
             case "heredoc_body":
                 self._found.documents.append(_text(node))
                 self._all(node, ())
-            case "variable_assignment":
-                self._assign(node)
-            case "function_definition":
-                self._function(node)
+            case "file_redirect" | "variable_assignment" | "function_definition":
+                self._alone[node.type](node)
+            case "test_command" | "unset_command" | "declaration_command":
+                if _COUNTED.search(_text(node)):
+                    self._found.unclear.append("works out what is between quotes")
+                self._all(node, before)
             case "comment":
                 pass
-            case "ERROR":
-                self._all(node, before)
             case _:
                 self._all(node, before)
 
@@ -116,7 +125,7 @@ class _Reader:
         body = node.child_by_field_name("body")
         given = list(before)
         redirects = [child for child in node.named_children if child != body]
-        if any(child.type.startswith("here") for child in redirects):
+        if any(child.type.startswith("here") or _reads(child) for child in redirects):
             given.append("<<")
         seen = len(self._found.commands)
         if body is not None:
@@ -173,16 +182,24 @@ class _Reader:
                     self._assign(child)
                 case "file_redirect":
                     self._redirect(child)
+                    here += ["<<"] if _reads(child) else []
                 case "herestring_redirect" | "heredoc_redirect":
                     here.append("<<")
                     self._found.documents += [self._word(each) for each in child.named_children]
                 case "command_name":
-                    words.append(self._word(child.named_children[0]) if child.child_count else "")
+                    words.append(self._name(child.named_children[0]) if child.child_count else "")
                 case _:
                     words.append(self._word(child))
         within = [command.name for command in self._found.commands[seen:]]
         if words:
             self._found.take(tuple(words), here, within)
+
+    def _name(self, node: Node) -> str:
+        """A command's name. What a pattern comes to is only known when the code runs."""
+        pieces = node.named_children if node.type == "concatenation" else [node]
+        if any(piece.type == "word" and _PATTERN.search(_text(piece)) for piece in pieces):
+            return _PATTERN.sub(UNKNOWN, self._word(node))
+        return self._word(node)
 
     def _word(self, node: Node) -> str:
         match node.type:
@@ -220,6 +237,11 @@ class _Reader:
             if child.type not in ("variable_name", "special_variable_name"):
                 self._word(child)
         return UNKNOWN
+
+
+def _reads(node: Node) -> bool:
+    """Whether it lets a command read a file as its input."""
+    return node.type == "file_redirect" and any("<" in child.type for child in node.children)
 
 
 def _text(node: Node) -> str:

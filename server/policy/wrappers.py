@@ -1,5 +1,6 @@
 """Programs that start other programs: where the other one begins in their words."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ class Wrapper:
     """Whether `NAME=VALUE` may come before."""
     plain: bool = True
     """It adds nothing that a rule would care for."""
+    known: bool = True
+    """Whether these are all its options."""
 
 
 WRAPPERS: Mapping[str, Wrapper] = {
@@ -26,7 +29,7 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "command": Wrapper(),
     "coproc": Wrapper(),
     "doas": Wrapper("uC", plain=False),
-    "env": Wrapper("uC", settings=True),
+    "env": Wrapper("uCS", settings=True),
     "exec": Wrapper("a"),
     "flock": Wrapper("wE", skipped=1),
     "ionice": Wrapper("cnpPu"),
@@ -45,22 +48,76 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "unshare": Wrapper("SGR", plain=False),
     "watch": Wrapper("n"),
     "xargs": Wrapper("IEadLnPs", plain=False),
+    # What options these take is not known here in full: none of them is plain.
+    **dict.fromkeys(
+        (
+            "aa-exec",
+            "bwrap",
+            "caffeinate",
+            "capsh",
+            "catchsegv",
+            "cgexec",
+            "choom",
+            "chpst",
+            "dbus-run-session",
+            "dumb-init",
+            "eatmydata",
+            "entr",
+            "envdir",
+            "faketime",
+            "fakeroot",
+            "firejail",
+            "gdbserver",
+            "gosu",
+            "i386",
+            "linux32",
+            "linux64",
+            "ltrace",
+            "numactl",
+            "parallel",
+            "perf",
+            "prlimit",
+            "proot",
+            "proxychains",
+            "proxychains4",
+            "rlwrap",
+            "runcon",
+            "runuser",
+            "s6-setuidgid",
+            "setarch",
+            "setpriv",
+            "setuidgid",
+            "softlimit",
+            "ssh-agent",
+            "sshpass",
+            "su-exec",
+            "systemd-inhibit",
+            "tini",
+            "torsocks",
+            "toybox",
+            "uclampset",
+            "unbuffer",
+            "valgrind",
+            "x86_64",
+            "xvfb-run",
+        ),
+        Wrapper(plain=False, known=False),
+    ),
 }
 
-TELLING = frozenset(
-    (
-        "BASH_ENV", "ENV", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "IFS", "PAGER",
-        "PATH", "PERL5OPT", "PROMPT_COMMAND", "PS4", "PYTHONPATH", "PYTHONSTARTUP", "SHELLOPTS",
-        "EDITOR", "NODE_OPTIONS", "RUBYOPT",
-    )
-)  # fmt: skip
-"""Variables that make a program do something else than its words say; those of the dynamic linker
-(LD_…, DYLD_…) too."""
+TELLING = re.compile(
+    r"BASH_.*|CDPATH|CLASSPATH|DYLD_.*|ENV|FPATH|FCEDIT|GIT_.*|GLOBIGNORE|HIST.*|HOME|IFS|INPUTRC"
+    r"|JAVA_.*|LD_.*|LESS.*|LIBPATH|MAKE.*|MAN.*|MORE|NODE_.*|PERL.*|PROMPT_COMMAND|PS[0-4]|PYTHON.*"
+    r"|RUBY.*|SSH_.*|SUDO_.*|TAR_.*|TERMINFO.*|UNZIP.*|VISUAL|XDG_.*|ZIP.*|BROWSER|DOCKER_.*|npm_.*"
+    r"|(?:.*_)?(?:ASKPASS|CONFIG|COMMAND|EDITOR|FLAGS|OPTIONS|OPTS?|PAGER|PATH|PRELOAD|RC|RSH|SHELL|ZDOTDIR)"
+)
+"""Variables that make a program do something else than its words say, by their names: those of the
+linker and of interpreters, those that name a program, its options or where it looks for them."""
 
 
 def changes_meaning(variable: str) -> bool:
     """Whether setting it makes words mean something else."""
-    return variable in TELLING or variable.startswith(("LD_", "DYLD_", "GIT_CONFIG"))
+    return TELLING.fullmatch(variable) is not None
 
 
 def inner(words: tuple[str, ...], wrapper: Wrapper) -> tuple[tuple[str, ...], tuple[str, ...]]:

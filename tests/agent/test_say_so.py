@@ -110,7 +110,9 @@ async def test_what_is_dangerous_is_asked_about_with_a_warning_even_unasked(hous
     agent = await house.agent(runs(code), DONE, calls_tools="no", mode="workspace")
     await house.ask(agent, "tidy up", "no")
     (asked,) = house.told(ApprovalAsked)
-    assert asked.warnings == ("It deletes folders with all that is in them.",)
+    assert asked.warnings == (
+        "It deletes folders with all that is in them, or one file after the other.",
+    )
     (opened,) = await house.records(ApprovalOpened)
     assert opened.warnings == asked.warnings
 
