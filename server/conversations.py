@@ -7,6 +7,7 @@ takes part in is closed after a while, and opened from the log when somebody com
 import asyncio
 import logging
 import re
+import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
@@ -43,6 +44,9 @@ LOOK_EVERY_S: Final = 60.0
 OPEN_AT_MOST: Final = 16
 """Open ones that nobody takes part in count too; beyond that the longest unused are closed. Each
 may hold interpreters of some 60 MB."""
+
+ID_BYTES: Final = 4
+"""Of chance in the id of a guest's conversation."""
 
 LONGEST_NAME: Final = 80
 """Characters: a line of a list."""
@@ -125,6 +129,8 @@ class Conversations:
         name = plain_name(name, LONGEST_NAME)
         taken = {one.id for one in await self._log.conversations()}
         stem = slug(name) or datetime.now().astimezone().strftime("%Y-%m-%d")
+        if person:  # Whether another person's is called so, a counted name would tell.
+            stem = f"{stem}-{secrets.token_hex(ID_BYTES)}"
         number, unique = 2, stem
         while unique in taken:
             unique, number = f"{stem}-{number}", number + 1

@@ -23,11 +23,12 @@ from sayso.server.gateway.plain import (
     refused,
 )
 from sayso.server.gateway.strangers import recognised
-from sayso.server.trust.who import Who
+from sayso.server.trust.who import OWNER, Who
 
 SOCKET_PATH = "/ws"
 FILES = "/files/"
-FOR_MONITORS = ("/health", "/metrics")
+HEALTH = "/health"
+FOR_MONITORS = (HEALTH, "/metrics")
 TO_LOOK_AT = ("/conversations", "/choices")
 """A person's own things, for a screen that lets them choose."""
 
@@ -88,13 +89,15 @@ class Door:
 
     def _of_the_house(self, path: str) -> Response:
         """How it goes: on this machine that is no secret."""
-        if path == "/health":
+        if path == HEALTH:
             return answered_json(self._host.health())
         return answered(METRICS, self._host.metrics())
 
     async def _of_this_person(self, path: str, who: Who) -> Response:
         """What those may see who belong here, each their own."""
         if path in FOR_MONITORS:
+            if path != HEALTH and who.person != OWNER:
+                return refused(HTTPStatus.FORBIDDEN, "What the house uses is its owner's to see.")
             return self._of_the_house(path)
         if path.startswith(TO_LOOK_AT):
             seen = await self._host.look(unquote(path), who.person)

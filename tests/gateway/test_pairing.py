@@ -385,3 +385,4 @@ async def test_what_was_made_for_one_person_another_persons_device_is_not_given(
         _, anns = house.devices.add("phone", "ann", ("talk",))
         assert await house.far_get("/files/abc", host, owners) == 200
         assert await house.far_get("/files/abc", host, anns) == 404
+        assert await house.far_get("/metrics", host, anns) == 403

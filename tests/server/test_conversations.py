@@ -111,6 +111,16 @@ async def test_a_person_sees_their_own_conversations_and_nobody_elses(tmp_path: 
         assert not (await bob.command("resume", "Diary")).ok
 
 
+async def test_a_name_that_another_person_gave_is_no_more_taken_than_any_other(
+    tmp_path: Path,
+) -> None:
+    async with household(tmp_path) as house:
+        await house.conversations.begin("Divorce")
+        one, other = [await house.conversations.begin(name, "ann") for name in ("Divorce", "Tea")]
+        assert len(one.id) - len("divorce") == len(other.id) - len("tea")
+        assert not one.id.endswith("-2")
+
+
 async def test_no_word_of_one_person_reaches_another(tmp_path: Path) -> None:
     async with household(tmp_path) as house:
         people = {name: await house.device(name, person=name) for name in ("ann", "bob")}
@@ -136,7 +146,7 @@ async def test_who_looks_for_a_conversation_begins_none(tmp_path: Path) -> None:
             ann = await house.device("radio", person="ann")
             await ann.command("new", name)
             await ann.ask("hello")
-        assert (await house.conversations.find("", "ann")).id == "taxes"
+        assert (await house.conversations.find("", "ann")).name == "taxes"
 
 
 async def test_what_was_made_for_one_person_nobody_else_can_fetch(tmp_path: Path) -> None:
