@@ -109,7 +109,7 @@ class _Look:
         seen = self._seen
         self._repositories = Repositories(folders, seen.repositories, seen.pointers)
         self._startup = startup_files(folders) | other_systems(seen)
-        self._judgement = Judgement(folders, self._repositories)
+        self._judgement = Judgement(folders, self._repositories, self._startup)
 
     @property
     def note(self) -> str:

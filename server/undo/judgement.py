@@ -4,7 +4,7 @@ import contextlib
 import errno
 import stat
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, Literal
 
@@ -54,7 +54,11 @@ _WORDS: Final[Mapping[Closed, tuple[str, str]]] = {
 class Judgement:
     """Of one look."""
 
-    def __init__(self, folders: WritableFolders, repositories: Repositories) -> None:
+    def __init__(
+        self, folders: WritableFolders, repositories: Repositories, startup: Collection[Place]
+    ) -> None:
+        """`startup`: startup files, which git must not write for code either."""
+        self._startup = startup
         self._folders = folders
         self._repositories = repositories
         self._closed: Counter[Closed] = Counter()
@@ -123,10 +127,16 @@ class Judgement:
         def worktree(path: str) -> bool:
             start = self._folders.shown(git)
             place, sure = leads_to(self._folders, start, path.encode(errors="surrogateescape"))
-            return place is not None and sure
+            return place is not None and sure and not self._holds_startup_files(place)
 
         if put_right(self._folders, place, worktree):
             self._closed["settings"] += 1
+
+    def _holds_startup_files(self, place: Place) -> bool:
+        return any(
+            place == each or place in each.above or each in place.above or each.parent == place
+            for each in self._startup
+        )
 
     def steps(self, place: Place) -> None:
         """Of a rebase that code began."""

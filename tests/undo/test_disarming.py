@@ -265,6 +265,24 @@ async def test_git_writes_in_no_folder_that_code_names(folder: Path, tmp_path: P
     assert not list(victim.iterdir())
 
 
+async def test_git_writes_no_startup_file_for_code(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sayso.server.runtimes.sandbox.snares.homes", lambda: frozenset({folder}))
+    (folder / ".bashrc").write_text("mine")
+
+    def work() -> None:
+        new = made(folder / "new")
+        (new / ".bashrc").write_text("evil")
+        git("add", "--all", folder=new)
+        git("commit", "-q", "-m", "first", folder=new)
+        git("config", "core.worktree", "../..", folder=new)
+
+    assert await Runs(folder).of(work)
+    git("checkout", "-q", "-f", "HEAD", folder=folder / "new")
+    assert (folder / ".bashrc").read_text() == "mine"
+
+
 async def test_what_is_only_data_is_left_alone(folder: Path) -> None:
     def work() -> None:
         for name in ("one", "two"):
