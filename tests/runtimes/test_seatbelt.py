@@ -18,7 +18,7 @@ def rules(workspace: str = "/Users/alice/work") -> list[str]:
 
 def test_what_is_not_allowed_is_denied() -> None:
     assert rules()[:2] == ["(version 1)", "(deny default)"]
-    assert all(rule.startswith("(allow ") for rule in rules()[2:])
+    assert all(rule.startswith("(allow ") for rule in rules()[2:-1])
 
 
 def test_the_workspace_can_be_written_and_the_rest_of_a_home_not_even_listed() -> None:
@@ -34,6 +34,10 @@ def test_the_only_network_are_the_kernels_own_sockets() -> None:
     assert [rule for rule in rules() if "network" in rule] == [
         f'(allow network-bind network-inbound (subpath "{PRIVATE}"))'
     ]
+
+
+def test_no_file_is_made_set_user_id_whatever_else_is_allowed() -> None:
+    assert rules()[-1] == "(deny file-write-setugid)"  # the last one that matches counts
 
 
 def test_a_name_cannot_add_a_rule() -> None:
