@@ -27,6 +27,7 @@ ROOT = Path(__file__).parents[2]
 SAME = (
     "runtimes/test_escapes.py",
     "runtimes/test_reach.py",
+    "runtimes/test_swapped.py::test_what_took_the_place_of_a_grant_is_not_mounted",
     "runtimes/test_selftest.py::test_the_machines_own_sandbox_is_found",
     "runtimes/test_selftest.py::test_a_sandbox_that_holds_is_found_quickly",
     "runtimes/test_python.py::test_a_plot_arrives_as_a_picture",
@@ -79,8 +80,11 @@ class Closed:
 
     def admit(self, **steps: object) -> subprocess.CompletedProcess[str]:
         stage = Steps("stage", ["/bin/true"], user=KERNEL_USER, **steps)  # type: ignore[arg-type]
+        return self.launch(stage)
+
+    def launch(self, steps: Steps) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [str(base_python()), "-I", "-S", launcher.__file__, json.dumps(asdict(stage))],
+            [str(base_python()), "-I", "-S", launcher.__file__, json.dumps(asdict(steps))],
             preexec_fn=may_not_mount,
             capture_output=True,
             text=True,
@@ -141,6 +145,23 @@ def test_a_grant_opens_what_is_in_it_and_what_comes(closed: Closed, writable: bo
     assert can(f"touch {closed.granted}/below/made") == writable
     assert not can(f"cat {closed.granted}/below/notes", user=KERNEL_USER + 1)
     assert not can(f"cat {closed.home}/other/secret")
+
+
+def test_where_programs_of_sayso_can_not_be_held_nothing_starts(closed: Closed) -> None:
+    """Nor is the folder around them opened to the code's user, who could change them then."""
+    program = (closed.granted / "below").stat()
+    steps = Steps(
+        role="guard",
+        argv=["/bin/true"],
+        user=KERNEL_USER,
+        reached=[str(closed.granted)],
+        opened={str(closed.granted): True},
+        own=[(str(closed.granted / "below"), program.st_dev, program.st_ino, True)],
+    )
+    done = closed.launch(steps)
+    assert done.returncode
+    assert "cannot be kept closed here" in done.stderr
+    assert not can(f"echo evil >> {closed.granted}/below/notes")
 
 
 @pytest.mark.parametrize("handed", ["handed", "opened"])

@@ -49,10 +49,14 @@ class Needs(Protocol):
     handed: list[str]
     reached: list[str]
     opened: dict[str, bool]
+    own: list[tuple[str, int, int, bool]]
 
 
 def admit(needs: Needs) -> None:
-    """Let the user reach what it needs."""
+    """Let the user reach what it needs, unless Sayso's own programs in it cannot be held."""
+    if needs.own and not may_mount():
+        why = "Sayso's own programs cannot be kept closed here; take back the grant around them"
+        raise OSError(0, why, needs.own[-1][0])
     shown = [Path(folder) for folder in needs.views]
     try:
         show_as_own(needs.views, needs.user)
@@ -71,6 +75,18 @@ def admit(needs: Needs) -> None:
     for place in needs.handed:
         if not is_shown(place):
             give(place, needs.user)
+
+
+def may_mount() -> bool:
+    """Whether this process can get a view of its own, in which places are held."""
+    child = os.fork()
+    if not child:
+        try:
+            _call("unshare", 0x20000)  # CLONE_NEWNS
+        except OSError:
+            os._exit(1)
+        os._exit(0)
+    return not os.waitpid(child, 0)[1]
 
 
 def show_as_own(folders: list[str], user: int) -> None:
