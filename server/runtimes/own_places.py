@@ -13,6 +13,7 @@ import shutil
 import site
 import sys
 import sysconfig
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,9 @@ _SYSTEM: Final = tuple(
 
 _SHARED_PREFIXES: Final = tuple(map(Path, ("/", "/usr", "/usr/local")))
 """Where a Python may be installed together with much that is not Python."""
+
+PRIVATE: Final = "sayso-code-"
+"""How the names of interpreters' private folders begin."""
 
 Mount = tuple[str, Path, Path]
 """A file system, which folder of that is shown, and where."""
@@ -57,7 +61,20 @@ def why_never(place: Path, access: Literal["read", "write"]) -> str:
                 f"{place} is never granted, because Sayso keeps its own secrets and programs"
                 " there; name a folder beside it."
             )
+    if holds_interpreters(place):
+        return (
+            f"{place} is never granted, because Sayso's interpreters have their sockets and keys"
+            " there; name a folder in it."
+        )
     return why_unwritable(place) if access == "write" else ""
+
+
+def holds_interpreters(place: Path) -> bool:
+    """Whether interpreters' private folders lie there, or it lies in one: who comes to them can run
+    code in another conversation."""
+    scratch = Path(tempfile.gettempdir()).resolve()
+    names = place.relative_to(scratch).parts if place.is_relative_to(scratch) else ()
+    return is_within(scratch, place) or bool(names and names[0].startswith(PRIVATE))
 
 
 def why_unwritable(place: Path) -> str:

@@ -16,12 +16,11 @@ from pathlib import Path
 
 from sayso.server.runtimes import processes
 from sayso.server.runtimes.network.door import ENVIRONMENT, Door, door_for
+from sayso.server.runtimes.own_places import PRIVATE
 from sayso.server.runtimes.sandbox.sandbox import NO_DOOR, Confined, Confines, Sandbox
 from sayso.server.runtimes.steadily import to_the_end
 
 log = logging.getLogger(__name__)
-
-_PREFIX = "sayso-code-"
 
 _LAST_WORDS_BYTES = 4_096
 """As much of a process's own complaints as a log line should hold; it is read on, so that it never
@@ -55,7 +54,7 @@ class PrivateFolder:
             pass  # Another server, which sweeps as it starts, was faster than our lock.
 
     def _is_made(self) -> bool:
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()  # made with mode 0700
+        self.path = Path(tempfile.mkdtemp(prefix=PRIVATE)).resolve()  # made with mode 0700
         try:
             self._handle = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -73,7 +72,7 @@ class PrivateFolder:
 
 def sweep() -> None:
     """Remove the private folders of servers that were killed."""
-    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for path in Path(tempfile.gettempdir()).glob(f"{PRIVATE}*"):
         with contextlib.suppress(OSError):
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC)
             try:

@@ -17,7 +17,7 @@ from sayso.server.runtimes.lasting import DISK_RESERVE_BYTES, LastingRuntime
 from sayso.server.runtimes.network.addresses import Whereabouts
 from sayso.server.runtimes.network.passages import Passage
 from sayso.server.runtimes.network.proxy import Permission, Proxy
-from sayso.server.runtimes.own_places import is_within
+from sayso.server.runtimes.own_places import holds_interpreters, is_within
 from sayso.server.runtimes.reach import Folder, Reach
 from sayso.server.runtimes.runtime import Ending, Output, Runtime
 from sayso.server.runtimes.sandbox.sandbox import Confines
@@ -286,7 +286,8 @@ def _made(workspace: Path, known: Identity | None) -> tuple[Identity, str]:
             f" choose it anew with `/folder {workspace}`, or another one."
         )
     home = Home.find()
-    if any(is_within(own, real) for own in (home.config, home.state)):
+    secrets = any(is_within(own, real) for own in (home.config, home.state))
+    if secrets or holds_interpreters(real):
         return NOWHERE, (
             f"Code cannot run in {workspace}, because Sayso's own secrets lie in there;"
             " choose another folder as workspace."

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +13,14 @@ import pytest
 from sayso.protocol.home import Home
 from sayso.server.runtimes import own_places
 from sayso.server.runtimes.base import base_prefix
+from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.own_places import Held, held_in, is_within
+from sayso.server.runtimes.process import PrivateFolder
 from sayso.server.runtimes.reach import GrantError, Reach, folder
 from sayso.server.runtimes.sandbox import sandbox
+from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.workshop import Workshop
-from tests.runtimes.rooms import told
+from tests.runtimes.rooms import told, workshop_in
 
 CLONE = Path(__file__).resolve().parents[2]
 
@@ -100,6 +104,26 @@ def test_what_sayso_runs_is_granted_for_reading_alone(place: Path) -> None:
     home = Home.find()
     if not is_within(home.state, place):
         assert folder(place, "read").path == place.resolve()
+
+
+def test_what_interpreters_share_with_the_server_is_not_granted() -> None:
+    """Their private folders hold the keys and sockets by which code is run in them."""
+    scratch = Path(tempfile.gettempdir())
+    private = PrivateFolder()
+    try:
+        for place in (scratch, private.path):
+            for access in ("read", "write"):
+                with pytest.raises(GrantError, match=r"interpreters|secrets"):
+                    folder(place, access)
+    finally:
+        private.remove()
+
+
+async def test_a_workspace_around_them_is_none(
+    any_sandbox: Sandbox, environment: KernelEnvironment
+) -> None:
+    workshop = workshop_in(Path(tempfile.gettempdir()), environment, any_sandbox)
+    assert "secrets" in workshop.refusal
 
 
 def test_what_python_and_the_shell_look_through_is_among_it(
