@@ -275,7 +275,8 @@ def _made(workspace: Path, known: Identity | None) -> tuple[Identity, str]:
         workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
         # A person may have written links into a path that they chose; Sayso's own has none at its
         # end, unless code put it there.
-        real = workspace.resolve() if known else workspace.parent.resolve() / workspace.name
+        own = not known and ".." not in workspace.parts
+        real = workspace.parent.resolve() / workspace.name if own else workspace.resolve()
         _, identity = look_at(real)
     except OSError as error:
         why = f"which is no folder to be had: {error.strerror}"
