@@ -177,7 +177,12 @@ class DrivenInterpreter:
 
     @property
     def alive(self) -> bool:
-        return not self._process.ended.done()
+        return self._process.alive
+
+    @property
+    def ended_for(self) -> str:
+        """Why it was ended by the watch, if it was: what begins a sentence."""
+        return self._process.ended_for
 
     @property
     def leaves(self) -> bool:

@@ -36,6 +36,11 @@ class Interpreter(Protocol):
     def alive(self) -> bool: ...
 
     @property
+    def ended_for(self) -> str:
+        """Why it was ended by the watch, if it was: what begins a sentence."""
+        ...
+
+    @property
     def leaves(self) -> bool:
         """Whether the code of the last run told it to end."""
         ...

@@ -1,14 +1,14 @@
 """The seam for a language: a name, and a runtime for it wherever a conversation's code runs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
 from sayso.server.runtimes.environment import KernelEnvironment
-from sayso.server.runtimes.lasting import DISK_RESERVE_BYTES
 from sayso.server.runtimes.runtime import Runtime
 from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH, Confines, Sandbox
+from sayso.server.runtimes.watch import ResourceWatch
 
 OWN_PACKAGES = ".packages"
 """In a workspace: what code installs there is that conversation's alone, and the kernels' own
@@ -34,8 +34,8 @@ class Place:
     """The kernels' own Python, with its packages."""
     confines: Confines
     """What code may touch, whatever the language: the workspace, and what was granted."""
-    disk_reserve: int = DISK_RESERVE_BYTES
-    """Bytes that a run must leave free on the workspace's disk."""
+    watch: ResourceWatch = field(default_factory=ResourceWatch)
+    """Over all of the conversation's code."""
 
     @property
     def workspace(self) -> Path:

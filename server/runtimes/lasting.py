@@ -2,28 +2,22 @@
 
 import asyncio
 import logging
-import os
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
-from pathlib import Path
 
 from sayso.server.runtimes.interpreting import CannotStartError, Interpreter, Run
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.runtimes.steadily import to_the_end
+from sayso.server.runtimes.watch import ResourceWatch
 
 INTERRUPT_S = 2.0
 """How long a run may take to stop when asked. With the end of its processes that makes 2.5 s at
 most."""
 
 
-DISK_RESERVE_BYTES = 1024**3
-"""What a run must leave free on the workspace's disk. One file is bounded by the sandbox, but not
-how many there are; a fast disk takes this much between two looks."""
-
-_LOOK_AT_DISK_S = 0.5
-
 _LOST = "Before it, the interpreter had ended and was replaced: earlier variables are lost."
+_ENDED = "before this run, so its interpreter was replaced: earlier variables are lost."
 
 log = logging.getLogger(__name__)
 
@@ -35,23 +29,21 @@ class LastingRuntime:
         self,
         language: str,
         start: Callable[[], Awaitable[Interpreter]],
-        folder: Path,
-        *,
-        disk_reserve: int = DISK_RESERVE_BYTES,
+        watch: ResourceWatch,
     ) -> None:
         """Make a runtime; nothing starts yet.
 
-        `start` returns a new interpreter that is ready, or raises CannotStartError. `folder` is on
-        the disk that code may fill.
+        `start` returns a new interpreter that is ready, or raises CannotStartError. `watch` stops
+        what takes too much.
         """
         self._language = language
         self._start = start
-        self._folder = folder
-        self._disk_reserve = disk_reserve
+        self._watch = watch
         self._starting: asyncio.Task[Interpreter] | None = None
         self._running = False
         self._closed = False
-        self._lost = False
+        self._lost = ""
+        """What to tell of variables that were lost between two runs."""
         self._used = False
         self._replacing = False
         self.restarts = 0
@@ -83,7 +75,8 @@ class LastingRuntime:
     def prepare(self) -> None:
         """Start an interpreter in the background, so that the first run need not wait for it."""
         if (last := self._interpreter()) and not last.alive:
-            self._lost = last.died_unnoticed
+            if last.died_unnoticed:
+                self._lost = f"{last.ended_for} {_ENDED}" if last.ended_for else _LOST
             self._replacing = not last.leaves
             self.restarts += not last.leaves
             self._starting = None
@@ -103,11 +96,10 @@ class LastingRuntime:
         self._stop_asked.clear()
         loop = asyncio.get_running_loop()
         begun = loop.time()
-        watching: asyncio.Task[None] | None = None
+        self._watch.began(self._stop)
         try:
             run = await self._begin(code)
             if run:
-                watching = asyncio.create_task(self._watch_disk())
                 async with aclosing(run.pieces()) as pieces:
                     async for piece in pieces:
                         yield piece
@@ -119,12 +111,11 @@ class LastingRuntime:
         except CannotStartError as error:
             ending = Ending("error", loop.time() - begun, str(error))
         finally:
-            if watching:
-                watching.cancel()
+            self._watch.ended(self._stop)
             await self._settle()
         if self._lost:
-            ending = replace(ending, detail=f"{ending.detail} {_LOST}".strip())
-            self._lost = False
+            ending = replace(ending, detail=f"{ending.detail} {self._lost}".strip())
+            self._lost = ""
         yield ending  # when all is settled: whoever has read it may run the next at once
 
     async def interrupt(self) -> None:
@@ -186,16 +177,6 @@ class LastingRuntime:
             return None
         return started.result()
 
-    async def _watch_disk(self) -> None:
-        """Stop what runs before it fills the disk that the workspace is on."""
-        if await asyncio.to_thread(_free_bytes, self._folder) < self._disk_reserve:
-            return  # then it is not this run that fills it, and a person may want to tidy up
-        free = self._disk_reserve
-        while free >= self._disk_reserve:
-            await asyncio.sleep(_LOOK_AT_DISK_S)
-            free = await asyncio.to_thread(_free_bytes, self._folder)
-        await self._stop("It was stopped because the disk is nearly full; its variables are kept.")
-
     async def _stop(self, why: str = "It was stopped; its variables are kept.") -> None:
         """Stop what runs; whoever asks while that is under way waits for its end."""
         if self._stopping is None or self._stopping.done():
@@ -209,11 +190,6 @@ class LastingRuntime:
                 "It did not stop when asked, so its interpreter was ended; its variables are lost,"
                 " and the next run gets a new one."
             )
-
-
-def _free_bytes(folder: Path) -> int:
-    disk = os.statvfs(folder)
-    return disk.f_bavail * disk.f_frsize
 
 
 def _look_at(started: asyncio.Task[Interpreter]) -> None:

@@ -19,6 +19,7 @@ from sayso.server.runtimes.network.door import ENVIRONMENT, Door, door_for
 from sayso.server.runtimes.own_places import PRIVATE
 from sayso.server.runtimes.sandbox.sandbox import NO_DOOR, Confined, Confines, Sandbox
 from sayso.server.runtimes.steadily import to_the_end
+from sayso.server.runtimes.watch import ResourceWatch
 
 log = logging.getLogger(__name__)
 
@@ -114,6 +115,7 @@ class ConfinedProcess:
         word: "_Word",
         private: PrivateFolder,
         door: Door | None,
+        watch: ResourceWatch | None = None,
     ) -> None:
         self._process = process
         self._word = word
@@ -121,6 +123,9 @@ class ConfinedProcess:
         self._door = door
         self._last_words = b""
         self._closing: asyncio.Task[None] | None = None
+        self._watch = watch
+        self.ended_for = ""
+        """Why it was ended, if not because nobody needs it any more: what begins a sentence."""
         self.ready = 0
         """When its interpreter was ready for the first run, in ticks (processes.py)."""
         self._listening = asyncio.create_task(self._listen())
@@ -203,7 +208,11 @@ class ConfinedProcess:
                 door.passed_on()
             for descriptor in confined.descriptors:
                 os.close(descriptor)
-        return cls(process, word, private, door)
+        made = cls(process, word, private, door, confines.watch)
+        if confines.watch:
+            folders = (private.path, *confines.writable)
+            confines.watch.add(made, confined.memory, folders)
+        return made
 
     @property
     def folder(self) -> Path:
@@ -213,6 +222,11 @@ class ConfinedProcess:
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be worked with: what is being ended cannot any more."""
+        return self._closing is None and not self.ended.done()
 
     @property
     def last_words(self) -> str:
@@ -225,6 +239,11 @@ class ConfinedProcess:
         left = partial(processes.begun_since, self.pid, self.ready, moment, interpreter)
         return await asyncio.to_thread(processes.end, left, within)
 
+    async def end_for(self, why: str) -> None:
+        """End it with everything in its sandbox; `why` begins a sentence."""
+        self.ended_for = why
+        await self.close()
+
     async def close(self) -> None:
         """End the process and everything that it started."""
         if self._closing is None:
@@ -236,6 +255,8 @@ class ConfinedProcess:
             await self._end()
         finally:
             self._listening.cancel()
+            if self._watch:
+                self._watch.remove(self)
             if self._door:
                 self._door.close()
             await asyncio.to_thread(self._private.remove)
@@ -264,6 +285,11 @@ def how_it_died(process: ConfinedProcess) -> str:
     """A sentence about an interpreter whose process is gone."""
     code = process.ended.result()
     log.info("an interpreter ended with %s: %s", code, process.last_words)
+    if process.ended_for:
+        return (
+            f"{process.ended_for}, so its interpreter was ended; its variables are lost, and the"
+            " next run gets a new one."
+        )
     how = _WAYS_TO_DIE.get(code - _BY_SIGNAL, "ended")
     return (
         f"The interpreter {how} in the middle of the run, and its variables are lost;"

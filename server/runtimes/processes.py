@@ -15,8 +15,8 @@ from typing import Final
 _AGAIN_S: Final = 0.005
 """Between two looks at what was killed: the dying need a moment."""
 
-_STARTED_AT: Final = 19
-"""Where /proc/PID/stat tells when a process started, counted from its state."""
+_PARENT, _TICKS, _STARTED, _RESIDENT = 1, slice(11, 15), 19, 21
+"""Where /proc/PID/stat tells these, counted from the state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,10 @@ class Process:
     parent: int
     started: int
     """Clock ticks since the machine started."""
+    ticks: int
+    """What it has computed so far, with what it has waited for the end of."""
+    resident: int
+    """Pages of memory, those included that it shares."""
 
 
 def now() -> int:
@@ -36,8 +40,8 @@ def now() -> int:
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
 
 
-def below(root: int) -> dict[int, Process]:
-    """Return all living processes below one.
+def below(*roots: int) -> list[dict[int, Process]]:
+    """Return all living processes below each of these.
 
     A dead one may have living ones below it: its threads go one by one, and its children stay with
     the last.
@@ -50,6 +54,12 @@ def below(root: int) -> dict[int, Process]:
             children.setdefault(process.parent, []).append(process)
             if state in "ZX":
                 dead.add(process.pid)
+    return [_living(root, children, dead) for root in roots]
+
+
+def _living(
+    root: int, children: Mapping[int, Iterable[Process]], dead: set[int]
+) -> dict[int, Process]:
     found: dict[int, Process] = {}
     waiting = [root]
     while waiting:
@@ -67,7 +77,7 @@ def begun_since(root: int, ready: int, since: int, interpreter: int = 0) -> set[
     start what it likes. `interpreter` is the number that the interpreter's process has for itself,
     if it may be younger than that.
     """
-    all_of_them = below(root)
+    (all_of_them,) = below(root)
     found = set()
     for process in all_of_them.values():
         if process.started >= since and not _is(process.pid, interpreter):
@@ -130,7 +140,14 @@ def _stat(pid: str) -> tuple[Process, str] | None:
     finally:
         os.close(handle)
     fields = told.rpartition(b")")[2].split()
-    return Process(int(pid), int(fields[1]), int(fields[_STARTED_AT])), fields[0].decode()
+    process = Process(
+        pid=int(pid),
+        parent=int(fields[_PARENT]),
+        started=int(fields[_STARTED]),
+        ticks=sum(map(int, fields[_TICKS])),
+        resident=int(fields[_RESIDENT]),
+    )
+    return process, fields[0].decode()
 
 
 def _above(process: Process, all_of_them: Mapping[int, Process]) -> Iterable[Process]:

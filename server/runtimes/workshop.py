@@ -13,7 +13,7 @@ from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.identity import NOWHERE, Identity, look_at
 from sayso.server.runtimes.language import Language, Place
 from sayso.server.runtimes.languages.shipped import shipped
-from sayso.server.runtimes.lasting import DISK_RESERVE_BYTES, LastingRuntime
+from sayso.server.runtimes.lasting import LastingRuntime
 from sayso.server.runtimes.network.addresses import Whereabouts
 from sayso.server.runtimes.network.passages import Passage
 from sayso.server.runtimes.network.proxy import Permission, Proxy
@@ -24,6 +24,7 @@ from sayso.server.runtimes.sandbox.sandbox import Confines
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
 from sayso.server.runtimes.sandbox.unconfined import Unconfined
 from sayso.server.runtimes.steadily import to_the_end
+from sayso.server.runtimes.watch import DISK_RESERVE_BYTES, FILES_MOST, ResourceWatch
 
 NO_GRANTS = Reach()
 
@@ -49,12 +50,13 @@ class Workshop:
         identity: Identity | None = None,
         languages: Sequence[Language] | None = None,
         disk_reserve: int = DISK_RESERVE_BYTES,
+        files_most: int = FILES_MOST,
     ) -> None:
         """Set up for a folder, which is made if it is missing; nothing starts yet. `identity`: what
         it was when the person chose it; where another is there now, no code runs.
 
-        Without `languages`, it has those that come with Sayso. A run is stopped before it leaves
-        less than `disk_reserve` bytes free.
+        Without `languages`, it has those that come with Sayso. Code is stopped before it leaves
+        less than `disk_reserve` bytes free, or makes more than `files_most` new files.
 
         Without an environment, or with a sandbox that does not hold, every run is refused with the
         reason.
@@ -68,7 +70,7 @@ class Workshop:
         self._refusal = _refusal(environment, report) or trouble
         self._languages = tuple(shipped() if languages is None else languages)
         self._names = _names(self._languages)
-        self._disk_reserve = disk_reserve
+        self._watch = ResourceWatch(disk_reserve, files_most)
         self._runtimes: dict[str, Runtime] = {}
         self._alone: set[Runtime] = set()
         if not self._refusal:
@@ -213,6 +215,7 @@ class Workshop:
         for runtime in (*self._runtimes.values(), *self._alone):
             await runtime.close()
         await self._proxy.close()
+        await self._watch.close()
 
     def _made_for(self, reach: Reach) -> dict[str, Runtime]:
         place = self._place(reach)
@@ -231,8 +234,9 @@ class Workshop:
             at_home=reach.at_home(Path.home().resolve()),
             proxy=self._proxy,
             known=self._known(reach),
+            watch=self._watch,
         )
-        return Place(sandbox, self._environment, confines, self._disk_reserve)
+        return Place(sandbox, self._environment, confines, self._watch)
 
     def _known(self, reach: Reach) -> Mapping[Path, Identity]:
         """What each place in reach is to be recognised by."""

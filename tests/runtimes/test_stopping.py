@@ -19,6 +19,8 @@ STOP_S = 5.0
 
 AT_ONCE = 2
 
+LONG = (pytest.mark.thorough, pytest.mark.timeout(1_200))
+
 STEP = "print('begun', flush=True)\nsum(range(10 ** 13))"
 
 # What goes on for ever, each in another way; {mark} tells whose the processes are.
@@ -113,7 +115,7 @@ async def workshops(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stops", [24, pytest.param(500, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("stops", [24, pytest.param(500, marks=LONG)])
 async def test_what_is_stopped_at_any_moment_ends_with_all_that_it_started(
     workshops: list[Workshop], stops: int
 ) -> None:

@@ -15,4 +15,4 @@ def driven(language: str, plan: Plan, place: Place, *readable: Path) -> LastingR
     async def start() -> DrivenInterpreter:
         return await DrivenInterpreter.start(place.sandbox, plan, place.variables, confines)
 
-    return LastingRuntime(language, start, place.workspace, disk_reserve=place.disk_reserve)
+    return LastingRuntime(language, start, place.watch)

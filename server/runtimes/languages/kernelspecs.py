@@ -54,7 +54,7 @@ class InstalledKernel:
                 place.sandbox, self.argv, variables, confines, by_signal=self.by_signal
             )
 
-        return LastingRuntime(self.name, start, place.workspace, disk_reserve=place.disk_reserve)
+        return LastingRuntime(self.name, start, place.watch)
 
 
 def installed_kernels(

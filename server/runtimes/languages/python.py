@@ -17,12 +17,7 @@ class Python:
     aliases = ("py", "py3", "python3", "ipython")
 
     def runtime(self, place: Place) -> LastingRuntime:
-        return LastingRuntime(
-            self.name,
-            partial(self.start, place),
-            place.workspace,
-            disk_reserve=place.disk_reserve,
-        )
+        return LastingRuntime(self.name, partial(self.start, place), place.watch)
 
     @staticmethod
     async def start(place: Place) -> Kernel:

@@ -144,7 +144,8 @@ class Bubblewrap:
             )
             undo.pop_all()
         environment = clean_environment(_HOME, _SCRATCH, environment)
-        return Confined(self._launch(start), environment, (names_at, options_at, held_at))
+        descriptors = (names_at, options_at, held_at)
+        return Confined(self._launch(start), environment, descriptors, self._limits.together)
 
     def _launch(self, steps: Steps) -> tuple[str, ...]:
         return (str(self._python), "-I", "-S", str(_LAUNCHER), json.dumps(asdict(steps)))

@@ -145,6 +145,7 @@ class Landlock:
             (str(self._python), "-I", "-S", str(_LAUNCHER), json.dumps(asdict(steps))),
             clean_environment(home, scratch, environment),
             (held_at,),
+            memory=self._limits.together,
         )
 
     def _bounds(self, user: int | None) -> dict[str, int]:

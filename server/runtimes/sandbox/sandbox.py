@@ -14,6 +14,7 @@ from sayso.server.runtimes.identity import Identity, look_at
 from sayso.server.runtimes.network.proxy import Proxy
 from sayso.server.runtimes.own_places import held_in
 from sayso.server.runtimes.sandbox.snares import find_to_hold
+from sayso.server.runtimes.watch import ResourceWatch
 
 Kind = Literal["bubblewrap", "landlock", "seatbelt", "none"]
 """`none`: a person at the console wanted no sandbox."""
@@ -66,6 +67,8 @@ class Limits:
 
     memory: int = field(default_factory=half_the_memory)
     """Bytes of address space: a run-away allocation ends as MemoryError, not on the host's back."""
+    together: int = field(default_factory=half_the_memory)
+    """Bytes of memory that all processes of a conversation may hold at once."""
     file: int = 4 * _GIB
     """Bytes of one file: more than data work needs, less than a disk."""
     processes: int = 512
@@ -100,6 +103,8 @@ class Confines:
     """The one way to the network; none is none."""
     known: Mapping[Path, Identity] = field(default_factory=dict)
     """Which folders those above were when a person was asked."""
+    watch: ResourceWatch | None = None
+    """Who sees to it that all code of a conversation does not take too much together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +119,8 @@ class Confined:
     argv: tuple[str, ...]
     environment: Mapping[str, str]
     descriptors: tuple[int, ...] = ()
+    memory: int = 0
+    """Bytes that all its processes may hold together; 0 is without a bound."""
 
 
 class Sandbox(Protocol):
