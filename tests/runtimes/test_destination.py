@@ -362,6 +362,8 @@ async def test_behind_a_request_that_was_led_on_nothing_follows() -> None:
 )
 async def test_other_protocols_pass_where_there_is_not_tls_alone(begun: bytes) -> None:
     assert await passed(tunnel(port=5432), begun, b"more") == begun + b"more"
+    with pytest.raises(CutError, match="HTTP alone"):
+        await passed(tunnel(port=80), begun, b"more")
 
 
 @pytest.mark.parametrize("data", [b"1\r\nx\r\n" * 200_000, PLAIN * 20_000])

@@ -6,7 +6,7 @@ the first bytes are read before they go on:
     TLS      the name in the client's hello must be the host; none, or one that is encrypted, is
              refused (an address as host needs none)
     HTTP     each request must be for the host
-    other    passes, but for port 443, where there is TLS alone
+    other    passes, but for the web's own ports: at 443 there is TLS alone, at 80 TLS and HTTP
 """
 
 import asyncio
@@ -25,6 +25,7 @@ from sayso.server.runtimes.network.client_hello import (
 from sayso.server.runtimes.network.requests import Asked, BadRequest, Requests, begins_request
 
 TLS_PORT: Final = 443
+HTTP_PORT: Final = 80
 
 _UNRECOGNISED_NAME: Final = bytes.fromhex("15030300020270")
 """A TLS alert: what a server says to whom it does not know."""
@@ -35,7 +36,7 @@ class Destination:
 
     def __init__(self, asked: Asked) -> None:
         self._host = asked.host
-        self._only_tls = asked.way == "tunnel" and asked.port == TLS_PORT
+        self._port = asked.port
         self._kind: Literal["unknown", "tls", "http", "other"] = "unknown"
         self._requests = Requests(self._host)
         if asked.way == "forward":
@@ -79,11 +80,13 @@ class Destination:
     def _kind_of(self, begun: bytes) -> Literal["unknown", "tls", "http", "other"]:
         if begun[0] == HANDSHAKE:
             return "tls"
-        if self._only_tls:
+        if self._port == TLS_PORT:
             raise CutError(f"at port {TLS_PORT}, there is TLS alone")
         is_request = begins_request(begun)
         if is_request is None:
             return "unknown"
+        if not is_request and self._port == HTTP_PORT:
+            raise CutError(f"at port {HTTP_PORT}, there is HTTP alone")
         return "http" if is_request else "other"
 
     def _http(self, piece: bytes) -> bytes:
