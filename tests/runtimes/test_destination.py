@@ -371,3 +371,15 @@ def test_a_flood_of_small_pieces_is_read_in_a_moment(data: bytes) -> None:
     requests = Requests(HOST, "chunked" if data[:1] == b"1" else None)
     for at in range(0, len(data), 65_536):
         requests.feed(data[at : at + 65_536])
+
+
+@pytest.mark.parametrize("said", [b"HTTP/1.1 400 Bad Request\r\n", b"\x17\x03\x03\0\x01x", b"\0"])
+async def test_behind_a_hello_nothing_follows_to_a_server_that_does_not_speak_tls(
+    said: bytes,
+) -> None:
+    there, first = tunnel(port=80), records(hello(HOST))
+    sending = there.send(first + b"\r\n\r\n" + FOREIGN)
+    assert await anext(sending) == first
+    with pytest.raises(CutError, match="does not answer a TLS hello"):
+        there.receive(said)
+    await sending.aclose()

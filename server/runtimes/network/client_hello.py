@@ -11,7 +11,7 @@ EARLY_BYTES: Final = 64 * 1024
 """That may come along before the second one, if a server asks for another."""
 
 HANDSHAKE: Final = 22
-_CHANGE_CIPHER, _APPLICATION = 20, 23
+_CHANGE_CIPHER, _ALERT, _APPLICATION = 20, 21, 23
 _CLIENT_HELLO, _SERVER_HELLO = 1, 2
 _RECORD_HEAD: Final = 5
 _RECORD_BYTES: Final = 2**14
@@ -87,8 +87,10 @@ def asks_again(answer: bytes) -> bool | None:
     BadHello."""
     if not answer:
         return None
-    if answer[0] != HANDSHAKE:
+    if answer[0] == _ALERT:
         return False
+    if answer[0] != HANDSHAKE:
+        raise BadHello("the server does not answer a TLS hello")
     start = _RECORD_HEAD + _MESSAGE_HEAD + 2
     if len(answer) < start + _RANDOM_BYTES:
         return None
