@@ -1,9 +1,11 @@
 /**
- * A little Markdown, as elements: what a reply may hold. Text stays text; nothing is ever parsed as
- * HTML, and links say where they lead.
+ * A little Markdown, as elements: what a reply may hold. Text stays text; nothing is ever parsed as HTML, and links
+ * say where they lead. They have no address until they are followed: a browser looks up the hosts of those that it
+ * sees, and what code read could be in a name.
  */
 import { make, scrolls, words } from "./dom.js";
 import { highlight } from "./highlight.js";
+import { revealed } from "./visible.js";
 
 const INLINE = /(`[^`]+`)|(\*\*[^*]+\*\*)|(\*[^*\s][^*]*\*)|\[([^\]]+)\]\((https?:[^)\s]+)\)/g;
 
@@ -60,15 +62,25 @@ function inline(element, text) {
     const [whole, isCode, bold, , label, address] = match;
     if (isCode) element.append(make("code", whole.slice(1, -1)));
     else if (bold) element.append(make("strong", whole.slice(2, -2)));
-    else if (address) {
-      const link = make("a", label);
-      Object.assign(link, { href: address, target: "_blank", rel: "noreferrer noopener", title: address });
-      element.append(link);
-    } else element.append(make("em", whole.slice(1, -1)));
+    else if (address) element.append(...link(label, address));
+    else element.append(make("em", whole.slice(1, -1)));
     at = match.index + whole.length;
   }
   element.append(text.slice(at));
   return element;
+}
+
+function link(label, address) {
+  if (!URL.canParse(address)) return [`${label} (${address})`];
+  const { host, href } = new URL(address);
+  const element = make("a", label);
+  const follow = () => open(href, "_blank", "noreferrer,noopener");
+  element.setAttribute("role", "link");
+  Object.assign(element, { tabIndex: 0, title: revealed(href), onclick: follow });
+  element.onkeydown = ({ key }) => {
+    if (key === "Enter") follow();
+  };
+  return label === host ? [element] : [element, make("small", ` (${host})`)];
 }
 
 export function code(text, language) {
@@ -76,4 +88,3 @@ export function code(text, language) {
   element.append(highlight(text.replace(/\n$/, ""), language));
   return element;
 }
-

@@ -146,7 +146,8 @@ export class Runs {
   }
 }
 
-/** Foreign HTML with its own looks, as high as it is: none of its scripts, no forms, nothing loaded, no access to this page. */
+/** Foreign HTML with its own looks, as high as it is: none of its scripts, no links, no forms, nothing loaded or looked
+ * up, no access to this page. */
 function frame(html) {
   const element = make("iframe", "", "result");
   element.setAttribute("sandbox", "allow-scripts"); // for the one in frame.html: its policy forbids any other

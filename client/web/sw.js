@@ -1,6 +1,6 @@
 /** Keeps the page's own files, so that it opens without a network and can say that the server is away. */
 
-const SHELL = "sayso-shell-5";
+const SHELL = "sayso-shell-6";
 const FILES = [
   "/", "app.js", "capture.worklet.js", "cards.css", "commands.js", "devices.js", "dom.js", "drawer.js",
   "frame.html", "glance.js", "hands_free.js", "highlight.js", "house.js", "icon-192.png", "icon-512.png", "icon.svg",

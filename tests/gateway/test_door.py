@@ -85,6 +85,7 @@ async def test_the_page_says_what_it_may_load_and_who_may_frame_it() -> None:
             assert head["x-frame-options"] == "DENY"
             assert head["x-content-type-options"] == "nosniff"
             assert head["referrer-policy"] == "no-referrer"
+            assert head["x-dns-prefetch-control"] == "off"
             assert "set-cookie" not in head
             assert "access-control-allow-origin" not in head
 
