@@ -1,7 +1,9 @@
 """A conversation as a Jupyter notebook (nbformat 4.5): questions, answers, code, outputs. Pure."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from html import escape
 from typing import Any, Final
 
 from sayso.server.agent.access import LANGUAGE as ACCESS
@@ -33,6 +35,10 @@ _MAGIC: Final[Mapping[str, str]] = {
     "html": "%%html",
 }
 """How a Python notebook runs a cell of another language."""
+
+_FENCE: Final = re.compile(r"(`{3,})([^`]*)$")
+_FETCHES: Final = re.compile(r"!(?=\[)|<(?=[A-Za-z/!?])")
+"""What an image, and what HTML begins with."""
 
 _RAN: Final = frozenset({"ok", "error", "interrupted", "died", "unknown"})
 
@@ -105,7 +111,7 @@ def _put_back(number: int, record: TakenBack | MadeAgain) -> Cell:
 
 
 def _markdown(name: str, text: str) -> Cell:
-    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": _clean(text)}
+    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": _clean(_at_home(text))}
 
 
 def _code(name: str, entry: Entry, output: str, count: int) -> Cell:
@@ -140,6 +146,27 @@ def _no_code(name: str, entry: Entry, came_of_it: str) -> Cell:
         fence += "`"
     told = came_of_it or entry.detail or "It did not run."
     return _markdown(name, f"{fence}{entry.language}\n{entry.code}\n{fence}\n\n*{told}*")
+
+
+def _at_home(text: str) -> str:
+    """Markdown that fetches nothing when it is opened: its images are links, its HTML is text.
+
+    What stands between fences is left alone; they are at the left edge, where nothing but a fence
+    can begin with their sign.
+    """
+    lines, fence = [], ""
+    for line in text.split("\n"):
+        found = _FENCE.match(line)
+        if not fence and found:
+            fence = found[1]
+        elif fence:
+            ends = found is not None and found[1].startswith(fence) and not found[2].strip()
+            fence = "" if ends else fence
+        else:
+            lines.append(_FETCHES.sub(lambda sign: escape(sign[0]).replace("!", "&#33;"), line))
+            continue
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def _clean(text: str) -> str:

@@ -147,6 +147,19 @@ def test_an_audit_tells_what_was_granted_and_where_code_went(tmp_path: Path) -> 
     assert "approval" not in as_json(mode)
 
 
+def test_a_notebook_fetches_nothing_when_it_is_opened() -> None:
+    answer = (
+        "![a](http://image.test/x) ![b][c] \\\\<img src=http://html.test/x> <http://auto.test>\n"
+        "```html\n<b>code</b>\n```\n```x``` <img src=http://after.test> 1 < 2"
+    )
+    asked, answered = Event("main", "person", Asked("x")), Event("main", "model", Answered(answer))
+    for cell in notebook([asked, answered])["cells"][1:]:
+        outside = cell["source"].replace("```html\n<b>code</b>\n```", "")
+        assert outside != cell["source"]
+        assert not re.search(r"!\[|<[A-Za-z/!?]", outside)
+        assert "1 < 2" in outside
+
+
 def test_what_was_asked_of_sayso_itself_is_no_code_in_a_notebook() -> None:
     calls = Call("a1", "access", "host api.a.org"), Call("p1", "output", "a1b2 0 99")
     happened: list[tuple[Source, Record]] = [
