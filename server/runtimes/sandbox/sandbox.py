@@ -156,6 +156,7 @@ def clean_environment(home: Path, scratch: Path, also: Mapping[str, str]) -> dic
         "PATH": ":".join(SEARCH_PATH),
         "HOME": str(home),
         "TMPDIR": str(scratch),
+        "TMPPREFIX": str(scratch / "zsh"),  # where that shell keeps here-documents
         "USER": "sayso",
         "LOGNAME": "sayso",
         "SHELL": shell,
