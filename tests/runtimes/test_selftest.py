@@ -12,7 +12,7 @@ import pytest
 
 from sayso.server.runtimes.base import base_python
 from sayso.server.runtimes.environment import KernelEnvironment
-from sayso.server.runtimes.sandbox import landlock
+from sayso.server.runtimes.sandbox import decoys, landlock
 from sayso.server.runtimes.sandbox.bubblewrap import Bubblewrap
 from sayso.server.runtimes.sandbox.landlock import Landlock
 from sayso.server.runtimes.sandbox.launcher import Steps
@@ -96,6 +96,19 @@ async def test_without_any_sandbox_everything_is_found_open() -> None:
     assert report.sandbox is None
     for what in ("read a file", "change a file", "make a file", "TCP", "UDP", "abstract socket"):
         assert what in report.reason
+
+
+async def test_what_a_sandbox_that_does_not_hold_let_be_made_is_cleared_away(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / "of the system"
+    folder.mkdir(mode=0o777)
+    folder.chmod(0o777)
+    monkeypatch.setattr(decoys, "SYSTEM", (str(folder),))
+    async with decoys.set_out() as out:
+        Path(folder, out.targets.mark).touch()
+        assert "make a file outside" in out.disturbed()
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize(

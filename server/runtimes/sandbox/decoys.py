@@ -112,9 +112,17 @@ async def set_out() -> AsyncIterator[Decoys]:
             )
             yield Decoys(targets, victim, sockets)
         finally:
+            _clear_marks(targets.mark)
             with contextlib.suppress(ProcessLookupError):
                 victim.kill()
             await victim.wait()
+
+
+def _clear_marks(mark: str) -> None:
+    """Remove what a sandbox that does not hold let be made in the system's folders."""
+    for folder in SYSTEM:
+        with contextlib.suppress(OSError):
+            Path(folder, mark).unlink()
 
 
 def _folders(stack: contextlib.ExitStack) -> dict[str, Path]:
