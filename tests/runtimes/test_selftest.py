@@ -106,9 +106,9 @@ async def test_what_a_sandbox_that_does_not_hold_let_be_made_is_cleared_away(
     folder.chmod(0o777)
     monkeypatch.setattr(decoys, "SYSTEM", (str(folder),))
     async with decoys.set_out() as out:
-        Path(folder, out.targets.mark).touch()
+        os.mknod(folder / out.targets.mark)
         assert "make a file outside" in out.disturbed()
-    assert list(folder.iterdir()) == []
+    assert not any(os.scandir(folder))
 
 
 @pytest.mark.parametrize(
