@@ -203,7 +203,7 @@ class Bubblewrap:
             # places that were found, the launcher makes sure of before any code runs.
             way = "--ro-bind" if closed else "--bind"
             yield from (way, name, str(_inside(Path(name), moved)))
-        yield from ("--remount-ro", "/dev", "--remount-ro", "/")
+        yield from ("--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/")
 
     @functools.cached_property
     def _bounds_scratch(self) -> bool:

@@ -231,10 +231,8 @@ def become(user: int) -> None:
 
 
 def give_up() -> None:
-    """Stand back where others need memory or the processor; get no capability from here on."""
+    """Stand back where others need the processor; get no capability from here on."""
     os.nice(_NICE)
-    with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go if memory runs out
     for capability in range(64):
         with contextlib.suppress(OSError):
             call("prctl", 24, capability, 0, 0, 0)  # PR_CAPBSET_DROP, where we may and it exists
@@ -341,6 +339,8 @@ def guard(steps: Steps) -> int:
         try:
             ours.close()
             os.close(lifeline)
+            with contextlib.suppress(OSError):  # the first to go if memory runs out
+                Path("/proc/self/oom_score_adj").write_text("1000")
             if steps.role == "start":
                 start(steps, theirs)
             if steps.door >= 0:
