@@ -1,16 +1,14 @@
 """What goes when a conversation is forgotten, beside what the log held of it."""
 
 import asyncio
+import contextlib
 import logging
-import os
-import shutil
-import stat
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Protocol
 
 from sayso.protocol.home import Home
+from sayso.server.runtimes.sandbox.paths_beneath import remove_tree
 from sayso.server.shelf import Shelf
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import Conversation
@@ -98,29 +96,11 @@ def _wipe(home: Home, about: Conversation) -> None:
     try:
         for file in archive.parent.glob(f"{archive.stem}.*"):
             file.unlink(missing_ok=True)
-        _remove(home.state / "outputs" / about.id)
-        _remove(home.data / "workspaces" / about.id)
+        for folder in (home.state / "outputs" / about.id, home.data / "workspaces" / about.id):
+            with contextlib.suppress(FileNotFoundError):
+                remove_tree(folder)
     except OSError as error:
         raise NotForgotten(
             f"It is not forgotten yet: {error.filename} could not be removed ({error.strerror}). "
             "Mend that, and ask once more."
         ) from error
-
-
-def _remove(folder: Path) -> None:
-    """All of it; folders that code closed against changes are opened for that."""
-    try:
-        shutil.rmtree(folder)
-    except FileNotFoundError:
-        pass
-    except PermissionError:
-        _open_up(folder)
-        shutil.rmtree(folder)
-
-
-def _open_up(folder: Path) -> None:
-    folder.chmod(stat.S_IRWXU)
-    with os.scandir(folder) as inside:
-        within = [Path(one) for one in inside if one.is_dir(follow_symlinks=False)]
-    for one in within:
-        _open_up(one)

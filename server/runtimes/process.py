@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import logging
 import os
-import shutil
 import signal
 import tempfile
 import termios
@@ -17,6 +16,7 @@ from pathlib import Path
 from sayso.server.runtimes import processes
 from sayso.server.runtimes.network.door import ENVIRONMENT, Door, door_for
 from sayso.server.runtimes.own_places import PRIVATE
+from sayso.server.runtimes.sandbox.paths_beneath import remove_tree
 from sayso.server.runtimes.sandbox.sandbox import NO_DOOR, Confined, Confines, Sandbox
 from sayso.server.runtimes.steadily import to_the_end
 from sayso.server.runtimes.watch import ResourceWatch
@@ -68,7 +68,8 @@ class PrivateFolder:
 
     def remove(self) -> None:
         os.close(self._handle)
-        shutil.rmtree(self.path, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            remove_tree(self.path)
 
 
 def sweep() -> None:
@@ -78,7 +79,7 @@ def sweep() -> None:
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(path, ignore_errors=True)
+                remove_tree(path)
             finally:
                 os.close(handle)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from sayso.server.runtimes.sandbox import paths_beneath
+from sayso.server.runtimes.sandbox.writable_folders import DEPTH_MOST
 from sayso.server.undo.drafts import DRAFT
 from sayso.server.undo.tree import Entry, Kind, Tree, Unkept
 
@@ -29,6 +30,10 @@ class TooManyFiles(Exception):
     """There are more paths than are looked after."""
 
 
+_CHARS: Final = 256
+"""A path that is longer counts for several: it takes as much memory."""
+
+
 @dataclass(slots=True)
 class View:
     """What was seen."""
@@ -37,8 +42,16 @@ class View:
     unread: list[str] = field(default_factory=list)
     """Files that are new, or may have changed since they were read. Their content is unknown."""
     only: str = ""
+    room: int = 0
+    """How many more paths there may be; long ones count for several."""
     drafts: list[str] = field(default_factory=list)
     """What Sayso itself left behind when it was ended in the middle of writing."""
+
+    def make_room(self, path: str) -> None:
+        """Raises TooManyFiles."""
+        self.room -= 1 + len(path) // _CHARS
+        if self.room < 0:
+            raise TooManyFiles
 
 
 _READ: Final = stat.S_IRUSR | stat.S_IXUSR
@@ -52,16 +65,18 @@ def look(
     skip: Set[tuple[int, int]] = frozenset(),
     only: str = "",
 ) -> View:
-    """See what is in an open folder.
+    """See what is in an open folder, but for what lies deeper than code may leave anything.
 
     What looks as it is known is taken over as it is known. `most`: paths; TooManyFiles is raised
     beyond. `doors`: opens what is closed, until everything is read. `skip`: devices and inodes of
     folders to leave out. `only`: look at nothing but this name in the folder.
     """
-    view = View(only=only)
+    view = View(only=only, room=most)
     waiting = [""]
     while waiting:
         path = waiting.pop()
+        if path.count("/") >= DEPTH_MOST:
+            continue
         try:
             with paths_beneath.folder(root, path) as opened:
                 waiting += _look_into(opened, path and path + "/", known, view, skip)
@@ -78,8 +93,6 @@ def look(
             if not path:
                 raise
             view.entries.pop(path, None)  # gone since, or something else by now
-        if len(view.entries) > most:
-            raise TooManyFiles
     return view
 
 
@@ -94,6 +107,7 @@ def _look_into(
             if view.only and found.name != view.only:
                 continue
             path = prefix + found.name
+            view.make_room(path)
             try:
                 status = found.stat(follow_symlinks=False)
             except FileNotFoundError:

@@ -75,7 +75,7 @@ class Restorer:
                 reason = "no_folder"
             except OSError as error:
                 log.info("a path could not be put back: %s", error.strerror)
-                reason = "system"
+                reason = "not_empty" if error.errno == errno.ENOTEMPTY else "system"
             if reason:
                 left.append(Left(step.path, reason))
         return [*left, *self._finish(steps)]

@@ -14,14 +14,16 @@ from pathlib import Path
 
 import pytest
 
+from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.process import ConfinedProcess, PrivateFolder, sweep
 from sayso.server.runtimes.sandbox import launcher
 from sayso.server.runtimes.sandbox.launcher import Steps
 from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
 from sayso.server.runtimes.workshop import Workshop
 from tests.busy import within
+from tests.deep_folders import DIG, dig, filled_in, names_in
 from tests.runtimes.processes import below, command_of, until
-from tests.runtimes.rooms import RUN_S, began, rest, told
+from tests.runtimes.rooms import RUN_S, began, rest, told, workshop_in
 
 BUSY = 4
 """How much longer things may take where other tests run beside; the bench measures them alone."""
@@ -207,6 +209,31 @@ def test_another_server_that_sweeps_as_it_starts_takes_no_folder_away(
     finally:
         made.set()
         sweeping.join()
+
+
+async def test_folders_in_folders_without_end_stop_no_server_and_go_with_their_interpreter(
+    sandbox: Sandbox,
+    environment: KernelEnvironment,
+    workspace: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    find = "import ipykernel, os; os.chdir(os.path.dirname(ipykernel.get_connection_file()))\n"
+    busy = workshop_in(workspace, environment, sandbox)
+    left = tmp_path / "sayso-code-left"
+    left.mkdir()
+    with filled_in(tmp_path):
+        try:
+            code = find + DIG.format(depth=3_000, name="d") + "os.mkdir('e', 0)\n"
+            assert (await told(busy, code)).ending.status == "ok"
+            assert len(names_in(tmp_path)) > 1
+        finally:
+            await busy.close()
+        assert names_in(tmp_path) == [left.name]
+        dig(left, 3_000)
+        sweep()
+        assert names_in(tmp_path) == []
 
 
 @pytest.mark.parametrize(("server", "did"), [("alive", b"begun"), ("gone", b"")])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sayso.server.forgetting import DAY_S, DOUBTED_S, LOOK_EVERY_S, forget_in_time
+from tests.deep_folders import dig, filled_in
 from tests.permissions import permissions_hold
 from tests.server.household import Household, household
 
@@ -81,6 +82,19 @@ async def test_folders_that_code_closed_against_changes_are_forgotten_too(tmp_pa
 
             assert found_in(tmp_path, SECRET) == []
             assert stat.S_IMODE(away.stat().st_mode) == 0o500
+
+
+async def test_folders_in_folders_without_end_are_forgotten_too(tmp_path: Path) -> None:
+    kitchen = tmp_path / "workspaces" / "kitchen"
+    with filled_in(kitchen):
+        async with household(tmp_path) as house:
+            await talked_about(house, SECRET)
+            dig(kitchen, 3_000, "d" * 9, f"open('list', 'w').write({SECRET!r})")
+            desk = await house.device(wanted="kitchen")
+
+            assert (await desk.command("forget", "yes")).ok
+
+            assert not kitchen.exists()
 
 
 async def test_what_can_not_be_removed_is_told_and_can_be_forgotten_once_more(

@@ -5,10 +5,12 @@ path of several names at once: each folder is opened from the one above it, and 
 """
 
 import os
+import secrets
 import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _HANDLE = getattr(os, "O_PATH", 0) | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -90,6 +92,69 @@ def set_mode(holder: int, name: str, mode: int) -> None:
             os.chmod(f"/proc/self/fd/{handle}", mode)  # noqa: PTH101 (a descriptor, no path)
     finally:
         os.close(handle)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder with all that is in it, however deep, closed or full that is, and nothing
+    that links lead to.
+
+    Folders in it are moved to its top, one by one, and emptied there: no path gets long, and few
+    folders are open at a time. Raises OSError, with the path as its file name, if anything is left.
+    """
+    holder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    trouble: list[OSError] = []
+    try:
+        with _opened_up(holder, path.name) as top:
+            waiting = _emptied(top, top, trouble)
+            while waiting:
+                name = waiting.pop()
+                try:
+                    with _opened_up(top, name) as inner:
+                        waiting += _emptied(inner, top, trouble)
+                    os.rmdir(name, dir_fd=top)
+                except OSError as error:
+                    trouble.append(error)
+        os.rmdir(path.name, dir_fd=holder)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        trouble.append(error)
+    finally:
+        os.close(holder)
+    if trouble:
+        raise OSError(trouble[0].errno, trouble[0].strerror, str(path)) from trouble[0]
+
+
+@contextmanager
+def _opened_up(holder: int, name: str) -> Iterator[int]:
+    """A descriptor of a folder that is open to its owner from now on."""
+    with suppress(PermissionError):
+        set_mode(holder, name, stat.S_IRWXU)
+    opened = os.open(name, FOLDER, dir_fd=holder)
+    try:
+        yield opened
+    finally:
+        os.close(opened)
+
+
+def _emptied(opened: int, top: int, trouble: list[OSError]) -> list[str]:
+    """Remove what is in a folder; return the names that folders in it have at the top now."""
+    moved = []
+    with os.scandir(opened) as entries:
+        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    for name, is_folder in found:
+        try:
+            if not is_folder:
+                os.unlink(name, dir_fd=opened)
+                continue
+            with suppress(PermissionError):  # whoever moves a folder must be able to write to it
+                set_mode(opened, name, stat.S_IRWXU)
+            free = secrets.token_hex(16)
+            os.rename(name, free, src_dir_fd=opened, dst_dir_fd=top)
+            moved.append(free)
+        except OSError as error:
+            trouble.append(error)
+    return moved
 
 
 class Doors:
