@@ -18,7 +18,7 @@ from sayso.server.runtimes.languages.interrupter import INTERRUPTER
 from sayso.server.runtimes.process import ConfinedProcess, how_it_died
 from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
 from sayso.server.runtimes.steadily import to_the_end
-from sayso.server.runtimes.wire import Wire, connection_in, write_connection
+from sayso.server.runtimes.wire import TOO_LONG, Wire, connection_in, write_connection
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,6 @@ class Kernel:
             for each in (
                 self._read_outputs(),
                 self._read_answers(),
-                self._keep_hearing(),
                 self._watch(),
             )
         ]
@@ -234,7 +233,10 @@ class Kernel:
         while True:
             message = await self._wire.receive("output")
             if self._gathering and not self._gathering.ended.is_set():
-                self._gathering.heard(message)
+                if message is TOO_LONG:
+                    self._gathering.missed()
+                else:
+                    self._gathering.heard(message)
             # A message that is there already is received without a pause: in a flood, nobody else
             # would get a turn.
             await asyncio.sleep(0)
@@ -244,17 +246,6 @@ class Kernel:
             message = await self._wire.receive("shell")
             if self._gathering:
                 self._gathering.answered(message)
-
-    async def _keep_hearing(self) -> None:
-        """What was too large to be read costs itself, not all that comes after it."""
-        while True:
-            await self._wire.output_lost()
-            await asyncio.sleep(_LAST_MESSAGES_S)  # one that died is known to be dead by then
-            if not self.alive:
-                return
-            self._wire.hear_again()
-            if self._gathering and not self._gathering.ended.is_set():
-                self._gathering.missed()
 
     async def _watch(self) -> None:
         """The kernel's protocol does not tell of its end."""

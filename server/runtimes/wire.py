@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import zmq
-import zmq.asyncio
 from jupyter_client.session import Session
+
+from sayso.server.runtimes.zmtp import Kind, Line
 
 Channel = Literal["shell", "output", "control"]
 
@@ -22,17 +22,11 @@ _SOCKETS = "kernel"
 """How the sockets' names begin."""
 
 _MESSAGE_MOST_BYTES = 64 * 1024**2
-"""Beyond this libzmq drops the connection, for good, instead of filling our memory."""
-
-_WAITING_MOST = 1_000
-"""Messages that may wait to be read. Then the Python kernel waits; others drop what is too much."""
+"""What is longer is passed over, instead of filling our memory."""
 
 _READ_MOST_BYTES = 256 * 1024
 """What is read of one message of printed text: decoding 20 MB would stop the event loop for a third
 of a second. Of what is longer, both ends are read."""
-
-_RECONNECT_MS = 5
-"""How often to try a kernel's socket that is not there yet; the default of 100 ms would be felt."""
 
 _PRINTED = re.compile(rb'\A\{\s*"name":\s*"(stdout|stderr)",\s*"text":\s*"')
 
@@ -52,6 +46,10 @@ class Message:
     content: Mapping[str, object]
     left_out: int = 0
     """Bytes in the middle of its text that were not read."""
+
+
+TOO_LONG = Message("", "", {})
+"""Stands for a message that was too long to be read."""
 
 
 def connection_in(folder: Path) -> Path:
@@ -79,51 +77,36 @@ class Wire:
 
     def __init__(self, folder: Path, key: str) -> None:
         self._session = Session(key=key.encode(), username="sayso")
-        context = zmq.asyncio.Context.instance()
-        self._shell = context.socket(zmq.DEALER)
-        self._control = context.socket(zmq.DEALER)
-        self._output = context.socket(zmq.SUB)
-        self._output.subscribe(b"")
-        self._output.rcvhwm = _WAITING_MOST
-        self._output_address = f"ipc://{folder / _SOCKETS}-{_PORTS['iopub']}"
-        self._output_lost = self._output.get_monitor_socket(zmq.EVENT_DISCONNECTED)
-        for socket, address in (
-            (self._shell, f"ipc://{folder / _SOCKETS}-{_PORTS['shell']}"),
-            (self._control, f"ipc://{folder / _SOCKETS}-{_PORTS['control']}"),
-            (self._output, self._output_address),
-        ):
-            socket.linger = 0
-            socket.maxmsgsize = _MESSAGE_MOST_BYTES
-            socket.reconnect_ivl = _RECONNECT_MS
-            socket.connect(address)
+
+        def line(name: str, kind: Kind) -> Line:
+            path = folder / f"{_SOCKETS}-{_PORTS[name]}"
+            return Line(path, kind, _MESSAGE_MOST_BYTES)
+
+        self._lines: Mapping[Channel, Line] = {
+            "shell": line("shell", "DEALER"),
+            "control": line("control", "DEALER"),
+            "output": line("iopub", "SUB"),
+        }
 
     async def send(
         self, channel: Literal["shell", "control"], kind: str, content: Mapping[str, object]
     ) -> str:
         """Send a request; return its id."""
         message = self._session.msg(kind, dict(content))
-        socket = self._shell if channel == "shell" else self._control
-        frames = self._session.serialize(message)
-        await socket.send_multipart(frames)
+        await self._lines[channel].send(self._session.serialize(message))
         return str(message["header"]["msg_id"])
 
     async def receive(self, channel: Channel) -> Message:
-        """Wait for the kernel's next message on a channel, passing over what is not one."""
-        socket = {"shell": self._shell, "control": self._control, "output": self._output}[channel]
+        """Wait for the kernel's next message on a channel, passing over what is not one; TOO_LONG
+        stands for one that is not read."""
         while True:
-            frames = await socket.recv_multipart()
-            with contextlib.suppress(ValueError, KeyError, TypeError, IndexError):
+            frames = await self._lines[channel].receive()
+            if not frames:
+                return TOO_LONG
+            with contextlib.suppress(
+                ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError
+            ):
                 return self._read(frames)
-
-    async def output_lost(self) -> None:
-        """Return when the output channel is cut: the kernel is gone, or said too much at once."""
-        await self._output_lost.recv_multipart()
-
-    def hear_again(self) -> None:
-        """Connect the output channel anew."""
-        with contextlib.suppress(zmq.ZMQError):
-            self._output.disconnect(self._output_address)
-        self._output.connect(self._output_address)
 
     def _read(self, frames: list[bytes]) -> Message:
         _, frames = self._session.feed_identities(frames)
@@ -137,9 +120,8 @@ class Wire:
         )
 
     def close(self) -> None:
-        self._output.disable_monitor()
-        for socket in (self._shell, self._control, self._output, self._output_lost):
-            socket.close()
+        for line in self._lines.values():
+            line.close()
 
 
 def _clip(frames: list[bytes]) -> Message | None:

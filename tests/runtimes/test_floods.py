@@ -1,10 +1,12 @@
 """Runs that print more than anyone reads."""
 
 import asyncio
+import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -74,6 +76,67 @@ async def test_what_is_too_large_to_be_read_is_told_and_what_follows_is_heard(
     assert run.ending.status == "ok"
     assert "more was put out at once than can be read" in run.stderr.lower()
     assert (await told(any_workshop, "print('heard')")).stdout == "heard\n"
+
+
+SEND = """
+import time, zmq
+thread = get_ipython().kernel.iopub_thread
+def send():
+    thread.socket.setsockopt(zmq.SNDTIMEO, 20_000)
+    for _ in range({pieces}):
+        thread.socket.send(piece, zmq.SNDMORE, copy=False)
+    thread.socket.send(b'')
+    sent.set()
+import threading
+piece, sent = b'x' * {size}, threading.Event()
+thread.io_loop.add_callback(send)
+sent.wait(20)
+"""
+
+
+def forget_most_memory() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def most_memory_mib() -> int:
+    """The most that this process had at a time, since that was forgotten."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) // 1024
+
+
+@pytest.mark.parametrize(("pieces", "size"), [(40, 16 * 1024**2), (100_000, 1)])
+async def test_one_message_of_many_pieces_fills_no_memory_of_the_servers(
+    any_workshop: Workshop, pieces: int, size: int
+) -> None:
+    await told(any_workshop, "1")
+    forget_most_memory()
+    before = most_memory_mib()
+    async with looking_at_the_loop() as late:
+        run = await told(any_workshop, SEND.format(pieces=pieces, size=size))
+    assert run.ending.status == "ok"
+    assert most_memory_mib() - before < 200
+    assert max(late) < LATE_S
+    assert (await told(any_workshop, "print('heard')")).stdout == "heard\n"
+
+
+async def test_no_link_in_a_sockets_place_is_connected_to(
+    workshop: Workshop, tmp_path: Path
+) -> None:
+    with socket.socket(socket.AF_UNIX) as others:
+        others.bind(str(tmp_path / "others"))
+        others.listen()
+        others.setblocking(False)
+        put = f"""
+import ipykernel, os
+own = os.path.dirname(ipykernel.get_connection_file())
+for number in range(1, 6):
+    os.unlink(f'{{own}}/kernel-{{number}}')
+    os.symlink({str(tmp_path / "others")!r}, f'{{own}}/kernel-{{number}}')
+print('y' * 100_000_000)
+"""
+        assert (await told(workshop, put)).ending.status == "ok"
+        with pytest.raises(BlockingIOError):
+            others.accept()
 
 
 async def test_many_small_pieces_hurt_nobody_either(any_workshop: Workshop) -> None:

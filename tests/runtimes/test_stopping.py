@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from sayso.server.runtimes import processes
 from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.workshop import Workshop
-from tests.runtimes.processes import below
+from tests.runtimes.processes import below, until
 from tests.runtimes.rooms import RUN_S, began, rest, told, workshop_in
 
 STOP_S = 5.0
@@ -174,6 +175,8 @@ async def test_what_an_earlier_run_left_running_outlives_the_stop_of_another(
 ) -> None:
     mark = "846391"
     await told(workshop, f"import subprocess\nsubprocess.Popen(['setsid', 'sleep', '{mark}'])")
+    tick = processes.now()
+    await until(lambda: processes.now() > tick)  # what began in the tick of a run counts as its own
     pieces = workshop.run("python", f"print('begun', flush=True)\n!sleep {mark}")
     await began(pieces)
     await workshop.interrupt()
