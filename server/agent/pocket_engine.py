@@ -42,7 +42,8 @@ def main() -> None:
     report.flush()
     if server:
         sys.stdin.read()
-    os._exit(0)  # at once: nothing here is worth saving, and the library's threads still run
+        os._exit(0)  # at once: nothing here is worth saving, and the library's threads still run
+    # Otherwise as usual: a thread of the library's writes its complaints, and ends when that is done.
 
 
 def _serve(orders: Mapping[str, object]) -> tuple[object, str]:

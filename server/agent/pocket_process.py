@@ -30,7 +30,7 @@ PROOF_SECONDS = 5.0
 """For one small request to an engine that has just started."""
 
 LAST_WORDS_SECONDS = 2.0
-"""For the rest of what an engine complains of that has told that it cannot begin."""
+"""For the rest of what an engine complains of that ends."""
 
 TAIL_BYTES = 4_096
 """What is kept of the engine's complaints, to say why it died."""
@@ -121,8 +121,7 @@ class Engine:
             raise PocketError(message) from None
         answer = json.loads(line)
         if "address" not in answer:
-            # It ends now; what it complained of comes by another way, and may come later.
-            await asyncio.wait([self._listener], timeout=LAST_WORDS_SECONDS)
+            await self._last_words()
             raise PocketError(self._trouble(answer["trouble"], answer["detail"]))
         endpoint = Endpoint(f"{answer['address']}/v1", key)
         await _prove(endpoint)
@@ -135,6 +134,7 @@ class Engine:
         if status < 0:
             with contextlib.suppress(ValueError):
                 return EngineDied(f"killed by {signal.Signals(-status).name}")
+        await self._last_words()
         return EngineDied(self._complaint() or f"status {status}")
 
     async def stop(self) -> None:
@@ -170,6 +170,11 @@ class Engine:
             )
             raise PocketError(message)
         raise death
+
+    async def _last_words(self) -> None:
+        """Hear the rest of what an engine complains of that ends now; it comes by a way of its own,
+        and may come later than the news."""
+        await asyncio.wait([self._listener], timeout=LAST_WORDS_SECONDS)
 
     def _trouble(self, trouble: str, detail: str) -> str:
         install = f"`{install_command('xllamacpp', '--upgrade')}`"
