@@ -130,6 +130,12 @@ console.log(about, add(1, 2), Object.keys(everything), packed, old.plain, said)"
     assert (
         await js(any_workshop, "import data from './data.json' with { type: 'json' }; data.seven")
     ).result == "7"
+    code = "import data from './data.json'\nwith {\n type: 'json'\n}\nnull.part"
+    assert "<anonymous>:5:" in (await told(any_workshop, code, "js")).error
+    dynamic = "(await import('./data.json', { with: { type: 'json' } })).default.seven"
+    assert (await js(any_workshop, dynamic)).result == "7"
+    for wrong in ("'data' with { type: 'json' }; import 'node:fs'", "import 'node:fs'; f(1,,2)"):
+        assert "SyntaxError" in (await told(any_workshop, wrong, "js")).error
     assert (await js(any_workshop, "(await import('./sum.mjs')).sum(add(1, 1), 40)")).result == "42"
     assert (await js(any_workshop, "const later = () => import('os'); (await later()).EOL")).result
     assert (await js(any_workshop, "require('./old.js').plain")).result == "5"

@@ -54,20 +54,60 @@ function prepare(folder) {
 /** The code, with its imports made to work. */
 function translated(code) {
   if (!acorn || !/\bimport\b/.test(code)) return code;
-  let tree;
-  try {
-    tree = acorn.parse(code, GRAMMAR);
-  } catch {
-    return code; // V8 says better what is wrong with it
-  }
+  const understood = parsed(code);
+  if (!understood) return code; // V8 says better what is wrong with it
+  const { tree, attributes } = understood;
   const found = [];
   collect(tree, found);
   found.sort((one, other) => other.start - one.start);
+  let text = code;
+  for (const each of attributes) {
+    each.node = found.find(({ type, source }) => type === "ImportDeclaration" && source.end === each.follows);
+    if (!each.node) return code;
+    text = blanked(text, each.start, each.end);
+  }
   for (const node of found) {
     const end = node.type === "ImportDeclaration" ? node.end : node.start + "import".length;
-    code = code.slice(0, node.start) + inPlaceOf(node, code) + code.slice(end);
+    const own = attributes.find((each) => each.node === node);
+    text = text.slice(0, node.start) + inPlaceOf(node, text, own?.text) + text.slice(end);
   }
-  return code;
+  return text;
+}
+
+/** The code's tree, and the import attributes that are not in it: Node 18's parser knows none. */
+function parsed(code) {
+  const attributes = [];
+  let plain = code;
+  for (;;) {
+    try {
+      return { tree: acorn.parse(plain, GRAMMAR), attributes };
+    } catch (error) {
+      const found = attributesAt(plain, error.pos);
+      if (!found) return null;
+      if (found.text) attributes.push(found);
+      plain = blanked(plain, found.start, found.end);
+    }
+  }
+}
+
+/** Where attributes are that the parser stumbled over: behind a name, or in the brackets of `import(…)`. */
+function attributesAt(code, position) {
+  const [before] = /(\s*with)?\s*$/.exec(code.slice(0, position));
+  const follows = position - before.length;
+  const clause = /^(\s*with\s*)(\{[^{}]*\})/.exec(code.slice(follows));
+  if (clause && /["']/.test(code[follows - 1])) {
+    return { follows, start: follows, end: follows + clause[0].length, text: clause[2].replace(/\s+/g, " ") };
+  }
+  if (code[position] !== ",") return null;
+  try {
+    return { start: position, end: acorn.parseExpressionAt(code, position + 1, GRAMMAR).end };
+  } catch {
+    return null;
+  }
+}
+
+function blanked(code, start, end) {
+  return code.slice(0, start) + code.slice(start, end).replace(/[^\n\r\u2028\u2029]/g, " ") + code.slice(end);
 }
 
 function collect(node, found) {
@@ -80,7 +120,7 @@ function collect(node, found) {
   }
 }
 
-function inPlaceOf(node, code) {
+function inPlaceOf(node, code, written) {
   if (node.type !== "ImportDeclaration") return NAME;
   const lines = "\n".repeat(code.slice(node.start, node.end).split("\n").length - 1); // errors name later ones
   const names = [];
@@ -96,7 +136,8 @@ function inPlaceOf(node, code) {
     }
   }
   const attributes = node.attributes?.map(({ key, value }) => `${JSON.stringify(key.name ?? key.value)}: ${value.raw}`);
-  const options = attributes?.length ? `{ with: { ${attributes.join(", ")} } }` : "undefined";
+  const literal = written ?? (attributes?.length ? `{ ${attributes.join(", ")} }` : "");
+  const options = literal ? `{ with: ${literal} }` : "undefined";
   const call = `await ${NAME}(${node.source.raw}, ${options}, ${JSON.stringify(wanted)})`;
   if (!node.specifiers.length) return `void ${call};${lines}`;
   const all = whole || `{ ${names.join(", ")} }`;
