@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.runtime import Ending
+from sayso.server.runtimes.sandbox import sandbox as sandbox_module
 from sayso.server.runtimes.sandbox.sandbox import Limits, Sandbox
 from sayso.server.runtimes.sandbox.selftest import SandboxReport
 from sayso.server.runtimes.workshop import Workshop
@@ -49,6 +52,47 @@ except OSError as refused:
 """
     assert (await told(small_workshop, bomb)).stdout == "stopped True\n"
     assert (await told(small_workshop, "print(resource.getrlimit(4))")).stdout == "(1, 1)\n"
+
+
+_OUT_OF_SIGHT = """
+import os, runpy, sys, threading, time
+
+def start_threads(most):
+    for started in range(most):
+        try:
+            threading.Thread(target=time.sleep, args=(604,), daemon=True).start()
+        except RuntimeError:
+            return started
+    return most
+
+bound = runpy.run_path(sys.argv[1])["bound"]
+if os.geteuid() == 0:
+    os.setresuid(61_234, 61_234, 61_234)
+told, tell = os.pipe()
+if not os.fork():
+    start_threads(200)
+    os.write(tell, b".")
+    time.sleep(604)
+os.read(told, 1)
+bound({"processes": 64}, 0, lambda: None)
+print(start_threads(2_000), flush=True)
+os.killpg(0, 9)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS bounds processes by itself")
+def test_what_a_user_runs_out_of_sight_takes_nothing_of_what_code_may_start() -> None:
+    script = str(Path(sandbox_module.__file__).with_name("resource_limits.py"))
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", _OUT_OF_SIGHT, script],
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,
+        timeout=RUN_S,
+    )
+    # Others' processes come and go where the user is one that they have, too.
+    assert 30 < int(done.stdout) < 300, done.stderr
 
 
 async def test_a_fork_bomb_stays_small_and_ends_with_the_workshop(

@@ -36,6 +36,7 @@ from sayso.server.runtimes.sandbox.sandbox import (
     Limits,
     Place,
     clean_environment,
+    limits_of_process,
     recognised,
     roots_own,
     sealed,
@@ -46,6 +47,8 @@ from sayso.server.runtimes.sandbox.sandbox import (
 )
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
+_SCRIPTS = (_LAUNCHER, _LAUNCHER.with_name("resource_limits.py"))
+"""What runs in the sandbox before the code."""
 _SCRATCH = Path("/tmp")  # noqa: S108 - the sandbox's own
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the sandbox's own
 _HOME = _SCRATCH / "home"
@@ -93,7 +96,10 @@ class Bubblewrap:
             role="enter",
             argv=list(argv),
             user=-1 if user is None else user,
-            limits=self._bounds(user),
+            limits=limits_of_process(self._limits),
+            # In a user namespace of their own, the sandbox's processes alone are counted; a root
+            # server makes none, and the limit is on all that this user runs.
+            already=-1 if user is None else tasks_of(user),
             home=str(_HOME),
             skeleton=str(confines.skeleton or ""),
             at_home=dict(confines.at_home),
@@ -149,18 +155,6 @@ class Bubblewrap:
 
     def _launch(self, steps: Steps) -> tuple[str, ...]:
         return (str(self._python), "-I", "-S", str(_LAUNCHER), json.dumps(asdict(steps)))
-
-    def _bounds(self, user: int | None) -> dict[str, int]:
-        # In a user namespace of their own, the sandbox's processes alone are counted; a root server
-        # makes none, and the limit is on all that this user runs.
-        already = 0 if user is None else tasks_of(user)
-        return {
-            "memory": self._limits.memory,
-            "file": self._limits.file,
-            "core": self._limits.core,
-            "processes": self._limits.processes + already,
-            "open_files": self._limits.open_files,
-        }
 
     def _folders(self, confines: Confines, private: Path) -> dict[Path, str]:
         """All that is shown, and how."""
@@ -220,7 +214,7 @@ class Bubblewrap:
     def _own(self) -> tuple[Path, ...]:
         """What the launcher needs inside; the system's Python is there already."""
         prefix = self._python.parent.parent
-        return (_LAUNCHER,) if prefix in SYSTEM else (_LAUNCHER, prefix)
+        return _SCRIPTS if prefix in SYSTEM else (*_SCRIPTS, prefix)
 
 
 def _mounted_by(options: Sequence[str], moved: Mapping[Path, Path]) -> Iterator[str]:

@@ -36,6 +36,7 @@ from sayso.server.runtimes.sandbox.sandbox import (
     Kind,
     Limits,
     clean_environment,
+    limits_of_process,
     recognised,
     roots_own,
     sealed,
@@ -118,7 +119,8 @@ class Landlock:
             handed=[] if user is None else [str(private), str(confines.folder)],
             reached=[] if user is None else _behind_closed_folders(places, user),
             opened={} if user is None else to_open(confines),
-            limits=self._bounds(user),
+            limits=limits_of_process(self._limits),
+            already=tasks_of(os.geteuid() if user is None else user),
             home=str(home),
             skeleton=str(confines.skeleton or ""),
             at_home=dict(confines.at_home),
@@ -147,16 +149,6 @@ class Landlock:
             (held_at,),
             memory=self._limits.together,
         )
-
-    def _bounds(self, user: int | None) -> dict[str, int]:
-        return {
-            "memory": self._limits.memory,
-            "file": self._limits.file,
-            "core": self._limits.core,
-            # The limit is on all that the user runs, so what runs already comes on top.
-            "processes": self._limits.processes + tasks_of(os.geteuid() if user is None else user),
-            "open_files": self._limits.open_files,
-        }
 
 
 def _rules(confines: Confines, private: Path, user: int | None) -> Iterator[tuple[Path, int]]:

@@ -16,7 +16,6 @@ import ctypes
 import json
 import os
 import re
-import resource
 import runpy
 import select
 import shutil
@@ -33,15 +32,6 @@ LINUX = sys.platform == "linux"
 
 _NICE = 5
 """How much code yields to the server, which listens and speaks meanwhile."""
-
-_LIMITS = {
-    "memory": resource.RLIMIT_AS,
-    "file": resource.RLIMIT_FSIZE,
-    "core": resource.RLIMIT_CORE,
-    "processes": resource.RLIMIT_NPROC,
-    "open_files": resource.RLIMIT_NOFILE,
-}
-
 
 Held = tuple[str, int, int, bool]  # a place, its device and inode, and whether it is closed
 
@@ -65,6 +55,9 @@ class Steps:
     """Places to let `user` have, unless they lie there; and whether to write in, too."""
     limits: dict[str, int] = field(default_factory=dict)
     """The most bytes, processes or files of a kind, for each process."""
+    already: int = -1
+    """How many processes the user was seen to have, on top of which the limit on processes comes;
+    -1 where the command's own alone are counted."""
     home: str = ""
     """An empty folder of the code's own to make, and to fill from `skeleton`."""
     skeleton: str = ""
@@ -164,16 +157,14 @@ def enter(steps: Steps, outside: socket.socket | None = None) -> None:
     os.dup2(null, 0)
     with contextlib.suppress(PermissionError):
         os.setsid()  # interrupts reach the command with its children, and no terminal reaches it
-    for name, most in steps.limits.items():
-        lower(_LIMITS[name], most)
     held, memory = held_places(steps), list(steps.memory)
     if LINUX and (held or steps.own or steps.shared_memory) and steps.role == "guard":
         from_script("own_view", "hold")(steps, held, found_again, memory)
     rules = landlock_rules(steps, memory) if steps.handled else -1
     if LINUX:
         give_up()
-    if steps.user >= 0:
-        become(steps.user)
+    # The limits are the user's, who need not be able to read how they are set.
+    from_script("resource_limits", "bound")(steps.limits, steps.already, lambda: become(steps.user))
     if steps.role == "enter":
         recognise(steps, held)
     if steps.home:
@@ -216,18 +207,12 @@ def make_home(steps: Steps) -> None:
             link.symlink_to(place)
 
 
-def lower(limit: int, most: int) -> None:
-    _, hard = resource.getrlimit(limit)
-    if hard != resource.RLIM_INFINITY:
-        most = min(most, hard)
-    resource.setrlimit(limit, (most, most))
-
-
 def become(user: int) -> None:
-    """Be another user for good."""
-    os.setgroups([])
-    os.setresgid(user, user, user)
-    os.setresuid(user, user, user)
+    """Be another user for good, unless it is -1."""
+    if user >= 0:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
 
 
 def give_up() -> None:

@@ -256,8 +256,19 @@ def _exists_here(user: int) -> bool:
     return False
 
 
+def limits_of_process(limits: Limits) -> dict[str, int]:
+    """What the launcher bounds for each process."""
+    return {
+        "memory": limits.memory,
+        "file": limits.file,
+        "core": limits.core,
+        "processes": limits.processes,
+        "open_files": limits.open_files,
+    }
+
+
 def tasks_of(user: int) -> int:
-    """How many processes and threads a user has now, as the limit on processes counts them."""
+    """How many processes and threads a user is seen to have now."""
     count = 0
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
