@@ -18,15 +18,20 @@ _PICTURES = (
 _MARKS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 """Two of these make any letter; piled up they paint over what is beside them."""
 
-HIDDEN: Final = re.compile(
+WITHOUT_LOOKS: Final = (
     # controls, and blanks that no compiler takes for one
-    "[\x00-\x08\x0b-\x1f\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2800\u3000"
+    "\x00-\x08\x0b-\x1f\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2800\u3000"
     # without width
     "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u2060-\u2065\u3164\ufe00-\ufe0e"
     "\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff"
     # what turns the direction of writing, and halves of characters
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ud800-\udfff]"
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ud800-\udfff"
+)
+"""What is not seen wherever it stands, as a range of a pattern."""
+
+HIDDEN: Final = re.compile(
+    f"[{WITHOUT_LOOKS}]"
     f"|(?<![{_PICTURES}])\ufe0f"
     f"|(?<![{_PICTURES}])(?<![{_PICTURES}]\ufe0f)\u200d|\u200d(?![{_PICTURES}])"
     f"|(?<=[{_MARKS}]{{2}})[{_MARKS}]"

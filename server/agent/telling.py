@@ -9,9 +9,11 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-_UNSEEN: Final = r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]{0,8}"
+from sayso.protocol.visible import WITHOUT_LOOKS
+
+_UNSEEN: Final = rf"[\s\ufe0f\u200d{WITHOUT_LOOKS}]"
 _MARK: Final = re.compile(
-    rf"[<\uff1c](?={_UNSEEN}/?{_UNSEEN}{_UNSEEN.join('output')}{_UNSEEN}\s{_UNSEEN}"
+    rf"[<\ufe64\uff1c](?={_UNSEEN}*+/?{_UNSEEN}*+{f'{_UNSEEN}*+'.join('output')}{_UNSEEN}++"
     r"\w{1,64}(?!\w|\s*=))",
     re.IGNORECASE,
 )

@@ -6,8 +6,21 @@ from sayso.server.policy.actions import UNKNOWN
 from sayso.server.policy.finder import Finder, Words
 
 _COMMANDS: Final = frozenset(
-    ("--upload-pack", "--receive-pack", "--exec", "--extcmd", "--open-files-in-pager")
-)
+    (
+        "--upload-pack", "--receive-pack", "--exec", "--extcmd", "--open-files-in-pager",
+        "--sendmail-cmd", "--smtp-server", "--to-cmd", "--cc-cmd", "--header-cmd",
+    )
+)  # fmt: skip
+_SHORTEST: Final = len("--up")
+"""Long options may be cut to what is still not another one."""
+_STARTERS: Final = frozenset(
+    (
+        "citool", "credential", "cvsimport", "daemon", "difftool", "filter-repo", "for-each-repo",
+        "gui", "hook", "http-backend", "instaweb", "maintenance", "mergetool", "p4", "send-email",
+        "shell", "svn", "web--browse",
+    )
+)  # fmt: skip
+"""Verbs that start other programs, or serve strangers."""
 _SHORT: Final = {
     "-u": frozenset(("clone", "fetch-pack", "ls-remote")),
     "-x": frozenset(("rebase", "difftool")),
@@ -30,18 +43,35 @@ def look(words: Words, finder: Finder) -> None:
         following = rest[at + 1] if at + 1 < len(rest) else UNKNOWN
         name, equals, value = word.partition("=")
         _setting_of(word, following, finder)
-        if name in _COMMANDS or (name.startswith("--") and name.endswith("-filter")):
+        if _is_command(name) or (name.startswith("--") and name.endswith("-filter")):
             _starts(value if equals else following, finder)
         elif _SHORT.get(word[:2], frozenset()) & verbs:
             _starts(word[2:] or following, finder)
-        elif name in _PLACES and equals:
+        elif name in _PLACES and (equals or "rev-parse" not in verbs):
             finder.doubt(f"gives git another place for {name[2:]}")
         elif word.startswith("ext::"):
             _starts(word.removeprefix("ext::"), finder)
         elif word in ("foreach", "run") and {"submodule", "bisect"} & verbs:
             _starts(" ".join(rest[at + 1 :]), finder)
         verbs.add(word)
+    if (verb := _verb(rest)) in _STARTERS:
+        finder.doubt(f"lets git start what {verb} starts")
     _config(rest, finder)
+
+
+def _is_command(name: str) -> bool:
+    return len(name) >= _SHORTEST and any(each.startswith(name) for each in _COMMANDS)
+
+
+def _verb(rest: Words) -> str:
+    """What git is to do: the first word that belongs to no option."""
+    words = iter(rest)
+    for word in words:
+        if word in ("-C", "-c", *_PLACES):
+            next(words, "")
+        elif not word.startswith("-"):
+            return word
+    return ""
 
 
 def _starts(code: str, finder: Finder) -> None:

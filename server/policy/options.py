@@ -141,6 +141,13 @@ def _tar(words: Words, finder: Finder) -> None:
             finder.code(word)
 
 
+def _zip(words: Words, finder: Finder) -> None:
+    for word in words[1:]:
+        if word.startswith("-") and not word.startswith("--") and "TT" in word[:-2]:
+            finder.doubt("lets zip start what its options say")
+            finder.code(word.partition("TT")[2])
+
+
 def _make(words: Words, finder: Finder) -> None:
     for value in values(words, ("-f", "--file", "--makefile", "-I", "--include-dir")):
         finder.doubt(f"lets make run {'what it is handed' if value == '-' else 'a file'}")
@@ -209,7 +216,8 @@ def _gdb(words: Words, finder: Finder) -> None:
 
 _SPECIAL: Final[Mapping[str, Callable[[Words, Finder], None]]] = {
     **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
-    "git": git.look, "make": _make, "gmake": _make, "alias": _alias, "find": _find, "gdb": _gdb,
+    "git": git.look, "zip": _zip, "make": _make, "gmake": _make, "alias": _alias, "find": _find,
+    "gdb": _gdb,
     "fd": _fd, "fdfind": _fd, "ip": _ip, "less": _less, "more": _less, "most": _less,
     **dict.fromkeys(("vim", "vi", "view", "nvim", "ex"), _editor),
     **dict.fromkeys(("sqlite3", "psql", "mysql", "mariadb", "duckdb"), _database),

@@ -12,6 +12,7 @@ from functools import cache
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from sayso.server.policy import evaluation
 from sayso.server.policy.actions import UNKNOWN, Actions, Trait
 from sayso.server.policy.effort import spent_on
 from sayso.server.policy.programs import Programs, Reader
@@ -67,6 +68,8 @@ class _Reader:
     def __init__(self, python: Reader | None, depth: int) -> None:
         self._found = Programs(python, lambda code: read(code, python, depth + 1))
         self._variables: dict[str, str] = {}
+        self._works_out = self._holds_code = False
+        """Whether values of variables are worked out, and whether one may hold code."""
         self._alone = {
             "file_redirect": self._redirect,
             "variable_assignment": self._assign,
@@ -80,6 +83,8 @@ class _Reader:
             self._found.unclear.append("is no shell code that can be read for certain")
             self._found.traits.add("cannot be read")
         self._visit(tree.root_node, ())
+        if self._works_out and self._holds_code:
+            self._found.unclear.append("works out what a variable holds, which may be code")
         return self._found.all()
 
     def of_words(self, words: tuple[str, ...]) -> Actions:
@@ -89,6 +94,7 @@ class _Reader:
     # --- the tree ---
 
     def _visit(self, node: Node, before: Sequence[str]) -> None:
+        self._note_evaluation(node)
         match node.type:
             case "command":
                 self._command(node, before)
@@ -109,6 +115,20 @@ class _Reader:
                 pass
             case _:
                 self._all(node, before)
+
+    def _note_evaluation(self, node: Node) -> None:
+        if evaluation.works_out(node):
+            self._works_out = True
+            self._holds_code |= evaluation.takes_from_outside(node)
+        if node.type == "for_statement":
+            values = node.children_by_field_name("value")
+            self._holds_code |= any(map(self._may_be_code, values))
+
+    def _may_be_code(self, value: Node) -> bool:
+        """Of what a variable is given."""
+        if value.type == "arithmetic_expansion":
+            return False
+        return evaluation.may_be_code(self._word(value)) or bool(_PATTERN.search(_text(value)))
 
     def _all(self, node: Node, before: Sequence[str]) -> None:
         for child in node.named_children:
@@ -157,6 +177,9 @@ class _Reader:
         if name is None:
             return
         known = self._word(value) if value is not None else ""
+        if value is not None and value.type != "arithmetic_expansion":
+            self._holds_code |= evaluation.may_be_code(known)
+        self._note_evaluation(name)
         variable = _text(name)
         again = variable in self._variables and self._variables[variable] != known
         self._variables[variable] = UNKNOWN if again else known
@@ -192,6 +215,8 @@ class _Reader:
                     words.append(self._word(child))
         within = [command.name for command in self._found.commands[seen:]]
         if words:
+            self._works_out |= evaluation.works_out_words(tuple(words))
+            self._holds_code |= evaluation.fills_variables(tuple(words))
             self._found.take(tuple(words), here, within)
 
     def _name(self, node: Node) -> str:
@@ -202,9 +227,12 @@ class _Reader:
         return self._word(node)
 
     def _word(self, node: Node) -> str:
+        self._note_evaluation(node)
         match node.type:
             case "word" | "number" | "variable_name" | "raw_string" | "ansi_c_string":
-                return _literal(node)
+                text = _literal(node)
+                self._holds_code |= evaluation.CODE.search(text) is not None
+                return text
             case "string_content":
                 return _unescaped(_text(node), only='"\\$`\n')
             case "command_name" | "concatenation" | "translated_string":
