@@ -130,7 +130,7 @@ class App:
             self._senses.speaking(),
             self._builder.thinking(),
             self._builder.ground(),
-            Instinct.awake(event_log, self._remind),
+            Instinct.awake(event_log, self._remind, self._owner),
         )
         shared = Shared(
             home=self._home,
@@ -179,6 +179,9 @@ class App:
 
     async def _remind(self, words: Callable[[], str], device: str, conversation: str) -> None:
         await self._conversations.tell(words, device, conversation)
+
+    def _owner(self, conversation: str) -> str:
+        return self._conversations.owner(conversation)
 
     def summary(self) -> str:
         """For the screen: how each part is, and what to do next."""

@@ -9,6 +9,7 @@ import logging
 import re
 import secrets
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -146,6 +147,10 @@ class Conversations:
         await self._log.append(Event(name, "person", record))
         return next(one for one in await self._log.conversations() if one.id == name)
 
+    def owner(self, conversation: str) -> str:
+        """Whose it is; nobody's in particular where it is not known."""
+        return self._owners.get(conversation, "")
+
     # --- the open ones ---
 
     @property
@@ -234,7 +239,7 @@ class Conversations:
 
     def _attended(self, conversation: str) -> list[TurnConversation]:
         """Where the person takes part whose conversation it is."""
-        owner = self._owners.get(conversation, "")
+        owner = self.owner(conversation)
         theirs = (one.conversation for one in self._open.values() if one.about.owner == owner)
         return [one for one in theirs if one.devices]
 
@@ -262,13 +267,19 @@ class Conversations:
             self._open.clear()
 
     async def _close_beyond(self, most: int) -> None:
+        while len(self._open) > most and (name := self._to_spare()):
+            await self._close(name)
+
+    def _to_spare(self) -> str:
+        """The longest unused of whoever has most open: nobody's conversations close because another
+        person opens many."""
         unused = sorted(
             (name for name, here in self._open.items() if not here.conversation.occupied),
             key=self._used_at.__getitem__,
         )
+        shares = Counter(here.about.owner for here in self._open.values())
         # The newest of the unused is the one that is being entered.
-        for name in unused[: max(0, min(len(self._open) - most, len(unused) - 1))]:
-            await self._close(name)
+        return max(unused[:-1], key=lambda name: shares[self._open[name].about.owner], default="")
 
     async def _close(self, name: str) -> None:
         log.info("a conversation is idle and closed")

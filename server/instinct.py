@@ -43,15 +43,16 @@ class Instinct:
         self._reminders = reminders
 
     @classmethod
-    async def awake(cls, log: EventLog, on_due: OnDue) -> Self:
-        """Load the phrases, and the reminders that wait. Raises StoreError."""
+    async def awake(cls, log: EventLog, on_due: OnDue, owner: Callable[[str], str]) -> Self:
+        """Load the phrases, and the reminders that wait. `owner`: whose a conversation is. Raises
+        StoreError."""
         reflexes, answers = await asyncio.to_thread(_load)
 
         async def due(reminder: Reminder) -> None:
             words = partial(clerk.due, reminder)
             await on_due(words, reminder.device, reminder.conversation)
 
-        reminders = await Reminders.open(log, due)
+        reminders = await Reminders.open(log, due, owner=owner)
         clerk = Clerk(answers, reminders)
         return cls(reflexes, clerk, reminders, answers)
 

@@ -138,10 +138,10 @@ class Performer:
             return
         request, alone = allowed
         # Nothing runs that is not written down before.
-        await self._journal.note(
-            "server",
-            RunIntended(call.id, request.language, request.code, request.where, request.binding),
-        )
+        code, where, binding = request.code, request.where, request.binding
+        outside = tuple(_outside(self._workshop.reach))
+        intended = RunIntended(call.id, request.language, code, where, binding, outside)
+        await self._journal.note("server", intended)
         if hindrance := await self._checkpointer.before(call.id):
             await self._refuse(call, hindrance)
             return

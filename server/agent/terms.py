@@ -6,7 +6,7 @@ Pure. What was granted for good is not in here: the settings keep that.
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 from sayso.server.runtimes.identity import Identity, look_at
 from sayso.server.runtimes.reach import Folder, Reach
@@ -18,7 +18,10 @@ from sayso.server.store.decisions import (
     ReachTakenBack,
     Seen,
 )
-from sayso.server.store.records import ConversationReset, Record, RunReported
+from sayso.server.store.records import ConversationReset, Record, RunIntended, RunReported
+
+CUT_OFF: Final = "what a run reached when Sayso ended"
+"""What a run went to is written down when it is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +34,11 @@ class Terms:
     model: str = ""
     """Which language model answers; empty: the one of the settings."""
     heard: frozenset[str] = frozenset()
-    """Hosts from which code has read."""
+    """From where code has read what strangers may have written: hosts, and folders."""
     ran: bool = False
     """Whether any code ran."""
+    running: str = ""
+    """A run that is not known to be over."""
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> Self:
@@ -51,13 +56,18 @@ class Terms:
                     terms = replace(terms, model=name)
                 case NetworkUsed(host=host, received=received) if received:
                     terms = replace(terms, heard=terms.heard | {host})
-                case RunReported(status=status) if status != "refused" and not terms.ran:
-                    terms = replace(terms, ran=True)
+                case RunIntended(run=run, outside=outside):
+                    heard = terms.heard.union(outside, (CUT_OFF,) if terms.running else ())
+                    terms = replace(terms, heard=heard, running=run)
+                case RunReported(run=run, status=status):
+                    over = run == terms.running and status != "unknown"
+                    running = "" if over else terms.running
+                    terms = replace(terms, ran=terms.ran or status != "refused", running=running)
                 case ConversationReset():
                     terms = cls(model=terms.model)
                 case _:
                     pass
-        return terms
+        return replace(terms, heard=terms.heard | {CUT_OFF}) if terms.running else terms
 
 
 def reach_of(record: ReachGranted | ReachTakenBack) -> Reach:

@@ -38,7 +38,7 @@ from sayso.server.store.records import (
 log = logging.getLogger(__name__)
 
 MAX_OPEN: Final = 100
-"""More than a household has in mind at once; a loop that sets them ends here."""
+"""Of one person: more than anybody has in mind at once; a loop that sets them ends here."""
 
 MAX_AHEAD_S: Final = 366 * 86_400.0
 """A year: what lies further ahead belongs into a calendar."""
@@ -67,7 +67,10 @@ class Reminders:
         on_due: OnDue,
         wall: Callable[[], float] = time.time,
         steady: Callable[[], float] = clock.steady,
+        owner: Callable[[str], str] = lambda _: "",
     ) -> None:
+        """`owner`: whose a conversation is."""
+        self._owner = owner
         self._log = event_log
         self._on_due = on_due
         self._wall = wall
@@ -87,9 +90,10 @@ class Reminders:
         on_due: OnDue,
         wall: Callable[[], float] = time.time,
         steady: Callable[[], float] = clock.steady,
+        owner: Callable[[str], str] = lambda _: "",
     ) -> Self:
         """What the log holds open. Raises StoreError."""
-        reminders = cls(event_log, on_due, wall, steady)
+        reminders = cls(event_log, on_due, wall, steady, owner)
         # Whatever is open was set within the time that reminders may lie ahead, and a year more
         # in which this machine may have been off.
         since = wall() - 2 * MAX_AHEAD_S
@@ -121,7 +125,9 @@ class Reminders:
     ) -> Reminder:
         """Take one on, for good. Raises TooMany, TooFar, StoreError."""
         await self._follow_the_clock()
-        if len(self._open) >= MAX_OPEN:
+        person = self._owner(conversation)
+        theirs = [each for each in self._open.values() if self._owner(each.conversation) == person]
+        if len(theirs) >= MAX_OPEN:
             raise TooMany(f"{MAX_OPEN} timers and reminders are open; cancel some first.")
         if due > self._wall() + MAX_AHEAD_S:
             raise TooFar("A reminder may lie a year ahead at most.")

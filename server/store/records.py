@@ -106,6 +106,8 @@ class RunIntended:
     """As it runs, which is the person's version if it was edited."""
     where: str = ""
     binding: str = ""
+    outside: tuple[str, ...] = ()
+    """What it could read besides its workspace and the system, as a person is told it."""
 
 
 @dataclass(frozen=True, slots=True)

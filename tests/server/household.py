@@ -148,6 +148,9 @@ async def household(
     async def remind(words: Callable[[], str], device: str, conversation: str) -> None:
         await conversations.tell(words, device, conversation)
 
+    def owner(conversation: str) -> str:
+        return conversations.owner(conversation)
+
     async def another(name: str, anywhere: bool) -> Mind:
         missing = "" if name == "loud" and anywhere else f"No model here is called {name}."
         return Mind(Echo("LOUD "), profile("default"), "Answers come from loud.", missing)
@@ -160,7 +163,7 @@ async def household(
         mouth=Mouth(OneVoice(voice or Mute("no voice"))),
         mind=Mind(model or Echo(), profile("default")),
         shelf=Shelf(),
-        instinct=await Instinct.awake(log, remind),
+        instinct=await Instinct.awake(log, remind, owner),
         preferences=await Preferences.open(log),
         day=await DayBook.open(log, day or DayBounds()),
         think_with=another,

@@ -9,6 +9,7 @@ import pytest
 
 from sayso.protocol import messages as m
 from sayso.server.conversations import NoSuchConversation, slug
+from sayso.server.reflexes.reminders import MAX_OPEN
 from sayso.server.store.records import Asked, Event
 from sayso.server.turn.events import Joined
 from tests.server.household import household, until
@@ -178,6 +179,32 @@ async def test_a_reminder_is_told_to_the_one_who_asked_for_it_alone(tmp_path: Pa
         assert "the door" in str(again.told)
         assert "cake" not in str(bob.told)
         assert "door" not in str(bob.told)
+
+
+async def test_nobody_uses_up_the_reminders_of_another_person(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        ann = await house.device("radio", person="ann")
+        for count in range(2):
+            for _ in range(MAX_OPEN // 2):
+                assert "Timer set" in await ann.ask("set a timer for nine hours")
+            if not count:
+                await ann.command("new", "more")
+        assert "already keep" in await ann.ask("set a timer for nine hours")
+        for other in (await house.device("desk"), await house.device("phone", person="bob")):
+            assert "Timer set" in await other.ask("set a timer for nine hours")
+
+
+async def test_nobodys_conversations_close_because_another_person_opens_many(
+    tmp_path: Path,
+) -> None:
+    async with household(tmp_path, open_at_most=3) as house:
+        desk, ann = await house.device(), await house.device("radio", person="ann")
+        await desk.ask("hello")
+        desk.leave()
+        for name in ("a", "b", "c", "d"):
+            await ann.command("new", name)
+        assert "main" in house.conversations.open
+        assert len(house.conversations.open) == 3
 
 
 async def test_reset_forgets_for_the_model_what_the_log_keeps(tmp_path: Path) -> None:
