@@ -7,7 +7,7 @@ from typing import Final, Literal
 from sayso.server.policy.actions import Actions, Touched
 from sayso.server.policy.dangers import found_in
 from sayso.server.policy.looks import looks
-from sayso.server.policy.reading import read
+from sayso.server.policy.reading import PYTHON, read
 from sayso.server.policy.rules import Rule, verified
 
 Safe = Literal["off", "ask", "auto"]
@@ -135,8 +135,10 @@ class Policy:
             rule for rule in allowing if rule.about == "command" and rule.applies_to(language)
         ]
         started = [command for command in actions.commands if not command.wraps]
-        if not started or actions.unclear or actions.traits or language in ("python", "py"):
+        if not started or actions.unclear or actions.traits:
             return False
+        if language.strip().lower() in PYTHON:
+            return False  # it does more than start programs
         if not all(any(rule.covers(command) for rule in commands) for command in started):
             return False
         places = [each.path for each in actions.paths if each.how != "read"]

@@ -7,7 +7,8 @@ from sayso.server.policy.actions import Actions, Touched, hosts_in, is_path, nor
 from sayso.server.policy.effort import spent_on
 from sayso.server.policy.programs import SHELLS
 
-_PYTHON = frozenset(("python", "py", "python3", "ipython"))
+PYTHON = frozenset(("python", "py", "python3", "ipython"))
+"""The names of the language that does what no word in it tells."""
 _SHOWN = frozenset(("html", "markdown", "json", "text", "css"))
 """Nothing runs."""
 
@@ -25,7 +26,7 @@ def read(language: str, code: str) -> Actions:
 
 
 def _read(name: str, code: str) -> Actions:
-    if name in _PYTHON:
+    if name in PYTHON:
         return python.read(code)
     if name in SHELLS or name in ("shell", "console"):
         return shell.read(code, python.read)

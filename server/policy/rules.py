@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from typing import Final, Literal, cast, get_args
 
 from sayso.server.policy.actions import UNKNOWN, Actions, Command, home_as_tilde, normal
-from sayso.server.policy.reading import read
+from sayso.server.policy.reading import PYTHON, read
 
 Verdict = Literal["allow", "ask", "deny"]
 About = Literal["command", "path", "host", "language"]
@@ -26,7 +26,6 @@ MOST: Final = 200
 """Rules: more are a program, not a policy; each is tried on all code."""
 
 _SHELL: Final = frozenset(("sh", "bash", "zsh", "shell", "dash"))
-_PYTHON: Final = frozenset(("py", "python", "python3", "ipython"))
 
 
 class RuleError(Exception):
@@ -191,7 +190,7 @@ def _strongest(matches: Iterable[Match]) -> Match:
 
 def _family(language: str) -> str:
     name = language.strip().lower()
-    return "shell" if name in _SHELL else "python" if name in _PYTHON else name
+    return "shell" if name in _SHELL else "python" if name in PYTHON else name
 
 
 def _has_option(command: Command, wanted: str) -> bool:

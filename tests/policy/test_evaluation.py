@@ -90,3 +90,9 @@ def test_no_numbers_are_read_for_long(code: str) -> None:
     begun = time.process_time()
     read("shell", code)
     assert time.process_time() - begun < HOSTILE_S
+
+
+@pytest.mark.parametrize("language", ["python", "Python", "py", "python3", "ipython", " PY "])
+def test_python_runs_by_no_rule_about_the_programs_that_it_starts(language: str) -> None:
+    code = "import subprocess\nsubprocess.run(['ls'])\nopen('x', 'w').write('y')"
+    assert verdict(code, language) != "allow"

@@ -383,3 +383,10 @@ async def test_behind_a_hello_nothing_follows_to_a_server_that_does_not_speak_tl
     with pytest.raises(CutError, match="does not answer a TLS hello"):
         there.receive(said)
     await sending.aclose()
+
+
+@pytest.mark.parametrize("before", [b" \r\n", b"\t\n", b"\r\n \r\n"])
+async def test_a_request_behind_a_line_of_blanks_is_one_too(before: bytes) -> None:
+    assert begins_request(before + FOREIGN)
+    with pytest.raises(CutError):
+        await passed(tunnel(port=8080), before + FOREIGN)

@@ -67,7 +67,7 @@ def read(head: bytes) -> Asked:
 def begins_request(data: bytes) -> bool | None:
     """Whether these may be the first bytes of an HTTP request, in whatever way it is written; None:
     more are needed to know."""
-    first, end, _ = data.lstrip(b"\r\n").partition(b"\n")
+    first, end, _ = data.lstrip(b" \t\r\n").partition(b"\n")
     if b"\0" in first:
         return False
     if not end:
