@@ -91,9 +91,9 @@ class PlainScreen:
                 pass
 
     def say(self, text: str) -> None:
-        """Writes a line beside the answer."""
+        """Writes a line beside the answer. Whoever worded it, it does not steer the terminal."""
         self.end_reply()
-        self._aside.write(text + "\n")
+        self._aside.write(clean.words(text) + "\n")
         self._aside.flush()
 
     def end_reply(self) -> None:
@@ -134,7 +134,7 @@ class PlainScreen:
             case CodeOut():
                 self._output(message)
             case CodeEnd(status=status, seconds=seconds, detail=detail):
-                self.say(f"Ended ({status}, {seconds:.1f} s). {detail}".rstrip())
+                self.say(f"Ended ({status}, {seconds:.1f} s). {_one_line(detail)}".rstrip())
                 for line in changed(message.changes):
                     self.say(f"  {line}")
             case ApprovalRequest(code=code):
@@ -188,9 +188,14 @@ def changed(changes: Changes) -> list[str]:
 
 
 def _names(paths: Sequence[str]) -> str:
-    shown = [clean.code(path).replace("\n", "<U+000A>") for path in paths[:PATHS_SHOWN]]
+    shown = [_one_line(path) for path in paths[:PATHS_SHOWN]]
     more = len(paths) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def _one_line(text: str) -> str:
+    """What code may have worded, with all that is in it."""
+    return clean.code(text).replace("\n", "<U+000A>")
 
 
 def indented(text: str) -> str:
@@ -199,20 +204,20 @@ def indented(text: str) -> str:
 
 def question(request: ApprovalRequest) -> str:
     """Says in words what is asked."""
-    touch = "; ".join(request.may_touch) or "nothing outside its sandbox"
+    touch = _one_line("; ".join(request.may_touch)) or "nothing outside its sandbox"
     warnings = "".join(f"  ! {clean.words(warning)}\n" for warning in request.warnings)
     asked = indented(clean.code(request.code))
     if request.kind == "access":
         why = f"  because, it says: {clean.words(request.why)}\n" if request.why else ""
         return (
             f"May code reach more?\n{asked}\n{why}{warnings}"
-            f"  then it may touch: {clean.words(touch)}\n"
+            f"  then it may touch: {touch}\n"
             f"  y = yes, a = yes for good, n = no. {request.expires_s:.0f} seconds;"
             " silence is a no."
         )
     return (
         f"May I run this {request.language}?\n{asked}\n"
-        f"{warnings}  where: {request.where}\n  may touch: {touch}\n"
+        f"{warnings}  where: {_one_line(request.where)}\n  may touch: {touch}\n"
         f"  y = yes, n = no, e = edit. {request.expires_s:.0f} seconds; silence is a no."
     )
 
