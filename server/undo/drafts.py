@@ -26,7 +26,8 @@ def remove(root: int, paths: Iterable[str]) -> None:
 
 def _is_written(holder: int, name: str) -> bool:
     """Whether somebody holds the file's lock, as an upload does that is not all here yet."""
-    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=holder)
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC  # it may be a pipe by now
+    descriptor = os.open(name, flags, dir_fd=holder)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -182,7 +182,7 @@ class Restorer:
             checked.take(piece)
         if checked.name != want.content:
             raise _Damaged
-        flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_TRUNC | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_TRUNC | os.O_CLOEXEC
         return self._fill(os.open(name, flags, dir_fd=holder), want)
 
     def _fill(self, descriptor: int, want: Entry) -> tuple[int, int]:

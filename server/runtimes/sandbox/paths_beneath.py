@@ -157,6 +157,16 @@ def _emptied(opened: int, top: int, trouble: list[OSError]) -> list[str]:
     return moved
 
 
+def _set_mode_of_folder(holder: int, name: str, mode: int) -> None:
+    """The same of a folder, and of nothing that is put in its place."""
+    if sys.platform != "linux":
+        set_mode(holder, name, mode)
+        return
+    with handle(holder, name) as (place, found):
+        if stat.S_ISDIR(found.st_mode):
+            os.chmod(place, mode)  # noqa: PTH101 (a descriptor, no path)
+
+
 class Doors:
     """Opens folders that are closed to their owner, for as long as it takes."""
 
@@ -178,12 +188,12 @@ class Doors:
             if mode & rights == rights:
                 return False
             self.opened.setdefault(path, mode)
-            set_mode(holder, name, mode | stat.S_IRWXU)
+            _set_mode_of_folder(holder, name, mode | stat.S_IRWXU)
             return True
 
     def close(self) -> None:
         """Give them all their permissions back, the deepest first."""
         for path, mode in sorted(self.opened.items(), reverse=True):
             with suppress(OSError), folder_of(self._root, path) as (holder, name):
-                set_mode(holder, name, mode)
+                _set_mode_of_folder(holder, name, mode)
         self.opened.clear()
