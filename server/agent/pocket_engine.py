@@ -43,7 +43,8 @@ def main() -> None:
     if server:
         sys.stdin.read()
         os._exit(0)  # at once: nothing here is worth saving, and the library's threads still run
-    # Otherwise as usual: a thread of the library's writes its complaints, and ends when that is done.
+    # Otherwise as usual: a thread of the library's writes its complaints, and ends when that is
+    # done.
 
 
 def _serve(orders: Mapping[str, object]) -> tuple[object, str]:
