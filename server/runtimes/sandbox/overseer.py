@@ -103,6 +103,8 @@ def _end_all(child: int) -> None:
         _send(stopped, signal.SIGKILL)
         _reap(child)
         time.sleep(_KILL_AGAIN_S)
+    # A container's first program, which would get those that have ended, may collect nobody.
+    _reap(child)
 
 
 def _send(pids: set[int], number: int) -> None:
