@@ -261,12 +261,15 @@ class Kernel:
 async def _become_ready(process: ConfinedProcess, wire: Wire) -> None:
     """Return when the kernel answers and its output is heard."""
     asking = asyncio.create_task(_ask_until_heard(wire))
-    await asyncio.wait(
-        [asking, process.ended], timeout=START_S, return_when=asyncio.FIRST_COMPLETED
-    )
-    if asking.done():
-        return
-    asking.cancel()
+    try:
+        await asyncio.wait(
+            [asking, process.ended], timeout=START_S, return_when=asyncio.FIRST_COMPLETED
+        )
+        if asking.done():
+            return
+    finally:  # also when nobody wants the kernel any more
+        asking.cancel()
+        await asyncio.wait([asking])
     if process.ended.done():
         await asyncio.sleep(_LAST_MESSAGES_S)
         reason = process.last_words.splitlines()[-1:] or ["it said nothing"]

@@ -1,5 +1,5 @@
-"""On a Debian machine that has nothing, scripts/test sets itself up, and what depends on the machine
-passes: as root and as an ordinary user, where bubblewrap works and where it cannot."""
+"""On a Debian machine that has nothing, scripts/test sets itself up, and what depends on the
+machine passes: as root and as an ordinary user, where bubblewrap works and where it cannot."""
 
 import re
 import tempfile
@@ -33,7 +33,6 @@ TELLING = (
             "stopping",
             "swapped",
             "watch",
-            "without_a_view",
         )
     ),
     "tests/agent/test_pocket_in_trouble.py",
