@@ -38,14 +38,13 @@ def bound(most: Mapping[str, int], already: int, become: Callable[[], None]) -> 
 def _existing(seen: int) -> int:
     """How many processes the user has, of which so many were seen."""
     _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    most = _MOST if hard == resource.RLIM_INFINITY else hard
     enough = seen + _MARGIN
     if _starts_one(enough):
         return seen
-    most = _MOST if hard == resource.RLIM_INFINITY else hard
-    while enough < most and not _starts_one(enough := min(2 * enough, most)):
-        pass
-    if not _starts_one(enough):
-        raise OSError(0, "No more processes may run here; end some of this user's")
+    while not _starts_one(enough := min(2 * enough, most)):
+        if enough >= most:
+            raise OSError(0, "No more processes may run here; end some of this user's")
     short = enough // 2
     while enough - short > _MARGIN:
         middle = (short + enough) // 2
