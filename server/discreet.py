@@ -8,7 +8,9 @@ import json
 import logging
 import os
 import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -21,6 +23,8 @@ FILE_BYTES = 1_000_000
 FILES_KEPT = 4
 """Older ones, beside the one that is written."""
 NAME = "server.jsonl"
+WAITING_LINES = 1_000
+"""The latest lines wait for a start to succeed: a start writes some ten."""
 
 
 _UNSEEN = re.compile(
@@ -55,6 +59,32 @@ class LineFormatter(DiscreetFormatter):
         return json.dumps(line, ensure_ascii=False)
 
 
+class UntilStarted(logging.Handler):
+    """Hands lines on once the server has started; a warning, and what came before it, at once."""
+
+    def __init__(self, target: logging.Handler) -> None:
+        super().__init__()
+        self._target = target
+        self._waiting: deque[logging.LogRecord] | None = deque(maxlen=WAITING_LINES)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._waiting is not None and record.levelno < logging.WARNING:
+            self._waiting.append(record)
+            return
+        self._hand_on()
+        self._target.handle(record)
+
+    def started(self) -> None:
+        """From here on, nothing waits."""
+        with self.lock or nullcontext():
+            self._hand_on()
+            self._waiting = None
+
+    def _hand_on(self) -> None:
+        while self._waiting:
+            self._target.handle(self._waiting.popleft())
+
+
 class PrivateFile(RotatingFileHandler):
     """What it writes is for its owner's eyes."""
 
@@ -66,8 +96,11 @@ class PrivateFile(RotatingFileHandler):
         """A full disk costs lines of this file; standard error has them, too, and goes on."""
 
 
-def write_log(level: str, home: Home) -> None:
+def write_log(level: str, home: Home) -> Callable[[], None]:
     """Log to standard error, and to the home's files, from here on.
+
+    Standard error waits for what is returned to be called, or for a warning: of a server that could
+    not start, the reason alone is read there.
 
     Libraries that speak with models write down whole conversations at `debug`; what is forgotten,
     or handed to whoever helps, would still have them. So `debug` is for our own rooms.
@@ -77,7 +110,8 @@ def write_log(level: str, home: Home) -> None:
     logging.getLogger("sayso.websockets").setLevel(logging.WARNING)
     shown = logging.StreamHandler()
     shown.setFormatter(DiscreetFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    handlers: list[logging.Handler] = [shown]
+    waiting = UntilStarted(shown)
+    handlers: list[logging.Handler] = [waiting]
     try:
         folder = log_folder(home)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -91,6 +125,7 @@ def write_log(level: str, home: Home) -> None:
     logging.basicConfig(level=max(grave, logging.INFO), handlers=handlers)
     if problem:
         logging.getLogger(__name__).warning("%s", problem)
+    return waiting.started
 
 
 def log_folder(home: Home) -> Path:

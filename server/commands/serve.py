@@ -5,7 +5,7 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from ipaddress import IPv4Address
 from typing import TYPE_CHECKING
 
@@ -70,10 +70,10 @@ class Serve:
             settings = Settings.load(home, flags=flags)
         if arguments.only_ask:
             return 0
-        write_log(settings.log.level, home)
+        started = write_log(settings.log.level, home)
         share_heaps()
         ending = Ending()
-        status = asyncio.run(_serve(home, settings, ending))
+        status = asyncio.run(_serve(home, settings, ending, started))
         ending.end()
         return leave(status)
 
@@ -110,7 +110,9 @@ def _ask_for_cloud(home: Home, settings: Settings) -> None:
     set_in_file(user_file(home), key, companies)
 
 
-async def _serve(home: Home, settings: Settings, ending: Ending) -> int:
+async def _serve(
+    home: Home, settings: Settings, ending: Ending, started: Callable[[], None]
+) -> int:
     # `sayso --help` has no time for what is imported here.
     with loading():
         from sayso.server.senses import Senses
@@ -142,6 +144,7 @@ async def _serve(home: Home, settings: Settings, ending: Ending) -> int:
         await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
             await starting
+            started()
             print(app.summary(), flush=True)
             await stopping
         for task in (starting, stopping):
