@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.thorough,
     pytest.mark.bare,
-    pytest.mark.timeout(1_500),
+    pytest.mark.timeout(900),
     pytest.mark.needs("debootstrap"),
 ]
 
