@@ -174,7 +174,7 @@ def test_a_link_that_leads_to_programs_is_not_granted_for_writing(
     os.geteuid() != 0 or sys.platform != "linux", reason="mounts are root's to make"
 )
 def test_by_another_name_they_are_known_too(tmp_path: Path) -> None:
-    """Through bind mounts: of the clone's own folder, of one in it, and of one around it."""
+    """Through bind mounts: of a folder of programs, of one in such a folder, and of one around."""
     script = """
 import os, sys
 from pathlib import Path
@@ -187,8 +187,8 @@ print(bool(why_never(place / 'secrets', 'read')))
     state = Home.find().state
     (state / "inner").mkdir(parents=True)
     mounts = {
-        "itself": CLONE,
-        "within": CLONE / "server",
+        "itself": Path(sys.prefix),
+        "within": Path(own_places.__file__).parent,
         "around": CLONE.parent,
         "secrets": state / "inner",
     }
