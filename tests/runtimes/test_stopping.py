@@ -148,7 +148,10 @@ async def _stop_each(
         ending = await _stopped(workshop, language, code.replace("{mark}", mark), moment, where)
         assert ending.status in ("interrupted", "died"), (where, ending)
         assert not below(mark), where
-        after = await told(workshop, NEXT[language], language)
+        try:
+            after = await told(workshop, NEXT[language], language)
+        except TimeoutError as late:
+            raise AssertionError(f"nothing runs after {where}: {ending}") from late
         assert (after.ending.status, after.stdout) == ("ok", "[]\n"), (where, ending, after)
 
 
