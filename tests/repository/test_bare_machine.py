@@ -10,6 +10,7 @@ import pytest
 
 from tests import bare_machine
 from tests.bare_machine import PERSON, BareMachine, Way
+from tests.machine import lacking
 
 pytestmark = [
     pytest.mark.slow,
@@ -61,7 +62,7 @@ CANNOT_BE_HAD_THERE = (
 def machine() -> Iterator[BareMachine]:
     """One for all of these tests, which come in the order in which it fills."""
     if why := bare_machine.missing():
-        pytest.skip(why)
+        lacking(why)
     with tempfile.TemporaryDirectory(prefix="sayso-bare-", dir="/var/tmp") as folder:
         made = BareMachine(Path(folder) / "room")
         made.make()
