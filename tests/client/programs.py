@@ -176,12 +176,15 @@ async def window(
     environment: Mapping[str, str] | None = None,
     program: list[str] | None = None,
 ) -> AsyncIterator[Window]:
-    """Opens a terminal in which `sayso` runs, as its foreground process."""
+    """Opens a terminal in which `sayso` runs, as its foreground process. What `environment` took
+    over from whoever runs the tests says nothing about this terminal."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    settings = {"TERM": "xterm-256color", "EDITOR": "/bin/false", **(environment or {})}
+    wanted = (environment or {}).items()
+    chosen = {name: value for name, value in wanted if os.environ.get(name) != value}
+    settings = {"TERM": "xterm-256color", "EDITOR": "/bin/false", **chosen}
     inherited = {
-        name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "TMUX"}
+        name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "STY", "TMUX"}
     }
 
     def take_terminal() -> None:
