@@ -14,6 +14,7 @@ from sayso.client.errors import ClientError
 from sayso.client.session import Session
 from sayso.client.terminal import scroll, slash
 from sayso.client.terminal.board import TYPE, Pending
+from sayso.client.terminal.consent import CARELESS_SECONDS
 from sayso.client.terminal.editor import edit
 from sayso.client.terminal.keys import Key
 from sayso.client.terminal.screen import TerminalScreen
@@ -24,8 +25,6 @@ DIFF = "diff"
 """The server's command that tells what runs did to files."""
 REPEAT_SECONDS = 0.08
 """A space that follows another one so soon is a held key repeating itself, not a second press."""
-CARELESS_SECONDS = 0.6
-"""A key pressed so soon after a question appeared was meant for something else."""
 TWICE_SECONDS = 2.0
 """Two Ctrl-C within this time mean: leave."""
 BY_ITSELF_SECONDS = 0.6

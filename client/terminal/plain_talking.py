@@ -21,9 +21,9 @@ from sayso.client.seen import Seen
 from sayso.client.session import Session
 from sayso.client.sound import Sound
 from sayso.client.terminal import slash
-from sayso.client.terminal.consent import understand
+from sayso.client.terminal.consent import TOO_SOON, Attention, understand
 from sayso.client.terminal.keyboard import DIFF, LONGEST_TEXT, TWICE_SECONDS
-from sayso.client.terminal.lines import lines
+from sayso.client.terminal.lines import Lines
 from sayso.client.terminal.plain import PlainScreen, changed
 from sayso.client.terminal.tty import quiet
 from sayso.protocol.codec import Envelope
@@ -53,6 +53,8 @@ class PlainTalking:
         self.hands_free: HandsFree | None = None
         """If there is one, the microphone is its."""
         self._request: ApprovalRequest | None = None
+        self._typed = Lines()
+        self._attention = Attention(self._typed, screen.say)
         self._commands: Mapping[str, str] = {}
         """The server's, with a line about each."""
         self._changed = False
@@ -76,6 +78,7 @@ class PlainTalking:
             match seen.message:
                 case ApprovalRequest() as request:
                     self._request = request
+                    self._attention.shown()
                 case CodeEnd(changes=changes):
                     self._changed = bool(changed(changes))
                     if self._changed:
@@ -131,10 +134,11 @@ class PlainTalking:
             await asyncio.gather(*everything, return_exceptions=True)
             if anywhere:
                 anywhere.close()
+            self._attention.close()
             self._screen.end_reply()
 
     async def _read(self, session: Session, microphone: Microphone | None) -> None:
-        async with aclosing(lines()) as typed:
+        async with aclosing(self._typed.read()) as typed:
             async for line in typed:
                 if not line.strip().startswith("/"):
                     await self._take(line, session, microphone)
@@ -159,10 +163,15 @@ class PlainTalking:
         request = self._request
         if request is None:
             return
+        if not self._attention.is_due:
+            self._screen.say(TOO_SOON)
+            return
         answer = await understand(line, request, self._screen)
         if answer is not None and self._request is request:
             self._request = None
             session.send(answer)
+        elif self._request is not None:
+            self._attention.shown()
 
     async def _toggle(self, session: Session, microphone: Microphone | None) -> None:
         if microphone is None or self._deaf:
@@ -223,7 +232,7 @@ class PlainTalking:
 
 async def piped(session: Session) -> AsyncGenerator[Ask, None]:
     """Each line of standard input, as something to ask."""
-    async with aclosing(lines(sys.stdin.fileno())) as typed:
+    async with aclosing(Lines(sys.stdin.fileno()).read()) as typed:
         async for line in typed:
             if line.strip():
 

@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sayso.client.terminal.consent import TOO_SOON
 from tests.client.server_double import TOKEN
 
 SOON = 20.0
@@ -127,6 +128,14 @@ class Window:
                     await self._changed.wait()
         except TimeoutError:
             raise AssertionError(f"never saw {words!r} in:\n{self.text[self._from :]}") from None
+
+    async def answer(self, line: str, *words: str) -> None:
+        """Enters a line, again while the question is too young for it, until it sees these."""
+        while True:
+            self.type(line + "\n")
+            await self.sees(TOO_SOON, *words)
+            if any(word in self._new for word in words):
+                return
 
     @property
     def _new(self) -> str:

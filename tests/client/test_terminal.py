@@ -316,10 +316,8 @@ class TestPlain:
             await seen.sees("/help tells more.")
             seen.type("run it\n")
             await seen.sees("silence is a no.")
-            seen.type("maybe\n")
-            await seen.sees("Please answer y, n or e.")
-            seen.type("y\n")
-            await seen.sees("Two and two is four.")
+            await seen.answer("maybe", "Please answer y, n or e.")
+            await seen.answer("y", "Two and two is four.")
             seen.type("/nonsense\n")
             await seen.sees("There is no /nonsense")
             seen.type("/quit\n")
@@ -371,6 +369,5 @@ class TestPlain:
             window("ask", "--server", server.url, "run it") as seen,
         ):
             await seen.sees("silence is a no.")
-            seen.type("y\n")
-            await seen.sees("Two and two is four.")
+            await seen.answer("y", "Two and two is four.")
             assert await seen.ends() == 0
