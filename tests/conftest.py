@@ -2,7 +2,7 @@
 
 - Its clock: real, or virtual where it is marked so (tests/virtual_time.py).
 - A home of its own: `SAYSO_HOME`, `HOME` and `TMPDIR` are fresh folders, and no key of the person
-  who runs the tests is in the environment.
+  who runs the tests is in the environment, nor what their terminal is.
 - No network but loopback (tests/network_guard.py).
 - Nothing strewn: what is written goes to `SAYSO_HOME`, never to the person's own folders.
 - Nothing left behind: no task, no process, no exception that nobody looked at (tests/leaks.py).
@@ -30,6 +30,10 @@ GUARD = NetworkGuard()
 
 _SECRETS = ("_API_KEY", "_TOKEN")
 """How the names of variables end that hold a person's keys."""
+
+_TERMINAL = ("COLORTERM", "COLUMNS", "EDITOR", "LINES", "NO_COLOR", "STY", "TMUX", "VISUAL")
+"""Variables that say what a person's terminal is and what they like in it; those that a test opens
+are others."""
 
 _NEED_KERNELS = ("agent", "bench", "e2e", "runtimes", "web")
 """Folders of tests that run code, and need the kernels' Python."""
@@ -132,6 +136,9 @@ def _a_place_of_its_own(
             Path(home, folder).mkdir()
             environment.setenv(name, f"{home}/{folder}")
         for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+            environment.delenv(name, raising=False)
+        environment.setenv("TERM", "xterm-256color")
+        for name in _TERMINAL:
             environment.delenv(name, raising=False)
         yield
     left = leaks.wait_for_processes(before, home)
