@@ -47,6 +47,10 @@ def test_good_has_another_home_of_its_own():
 def test_good_sees_no_keys():
     assert "SOMEBODYS_API_KEY" not in os.environ
 
+def test_good_has_a_terminal_of_nobody():
+    assert os.environ["TERM"] == "xterm-256color"
+    assert "COLUMNS" not in os.environ
+
 async def test_good_ends_its_tasks():
     async with asyncio.TaskGroup() as group:
         group.create_task(asyncio.sleep(0.01))
@@ -165,7 +169,7 @@ def test_each_trespass_fails_its_test_and_nothing_else_does(tmp_path: Path) -> N
     run = subprocess.run(
         [sys.executable, "tests/netless.py", *pytest_command, str(tmp_path)],
         cwd=ROOT,
-        env=os.environ | {"SOMEBODYS_API_KEY": "secret"},
+        env=os.environ | {"SOMEBODYS_API_KEY": "secret", "TERM": "dumb", "COLUMNS": "200"},
         capture_output=True,
         text=True,
         check=False,
