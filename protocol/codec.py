@@ -18,6 +18,7 @@ from sayso.protocol.encoding import fields_of, plain
 from sayso.protocol.errors import Invalid, Malformed, Oversized
 from sayso.protocol.messages import NAMES, TYPES, Message
 from sayso.protocol.messages.quantities import GREATEST, Count
+from sayso.protocol.untrusted_json import is_deeper
 
 MAX_TEXT_BYTES = 65_536
 """A long file as code or a page of output fits; a device's memory is not filled by one message."""
@@ -116,7 +117,7 @@ def _bounded(text: str | bytes, max_bytes: int) -> str:
 
 def _parse(text: str) -> dict[str, object]:
     """Parse one I-JSON object."""
-    if text.count("[") + text.count("{") > MAX_DEPTH and _is_too_deep(text):
+    if is_deeper(text, MAX_DEPTH):
         raise Malformed(f"The frame is nested deeper than {MAX_DEPTH} levels.")
     try:
         value = _READER.decode(text)
@@ -133,23 +134,6 @@ def _parse(text: str) -> dict[str, object]:
 
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-
-_BRACKET_OR_STRING = re.compile(r'[\[\]{}]|"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
-"""An unfinished string counts to the end of the text, so that the search stays linear."""
-
-
-def _is_too_deep(text: str) -> bool:
-    """Whether the brackets nest too deep, those in strings not counted."""
-    depth = 0
-    for found in _BRACKET_OR_STRING.finditer(text):
-        match found[0]:
-            case "[" | "{":
-                depth += 1
-            case "]" | "}":
-                depth -= 1
-        if depth > MAX_DEPTH:
-            return True
-    return False
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, get_type_hints
 
+from sayso.protocol.untrusted_json import read_json
 from sayso.server.agent.access import LANGUAGE
 from sayso.server.agent.leaving import closing
 from sayso.server.agent.model import Tool
@@ -164,7 +165,7 @@ class Toolbox:
 
 
 async def _call(function: Function, code: str) -> object:
-    arguments = json.loads(code, strict=False)
+    arguments = read_json(code, control_characters=True)
     if not isinstance(arguments, dict):
         raise TypeError("the arguments must be a JSON object")
     if inspect.iscoroutinefunction(function.call):

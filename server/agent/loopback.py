@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
+
 MAX_ANSWER_BYTES = 4_000_000
 """A list of a thousand models takes a tenth of this; whatever answers more is no model server."""
 
@@ -29,8 +31,8 @@ class Answer:
     def json(self) -> object:
         """The body as JSON; None if it is something else."""
         try:
-            return json.loads(self.body)
-        except ValueError:
+            return read_json(self.body)
+        except UntrustedJsonError:
             return None
 
 

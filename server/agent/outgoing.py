@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
 from sayso.server.agent.model import ChatMessage
 from sayso.server.store.redaction import redacted
 
@@ -70,8 +71,8 @@ class _Looking:
     def _call(self, call: Mapping[str, Any]) -> Mapping[str, Any]:
         function = call["function"]
         try:
-            value = json.loads(function["arguments"], strict=False)
-        except (ValueError, RecursionError):
+            value = read_json(function["arguments"], control_characters=True)
+        except UntrustedJsonError:
             written = self._text(function["arguments"])
         else:
             told = self._value(value)

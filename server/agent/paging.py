@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
+from sayso.protocol.untrusted_json import read_json
+
 PAGE: Final = "output"
 """The tool's name, the fence's label, and the language of such a call."""
 
@@ -60,10 +62,10 @@ def read_line(text: str) -> Page | None:
 def read_arguments(arguments: str) -> Page | None:
     """What a call of the tool asks for; None if that can't be read."""
     try:
-        value = json.loads(arguments, strict=False)
+        value = read_json(arguments, control_characters=True)
         start, end = int(value["from"]), int(value["to"])
         return Page(str(value["id"]), max(0, start), max(0, end))
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError):
         return None
 
 

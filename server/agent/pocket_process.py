@@ -14,6 +14,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Self
 
+from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
 from sayso.server.agent.loopback import NoAnswer, ask
 from sayso.server.agent.model import ModelError
 from sayso.server.models.machine import install_command
@@ -119,7 +120,11 @@ class Engine:
                 f"choose a smaller language model (`sayso models`)."
             )
             raise PocketError(message) from None
-        answer = json.loads(line)
+        try:
+            answer = read_json(line)
+        except UntrustedJsonError:
+            await self._last_words()
+            raise PocketError("The embedded model's engine did not start as it should.") from None
         if "address" not in answer:
             await self._last_words()
             raise PocketError(self._trouble(answer["trouble"], answer["detail"]))

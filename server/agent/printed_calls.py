@@ -5,12 +5,12 @@ was meant, from the strict to the lenient; what cannot be understood is None, ne
 """
 
 import ast
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
+from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
 from sayso.server.agent.languages import DEFAULT, Languages
 
 CALL_KEYS: Final = frozenset(
@@ -69,8 +69,8 @@ def _load(text: str) -> object:
     """The value of JSON, or of what is nearly JSON; None if it is neither."""
     for candidate in (text, _BARE_KEY.sub(r'\1"\2"\3', text)):
         try:
-            return cast(object, json.loads(candidate, strict=False))
-        except (ValueError, RecursionError):
+            return cast(object, read_json(candidate, control_characters=True))
+        except UntrustedJsonError:
             continue
     try:
         return cast(object, ast.literal_eval(text.strip()))

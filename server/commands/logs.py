@@ -1,7 +1,6 @@
 """`sayso logs`: what the server wrote of itself; no secret is in it, and nothing that was said."""
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from sayso.protocol.home import Home
+from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
 from sayso.server.discreet import NAME, kept_lines, log_folder, older_lines
 
 LEVELS = ("debug", "info", "warning", "error", "critical")
@@ -61,8 +61,8 @@ def _level(line: str) -> str:
 
 def _read(line: str) -> dict[str, object]:
     try:
-        found = json.loads(line)
-    except ValueError:
+        found = read_json(line)
+    except UntrustedJsonError:
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -6,7 +6,6 @@ second download engine and reports of use, and it does not check what it fetched
 """
 
 import contextlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -16,6 +15,7 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
+from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
 from sayso.server.models.errors import FetchFailed, NameUnknown
 from sayso.server.models.model import Digest
 
@@ -152,8 +152,8 @@ class Hub:
         if following and urlsplit(following).netloc != self._host:
             raise self._nonsense(name)
         try:
-            return json.loads(raw), following
-        except ValueError as error:
+            return read_json(raw, most_bytes=MAX_ANSWER_BYTES), following
+        except UntrustedJsonError as error:
             raise self._nonsense(name) from error
 
     @contextlib.contextmanager

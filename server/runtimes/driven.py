@@ -8,15 +8,16 @@ import logging
 import socket
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
 from sayso.server.runtimes import processes
 from sayso.server.runtimes.base import base_prefix, base_python
 from sayso.server.runtimes.interpreting import SWEEP_S, CannotStartError
 from sayso.server.runtimes.languages.driver import HEADER, Plan
-from sayso.server.runtimes.outputs import PlainText
+from sayso.server.runtimes.outputs import PlainText, plain
 from sayso.server.runtimes.pieces import Pieces
 from sayso.server.runtimes.process import ConfinedProcess, how_it_died
 from sayso.server.runtimes.runtime import Ending, Output
@@ -35,6 +36,9 @@ _FRAME_MOST_BYTES = 8 * 1024**2
 
 _WAITING_MOST_BYTES = 256 * 1024
 """What waits to be read, before the driver waits and with it what prints."""
+
+_OVER_MOST_BYTES = 64 * 1024
+"""A few numbers, and a sentence that is as long as a driver makes any."""
 
 _BETWEEN_MOST = 16
 """Frames that programs left behind may say until the next run tells them: the last mebibyte."""
@@ -62,6 +66,21 @@ class _Over:
     """The interpreter's process, by the number that it has in the sandbox; 0 is none."""
 
 
+_KINDS: Mapping[str, type] = {field.name: type(field.default) for field in fields(_Over)}
+
+
+def _over(body: bytes) -> _Over | None:
+    """Read the end of a run; None if these bytes are none: a stranger lives beside the driver."""
+    try:
+        about = read_json(body, most_bytes=_OVER_MOST_BYTES)
+        over = _Over(**about)
+    except (UntrustedJsonError, TypeError):
+        return None
+    if any(type(value) is not _KINDS[name] for name, value in asdict(over).items()):
+        return None
+    return replace(over, detail=plain(over.detail))
+
+
 class DrivenRun(Pieces):
     """One run's outputs, from the driver's frames."""
 
@@ -80,9 +99,9 @@ class DrivenRun(Pieces):
     def told(self, kind: Literal["result", "error"], data: bytes) -> None:
         self.add(Output(kind, _Text().feed(data)))
 
-    def over(self, about: Mapping[str, Any]) -> None:
+    def over(self, about: _Over) -> None:
         """The driver says that the run is over."""
-        self._over = _Over(**about)
+        self._over = about
         if self._over.asked and self._over.code == 0 and not self.silent:
             self.add(Output("stderr", f"[{_ASKED}]\n"))
         self.end()
@@ -267,9 +286,8 @@ class DrivenInterpreter:
             case b"x":
                 run.told("error", body)
             case b"D":
-                # A stranger lives beside the driver: a record that is none ends nothing.
-                with contextlib.suppress(ValueError, TypeError):
-                    run.over(json.loads(body))
+                if about := _over(body):
+                    run.over(about)
 
     async def _watch(self) -> None:
         """The link alone does not tell of the end: something may hold it open."""

@@ -124,6 +124,8 @@ class Gathering(Pieces):
     def _take_payload(self, payload: object) -> None:
         """Some answers come along with the reply: pages of help, and that the kernel will end."""
         for each in payload if isinstance(payload, list) else ():
+            if not isinstance(each, dict):
+                continue
             if each.get("source") == "page" and (page := shown("display", each)):
                 self.add(page)
             if each.get("source") == "ask_exit" and not each.get("keepkernel"):

@@ -2,6 +2,7 @@
 enter."""
 
 import contextlib
+import hmac
 import json
 import re
 from collections.abc import Mapping
@@ -9,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from jupyter_client.adapter import adapt
 from jupyter_client.session import Session
 
+from sayso.protocol.untrusted_json import read_json
 from sayso.server.runtimes.zmtp import Kind, Line
 
 Channel = Literal["shell", "output", "control"]
@@ -23,6 +26,9 @@ _SOCKETS = "kernel"
 
 _MESSAGE_MOST_BYTES = 64 * 1024**2
 """What is longer is passed over, instead of filling our memory."""
+
+_FRAMES = 5
+"""Signature, header, the header of what it answers, what is said about it, content."""
 
 _READ_MOST_BYTES = 256 * 1024
 """What is read of one message of printed text: decoding 20 MB would stop the event loop for a third
@@ -103,20 +109,34 @@ class Wire:
             frames = await self._lines[channel].receive()
             if not frames:
                 return TOO_LONG
-            with contextlib.suppress(
-                ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError
-            ):
+            with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
                 return self._read(frames)
 
     def _read(self, frames: list[bytes]) -> Message:
         _, frames = self._session.feed_identities(frames)
+        if len(frames) < _FRAMES:
+            raise ValueError("a message has fewer frames than Jupyter's")
         if len(frames[4]) > _READ_MOST_BYTES and (clipped := _clip(frames)):
             return clipped
-        message = self._session.deserialize(frames)
+        # Not by the session: it keeps what it was shown for a signature, however long that is.
+        if not hmac.compare_digest(frames[0], self._session.sign(frames[1:_FRAMES])):
+            raise ValueError("a message's signature is wrong")
+        header, parent, metadata = (read_json(each) for each in frames[1:4])
+        content = read_json(frames[4], most_bytes=_MESSAGE_MOST_BYTES)
+        message = adapt(
+            {
+                "header": header,
+                "parent_header": parent,
+                "metadata": metadata,
+                "content": content,
+                "msg_type": header["msg_type"],
+            }
+        )
         content = message["content"]
-        parent = message["parent_header"].get("msg_id", "")
         return Message(
-            str(message["msg_type"]), str(parent), content if isinstance(content, dict) else {}
+            str(message["header"]["msg_type"]),
+            str(message["parent_header"].get("msg_id", "")),
+            content if isinstance(content, dict) else {},
         )
 
     def close(self) -> None:
@@ -132,7 +152,7 @@ def _clip(frames: list[bytes]) -> Message | None:
     """
     _, header, parent, _, content = frames[:5]
     begun = _PRINTED.match(content)
-    if json.loads(header)["msg_type"] != "stream" or not begun or not content.endswith(b'"}'):
+    if read_json(header)["msg_type"] != "stream" or not begun or not content.endswith(b'"}'):
         return None
     start, end = begun.end(), len(content) - 2
     head = _cut(content, start + _READ_MOST_BYTES // 2)
@@ -140,8 +160,8 @@ def _clip(frames: list[bytes]) -> Message | None:
     if not head or not tail:
         return None
     kept = content[start:head] + "\\n[…]\\n".encode() + content[tail:end]
-    text = json.loads(b'"' + kept + b'"')
-    of = json.loads(parent).get("msg_id", "")
+    text = read_json(b'"' + kept + b'"')
+    of = read_json(parent).get("msg_id", "")
     return Message("stream", str(of), {"name": begun[1].decode(), "text": text}, tail - head)
 
 

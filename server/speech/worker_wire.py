@@ -11,6 +11,8 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
+
 PREFIX = struct.Struct("<II")
 
 MAX_HEAD_BYTES = 1 << 20
@@ -89,8 +91,8 @@ def lengths(prefix: bytes) -> tuple[int, int]:
 def unpack(head: bytes, load: bytes) -> Note:
     """The note that these bytes hold."""
     try:
-        fields = json.loads(head)
-    except ValueError as problem:
+        fields = read_json(head)
+    except UntrustedJsonError as problem:
         raise WireBroken("the head is not JSON") from problem
     if not isinstance(fields, dict) or not isinstance(kind := fields.pop("kind", None), str):
         raise WireBroken("the head names no kind")

@@ -55,6 +55,12 @@ _AGAIN_S = 0.05
 _REPORT_MOST_BYTES = 1024**2
 """The longest report. An interpreter's words for a value are bounded; this is somebody else."""
 
+_CODE_MOST = 2**31
+"""No exit status is larger."""
+
+_DETAIL_MOST = 4_096
+"""Characters of a sentence about how a run ended."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -227,15 +233,15 @@ class Driver:
         for line in lines:
             try:
                 report = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if not isinstance(report, dict) or not self._running:
                 continue
             for name, letter in (("result", "r"), ("error", "x")):
                 if isinstance(report.get(name), str):
                     self._settled_tell(letter, report[name])
-            if isinstance(report.get("done"), int):
-                self._over(report["done"], str(report.get("detail", "")))
+            if isinstance(code := report.get("done"), int) and abs(code) <= _CODE_MOST:
+                self._over(code, str(report.get("detail", ""))[:_DETAIL_MOST])
 
     def _settled_tell(self, letter: str, words: str) -> None:
         """Tell something that comes after all that was printed before it."""

@@ -241,7 +241,7 @@ function renewStreams() {
 }
 
 function report(what) {
-  writeWhole(REPORTS, Buffer.from(`${JSON.stringify(what)}\n`));
+  writeWhole(REPORTS, Buffer.from(`\n${JSON.stringify(what)}\n`));
 }
 
 function writeWhole(fd, bytes) {

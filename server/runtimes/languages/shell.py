@@ -20,7 +20,7 @@ from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH
 
 _SAVED: Final = ("saved-at-exit", "saved-before")
 
-_REPORT: Final = f'builtin printf \'{{"done":%d}}\\n\' "$?" >&{REPORTS}'
+_REPORT: Final = f'builtin printf \'\\n{{"done":%d}}\\n\' "$?" >&{REPORTS}'
 
 
 def _bash() -> Plan:
@@ -61,7 +61,7 @@ def _zsh() -> Plan:
         return f"{{ {of_code}; {named}; }} >|{{folder}}/{name} 2>/dev/null || builtin :"
 
     at_exit, before = _SAVED
-    report = f'builtin print -r -u {REPORTS} -- "{{\\"done\\":$?}}"'
+    report = f'builtin print -r -l -u {REPORTS} -- "" "{{\\"done\\":$?}}"'
     trap = f"builtin trap -- {shlex.quote(save(at_exit))} EXIT"
     # zsh says nothing of its state when a signal ends it; so an interrupt lets it exit.
     return Plan(

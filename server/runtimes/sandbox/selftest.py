@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from sayso.protocol.untrusted_json import read_json
 from sayso.server.runtimes.base import base_python
 from sayso.server.runtimes.process import ConfinedProcess, sweep
 from sayso.server.runtimes.sandbox import landlock, seatbelt, seccomp
@@ -109,9 +110,7 @@ async def _break_out(sandbox: Sandbox) -> tuple[str, ...]:
         try:
             await asyncio.wait([process.ended])
             try:
-                found = [
-                    str(each) for each in json.loads((process.folder / "findings").read_text())
-                ]
+                found = [str(each) for each in read_json((process.folder / "findings").read_text())]
             except (OSError, ValueError):
                 why = (process.last_words.splitlines() or ["it said nothing"])[-1]
                 return (f"{sandbox.kind} does not work: {why}",)
