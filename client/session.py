@@ -49,6 +49,7 @@ from sayso.protocol.codec import Envelope, decode
 from sayso.protocol.errors import ProtocolError
 from sayso.protocol.frames import AudioFrame
 from sayso.protocol.messages import (
+    ApprovalRequest,
     Error,
     FromClient,
     Interrupt,
@@ -144,9 +145,15 @@ class Session:
             self._screen.show(MicReleased())
         self._perform(self._talker.cancel())
 
-    def say(self, text: str, files: tuple[str, ...] = ()) -> None:
-        """Typed words, and names of files in the workspace that belong to them."""
-        self._perform(self._talker.say(text, files))
+    @property
+    def question(self) -> str:
+        """What words are about that are begun now: the id of an approval request, or nothing."""
+        return self._talker.question(_now())
+
+    def say(self, text: str, files: tuple[str, ...] = (), question: str = "") -> None:
+        """Typed words, and names of files in the workspace that belong to them. `question`: what
+        it was when they were begun; without one they answer none."""
+        self._perform(self._talker.say(text, files, question))
 
     def interrupt(self) -> bool:
         """Stops what goes on. False: there was nothing to stop."""
@@ -245,11 +252,13 @@ class Session:
             self._features = event.welcome.features
         if event.welcome is not None and event.welcome.snapshot is not None:
             for missed in missed_messages(event.welcome.snapshot):
+                if isinstance(missed.message, ApprovalRequest):
+                    self._talker.asked(missed.message.id, _now())
                 self._screen.show(missed)
 
     def _message(self, event: Envelope) -> None:
         listened = self._talker.listening
-        effects = self._talker.hear(event)
+        effects = self._talker.hear(event, _now())
         if effects is None:
             return  # Stale: it belongs to an attempt that is over.
         self._perform(effects)

@@ -40,6 +40,8 @@ TAP_SECONDS = 0.15
 """A press shorter than this is a tap: no word is shorter."""
 LONGEST_SECONDS = 60.0
 """The server ends an utterance there; so the client does it first, and says so."""
+STOOD_SECONDS = 0.6
+"""A question that stood for less when words began is not what they are about."""
 MOST_STREAMS = 65_536
 """Stream numbers travel as u16."""
 MOST_SILENCED = 64
@@ -141,6 +143,9 @@ class Talker:
         self._silenced: deque[int] = deque(maxlen=MOST_SILENCED)
         self._newest: Attempt = (0, 0)
         self._ducked = False
+        self._question = ""
+        """The approval request that waits for an answer, and when it came."""
+        self._asked_at = 0.0
         self._turn = TurnState("idle", "idle", "silent")
 
     @property
@@ -163,6 +168,14 @@ class Talker:
         """The newest turn and generation that the server spoke of."""
         return self._newest
 
+    def question(self, at: float) -> str:
+        """Id of the approval request that words are about which began then; empty: of none."""
+        return self._question if at - self._asked_at >= STOOD_SECONDS else ""
+
+    def asked(self, question: str, now: float) -> None:
+        """An approval request stands on the screen from now on."""
+        self._question, self._asked_at = question, now
+
     def press(self, now: float) -> Effects:
         """The key goes down. Repeats of a held key change nothing."""
         if self._utterance is not None:
@@ -170,7 +183,8 @@ class Talker:
         hush = self._hush("play.state")
         self._streams = self._streams % (MOST_STREAMS - 1) + 1
         self._utterance = _Utterance(self._streams, now)
-        return (*hush, Send(ListenStart("ptt", self._streams)))
+        question = self.question(now)
+        return (*hush, Send(ListenStart("ptt", self._streams, question=question)))
 
     def open(self, now: float, pre_roll: bytes, wait_ms: int) -> Effects:
         """Without a key: somebody speaks, or is expected to. What is spoken goes on, quieter."""
@@ -179,7 +193,8 @@ class Talker:
         self._streams = self._streams % (MOST_STREAMS - 1) + 1
         self._utterance = _Utterance(self._streams, now, "hands_free")
         before = len(pre_roll) // SAMPLE_BYTES
-        start = ListenStart("hands_free", self._streams, before, wait_ms)
+        question = self.question(now - before / RATE)
+        start = ListenStart("hands_free", self._streams, before, wait_ms, question)
         duck = self._duck(on=self._speech is not None)
         return (*duck, Send(start), *(self.frame(pre_roll) if pre_roll else ()))
 
@@ -212,9 +227,10 @@ class Talker:
             return ()
         return (*self._duck(on=False), Send(ListenCancel(utterance.stream)))
 
-    def say(self, text: str, files: tuple[str, ...] = ()) -> Effects:
-        """Typed words, as good as spoken ones; and files in the workspace that belong to them."""
-        return (*self._hush("play.state"), Send(Text(text, files)))
+    def say(self, text: str, files: tuple[str, ...] = (), question: str = "") -> Effects:
+        """Typed words, as good as spoken ones; and files in the workspace that belong to them.
+        `question`: as `question()` was when they were begun."""
+        return (*self._hush("play.state"), Send(Text(text, files, question)))
 
     def interrupt(self) -> Effects:
         """Stop whatever goes on: speech, thought or code."""
@@ -224,8 +240,9 @@ class Talker:
             return (Send(Interrupt()),)
         return ()
 
-    def hear(self, envelope: Envelope) -> Effects | None:
-        """A message came from the server. None: it is stale, and nobody may see it."""
+    def hear(self, envelope: Envelope, now: float = 0.0) -> Effects | None:
+        """A message came from the server at this time, which matters to questions alone. None: it
+        is stale, and nobody may see it."""
         attempt = (envelope.turn or 0, envelope.gen or 0)
         message = envelope.message
         if isinstance(message, Conversation):
@@ -234,10 +251,16 @@ class Talker:
             return moved
         if isinstance(message, _OF_AN_ATTEMPT) and attempt < self._newest:
             return None
+        left: Effects = ()
         if attempt > self._newest:
             self._newest = attempt
-            return (*self._leave_behind(), *self._react(message))
-        return self._react(message)
+            self._question = ""
+            left = self._leave_behind()
+        if isinstance(message, ApprovalRequest):
+            self.asked(message.id, now)
+        elif isinstance(message, ApprovalDone) and message.id == self._question:
+            self._question = ""
+        return (*left, *self._react(message))
 
     def hear_audio(self, frame: AudioFrame) -> Effects:
         """Sound came from the server."""
@@ -251,6 +274,7 @@ class Talker:
     def begin_anew(self) -> Effects:
         """The server began a new session: its streams and turns are counted anew."""
         self._newest = (0, 0)
+        self._question = ""
         self._turn = TurnState("idle", "idle", "silent")
         drop = self._leave_behind()
         self._silenced.clear()

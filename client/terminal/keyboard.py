@@ -54,6 +54,8 @@ class Keyboard:
         self._mute = mute
         self._space_at = -1.0
         self._interrupted_at = -TWICE_SECONDS
+        self._question = ""
+        """What the line is about: what was asked when its first letter came."""
         self._editing: asyncio.Task[None] | None = None
         self.left = asyncio.Event()
         self.code = 0
@@ -92,6 +94,8 @@ class Keyboard:
             return
         if self._board.pending is not None and not self._board.line.text and self._answer(key):
             return
+        if not self._board.line.text:
+            self._question = self._session.question
         match key.name:
             case "enter":
                 self._enter()
@@ -176,7 +180,7 @@ class Keyboard:
         elif len(line) > LONGEST_TEXT:
             self._screen.put(scroll.note("That is too long to ask; put it into a file."))
         elif line:
-            self._session.say(line)
+            self._session.say(line, question=self._question)
 
     def _command(self, line: str) -> None:
         match slash.parse(line):

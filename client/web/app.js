@@ -26,7 +26,10 @@ let welcome = null;
 let reportedAt = 0;
 let isAtRest = true;
 let spoken = [];
+/** The question that the words in the line are about: what was asked when the first letter came. */
+let about = null;
 
+const now = () => performance.now() / 1_000;
 const send = (message) => link?.send(message);
 const talker = new Talker();
 const sound = new Sound();
@@ -87,7 +90,10 @@ function welcomed(told) {
   if (told.was === "snapshot" && told.snapshot) {
     view.clear();
     view.recall(told.snapshot);
-    for (const request of told.snapshot.approvals ?? []) view.show({ ...request, t: "approval.request" });
+    for (const request of told.snapshot.approvals ?? []) {
+      talker.asked(request.id, now());
+      view.show({ ...request, t: "approval.request" });
+    }
   }
   const models = Object.entries(told.models ?? {}).map(([part, words]) => `${part}: ${words}`);
   $("about").textContent = [`${deviceName()}, with ${told.server}`, ...models].join(" · ");
@@ -122,7 +128,7 @@ function refused({ code, message }) {
 
 function hear(message) {
   if (devices.hear(message)) return;
-  const effects = talker.hear(message);
+  const effects = talker.hear(message, now());
   if (effects === null) return;
   perform(effects);
   switch (message.t) {
@@ -227,6 +233,8 @@ function submit() {
     return;
   }
   $("words").value = "";
+  const question = about ?? "";
+  about = null;
   sound.wake();
   const command = /^\/(\w+)\s*(.*)$/s.exec(text);
   if (command) {
@@ -235,8 +243,12 @@ function submit() {
   }
   const files = uploads.take();
   view.asked(text, files);
-  perform(talker.say(text, files));
+  perform(talker.say(text, files, question));
 }
+
+$("words").addEventListener("input", ({ target }) => {
+  about = target.value.trim() ? (about ?? talker.question(now())) : null;
+});
 
 $("typing").addEventListener("submit", (event) => {
   event.preventDefault();

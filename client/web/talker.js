@@ -12,6 +12,8 @@ export const TAP_SECONDS = 0.15;
 /** The server ends an utterance there. */
 const LONGEST_SAMPLES = 60 * RATE;
 const MOST_STREAMS = 65_535;
+/** A question that stood for less when words began is not what they are about. */
+export const STOOD_SECONDS = 0.6;
 
 export class Talker {
   #utterance = null;
@@ -19,6 +21,8 @@ export class Talker {
   #speech = null;
   #silenced = new Set();
   #newest = 0;
+  #question = "";
+  #askedAt = 0;
   turn = { ears: "idle", work: "idle", mouth: "silent" };
 
   get listening() {
@@ -33,13 +37,25 @@ export class Talker {
     return this.#speech !== null;
   }
 
+  /** Id of the approval request that words are about which began then; empty: of none. */
+  question(at) {
+    return at - this.#askedAt >= STOOD_SECONDS ? this.#question : "";
+  }
+
+  /** An approval request stands on the screen from now on. */
+  asked(id, now) {
+    this.#question = id;
+    this.#askedAt = now;
+  }
+
   /** The microphone's stream opens. Hands-free silences nothing by itself: a cough is no request. */
   press(now, mode = "ptt", preRoll = 0) {
     if (this.#utterance) return [];
     const hush = mode === "ptt" ? this.#hush("play.state") : [];
     this.#streams = (this.#streams % MOST_STREAMS) + 1;
     this.#utterance = { stream: this.#streams, at: now, samples: 0, mode };
-    const start = { t: "listen.start", mode, stream: this.#streams };
+    const question = this.question(now - preRoll / RATE);
+    const start = { t: "listen.start", mode, stream: this.#streams, question };
     if (preRoll) start.pre_roll = preRoll;
     return [...hush, { do: "send", message: start }];
   }
@@ -74,8 +90,9 @@ export class Talker {
     return [{ do: "send", message: { t: "listen.cancel", stream: utterance.stream } }];
   }
 
-  say(text, files = []) {
-    const message = files.length ? { t: "text", text, files } : { t: "text", text };
+  /** `question`: what it was about when the first letter came; without one it answers none. */
+  say(text, files = [], question = "") {
+    const message = files.length ? { t: "text", text, files, question } : { t: "text", text, question };
     return [...this.#hush("play.state"), { do: "send", message }];
   }
 
@@ -89,7 +106,7 @@ export class Talker {
   }
 
   /** A message came. Null: it is stale, and nobody may see it. */
-  hear(message) {
+  hear(message, now = 0) {
     const attempt = attemptOf(message);
     if (message.t === "conversation") {
       const moved = this.beginAnew();
@@ -98,6 +115,9 @@ export class Talker {
     }
     if (isOfAnAttempt(message) && attempt < this.#newest) return null;
     const left = attempt > this.#newest ? [...this.#leaveBehind(), { do: "over" }] : [];
+    if (attempt > this.#newest) this.#question = "";
+    if (message.t === "approval.request") this.asked(message.id, now);
+    if (message.t === "approval.done" && message.id === this.#question) this.#question = "";
     this.#newest = Math.max(this.#newest, attempt);
     return [...left, ...this.#react(message)];
   }
@@ -114,6 +134,7 @@ export class Talker {
   /** The server began a new session: turns and streams count anew. */
   beginAnew() {
     this.#newest = 0;
+    this.#question = "";
     this.turn = { ears: "idle", work: "idle", mouth: "silent" };
     const left = this.#leaveBehind();
     this.#silenced.clear();

@@ -18,6 +18,9 @@ class ListenStart:
     """How many samples at the beginning of the stream are from before this message."""
     wait_ms: Wait = 6000
     """Hands-free: how long the server waits for somebody to begin, in milliseconds of sound."""
+    question: str | None = None
+    """Id of the `approval.request` that stood on the screen when the words began; empty: none did.
+    Without it, it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,9 @@ class Text:
     text: str
     files: tuple[str, ...] = ()
     """Names of files in the workspace that belong to the words."""
+    question: str | None = None
+    """Id of the `approval.request` that stood on the screen when the words were begun; empty: none
+    did. Without it, it is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,9 @@ def event_of(device: str, message: m.FromClient, features: Container[str] = ()) 
 def _listen(device: str, start: m.ListenStart, features: Container[str]) -> Event:
     if start.mode == "hands_free" and "hands_free" not in features:
         raise OutOfOrder("This server does not offer hands-free listening; use push-to-talk.")
-    return events.ListenStarted(device, start.stream, start.mode, start.pre_roll, start.wait_ms)
+    return events.ListenStarted(
+        device, start.stream, start.mode, start.pre_roll, start.wait_ms, start.question
+    )
 
 
 def heard(device: str, frame: AudioFrame) -> Event:
@@ -66,4 +68,4 @@ def _typed(device: str, message: m.Text) -> Event | None:
     if text and message.files:
         names = ", ".join(" ".join(name.split()) for name in message.files[:MOST_FILES])
         text = f"{text}\n\n(Files that I sent along, in the workspace: {names}.)"
-    return events.Typed(device, text) if text else None
+    return events.Typed(device, text, question=message.question) if text else None

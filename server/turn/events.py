@@ -62,6 +62,9 @@ class ListenStarted:
     """Samples at the beginning of the stream that are from before this."""
     wait_ms: int = 6_000
     """Hands-free: how long somebody is waited for, in milliseconds of sound."""
+    question: str | None = None
+    """The approval request that was on its screen when the words began; empty: none. None: it did
+    not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,8 @@ class Typed:
     device: str
     text: str
     meaning: Meaning = "request"
+    question: str | None = None
+    """As in `ListenStarted`."""
 
 
 @dataclass(frozen=True, slots=True)

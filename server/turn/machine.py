@@ -239,8 +239,8 @@ class TurnMachine:
         if self._is_stop(event, utterance):
             self._stop(device)
         elif self._is_answer_to_question(device, event.meaning):
-            began_at = utterance.began_at
-            self._settle(device, event.meaning, began_at, over_speech=utterance.over_speech)
+            began_at, named = utterance.began_at, utterance.question
+            self._settle(device, event.meaning, began_at, named, over_speech=utterance.over_speech)
         elif self._ears.is_speaking(device):
             self._work.go_on_with(request)
         else:
@@ -259,7 +259,8 @@ class TurnMachine:
         if event.meaning == "stop":
             self._stop(event.device)
         elif self._is_answer_to_question(event.device, event.meaning):
-            self._settle(event.device, event.meaning, self._floor.now, over_speech=False)
+            now, named = self._floor.now, event.question
+            self._settle(event.device, event.meaning, now, named, over_speech=False)
         else:
             self._work.ask(Request(event.device, event.text, self._floor.now, spoken=False))
 
@@ -291,23 +292,35 @@ class TurnMachine:
         return meaning in ("yes", "no") and self._is_awaited_by(device)
 
     def _settle(
-        self, device: str, meaning: events.Meaning, began_at: float, *, over_speech: bool
+        self,
+        device: str,
+        meaning: events.Meaning,
+        began_at: float,
+        named: str | None,
+        *,
+        over_speech: bool,
     ) -> None:
         """A no counts at any time; a yes if this device was sent the question whole, long enough
-        before the person began, it was heard out, and a word can settle it."""
+        before the person began, names no other one, it was heard out, and a word can settle it."""
         question = self._work.question
         if question is None:
             return
         self._work.open_mouth()
         if meaning == "no":
             self._floor.do(SettleByWord(device, question.id, "no"))
-        elif refusal := self._why_not(question, device, began_at, over_speech=over_speech):
+        elif refusal := self._why_not(question, device, began_at, named, over_speech=over_speech):
             self._decline(device, refusal)
         else:
             self._floor.do(SettleByWord(device, question.id, "yes"))
 
     def _why_not(
-        self, question: ApprovalRequest, device: str, began_at: float, *, over_speech: bool
+        self,
+        question: ApprovalRequest,
+        device: str,
+        began_at: float,
+        named: str | None,
+        *,
+        over_speech: bool,
     ) -> Aside | None:
         """Why a yes in words does not count."""
         known, shown_at = self._floor.devices.get(device), self._work.shown_at(device)
@@ -319,6 +332,8 @@ class TurnMachine:
             return "not_whole"
         if over_speech:
             return "ask_again"
+        if named is not None and named != question.id:
+            return "too_soon"
         return "too_soon" if began_at < shown_at + SHOWN_S else None
 
     def _decline(self, device: str, refusal: Aside) -> None:

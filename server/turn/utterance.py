@@ -39,6 +39,8 @@ class Utterance:
         self.device = opened.device
         self.stream = opened.stream
         self.hands_free = opened.mode == "hands_free"
+        self.question = opened.question
+        """What its device says was on the screen when the words began."""
         self.samples = 0
         """Samples here without a hole, from the first."""
         self.state: Literal["listening", "waiting_for_rest", "committed"] = "listening"

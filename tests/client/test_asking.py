@@ -110,4 +110,4 @@ async def test_a_path_at_the_beginning_of_a_question_is_no_command() -> None:
     conversation = Conversation()
     async with ServerDouble(conversation) as server:
         await sayso("ask", "--server", server.url, "/etc/hosts", "holds what?")
-    assert Text("/etc/hosts holds what?") in conversation.heard
+    assert Text("/etc/hosts holds what?", question="") in conversation.heard

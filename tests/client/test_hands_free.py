@@ -103,7 +103,7 @@ async def test_only_what_follows_the_wake_word_leaves_until_the_server_has_enoug
         bench.hears(*[VOICE] * 20)
         await notes.until(lambda: states(notes)[-1] == "waiting")
     start, *sound = heard
-    assert start == ListenStart("hands_free", 1, pre_roll=FRAME_SAMPLES)
+    assert start == ListenStart("hands_free", 1, pre_roll=FRAME_SAMPLES, question="")
     assert [frame.payload for frame in sound if isinstance(frame, AudioFrame)][1:] == [VOICE, QUIET]
     assert states(notes)[:2] == ["waiting", "listening"]
 
@@ -188,7 +188,7 @@ def speaking() -> Talker:
 def test_opening_sends_the_pre_roll_and_says_how_long_it_is() -> None:
     effects = Talker().open(1.0, PRE_ROLL, 5_000)
     assert effects == (
-        Send(ListenStart("hands_free", 1, len(PRE_ROLL) // 2, 5_000)),
+        Send(ListenStart("hands_free", 1, len(PRE_ROLL) // 2, 5_000, "")),
         SendAudio(1, PRE_ROLL),
     )
 

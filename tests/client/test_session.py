@@ -116,7 +116,7 @@ async def test_a_press_silences_tells_what_was_heard_and_then_listens() -> None:
         assert isinstance(last, PlayState)
         assert not last.done
         assert 0 < last.samples < 0.7 * RATE
-        assert start == ListenStart("ptt", 1)
+        assert start == ListenStart("ptt", 1, question="")
         session.cancel()
 
 

@@ -5,6 +5,7 @@ import pytest
 from sayso.audio.pcm import FRAME_SAMPLES, RATE, silence
 from sayso.client.talker import (
     Drop,
+    Effects,
     Finish,
     Hush,
     Open,
@@ -16,7 +17,9 @@ from sayso.client.talker import (
 from sayso.protocol.codec import Envelope
 from sayso.protocol.frames import AudioFrame
 from sayso.protocol.messages import (
+    ApprovalDone,
     ApprovalRequest,
+    Conversation,
     Interrupt,
     ListenCancel,
     ListenStart,
@@ -47,7 +50,7 @@ def talker() -> Talker:
 
 def test_what_is_said_between_press_and_release_is_sent(talker: Talker) -> None:
     assert talker.frame(FRAME) == ()
-    assert talker.press(10.0) == (Send(ListenStart("ptt", 1)),)
+    assert talker.press(10.0) == (Send(ListenStart("ptt", 1, question="")),)
     assert talker.frame(FRAME) == (SendAudio(1, FRAME),)
     assert talker.frame(FRAME) == (SendAudio(1, FRAME),)
     assert talker.release(10.5) == (Send(ListenStop(1, 2 * FRAME_SAMPLES)),)
@@ -104,7 +107,7 @@ def test_after_a_minute_the_utterance_ends_by_itself(talker: Talker) -> None:
 
 def test_a_press_while_the_answer_plays_silences_it_first(talker: Talker) -> None:
     assert talker.hear(speech(7)) == (Open(7, 22_050),)
-    assert talker.press(10.0) == (Hush("play.state"), Send(ListenStart("ptt", 1)))
+    assert talker.press(10.0) == (Hush("play.state"), Send(ListenStart("ptt", 1, question="")))
     assert not talker.speaking
 
 
@@ -138,9 +141,9 @@ def test_the_stop_key_stops_silent_work_too(talker: Talker) -> None:
 
 
 def test_typed_words_are_as_good_as_spoken_ones(talker: Talker) -> None:
-    assert talker.say("hello") == (Send(Text("hello")),)
+    assert talker.say("hello") == (Send(Text("hello", question="")),)
     talker.hear(speech(7))
-    assert talker.say("hello") == (Hush("play.state"), Send(Text("hello")))
+    assert talker.say("hello") == (Hush("play.state"), Send(Text("hello", question="")))
 
 
 def test_a_newer_generation_ends_the_older_speech(talker: Talker) -> None:
@@ -180,10 +183,63 @@ def test_the_end_of_speech_is_played_to_its_end_or_dropped(talker: Talker) -> No
 def test_once_an_answer_is_played_a_press_hushes_nothing(talker: Talker) -> None:
     talker.hear(speech(7))
     talker.played(7)
-    assert talker.press(10.0) == (Send(ListenStart("ptt", 1)),)
+    assert talker.press(10.0) == (Send(ListenStart("ptt", 1, question="")),)
 
 
 def test_a_server_that_began_anew_may_use_its_numbers_again(talker: Talker) -> None:
     talker.hear(speech(1, turn=5))
     assert talker.begin_anew() == (Drop(1),)
     assert talker.hear(speech(1, turn=1)) == (Open(1, 22_050),)
+
+
+def asks(question: str, turn: int = 1) -> Envelope:
+    return Envelope(ApprovalRequest(question, "n", "python", "…", "/work"), turn=turn, gen=0)
+
+
+def names(effects: Effects | None) -> list[str | None]:
+    """Which question the words are about."""
+    kinds = (ListenStart, Text)
+    sent = [each.message for each in effects or () if isinstance(each, Send)]
+    return [message.question for message in sent if isinstance(message, kinds)]
+
+
+def test_words_name_the_question_that_stood_when_they_began(talker: Talker) -> None:
+    assert names(talker.press(10.0)) == [""]
+    talker.release(11.0)
+    talker.hear(asks("1"), 20.0)
+    assert names(talker.press(20.1)) == [""], "nobody reads it so soon"
+    talker.release(21.0)
+    assert names(talker.press(21.0)) == ["1"]
+    talker.release(22.0)
+    talker.hear(asks("2"), 22.0)
+    assert talker.question(22.1) == ""
+    talker.hear(Envelope(ApprovalDone("1", "no", "phone"), turn=1, gen=0))
+    assert talker.question(23.0) == "2"
+    talker.hear(Envelope(ApprovalDone("2", "no", "phone"), turn=1, gen=0))
+    assert talker.question(24.0) == ""
+
+
+def test_a_voice_that_began_before_the_question_was_there_is_not_about_it(talker: Talker) -> None:
+    talker.hear(asks("1"), 20.0)
+    assert names(talker.open(20.8, silence(RATE // 2), 5_000)) == [""]
+    talker.cancel()
+    assert names(talker.open(21.2, silence(RATE // 2), 5_000)) == ["1"]
+
+
+def test_typed_words_are_about_nothing_that_they_were_not_begun_over(talker: Talker) -> None:
+    talker.hear(asks("1"), 20.0)
+    assert names(talker.say("yes")) == [""]
+    assert names(talker.say("yes", question=talker.question(21.0))) == ["1"]
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        Envelope(TurnState("idle", "thinking", "silent"), turn=2, gen=0),
+        Envelope(Conversation("taxes", "Taxes"), turn=1, gen=0),
+    ],
+)
+def test_a_question_of_an_older_attempt_stands_no_more(talker: Talker, ends: Envelope) -> None:
+    talker.hear(asks("1"), 20.0)
+    talker.hear(ends, 21.0)
+    assert talker.question(30.0) == ""

@@ -98,7 +98,7 @@ async def test_where_a_key_can_be_held_letting_go_sends(question: Path) -> None:
         seen.type("\x1b[100;5u")
         assert await seen.ends() == 0
         assert seen.raw.rindex("\x1b[<u") > seen.raw.rindex("\x1b[>27u")
-    assert Text("hi") in conversation.heard
+    assert Text("hi", question="") in conversation.heard
 
 
 async def test_escape_drops_what_is_being_said(question: Path) -> None:
@@ -162,15 +162,14 @@ async def test_more_reach_is_shown_whole_and_granted_once_or_for_good(
         ):  # fmt: skip
             await seen.sees(words)
         if plain:
-            seen.type("e\r")
-            await seen.sees("Please answer y, a or n.")
-            seen.type(f"{key}\r")
+            await seen.answer("e", "Please answer y, a or n.")
+            await seen.answer(key, "Two and two is four.")
         else:
             await seen.sees(*LATER)
             seen.type("e")  # which means nothing here, and is the beginning of a line
             seen.type("\x7f")
             seen.type(key)
-        await seen.sees("Two and two is four.")
+            await seen.sees("Two and two is four.")
     answers = [message for message in conversation.heard if isinstance(message, Approve)]
     assert answers == [Approve("a1", "n2", decision, lasting=lasting)]  # type: ignore[arg-type]
 

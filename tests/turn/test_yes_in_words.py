@@ -110,6 +110,34 @@ def test_a_question_that_was_taken_down_counts_for_nothing() -> None:
     assert settled(s) == []
 
 
+def test_a_yes_counts_only_for_the_question_that_its_device_says_it_is_about() -> None:
+    s = asked()
+    s.wait(60)
+    for other in ("", "0", "2"):
+        s.happens(events.Typed("laptop", "yes", "yes", other))
+        assert settled(s) == []
+        assert "quicker than the question" in why(s)
+    s.happens(events.Typed("laptop", "yes", "yes", "1"))
+    assert settled(s) == [("1", "yes")]
+
+
+def test_a_no_counts_whatever_it_is_about() -> None:
+    s = asked()
+    s.happens(events.Typed("laptop", "no", "no", ""))
+    assert settled(s) == [("1", "no")]
+
+
+@pytest.mark.parametrize(("named", "counts"), [("1", True), ("", False), ("0", False)])
+def test_a_spoken_yes_is_about_what_stood_there_when_it_began(named: str, *, counts: bool) -> None:
+    s = asked()
+    s.wait(60)
+    s.streams += 1
+    s.happens(events.ListenStarted("laptop", s.streams, question=named))
+    s.release(s.speak(1.0))
+    s.understand("yes", "yes")
+    assert settled(s) == ([("1", "yes")] if counts else [])
+
+
 def test_a_device_that_is_sent_no_questions_does_not_ask_for_a_yes() -> None:
     s = Scene()
     s.join(is_asked=False)

@@ -58,12 +58,30 @@ test("a press silences first and tells afterwards; hands-free silences nothing",
   const talker = new Talker();
   talker.hear({ t: "speech.start", turn: 1, stream: 1, rate: 16_000 });
   assert.deepEqual(talker.press(0, "hands_free", 8_000), [
-    { do: "send", message: { t: "listen.start", mode: "hands_free", stream: 1, pre_roll: 8_000 } },
+    { do: "send", message: { t: "listen.start", mode: "hands_free", stream: 1, question: "", pre_roll: 8_000 } },
   ]);
   talker.cancel();
   const [hush, send] = talker.press(1);
   assert.equal(hush.do, "hush");
   assert.equal(send.message.t, "listen.start");
+});
+
+test("words name the question that stood when they began, and typed ones none by themselves", () => {
+  const talker = new Talker();
+  const named = ([effect]) => effect.message.question;
+  talker.hear({ t: "approval.request", turn: 1, gen: 0, id: "1" }, 20);
+  assert.equal(talker.question(20.1), "");
+  assert.equal(named(talker.press(21)), "1");
+  talker.cancel();
+  assert.equal(named(talker.press(21, "hands_free", 8_000)), "");
+  talker.cancel();
+  assert.equal(named(talker.say("yes")), "");
+  assert.equal(named(talker.say("yes", [], talker.question(22))), "1");
+  talker.hear({ t: "approval.done", turn: 1, gen: 0, id: "1" }, 22);
+  assert.equal(talker.question(30), "");
+  talker.asked("2", 30);
+  talker.hear({ t: "turn.state", turn: 2, gen: 0, ears: "idle", work: "thinking", mouth: "silent" }, 31);
+  assert.equal(talker.question(40), "");
 });
 
 test("speech that the server gave up is over", () => {
