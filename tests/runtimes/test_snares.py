@@ -204,7 +204,13 @@ async def test_of_more_than_can_be_closed_no_code_runs(
 STARTUP = (
     ".bash_aliases", ".inputrc", ".pythonrc", ".local/share/systemd/user/x.service",
     ".local/share/dbus-1/services/x.service", ".local/share/applications/x.desktop",
-    "dotfiles/autostart/x.desktop", ".ssh/rc",
+    "dotfiles/autostart/x.desktop", ".ssh/rc", ".asoundrc", "dotfiles/alsa/asoundrc",
+    "dotfiles/pipewire/pipewire.conf.d/x.conf", "dotfiles/wireplumber/wireplumber.conf.d/x.conf",
+    "dotfiles/pulse/client.conf", ".local/share/vulkan/implicit_layer.d/x.json",
+    "dotfiles/user-dirs.dirs", "dotfiles/imsettings/xinputrc", ".gnupg/gpg-agent.conf",
+    "dotfiles/go/env", ".local/share/thumbnailers/x.thumbnailer", "dotfiles/environment.d/x.conf",
+    ".iex.exs", ".pylintrc", ".makepkg.conf", ".rpmmacros", ".devscripts", ".mailrc",
+    "Library/Python/3.11/lib/python/site-packages/x.pth", ".node_modules/x.js",
 )  # fmt: skip
 
 
@@ -227,6 +233,7 @@ for name in {STARTUP!r}:
     attempt('away', lambda: os.rename(name, 'x'))
 attempt('beside', lambda: open('.ssh/authorized_keys', 'w'))
 attempt('beside it', lambda: open('.config/autostart/y.desktop', 'w'))
+open('.gnupg/trustdb.gpg', 'w').write('its state')
 open('notes', 'w').write('mine')
 """
     try:
