@@ -20,10 +20,14 @@ CHARACTER_BYTES = 6
 FIELD_BYTES = 64
 """What a field takes at most beside its text: its name, or a number."""
 
+TOO_LONG = "[code that is too long for this device to show runs here]"
+"""Stands for code that runs already, or was approved elsewhere."""
+
 
 def fitted(message: m.FromServer, limit_bytes: int) -> Iterator[m.FromServer]:
-    """The message in pieces that each fit. What can't be cut is left out: a device that can't show
-    all of a piece of code must not be asked to approve it."""
+    """The message in pieces that each fit. In place of code that runs and does not fit stands
+    that it runs. What else can't be cut is left out: a device that can't show all of a piece of
+    code must not be asked to approve it."""
     if _fits(message, limit_bytes):
         yield message
     elif isinstance(message, (m.ReplyDelta, m.CodeOut)) and len(message.text) > 1:
@@ -35,6 +39,8 @@ def fitted(message: m.FromServer, limit_bytes: int) -> Iterator[m.FromServer]:
         listed = len(changes.added) + len(changes.changed) + len(changes.deleted)
         shorter = m.Changes(more=changes.more + listed)
         yield from fitted(replace(message, changes=shorter), limit_bytes)
+    elif isinstance(message, m.CodeStart) and len(message.code) > len(TOO_LONG):
+        yield from fitted(replace(message, code=TOO_LONG), limit_bytes)
     else:
         log.warning("%s is too long for a client's frames", m.NAMES[type(message)])
 

@@ -47,6 +47,19 @@ async def test_sound_that_comes_too_fast_is_read_more_slowly_and_none_is_lost() 
         assert asyncio.get_running_loop().time() - began >= 0.4
 
 
+async def test_a_device_is_told_of_code_that_is_too_long_for_it_to_show() -> None:
+    small = m.Limits(max_text_bytes=4_096)
+    async with open_house() as house, house.client(device="badge", limits=small) as socket:
+        start = m.CodeStart("1", "python", "print('x')\n" * 1_000)
+        house.outlets["badge"].tell(start, Ticket(1, 0))
+        house.outlets["badge"].tell(m.CodeEnd("1", "ok"), Ticket(1, 0))
+        told = await hear(socket)
+        assert isinstance(told, m.CodeStart)
+        assert (told.id, told.language) == ("1", "python")
+        assert told.code == "[code that is too long for this device to show runs here]"
+        assert await hear(socket) == m.CodeEnd("1", "ok")
+
+
 async def test_a_device_that_asks_without_end_is_told_to_wait(tmp_path: Path) -> None:
     limits = Limits(requests_a_minute=3)
     async with open_network_house(tmp_path, limits) as house:
