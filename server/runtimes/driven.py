@@ -15,7 +15,7 @@ from typing import Literal
 from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
 from sayso.server.runtimes import processes
 from sayso.server.runtimes.base import base_prefix, base_python
-from sayso.server.runtimes.interpreting import SWEEP_S, CannotStartError
+from sayso.server.runtimes.interpreting import CUT, CUT_S, SWEEP_S, CannotStartError
 from sayso.server.runtimes.languages.driver import HEADER, Plan
 from sayso.server.runtimes.outputs import PlainText, plain
 from sayso.server.runtimes.pieces import Pieces
@@ -156,7 +156,8 @@ class DrivenInterpreter:
         self._told = False
         self._between: deque[tuple[bytes, bytes]] = deque(maxlen=_BETWEEN_MOST)
         self._closing: asyncio.Task[None] | None = None
-        self._tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._watch())]
+        self._reading = asyncio.create_task(self._read())
+        self._tasks = [self._reading, asyncio.create_task(self._watch())]
 
     @classmethod
     async def start(
@@ -291,7 +292,13 @@ class DrivenInterpreter:
 
     async def _watch(self) -> None:
         """The link alone does not tell of the end: something may hold it open."""
-        await asyncio.wait([self._process.ended])
+        await asyncio.wait(
+            [self._process.ended, self._reading], return_when=asyncio.FIRST_COMPLETED
+        )
+        await asyncio.wait([self._process.ended], timeout=CUT_S)
+        if not self._process.ended.done():
+            self._closing = self._closing or asyncio.create_task(self._close(CUT))
+            return
         if self._run:
             self._told = self._run.died(how_it_died(self._process)) or self._told
 

@@ -6,6 +6,15 @@ from typing import Protocol
 
 from sayso.server.runtimes.runtime import Ending, Output
 
+CUT_S = 1.0
+"""An interpreter that ends hangs up first; one that has hung up and lives on was cut off by its own
+code, is heard no more, and is ended."""
+
+CUT = (
+    "The code cut the line on which its interpreter speaks, so that was ended; its variables are"
+    " lost, and the next run gets a new one."
+)
+
 SWEEP_S = 0.2
 """How long at least the end of what a stopped run has started may take: it takes 20 ms."""
 

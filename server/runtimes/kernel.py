@@ -13,7 +13,7 @@ from pathlib import Path
 from sayso.server.runtimes import processes
 from sayso.server.runtimes.base import base_prefix, base_python
 from sayso.server.runtimes.gathering import Gathering
-from sayso.server.runtimes.interpreting import SWEEP_S, CannotStartError
+from sayso.server.runtimes.interpreting import CUT, CUT_S, SWEEP_S, CannotStartError
 from sayso.server.runtimes.languages.interrupter import INTERRUPTER
 from sayso.server.runtimes.process import ConfinedProcess, how_it_died
 from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
@@ -249,7 +249,15 @@ class Kernel:
 
     async def _watch(self) -> None:
         """The kernel's protocol does not tell of its end."""
-        await asyncio.wait([self._process.ended])
+        cut = asyncio.create_task(self._wire.cut())
+        try:
+            await asyncio.wait([self._process.ended, cut], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            cut.cancel()
+        await asyncio.wait([self._process.ended], timeout=CUT_S)
+        if not self._process.ended.done():
+            self._closing = self._closing or asyncio.create_task(self._close(CUT))
+            return
         await asyncio.sleep(_LAST_MESSAGES_S)
         if self._gathering:
             self._told = self._gathering.died(self._how_it_died()) or self._told

@@ -1,6 +1,7 @@
 """The wire to one kernel: Jupyter's messages over UNIX sockets in a folder that only the two of us
 enter."""
 
+import asyncio
 import contextlib
 import hmac
 import json
@@ -138,6 +139,11 @@ class Wire:
             str(message["parent_header"].get("msg_id", "")),
             content if isinstance(content, dict) else {},
         )
+
+    async def cut(self) -> None:
+        """Return when the kernel has hung up on one of its channels."""
+        lines = [line.ended for line in self._lines.values()]
+        await asyncio.wait(lines, return_when=asyncio.FIRST_COMPLETED)
 
     def close(self) -> None:
         for line in self._lines.values():

@@ -60,6 +60,11 @@ class Line:
         comes any more, that is for ever."""
         return await self._messages.get()
 
+    @property
+    def ended(self) -> asyncio.Future[None]:
+        """Done when the kernel has hung up, or will not be heard any more."""
+        return self._reading
+
     def close(self) -> None:
         self._reading.cancel()
         if self._writer:

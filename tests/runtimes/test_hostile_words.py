@@ -1,12 +1,13 @@
 """Code that speaks where its interpreter tells the server something: the conversation goes on."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from sayso.server.runtimes import driven
 from sayso.server.runtimes.workshop import Workshop
-from tests.runtimes.rooms import told
+from tests.runtimes.rooms import RUN_S, told
 from tests.runtimes.test_floods import forget_most_memory, most_memory_mib
 
 REPORTS = 251
@@ -159,3 +160,74 @@ async def test_a_reply_with_an_odd_payload_ends_the_run_like_any_other(
 ) -> None:
     assert (await told(any_workshop, PAYLOAD)).ending.status == "ok"
     assert (await told(any_workshop, "1 + 1")).result == "2"
+
+
+CUT = """
+import os, socket, stat, time
+kernel = get_ipython().kernel
+def cut(said):
+    for number in range(3, 200):
+        try:
+            if stat.S_ISSOCK(os.fstat(number).st_mode):
+                with socket.socket(fileno=os.dup(number)) as line:
+                    line.setblocking(True)
+                    line.send(said)
+                    line.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+"""
+
+
+@pytest.mark.parametrize("how", ["cut(b'\\xff' * 100)", "cut(b'')"], ids=["garbage", "hung up"])
+async def test_a_kernel_that_cuts_its_own_lines_is_replaced_and_told_of_once(
+    workshop: Workshop, how: str
+) -> None:
+    run = await told(workshop, f"{CUT}\nkept = 7\n{how}\ntime.sleep(30)")
+    assert run.ending.status == "died"
+    assert "cut the line" in run.ending.detail
+    run = await told(workshop, "print('heard', 'kept' in globals())")
+    assert (run.ending.status, run.ending.detail, run.stdout) == ("ok", "", "heard False\n")
+
+
+async def test_lines_that_are_cut_between_two_runs_are_told_of_with_the_next(
+    any_workshop: Workshop,
+) -> None:
+    later = f"{CUT}\nimport threading\nthreading.Timer(0.5, cut, [b'']).start()"
+    assert (await told(any_workshop, later)).ending.status == "ok"
+    details: list[str] = []
+    async with asyncio.timeout(RUN_S):
+        while not details or not details[-1]:
+            details.append((await told(any_workshop, "1")).ending.detail)
+    assert "variables are lost" in details[-1]
+    run = await told(any_workshop, "print('heard')")
+    assert (run.ending.detail, run.stdout) == ("", "heard\n")
+
+
+HANGS_UP = """
+import os, socket, struct, sys, time
+HEADER = struct.Struct('>cI')
+own = socket.socket(fileno=int(sys.argv[1]))
+link = own.makefile('rwb')
+link.write(HEADER.pack(b'B', 2) + b'{}')
+link.flush()
+link.read(HEADER.size)
+HOW
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize(
+    "how",
+    ["own.shutdown(socket.SHUT_RDWR)", "own.sendall(HEADER.pack(b'o', 2**32 - 1))"],
+    ids=["hung up", "absurd"],
+)
+async def test_a_driver_that_cuts_its_line_is_replaced_and_told_of_once(
+    any_workshop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    program = tmp_path / "driver.py"
+    program.write_text(HANGS_UP.replace("HOW", how))
+    with monkeypatch.context() as patch:
+        patch.setattr(driven, "DRIVER", program)
+        run = await told(any_workshop, "echo", "bash")
+        assert run.ending.status == "died"
+        assert "cut the line" in run.ending.detail
