@@ -21,6 +21,7 @@ from sayso.server.gateway.host import Greeting
 from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import CannotListenError, Listener
 from sayso.server.instinct import Instinct
+from sayso.server.memory import MB
 from sayso.server.network import Network
 from sayso.server.parts import Builder
 from sayso.server.preferences import Preferences
@@ -41,6 +42,7 @@ from sayso.server.store.event_log import EventLog
 from sayso.server.telemetry import Part, Telemetry
 from sayso.server.trust.certificates import CertificateError, bracketed
 from sayso.server.trust.devices import Devices
+from sayso.server.upload_room import UploadRoom
 
 log = logging.getLogger(__name__)
 
@@ -144,6 +146,7 @@ class App:
             preferences=await Preferences.open(event_log),
             day=await DayBook.open(event_log, day_bounds(self._settings)),
             workshop=ground.workshop,
+            upload_room=UploadRoom(self._settings.code.guest_upload_mb * MB),
             policy=self._policy,
             standing=StandingGrants(self._home, self._settings),
             watch=self._telemetry.saw,

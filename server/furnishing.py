@@ -40,7 +40,8 @@ from sayso.server.store.decisions import ModeChanged, WorkspaceChosen
 from sayso.server.store.event_log import EventLog
 from sayso.server.turn.effects import Effect
 from sayso.server.turn.events import Announced
-from sayso.server.workspace_files import WorkspaceFiles
+from sayso.server.upload_room import UploadRoom
+from sayso.server.workspace_files import Beside, WorkspaceFiles
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +70,7 @@ class Shared:
     day: DayBook
     workshop: Callable[[Path, Reach, Identity | None], Workshop]
     """Sets up a place for code to run in a folder, by which that is recognised."""
+    upload_room: UploadRoom
     policy: Policy = field(default_factory=Policy)
     standing: StandingGrants | None = None
     watch: Callable[[Effect], None] = lambda _: None
@@ -140,8 +142,15 @@ class Furnished:
 
     async def upload(self, device: str, piece: FilePut) -> FileGot:
         """Take a piece of a file into the workspace."""
+        beside = await self._beside() if self.about.owner and not piece.offset else None
         async with self._one_file_at_a_time:
-            return await asyncio.to_thread(self._files.take, device, piece)
+            return await asyncio.to_thread(self._files.take, device, piece, beside)
+
+    async def _beside(self) -> Beside:
+        shared, owner = self._shared, self.about.owner
+        there = [one for one in await shared.log.conversations() if one.owner == owner]
+        folders = [workspace(shared.home, shared.settings, one) for one in there]
+        return Beside(shared.upload_room, folders)
 
     async def download(self, path: str) -> BinaryIO | None:
         """A file in the workspace, to be read, and closed by whoever asks."""

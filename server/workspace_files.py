@@ -13,6 +13,7 @@ import secrets
 import stat
 import time
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -21,6 +22,7 @@ from sayso.protocol.messages import FileGot, FilePut
 from sayso.server.runtimes.identity import Identity, open_folder
 from sayso.server.runtimes.sandbox import paths_beneath
 from sayso.server.undo.drafts import DRAFT
+from sayso.server.upload_room import UploadRoom
 
 NAME_BYTES: Final = 200
 """File systems allow 255; some room is left for a number."""
@@ -52,6 +54,15 @@ class _Upload:
     at: float = field(default_factory=time.monotonic)
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a guest's file must fit in with."""
+
+    room: UploadRoom
+    folders: Sequence[Path]
+    """The workspaces of all the guest's conversations."""
+
+
 class WorkspaceFiles:
     """Of one conversation. Blocking, and to be called by one thread at a time."""
 
@@ -62,11 +73,13 @@ class WorkspaceFiles:
         self._most = most_bytes
         self._uploads: dict[tuple[str, str], _Upload] = {}
 
-    def take(self, device: str, piece: FilePut) -> FileGot:
-        """Take the next piece of a file; tells how much is here, or why it is not taken."""
+    def take(self, device: str, piece: FilePut, beside: Beside | None = None) -> FileGot:
+        """Take the next piece of a file; tells how much is here, or why it is not taken.
+
+        `beside`: what a file of a guest must fit in with."""
         key = device, piece.id
         try:
-            upload = self._uploads.get(key) or self._begin(key, piece)
+            upload = self._uploads.get(key) or self._begin(key, piece, beside)
             self._add(upload, piece)
             if upload.received < upload.size:
                 return FileGot(piece.id, upload.received)
@@ -107,7 +120,7 @@ class WorkspaceFiles:
         for key in list(self._uploads):
             self._drop(key)
 
-    def _begin(self, key: tuple[str, str], piece: FilePut) -> _Upload:
+    def _begin(self, key: tuple[str, str], piece: FilePut, beside: Beside | None) -> _Upload:
         if piece.offset:
             raise _Refused(_BROKEN)
         if piece.size > self._most:
@@ -120,6 +133,18 @@ class WorkspaceFiles:
                 self._drop(other)
         if len(self._uploads) >= AT_ONCE:
             raise _Refused("Too many files are being sent at once; wait for one to end.")
+        if beside is None:
+            return self._draft(key, piece)
+        with beside.room.one_begins:
+            if not beside.room.has(piece.size, beside.folders):
+                raise _Refused(
+                    f"That is more than the {beside.room.most_bytes // 1_000_000} MB that a guest"
+                    " may have here; have files deleted, or /forget a conversation, and send it"
+                    " again."
+                )
+            return self._draft(key, piece)
+
+    def _draft(self, key: tuple[str, str], piece: FilePut) -> _Upload:
         folder = open_folder(self._folder, self._known)
         draft = f"{DRAFT}{secrets.token_hex(16)}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -131,6 +156,7 @@ class WorkspaceFiles:
         fcntl.flock(descriptor, fcntl.LOCK_EX)  # so that it is not taken for a crash's leavings
         upload = _Upload(plain_name(piece.name), piece.size, descriptor, folder, draft)
         self._uploads[key] = upload
+        os.ftruncate(descriptor, piece.size)  # so that it counts as a whole from now on
         if os.geteuid() == 0:
             owner = os.fstat(folder)
             os.fchown(descriptor, owner.st_uid, owner.st_gid)

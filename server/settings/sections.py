@@ -186,6 +186,8 @@ class Code:
     of yours but what is granted."""
     upload_mb: Annotated[int, Between(1, 100_000)] = 100
     """Megabytes of the largest file that a device may send into the workspace."""
+    guest_upload_mb: Annotated[int, Between(1, 10_000_000)] = 1_000
+    """Megabytes that may lie in all workspaces of another person together when they send a file."""
     languages: tuple[str, ...] = ()
     """Languages of your own, each a file and the class in it that describes the language, for
     example `~/ruby.py:Ruby`. The file runs in the server itself, so take none from strangers."""

@@ -38,6 +38,7 @@ from sayso.server.stand_ins import Deaf, Mute
 from sayso.server.store.event_log import EventLog
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Joined, Ticket, Typed
+from sayso.server.upload_room import UploadRoom
 from tests.plain_model import PlainModel
 
 WAIT_S = 20.0
@@ -139,6 +140,7 @@ async def household(
     ears: Recognizer | None = None,
     voice: Synthesizer | None = None,
     workshop: Callable[[Path, Reach, Identity | None], Workshop] | None = None,
+    guest_bytes: int = 1_000_000,
 ) -> AsyncIterator[Household]:
     """A house that lives in a folder, until the block ends."""
     home = Home(folder, folder, folder)
@@ -167,6 +169,7 @@ async def household(
         preferences=await Preferences.open(log),
         day=await DayBook.open(log, day or DayBounds()),
         think_with=another,
+        upload_room=UploadRoom(guest_bytes),
         workshop=workshop or (lambda place, reach, _: Workshop(place, None, no_sandbox, reach)),
     )
     conversations = Conversations(

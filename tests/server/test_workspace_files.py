@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 from sayso.protocol.messages import FileGot, FilePut
+from sayso.server import upload_room
+from sayso.server.furnishing import Furnished
 from sayso.server.undo.checkpoints import Checkpoints
 from sayso.server.undo.drafts import DRAFT
 from sayso.server.undo.keeping import Room
 from sayso.server.workspace_files import AT_ONCE, WorkspaceFiles, plain_name
+from tests.server.household import household
 
 PIECE = 1_000
 
@@ -186,3 +189,70 @@ def test_what_is_no_file_leaves_nothing_open(files: WorkspaceFiles, workspace: P
     assert files.open("pipe") is None
     assert files.open("folder/nothing") is None
     assert names(Path("/dev/fd")) == before
+
+
+GUEST_BYTES = 10_000
+
+
+def folder_of(here: Furnished) -> Path:
+    folder = Path(here.workshop.where)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+async def send_into(here: Furnished, content: bytes, number: str) -> FileGot:
+    return await here.upload("radio", put("a.txt", len(content), 0, content, number))
+
+
+async def test_all_that_a_guest_sends_is_bounded_over_all_conversations(tmp_path: Path) -> None:
+    async with household(tmp_path, guest_bytes=GUEST_BYTES) as house:
+        one, other, bobs, owners = [
+            await house.conversations.enter(await house.conversations.begin(name, person))
+            for name, person in (("a", "ann"), ("b", "ann"), ("c", "bob"), ("d", ""))
+        ]
+        for here in (one, other, bobs, owners):
+            folder_of(here)
+        assert (await send_into(one, bytes(6_000), "1")).name == "a.txt"
+        (folder_of(one) / "below").mkdir()
+        (folder_of(one) / "a.txt").rename(folder_of(one) / "below" / "b")
+        problem = (await send_into(other, bytes(6_000), "2")).problem
+        assert "/forget" in problem
+        assert problem.count(".") == 1
+        assert (await send_into(other, bytes(4_000), "3")).name == "a.txt"
+        assert (await send_into(other, bytes(1), "4")).problem
+        assert (await send_into(bobs, bytes(6_000), "5")).name == "a.txt"
+        for number in range(3):
+            assert (await send_into(owners, bytes(6_000), f"6{number}")).name
+
+
+async def test_what_a_guest_only_begins_to_send_counts_as_a_whole(tmp_path: Path) -> None:
+    async with household(tmp_path, guest_bytes=GUEST_BYTES) as house:
+        here = await house.conversations.enter(await house.conversations.begin("a", "ann"))
+        folder_of(here)
+        assert (await here.upload("radio", put("a", 9_000, 0, b"x", "1"))).received == 1
+        assert (await send_into(here, bytes(2_000), "2")).problem
+
+
+@pytest.mark.parametrize("deep", [True, False] if os.geteuid() else [True])
+async def test_where_it_can_not_be_seen_what_a_guest_has_nothing_more_is_taken(
+    tmp_path: Path, deep: bool
+) -> None:
+    async with household(tmp_path, guest_bytes=GUEST_BYTES) as house:
+        here = await house.conversations.enter(await house.conversations.begin("a", "ann"))
+        hidden = folder_of(here) / ("a/" * 150 if deep else "a")
+        hidden.mkdir(parents=True)
+        if not deep:
+            hidden.chmod(0)
+        assert (await send_into(here, b"x", "1")).problem
+        hidden.chmod(0o700)
+
+
+async def test_a_guest_with_endless_files_sends_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upload_room, "ENTRIES_MOST", 5)
+    async with household(tmp_path, guest_bytes=GUEST_BYTES) as house:
+        here = await house.conversations.enter(await house.conversations.begin("a", "ann"))
+        folder_of(here)
+        got = [await send_into(here, b"", str(number)) for number in range(8)]
+        assert [bool(each.problem) for each in got] == [False] * 6 + [True] * 2
