@@ -23,6 +23,7 @@ class Plain:
     """Starts commands as they are."""
 
     kind: Kind = "landlock"
+    limits = None
 
     def confine(
         self,

@@ -39,6 +39,9 @@ $environment
 Restart=on-failure
 RestartSec=5
 TimeoutStopSec=15
+# What code takes is bounded in parts of this unit; code that comes to its bound does not end the server.
+Delegate=memory pids
+OOMPolicy=continue
 
 [Install]
 WantedBy=default.target

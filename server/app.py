@@ -26,6 +26,7 @@ from sayso.server.network import Network
 from sayso.server.parts import Builder
 from sayso.server.preferences import Preferences
 from sayso.server.readiness import prepare
+from sayso.server.runtimes.cgroups import Cgroups
 from sayso.server.runtimes.own_places import name_also
 from sayso.server.seat import Seat
 from sayso.server.senses import Senses
@@ -71,7 +72,12 @@ class App:
     """Use it as an async context manager; `start` makes it ready."""
 
     def __init__(
-        self, home: Home, settings: Settings, senses: Senses, telemetry: Telemetry
+        self,
+        home: Home,
+        settings: Settings,
+        senses: Senses,
+        telemetry: Telemetry,
+        cgroups: Cgroups | None = None,
     ) -> None:
         self._home = home
         self._settings = settings
@@ -80,7 +86,8 @@ class App:
         self._stack = AsyncExitStack()
         self._shelf = Shelf()
         self._telemetry = telemetry
-        self._builder = Builder(home, settings, self._stack, telemetry.watch_part)
+        self._builder = Builder(home, settings, self._stack, telemetry.watch_part, cgroups)
+        self._memory_bound = "cgroup" if cgroups else "watch"
         self._devices = Devices(home.state / "devices.json")
         self._listener = Listener(
             self,
@@ -215,6 +222,7 @@ class App:
             "version": version("sayso"),
             "ready": self._ready.is_set(),
             "models": {finding.part: finding.detail for finding in findings},
+            "memory_bound": self._memory_bound,
             "degraded": [finding.part for finding in findings if finding.state != "good"],
         }
 

@@ -23,6 +23,7 @@ from sayso.server.gateway.door import is_loopback
 from sayso.server.models import ModelError, Shelf
 from sayso.server.models.machine import in_words, memory_bytes
 from sayso.server.models.wanted import SUGGESTED, best_fitting
+from sayso.server.runtimes.cgroups import NoCgroupError, find_delegated
 from sayso.server.runtimes.environment import present
 from sayso.server.runtimes.sandbox.selftest import find_sandbox
 from sayso.server.selection import for_speech, for_talking
@@ -59,6 +60,7 @@ def examine() -> Iterator[Finding]:
     yield asyncio.run(_language_model(settings, shelf))
     yield asyncio.run(_sandbox())
     yield _kernels(home)
+    yield asyncio.run(_memory(settings))
     yield asyncio.run(_port(settings))
 
 
@@ -173,6 +175,42 @@ def _kernels(home: Home) -> Finding:
         "The Python in which code runs is not made yet.",
         "Start `sayso serve` with a network; it makes it within a minute.",
     )
+
+
+async def _memory(settings: Settings) -> Finding:
+    """What bounds the memory of code: in the server that runs, or else in one started from here."""
+    listen = settings.listen
+    try:
+        health = (
+            await ask(f"http://{listen.host}:{listen.port}/health", seconds=PORT_SECONDS)
+        ).json()
+    except NoAnswer:
+        health = None
+    bound = health.get("memory_bound") if isinstance(health, dict) else None
+    reason = ""
+    if bound is None:
+        try:
+            find_delegated()
+            bound = "cgroup"
+        except NoCgroupError as error:
+            reason = f": {error}"
+    if bound == "cgroup":
+        return Finding("memory", "good", "A cgroup bounds what all code of a conversation takes.")
+    detail = f"A watch bounds what all code of a conversation takes, and no cgroup does{reason}."
+    if not _has_user_manager():
+        return Finding("memory", "good", detail)
+    return Finding(
+        "memory",
+        "poor",
+        detail,
+        "scripts/run --for-good, or in a terminal: systemd-run --user --scope"
+        " -p 'Delegate=memory pids' sayso serve",
+    )
+
+
+def _has_user_manager() -> bool:
+    """Whether systemd runs for this user, and could give a server a cgroup of its own."""
+    return Path(os.environ.get("XDG_RUNTIME_DIR", "/nonexistent"), "systemd", "private").exists()
 
 
 async def _port(settings: Settings) -> Finding:

@@ -22,6 +22,7 @@ from sayso.server.agent.watched import WatchedModel
 from sayso.server.models import Shelf
 from sayso.server.models.machine import memory_bytes
 from sayso.server.models.wanted import best_fitting
+from sayso.server.runtimes.cgroups import Cgroups
 from sayso.server.runtimes.environment import (
     KernelEnvironment,
     KernelEnvironmentError,
@@ -79,13 +80,20 @@ class Ground:
     report: SandboxReport
     environment: KernelEnvironment | None
     languages: Sequence[Language] = ()
+    cgroups: Cgroups | None = None
+    """What bounds the memory of each conversation's code, beside the watch; None where none is."""
 
     def workshop(self, folder: Path, reach: Reach, known: Identity | None = None) -> Workshop:
         """A place where code runs, confined; or one that says why none does. `known`: which folder
         a person chose."""
-        languages = self.languages
         return Workshop(
-            folder, self.environment, self.report, reach, languages=languages, identity=known
+            folder,
+            self.environment,
+            self.report,
+            reach,
+            languages=self.languages,
+            identity=known,
+            cgroups=self.cgroups,
         )
 
 
@@ -115,12 +123,14 @@ class Builder:
         settings: Settings,
         stack: AsyncExitStack,
         watch: Callable[[str, Callable[[], Part]], None],
+        cgroups: Cgroups | None = None,
     ) -> None:
         self._home = home
         self._settings = settings
         self._stack = stack
         self._watch = watch
         """Takes a part's name, and how to find out how it is."""
+        self._cgroups = cgroups
         self._shelf = Shelf(home)
         self._minds: dict[tuple[str, str], Mind] = {}
         """By name and address: each may be an engine, which keeps its memory until the end."""
@@ -198,7 +208,7 @@ class Builder:
         detail = f"{known}, confined by {report.kind}."
         state: Literal["good", "poor"] = "poor" if complaints else "good"
         self.findings["code"] = Finding("code", state, " ".join((detail, *complaints)))
-        return Ground(report, environment, languages)
+        return Ground(report, environment, languages, self._cgroups)
 
     async def _environment(self) -> KernelEnvironment | None:
         try:

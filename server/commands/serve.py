@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import contextlib
+import logging
 import signal
 import sys
 from collections.abc import Callable, Mapping
@@ -17,8 +18,11 @@ from sayso.server.steady import Ending, in_background, leave, loading, share_hea
 
 if TYPE_CHECKING:
     from sayso.server.app import App
+    from sayso.server.runtimes.cgroups import Cgroups
 
 need_the_server()
+
+log = logging.getLogger(__name__)
 
 STOPPED_BY_HAND = 130
 ALL_NETWORKS = str(IPv4Address(0))
@@ -134,9 +138,12 @@ async def _serve(
     loop.add_signal_handler(signal.SIGTERM, stop_now)
     loop.add_signal_handler(signal.SIGINT, stop_by_hand)
     telemetry = Telemetry()
+    cgroups = _cgroups()  # first: what is started later is where it belongs
     async with (
         Senses(home, settings, telemetry.watch_part) as senses,
-        (await in_background(_app, "loading Sayso"))(home, settings, senses, telemetry) as app,
+        (await in_background(_app, "loading Sayso"))(
+            home, settings, senses, telemetry, cgroups
+        ) as app,
     ):
         print(f"Sayso starts on http://{app.address}", flush=True)
         starting = asyncio.create_task(app.start())
@@ -153,6 +160,17 @@ async def _serve(
                 await task
         print("Sayso stops.", flush=True)
     return STOPPED_BY_HAND if by_hand else 0
+
+
+def _cgroups() -> "Cgroups | None":
+    """The kernel's bounds for what code takes, where the server may set any."""
+    from sayso.server.runtimes.cgroups import Cgroups, NoCgroupError, find_delegated
+
+    try:
+        return Cgroups(find_delegated())
+    except NoCgroupError as reason:
+        log.info("the memory of conversations is watched, and bounded by no cgroup: %s", reason)
+        return None
 
 
 def _app() -> "type[App]":

@@ -10,16 +10,18 @@ import signal
 import tempfile
 import termios
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from sayso.server.runtimes import processes
+from sayso.server.runtimes.cgroups import InterpreterCgroup
 from sayso.server.runtimes.network.door import ENVIRONMENT, Door, door_for
 from sayso.server.runtimes.own_places import PRIVATE
 from sayso.server.runtimes.sandbox.paths_beneath import remove_tree
 from sayso.server.runtimes.sandbox.sandbox import NO_DOOR, Confined, Confines, Sandbox
 from sayso.server.runtimes.steadily import to_the_end
-from sayso.server.runtimes.watch import ResourceWatch
+from sayso.server.runtimes.watch import ResourceWatch, held_too_much
 
 log = logging.getLogger(__name__)
 
@@ -107,6 +109,40 @@ class _Word:
         os.close(self._ours)
 
 
+def _prepare(
+    sandbox: Sandbox,
+    command: Callable[[Path], Sequence[str]],
+    environment: Mapping[str, str],
+    confines: Confines,
+    door: int,
+) -> tuple[PrivateFolder, InterpreterCgroup | None, Confined]:
+    """Make a private folder, a cgroup where there is any, and the confined command, which joins
+    it."""
+    private = PrivateFolder()
+    cgroup = None
+    if confines.cgroup and (limits := sandbox.limits):
+        cgroup = confines.cgroup.for_interpreter(limits.together, limits.processes_together)
+    try:
+        if cgroup:
+            confines = replace(confines, joins=cgroup.descriptor)
+        confined = sandbox.confine(command(private.path), environment, confines, private.path, door)
+    except BaseException:
+        if cgroup:
+            os.close(cgroup.descriptor)
+        _leave(private, cgroup)
+        raise
+    if cgroup:
+        confined = replace(confined, descriptors=(*confined.descriptors, cgroup.descriptor))
+    return private, cgroup, confined
+
+
+def _leave(private: PrivateFolder, cgroup: InterpreterCgroup | None) -> None:
+    """Keep nothing of what did not start."""
+    private.remove()
+    if cgroup:
+        cgroup.remove()
+
+
 class ConfinedProcess:
     """One process in a sandbox, and everything that it starts."""
 
@@ -117,6 +153,7 @@ class ConfinedProcess:
         private: PrivateFolder,
         door: Door | None,
         watch: ResourceWatch | None = None,
+        cgroup: InterpreterCgroup | None = None,
     ) -> None:
         self._process = process
         self._word = word
@@ -125,8 +162,8 @@ class ConfinedProcess:
         self._last_words = b""
         self._closing: asyncio.Task[None] | None = None
         self._watch = watch
-        self.ended_for = ""
-        """Why it was ended, if not because nobody needs it any more: what begins a sentence."""
+        self._cgroup = cgroup
+        self._ended_for = ""
         self.ready = 0
         """When its interpreter was ready for the first run, in ticks (processes.py)."""
         self._listening = asyncio.create_task(self._listen())
@@ -167,20 +204,11 @@ class ConfinedProcess:
     ) -> "ConfinedProcess":
         door = door_for(sandbox.kind, confines.proxy)
         number = door.descriptor if door else NO_DOOR
-        ways = ENVIRONMENT if door else {}
-
-        def prepare() -> tuple[PrivateFolder, Confined]:
-            private = PrivateFolder()
-            try:
-                argv = command(private.path)
-                added = {**ways, **environment}
-                return private, sandbox.confine(argv, added, confines, private.path, number)
-            except BaseException:
-                private.remove()
-                raise
-
+        added = {**(ENVIRONMENT if door else {}), **environment}
         try:
-            private, confined = await asyncio.to_thread(prepare)
+            private, cgroup, confined = await asyncio.to_thread(
+                _prepare, sandbox, command, added, confines, number
+            )
         except BaseException:
             if door:
                 door.close()
@@ -199,7 +227,7 @@ class ConfinedProcess:
             )
         except BaseException:
             word.take_back()
-            private.remove()
+            _leave(private, cgroup)
             if door:
                 door.close()
             raise
@@ -209,7 +237,7 @@ class ConfinedProcess:
                 door.passed_on()
             for descriptor in confined.descriptors:
                 os.close(descriptor)
-        made = cls(process, word, private, door, confines.watch)
+        made = cls(process, word, private, door, confines.watch, cgroup)
         if confines.watch:
             folders = (private.path, *confines.writable)
             confines.watch.add(made, confined.memory, folders)
@@ -230,6 +258,13 @@ class ConfinedProcess:
         return self._closing is None and not self.ended.done()
 
     @property
+    def ended_for(self) -> str:
+        """Why it was ended, if not because nobody needs it any more: what begins a sentence."""
+        if not self._ended_for and self._cgroup and self._cgroup.was_killed:
+            return held_too_much(self._cgroup.memory)
+        return self._ended_for
+
+    @property
     def last_words(self) -> str:
         """What the process itself complained of, not the code in it."""
         return self._last_words.decode(errors="replace").strip()
@@ -242,7 +277,7 @@ class ConfinedProcess:
 
     async def end_for(self, why: str) -> None:
         """End it with everything in its sandbox; `why` begins a sentence."""
-        self.ended_for = why
+        self._ended_for = why
         await self.close()
 
     async def close(self) -> None:
@@ -260,6 +295,8 @@ class ConfinedProcess:
                 self._watch.remove(self)
             if self._door:
                 self._door.close()
+            if self._cgroup:
+                await asyncio.to_thread(self._cgroup.remove)
             await asyncio.to_thread(self._private.remove)
 
     async def _end(self) -> None:

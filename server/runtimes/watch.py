@@ -55,6 +55,11 @@ _COMPUTING_TICKS: Final = 3
 Stop = Callable[[str], Awaitable[None]]
 
 
+def held_too_much(memory: int) -> str:
+    """How to tell that code held more than so many bytes: what begins a sentence."""
+    return f"Its code together held more than {memory / 1024**3:.1f} GiB of memory"
+
+
 class Watched(Protocol):
     """A confined process."""
 
@@ -220,7 +225,7 @@ class ResourceWatch:
         self.held = sum(charge.held for charge in charges.values())
         wrong = ""
         if memory and self.held > memory:
-            wrong = f"Its code together held more than {memory / 1024**3:.1f} GiB of memory"
+            wrong = held_too_much(memory)
         elif memory and machine.available < reserve and self._is_largest():
             wrong = "The machine's memory was nearly used up"
         return _Seen(disk, wrong, max(0, min(machine.available - reserve, room)))

@@ -9,6 +9,7 @@ from typing import Final
 
 from sayso.protocol.home import Home
 from sayso.server.runtimes.base import base_python
+from sayso.server.runtimes.cgroups import Cgroups
 from sayso.server.runtimes.environment import KernelEnvironment
 from sayso.server.runtimes.identity import NOWHERE, Identity, look_at
 from sayso.server.runtimes.language import Language, Place
@@ -51,12 +52,14 @@ class Workshop:
         languages: Sequence[Language] | None = None,
         disk_reserve: int = DISK_RESERVE_BYTES,
         files_most: int = FILES_MOST,
+        cgroups: Cgroups | None = None,
     ) -> None:
         """Set up for a folder, which is made if it is missing; nothing starts yet. `identity`: what
         it was when the person chose it; where another is there now, no code runs.
 
         Without `languages`, it has those that come with Sayso. Code is stopped before it leaves
-        less than `disk_reserve` bytes free, or makes more than `files_most` new files.
+        less than `disk_reserve` bytes free, or makes more than `files_most` new files. With
+        `cgroups`, the kernel itself bounds the memory and the processes of all its code.
 
         Without an environment, or with a sandbox that does not hold, every run is refused with the
         reason.
@@ -71,6 +74,7 @@ class Workshop:
         self._languages = tuple(shipped() if languages is None else languages)
         self._names = _names(self._languages)
         self._watch = ResourceWatch(disk_reserve, files_most)
+        self._cgroup = cgroups.for_conversation() if cgroups else None
         self._runtimes: dict[str, Runtime] = {}
         self._alone: set[Runtime] = set()
         if not self._refusal:
@@ -216,6 +220,8 @@ class Workshop:
             await runtime.close()
         await self._proxy.close()
         await self._watch.close()
+        if self._cgroup:
+            await asyncio.to_thread(self._cgroup.remove)
 
     def _made_for(self, reach: Reach) -> dict[str, Runtime]:
         place = self._place(reach)
@@ -235,6 +241,7 @@ class Workshop:
             proxy=self._proxy,
             known=self._known(reach),
             watch=self._watch,
+            cgroup=self._cgroup,
         )
         return Place(sandbox, self._environment, confines, self._watch)
 

@@ -49,6 +49,12 @@ def test_systemd_gets_the_arguments_quoted_as_it_wants_them(tmp_path: Path) -> N
     assert r'Environment="SAYSO_HOME=/srv/my \"own\" 50%% & more"' + "\n" in unit
 
 
+def test_systemd_leaves_the_units_cgroup_to_the_server(tmp_path: Path) -> None:
+    unit = ask_script("user_unit", tmp_path).stdout.splitlines()
+    assert "Delegate=memory pids" in unit
+    assert "OOMPolicy=continue" in unit
+
+
 @pytest.mark.needs("systemd-analyze", "systemd")
 def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path: Path) -> None:
     file = tmp_path / "sayso.service"

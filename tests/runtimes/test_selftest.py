@@ -42,6 +42,7 @@ class Loosened:
     def __init__(self, **changes: object) -> None:
         self._whole = Landlock(base_python())
         self._changes = changes
+        self.limits = self._whole.limits
 
     def confine(
         self,
@@ -61,6 +62,7 @@ class Absent:
     """No sandbox at all: the command as it is."""
 
     kind: Kind = "seatbelt"
+    limits = None
 
     def confine(
         self,

@@ -47,6 +47,7 @@ class WithoutViews:
     """Landlock on a machine that lets nobody have a view of the file system of their own."""
 
     kind: Kind = "landlock"
+    limits = None
 
     def confine(
         self,

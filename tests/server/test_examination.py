@@ -20,8 +20,9 @@ from tests.models.memory import remember_starters
 
 
 @pytest.fixture(autouse=True)
-def _a_quiet_machine(free_port: int) -> None:
+def _a_quiet_machine(free_port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What runs on the machine of whoever runs the tests is none of theirs."""
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     remember_starters(Home.find())
     file = user_file(Home.find())
     set_in_file(file, "language_model.look_for_local", "no")
@@ -54,6 +55,7 @@ def test_a_fresh_machine_is_well_but_for_what_the_first_start_makes() -> None:
         "voice": "good",
         "language model": "poor",
         "code": "poor",
+        "memory": "good",
         "port": "good",
     }
 
@@ -65,7 +67,7 @@ def test_settings_that_cannot_be_used_are_told_and_the_rest_is_looked_at() -> No
 
     assert found["settings"].state == "bad"
     assert "voice.speed is 9" in found["settings"].detail
-    assert len(found) == 9
+    assert len(found) == 10
 
 
 def test_a_rule_that_does_not_mean_what_it_says_is_named() -> None:
@@ -204,6 +206,34 @@ def test_a_port_that_somebody_else_has_is_told(free_port: int) -> None:
 
     assert found.state == "bad"
     assert f"sayso settings set listen.port {free_port + 1}" in found.remedy
+
+
+@pytest.mark.parametrize(("bound", "word"), [("cgroup", "A cgroup"), ("watch", "A watch")])
+async def test_which_bound_on_memory_holds_in_the_running_server_is_told(
+    bound: str, word: str
+) -> None:
+    health = {"/health": {"ready": True, "memory_bound": bound}}
+    async with model_server("Jan", health) as (server, _):
+        set_in_file(user_file(Home.find()), "listen.port", str(server.port))
+        found = await examination._memory(Settings.load(Home.find()))
+
+    assert found.state == "good"
+    assert found.detail.startswith(f"{word} bounds what all code of a conversation takes")
+
+
+async def test_where_systemd_could_give_a_cgroup_the_command_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "systemd").mkdir()
+    (tmp_path / "systemd" / "private").touch()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    health = {"/health": {"ready": True, "memory_bound": "watch"}}
+    async with model_server("Jan", health) as (server, _):
+        set_in_file(user_file(Home.find()), "listen.port", str(server.port))
+        found = await examination._memory(Settings.load(Home.find()))
+
+    assert found.state == "poor"
+    assert "scripts/run --for-good" in found.remedy
 
 
 async def test_a_sayso_on_the_port_is_recognised() -> None:

@@ -73,7 +73,7 @@ class Bubblewrap:
     def __init__(self, program: Path, python: Path, limits: Limits | None = None) -> None:
         self._program = program
         self._python = python
-        self._limits = limits or Limits()
+        self.limits = limits or Limits()
 
     def confine(
         self,
@@ -96,7 +96,7 @@ class Bubblewrap:
             role="enter",
             argv=list(argv),
             user=-1 if user is None else user,
-            limits=limits_of_process(self._limits),
+            limits=limits_of_process(self.limits),
             # In a user namespace of their own, the sandbox's processes alone are counted; a root
             # server makes none, and the limit is on all that this user runs.
             already=-1 if user is None else tasks_of(user),
@@ -140,6 +140,7 @@ class Bubblewrap:
             start = Steps(
                 role="start",
                 argv=list(command),
+                cgroup=confines.joins,
                 user=-1 if user is None else user,
                 views=[] if user is None else [str(path) for path in roots_own(confines)],
                 handed=[] if user is None else [str(private), str(confines.folder)],
@@ -151,7 +152,7 @@ class Bubblewrap:
             undo.pop_all()
         environment = clean_environment(_HOME, _SCRATCH, environment)
         descriptors = (names_at, options_at, held_at)
-        return Confined(self._launch(start), environment, descriptors, self._limits.together)
+        return Confined(self._launch(start), environment, descriptors, self.limits.together)
 
     def _launch(self, steps: Steps) -> tuple[str, ...]:
         return (str(self._python), "-I", "-S", str(_LAUNCHER), json.dumps(asdict(steps)))
@@ -177,7 +178,7 @@ class Bubblewrap:
         for scratch in (_SCRATCH, _SHARED_MEMORY):
             yield from ("--perms", "1777")
             if self._bounds_scratch:
-                yield from ("--size", str(self._limits.scratch))
+                yield from ("--size", str(self.limits.scratch))
             yield from ("--tmpfs", str(scratch))
         shown = {path: _inside(path, moved) for path in folders}
         for parent in sorted({each for path in (*shown.values(), *moved) for each in path.parents}):

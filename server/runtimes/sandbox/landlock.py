@@ -94,7 +94,7 @@ class Landlock:
 
     def __init__(self, python: Path, limits: Limits | None = None) -> None:
         self._python = python
-        self._limits = limits or Limits()
+        self.limits = limits or Limits()
 
     def confine(
         self,
@@ -114,12 +114,13 @@ class Landlock:
         steps = Steps(
             role="guard",
             argv=list(argv),
+            cgroup=confines.joins,
             user=-1 if user is None else user,
             views=[] if user is None else _views(confines, places),
             handed=[] if user is None else [str(private), str(confines.folder)],
             reached=[] if user is None else _behind_closed_folders(places, user),
             opened={} if user is None else to_open(confines),
-            limits=limits_of_process(self._limits),
+            limits=limits_of_process(self.limits),
             already=tasks_of(os.geteuid() if user is None else user),
             home=str(home),
             skeleton=str(confines.skeleton or ""),
@@ -137,7 +138,7 @@ class Landlock:
             known=known,
             shared_memory=str(_SHARED_MEMORY),
             shared_memory_access=_WRITE & ~_EXECUTE,
-            scratch=self._limits.scratch,
+            scratch=self.limits.scratch,
             door=door,
             proxy_port=PORT,
         )
@@ -147,7 +148,7 @@ class Landlock:
             (str(self._python), "-I", "-S", str(_LAUNCHER), json.dumps(asdict(steps))),
             clean_environment(home, scratch, environment),
             (held_at,),
-            memory=self._limits.together,
+            memory=self.limits.together,
         )
 
 

@@ -42,6 +42,8 @@ class Steps:
 
     role: str
     argv: list[str]
+    cgroup: int = -1
+    """A descriptor of the cgroup to join before all else, for good; -1 is none."""
     user: int = -1
     """Become this user and group, with no capability left; -1 stays who we are."""
     views: list[str] = field(default_factory=list)
@@ -108,6 +110,8 @@ class Steps:
 
 def main(text: str) -> int:
     steps = Steps(**json.loads(text))
+    if steps.cgroup >= 0:
+        join(steps.cgroup)
     if steps.role == "stage":
         make_own(steps)
         os.execv(steps.argv[0], steps.argv)  # noqa: S606 - what the server wrote
@@ -117,6 +121,12 @@ def main(text: str) -> int:
             hand_out_proxy(steps)
         enter(steps, guards_end() if steps.filter else None)
     return guard(steps)
+
+
+def join(cgroup: int) -> None:
+    """Be in a cgroup, with all that is started from here on; nobody below gets the descriptor."""
+    os.write(cgroup, b"0")
+    os.close(cgroup)
 
 
 def guards_end() -> socket.socket:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from sayso.server.runtimes.cgroups import NO_CGROUP, ConversationCgroup
 from sayso.server.runtimes.identity import Identity, look_at
 from sayso.server.runtimes.network.proxy import Proxy
 from sayso.server.runtimes.own_places import held_in
@@ -74,6 +75,9 @@ class Limits:
     processes: int = 512
     """Processes and threads: ten for a kernel, one per processor in numerical libraries, room for
     pools and shells; a fork bomb stops here."""
+    processes_together: int = 1_024
+    """Processes and threads of a conversation, where the kernel counts them: one interpreter may
+    come to its own bound, and the others work on."""
     open_files: int = 4_096
     """What Linux gives to services by default, in effect."""
     core: int = 1
@@ -105,6 +109,10 @@ class Confines:
     """Which folders those above were when a person was asked."""
     watch: ResourceWatch | None = None
     """Who sees to it that all code of a conversation does not take too much together."""
+    cgroup: ConversationCgroup | None = None
+    """How the kernel sees to it, where it does."""
+    joins: int = NO_CGROUP
+    """A descriptor of the cgroup that the command joins, before any other program starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +136,11 @@ class Sandbox(Protocol):
 
     @property
     def kind(self) -> Kind: ...
+
+    @property
+    def limits(self) -> Limits | None:
+        """What code may use; None is without a bound."""
+        ...
 
     def confine(
         self,

@@ -49,7 +49,7 @@ class Seatbelt:
 
     def __init__(self, python: Path, limits: Limits | None = None) -> None:
         self._python = python
-        self._limits = limits or Limits()
+        self.limits = limits or Limits()
 
     def confine(
         self,
@@ -67,9 +67,9 @@ class Seatbelt:
             argv=[str(PROGRAM), "-p", profile(confines, private, self._python), *argv],
             # macOS does not bound address space, and bounds processes for each user as it is.
             limits={
-                "file": self._limits.file,
-                "core": self._limits.core,
-                "open_files": self._limits.open_files,
+                "file": self.limits.file,
+                "core": self.limits.core,
+                "open_files": self.limits.open_files,
             },
             home=str(home),
             skeleton=str(confines.skeleton or ""),

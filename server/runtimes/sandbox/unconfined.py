@@ -28,6 +28,7 @@ class Unconfined:
     """Confines nothing."""
 
     kind: Kind = "none"
+    limits = None
 
     def __init__(self, python: Path) -> None:
         self._python = python
