@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import shorten
@@ -16,8 +16,9 @@ from sayso.server.agent.journal import LATELY_S, Journal
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.outputs import Outputs
 from sayso.server.agent.say_so import SaySo
+from sayso.server.agent.shared_folders import Earlier, SharedFolders
 from sayso.server.agent.spending import DayBook, DayBounds, Used
-from sayso.server.agent.terms import identity_in, seen_at, taken_back
+from sayso.server.agent.terms import Terms, identity_in, seen_at, taken_back
 from sayso.server.conversation import Conversation
 from sayso.server.instinct import Instinct
 from sayso.server.memory import MB, Memory
@@ -36,7 +37,7 @@ from sayso.server.speech.ears import Ears
 from sayso.server.speech.mouth import Mouth
 from sayso.server.standing import StandingGrants
 from sayso.server.store import records
-from sayso.server.store.decisions import ModeChanged, WorkspaceChosen
+from sayso.server.store.decisions import ModeChanged, ReachGranted, WorkspaceChosen
 from sayso.server.store.event_log import EventLog
 from sayso.server.turn.effects import Effect
 from sayso.server.turn.events import Announced
@@ -73,6 +74,8 @@ class Shared:
     upload_room: UploadRoom
     policy: Policy = field(default_factory=Policy)
     standing: StandingGrants | None = None
+    folders: SharedFolders = field(default_factory=SharedFolders)
+    """What strangers may have written, and where."""
     watch: Callable[[Effect], None] = lambda _: None
     """Sees everything that turns want done."""
     think_with: Callable[[str, bool], Awaitable[Mind]] | None = None
@@ -216,7 +219,9 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
 
     guest = bool(about.owner)
     standing = None if guest else shared.standing
-    say_so = SaySo(shared.policy, shared.settings.approvals.mode, standing, guest=guest)
+    mode = shared.settings.approvals.mode
+    neighbours = Neighbourhood(shared, about.id)
+    say_so = SaySo(shared.policy, mode, standing, guest=guest, neighbours=neighbours)
     lost = [*(standing.take_losses() if standing else ()), *say_so.restore(journal.terms)]
     for part in say_so.take_closed():
         await journal.note("server", taken_back(part, "", lasting=False))
@@ -272,6 +277,51 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
         memory,
         shared.instinct.of_undoing,
     )
+
+
+class Neighbourhood:
+    """Of one conversation: those whose code may write where its own does."""
+
+    def __init__(self, shared: Shared, conversation: str) -> None:
+        self._shared = shared
+        self._conversation = conversation
+        self._looked_up: set[Sequence[Path]] = set()
+        """For these the log was asked what happened before this start; later is known anyway."""
+
+    async def found(self, folders: Sequence[Path]) -> tuple[str, ...]:
+        """What their code has read, and may have left in these folders. Raises StoreError."""
+        folders = tuple(folders)
+        earlier = [] if folders in self._looked_up else await self._all_earlier()
+        found = await self._shared.folders.found(self._conversation, folders, earlier)
+        self._looked_up.add(folders)
+        return found
+
+    async def _all_earlier(self) -> list[Earlier]:
+        log = self._shared.log
+        opened: dict[str, list[Path]] = {}
+        for event in await log.of_types(ReachGranted, WorkspaceChosen, since=0.0):
+            match event.record:
+                case ReachGranted(write=write):
+                    opened.setdefault(event.conversation, []).extend(map(Path, write))
+                case WorkspaceChosen(path=path) if path:
+                    opened.setdefault(event.conversation, []).append(Path(path))
+        return [self._earlier(one, opened.get(one.id, ())) for one in await log.conversations()]
+
+    async def left(self, folders: Sequence[Path], sources: Iterable[str]) -> None:
+        """Code here may have left there what it read from these."""
+        await self._shared.folders.left(self._conversation, folders, sources)
+
+    def wipe(self) -> None:
+        """The conversation begins anew."""
+        self._shared.folders.wipe(self._conversation)
+
+    def _earlier(self, one: records.Conversation, opened: Iterable[Path]) -> Earlier:
+        async def sources() -> Iterable[str]:
+            events = await self._shared.log.conversation(one.id)
+            return sorted(Terms.of(event.record for event in events).heard)
+
+        where = workspace(self._shared.home, self._shared.settings, one)
+        return Earlier(one.id, (where, *opened), sources)
 
 
 def _keep_names_private(home: Home) -> None:

@@ -6,7 +6,8 @@ host, granted as it may be, before the person says yes to it once more: once in 
 host, in every mode but full. What was read is worked out from what the server itself sees: bytes
 that came through the network proxy, and folders outside of the workspace that the interpreters had.
 It marks the whole conversation, not one interpreter: what one has read another finds in the
-workspace, and the model knows it anyway. Beginning anew wipes the mark.
+workspace, and the model knows it anyway. Another conversation that works in the same folders takes
+the mark over with its next run there (`shared_folders.py`). Beginning anew wipes the mark.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -49,6 +50,11 @@ class OutsideContent:
         """What was answered counts for the request before."""
         self._answers.clear()
         self._any_host = False
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """What was read."""
+        return tuple(self._sources)
 
     @property
     def why(self) -> str:

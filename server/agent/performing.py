@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final, Protocol
 
 from sayso.server.agent import telling
@@ -139,7 +140,10 @@ class Performer:
         request, alone = allowed
         # Nothing runs that is not written down before.
         code, where, binding = request.code, request.where, request.binding
-        outside = tuple(_outside(self._workshop.reach))
+        reach = self._workshop.reach
+        folders = (Path(where), *reach.writable(Path(where)))
+        outside = (*_outside(reach), *await self._say_so.take_up(folders))
+        await self._say_so.leave(folders, (*_outside(reach), *_hosts(reach)))
         intended = RunIntended(call.id, request.language, code, where, binding, outside)
         await self._journal.note("server", intended)
         if hindrance := await self._checkpointer.before(call.id):
@@ -157,6 +161,7 @@ class Performer:
             await questions.withdraw()
             self._say_so.outside_content.read(_outside(self._workshop.reach))
             await self._note_passages(call)
+            await self._say_so.leave(folders)
 
     async def _close_what_changed(self) -> str:
         """What was closed just now, because it is not what was granted; in sentences."""
@@ -326,6 +331,13 @@ def _outside(reach: Reach) -> Iterator[str]:
     yield from (str(each.path) for each in reach.folders)
     if reach.everything:
         yield "this machine, without a sandbox"
+
+
+def _hosts(reach: Reach) -> Iterator[str]:
+    """Where code could fetch something, at any time while its interpreter lives."""
+    yield from reach.hosts
+    if reach.network:
+        yield "the network"
 
 
 def _ended(call: Call, ending: Ending, changes: Changes) -> RunEnded:

@@ -12,7 +12,7 @@ token.
 
 import asyncio
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, Protocol, get_args
@@ -82,6 +82,22 @@ class Standing(Protocol):
         ...
 
 
+class Neighbours(Protocol):
+    """Other conversations whose code may write where this one's does."""
+
+    async def found(self, folders: Sequence[Path]) -> tuple[str, ...]:
+        """What their code has read, and may have left in these folders."""
+        ...
+
+    async def left(self, folders: Sequence[Path], sources: Iterable[str]) -> None:
+        """Code here may have left there what it read from these."""
+        ...
+
+    def wipe(self) -> None:
+        """The conversation begins anew."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Grant:
     """More reach, as it would be."""
@@ -123,10 +139,12 @@ class SaySo:
         outside: frozenset[str] = frozenset(),
         *,
         guest: bool = False,
+        neighbours: Neighbours | None = None,
     ) -> None:
         """`outside`: languages whose code runs outside of the sandbox, which no mode but full lets
-        run unasked. `guest`: the machine's folders are not this person's to grant. Raises ModeError
-        where there is no such mode."""
+        run unasked. `guest`: the machine's folders are not this person's to grant. `neighbours`:
+        other conversations whose code may write where this one's does. Raises ModeError where
+        there is no such mode."""
         mode = _known(mode)
         if guest and mode == "full":
             mode = "ask"
@@ -136,6 +154,7 @@ class SaySo:
         self._first_mode: Mode = mode
         self._standing = standing
         self._guest = guest
+        self._neighbours = neighbours
         self._own = Reach()
         self._closed: list[Folder] = []
         self.outside_content = OutsideContent()
@@ -199,6 +218,8 @@ class SaySo:
         self._own = Reach()
         self._mode = self._first_mode
         self.outside_content.forget()
+        if self._neighbours:
+            self._neighbours.wipe()
 
     def restore(self, terms: Terms) -> list[str]:
         """Let what was decided before the conversation was closed hold again; return what does not,
@@ -248,6 +269,21 @@ class SaySo:
         """Why nothing may be sent to a host that is granted, as a clause; empty if it may be. The
         person may be asked for it."""
         return "" if self._mode == "full" else await self.outside_content.hindrance(host)
+
+    async def take_up(self, folders: Sequence[Path]) -> tuple[str, ...]:
+        """Take over the mark of those whose code may have written in these folders; return what
+        they had read. From now on, others take over the mark of this conversation there."""
+        if self._neighbours is None:
+            return ()
+        found = await self._neighbours.found(folders)
+        self.outside_content.read(found)
+        return found
+
+    async def leave(self, folders: Sequence[Path], also: Iterable[str] = ()) -> None:
+        """Code of this conversation wrote in these folders, or may. `also`: what it may read from
+        now on, and write there before anybody knows."""
+        if self._neighbours:
+            await self._neighbours.left(folders, (*self.outside_content.sources, *also))
 
     async def settle(self, workshop: Reachable) -> bool:
         """See to it that code has this reach; return whether variables were lost over it."""
