@@ -1,7 +1,7 @@
 """What one run in a kernel says, from Jupyter's messages to outputs and an ending."""
 
 import asyncio
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import replace
 
 from sayso.server.runtimes.outputs import PlainText, failed, in_a_line, said, shown
@@ -21,6 +21,8 @@ LEFT = (
     "The code ended its own interpreter, and its variables are lost; the next run gets a new one."
 )
 
+UNKNOWN = "Its interpreter did not say how it ended; look at what it did before you run it again."
+
 TOO_LARGE = "\n[More was put out at once than can be read; it is left out here]\n"
 
 
@@ -35,7 +37,10 @@ class Gathering(Pieces):
         self._plain = {"stdout": PlainText(), "stderr": PlainText()}
         self._answer: Message | None = None
         self._idle = False
+        self._failure: Mapping[str, object] = {}
         self._messages = 0
+        self.seen = asyncio.Event()
+        """Set when the interpreter has shown that it took in the request."""
         self.begun = asyncio.Event()
         """Set when the interpreter has begun with the code, or will not any more."""
         self._death = ""
@@ -48,7 +53,7 @@ class Gathering(Pieces):
     def heard(self, message: Message) -> None:
         """Take in a message from the output channel."""
         self._messages += 1
-        mine = message.parent == self._request
+        mine = self._is_mine(message)
         if message.kind == "stream" and (output := said(message.content)):
             if not mine and message.parent not in self._earlier:
                 return  # what the kernel said while it started
@@ -62,6 +67,7 @@ class Gathering(Pieces):
             if output := shown("display", message.content):
                 self.add(output)
         elif message.kind == "error":
+            self._failure = message.content
             self.add(failed(message.content))
         elif message.kind == "execute_input":
             self.begun.set()
@@ -70,7 +76,7 @@ class Gathering(Pieces):
 
     def answered(self, message: Message) -> None:
         """Take in the kernel's answer to the request itself."""
-        if message.parent == self._request and message.kind == "execute_reply":
+        if self._is_mine(message) and message.kind == "execute_reply":
             self._answer = message
             self._take_payload(message.content.get("payload"))
             self._look_whether_ended()
@@ -94,13 +100,15 @@ class Gathering(Pieces):
             return Ending("died", seconds, self._death)
         if self.leaves:
             return Ending("died", seconds, LEFT)
-        content = self._answer.content if self._answer else {}
+        content = self._answer.content if self._answer else self._failure
         if self.interrupted:
             return Ending("interrupted", seconds, self.interrupted)
         if content.get("status") == "ok":
             return Ending("ok", seconds)
         if content.get("status") == "aborted":
             return Ending("interrupted", seconds, "It was stopped before it began.")
+        if not content:
+            return Ending("error", seconds, UNKNOWN)
         if content.get("ename") == "StdinNotImplementedError":
             return Ending(
                 "error",
@@ -109,16 +117,23 @@ class Gathering(Pieces):
             )
         return Ending("error", seconds, in_a_line(content))
 
+    def _is_mine(self, message: Message) -> bool:
+        mine = message.parent == self._request
+        if mine:
+            self.seen.set()
+        return mine
+
     def _is_idle(self) -> None:
         self._idle = True
         self._look_whether_ended()
-        if self.interrupted and not self._answer:
-            # An interrupt that met the kernel just before or after the code leaves no answer.
-            asyncio.get_running_loop().call_later(_LOOK_S, self.end)
+        if not self._answer:
+            # What goes wrong in the kernel just before or after the code leaves no answer.
+            self._look_for_more(-1, 0, _MOST_LOOKS)
 
     def end(self) -> None:
         """Nothing more comes."""
         self.begun.set()
+        self.seen.set()
         super().end()
 
     def _take_payload(self, payload: object) -> None:
@@ -139,8 +154,7 @@ class Gathering(Pieces):
         """So many messages had come `before`, and this often in a row there was none."""
         quiet = quiet + 1 if self._messages == before else 0
         if quiet == _QUIET_LOOKS or not left:
-            self._idle = True
-            self._look_whether_ended()
+            self.end()
         elif not self.ended.is_set():
             again = (self._messages, quiet, left - 1)
             asyncio.get_running_loop().call_later(_LOOK_S, self._look_for_more, *again)

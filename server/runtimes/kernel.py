@@ -22,6 +22,11 @@ from sayso.server.runtimes.wire import TOO_LONG, Wire, connection_in, write_conn
 
 log = logging.getLogger(__name__)
 
+_SILENT = (
+    "The interpreter did not take the code in, so it was ended, and its variables are lost; the"
+    " code has probably not begun, and the next run gets a new interpreter."
+)
+
 START_S = 20.0
 """A kernel is ready in half a second; a cold disk on a Raspberry Pi takes ten."""
 
@@ -30,6 +35,10 @@ _REMEMBERED = 1_000
 
 _ASK_AGAIN_S = 0.1
 """Between questions whether the output channel is heard yet."""
+
+ANSWER_S = 30.0
+"""How long a kernel may take before it says that it has a request. It says so within milliseconds,
+on a busy machine within a second; and never if what earlier code left in it keeps its loop busy."""
 
 _LAST_MESSAGES_S = 0.05
 """What a kernel said just before it died is still in its sockets, and arrives within this."""
@@ -50,6 +59,8 @@ class Kernel:
         process.ready = processes.now()
         self._told = False
         self._closing: asyncio.Task[None] | None = None
+        self._awaiting: asyncio.Task[None] | None = None
+        """Waits for a sign that the last request has come to the kernel."""
         self._requests: deque[str] = deque(maxlen=_REMEMBERED)
         self._tasks = [
             asyncio.create_task(each)
@@ -167,13 +178,15 @@ class Kernel:
                 "store_history": True,
                 "user_expressions": {},
                 "allow_stdin": False,  # so that input() fails at once
-                "stop_on_error": True,
+                "stop_on_error": False,  # what else would be refused is the next run
             },
         )
         self._gathering = Gathering(request, self._requests)
         self._requests.append(request)
         if not self.alive:
             self._told = self._gathering.died(self._how_it_died())
+        else:
+            self._awaiting = asyncio.create_task(self._replace_if_silent(self._gathering))
         return self._gathering
 
     async def interrupt(self, within: float, why: str) -> bool:
@@ -187,16 +200,17 @@ class Kernel:
             return True
         gathering.interrupted = gathering.interrupted or why
         deadline = asyncio.get_running_loop().time() + within
-        with contextlib.suppress(TimeoutError):
+        begun = gathering.begun.is_set()  # seen before it is asked: it may begin right after
+        try:
             async with asyncio.timeout_at(deadline):
                 await self._ask_to_stop()
-                if not gathering.begun.is_set():
+                if not begun:
                     await gathering.begun.wait()
                     if not gathering.ended.is_set():  # what has not begun does not hear
                         await self._ask_to_stop()
                 await gathering.ended.wait()
-        if not gathering.ended.is_set():
-            return False
+        except TimeoutError:
+            return False  # also if it has ended: what was asked of it would meet the next run
         left = max(SWEEP_S, deadline - asyncio.get_running_loop().time())
         return not self.alive or await self._process.end_since(self._begun, left)
 
@@ -219,15 +233,25 @@ class Kernel:
         await to_the_end(self._closing)
 
     async def _close(self, why: str) -> None:
-        for task in self._tasks:
+        tasks = [*self._tasks, *([self._awaiting] if self._awaiting else [])]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         self._wire.close()
         if self._signals:
             self._signals.close()
         await self._process.close()
         if self._gathering:
             self._told = self._gathering.died(why) or self._told
+
+    async def _replace_if_silent(self, gathering: Gathering) -> None:
+        """Whether the code has begun cannot be known for certain, so it runs no second time."""
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                await gathering.seen.wait()
+        except TimeoutError:
+            log.warning("a kernel did not take in a request and is replaced")
+            self._closing = self._closing or asyncio.create_task(self._close(_SILENT))
 
     async def _read_outputs(self) -> None:
         while True:

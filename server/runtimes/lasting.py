@@ -19,6 +19,11 @@ most."""
 _LOST = "Before it, the interpreter had ended and was replaced: earlier variables are lost."
 _ENDED = "before this run, so its interpreter was replaced: earlier variables are lost."
 
+_NOT_STOPPED = (
+    "It did not stop when asked, so its interpreter was ended; its variables are lost, and the next"
+    " run gets a new one."
+)
+
 log = logging.getLogger(__name__)
 
 
@@ -50,6 +55,8 @@ class LastingRuntime:
         """How often an interpreter died and was replaced."""
         self._stop_asked = asyncio.Event()
         self._stopping: asyncio.Task[None] | None = None
+        self._ended_to_stop = False
+        """Whether what runs could only be stopped with its interpreter."""
 
     @property
     def language(self) -> str:
@@ -92,7 +99,7 @@ class LastingRuntime:
             why = "is closed" if self._closed else "still runs something; wait or stop it first"
             yield Ending("error", 0.0, f"The {self._language} interpreter {why}.")
             return
-        self._running = self._used = True
+        self._running, self._used, self._ended_to_stop = True, True, False
         self._stop_asked.clear()
         loop = asyncio.get_running_loop()
         begun = loop.time()
@@ -113,6 +120,8 @@ class LastingRuntime:
         finally:
             self._watch.ended(self._stop)
             await self._settle()
+        if self._ended_to_stop and ending.status != "died":  # the code itself had ended
+            ending, self._lost = Ending("died", ending.seconds, _NOT_STOPPED), ""
         if self._lost:
             ending = replace(ending, detail=f"{ending.detail} {self._lost}".strip())
             self._lost = ""
@@ -186,10 +195,8 @@ class LastingRuntime:
     async def _stop_now(self, why: str) -> None:
         interpreter = self._interpreter()
         if interpreter and not await interpreter.interrupt(INTERRUPT_S, why):
-            await interpreter.close(
-                "It did not stop when asked, so its interpreter was ended; its variables are lost,"
-                " and the next run gets a new one."
-            )
+            self._ended_to_stop = True
+            await interpreter.close(_NOT_STOPPED)
 
 
 def _look_at(started: asyncio.Task[Interpreter]) -> None:

@@ -78,6 +78,9 @@ class Plan:
     """What to order then, if state was saved."""
     order: str = ""
     """What to order for a run. The answer is a report with `done`, the exit status."""
+    here: str = ""
+    """What to order after an interrupt, to hear by a report with `here` that the interpreter has
+    outlived it. The interrupt may come when the code has just ended."""
     stop: str = ""
     """What to order for an interrupt, besides the signal."""
     suffix: str = ""
@@ -98,6 +101,8 @@ class Driver:
         self._orders = -1
         self._running = False
         self._interrupted = self._killed = False
+        self._done: tuple[int, str] | None = None
+        """How the code ended, while it is not yet known whether the interpreter goes on."""
         self._ours_before: set[int] = set()
         self._asked_at = self._ask_at = self._kill_at = 0.0
         self._watched = selectors.DefaultSelector()
@@ -157,6 +162,7 @@ class Driver:
     def _run(self, code: bytes) -> None:
         self._file.write_bytes(code)
         self._running, self._interrupted, self._killed = True, False, False
+        self._done = None
         self._ours_before = _children()
         os.utime(self._empty, (0, time.time()))
         if not self._plan.order:
@@ -166,7 +172,7 @@ class Driver:
         self._order(order.replace("{file}", shlex.quote(str(self._file))))
 
     def _interrupt(self) -> None:
-        if self._running:
+        if self._running and not self._done:
             self._interrupted = True
             self._asked_at = now = time.monotonic()
             self._ask_at, self._kill_at = now + _AGAIN_S, now + _STOP_S
@@ -181,7 +187,20 @@ class Driver:
             self._signal(signal.SIGKILL)
         elif now >= self._ask_at:
             self._ask_at = now + 2 * (now - self._asked_at)
-            self._signal(signal.SIGINT)
+            if self._done:
+                self._order(self._plan.here)
+            else:
+                self._signal(signal.SIGINT)
+
+    def _is_done(self, code: int, detail: str) -> None:
+        """The code has ended. What it leaves of an interrupt may still end the interpreter, and
+        with it what is ordered next: then the run is over when that is known."""
+        if self._child and not (self._interrupted and self._plan.here):
+            self._over(code, detail)
+        elif not self._done:
+            self._done = code, detail
+            if self._child:
+                self._order(self._plan.here)
 
     def _over(self, code: int, detail: str = "", *, gone: bool = False, kept: bool = True) -> None:
         """Tell that the run is over, when all that it printed has been brought."""
@@ -241,7 +260,9 @@ class Driver:
                 if isinstance(report.get(name), str):
                     self._settled_tell(letter, report[name])
             if isinstance(code := report.get("done"), int) and abs(code) <= _CODE_MOST:
-                self._over(code, str(report.get("detail", ""))[:_DETAIL_MOST])
+                self._is_done(code, str(report.get("detail", ""))[:_DETAIL_MOST])
+            elif "here" in report and self._done:
+                self._over(*self._done)
 
     def _settled_tell(self, letter: str, words: str) -> None:
         """Tell something that comes after all that was printed before it."""
@@ -288,7 +309,8 @@ class Driver:
         state, kept = self._state()
         self._start(state)
         if self._running:
-            self._over(code, gone=state is None, kept=kept)
+            code, detail = self._done or (code, "")
+            self._over(code, detail, gone=state is None, kept=kept)
 
     def _end_orphans(self) -> None:
         """End what a run that had to be killed leaves behind: with its parent gone it is ours."""

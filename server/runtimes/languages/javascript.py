@@ -15,6 +15,7 @@ _PLAN = Plan(
     # internals hold the parser that its console uses.
     argv=["node", "--no-force-async-hooks-checks", "--expose-internals", str(_LOOP), "{file}"],
     order="run\n",
+    here="here\n",
     stop="interrupt\n",
     suffix=".js",
 )

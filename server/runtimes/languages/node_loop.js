@@ -10,6 +10,7 @@
 
 const { Worker, isMainThread, workerData, parentPort } = require("node:worker_threads");
 const { AsyncResource } = require("node:async_hooks");
+const { setImmediate } = require("node:timers");
 const { createRequire } = require("node:module");
 const fs = require("node:fs");
 const inspector = require("node:inspector");
@@ -69,6 +70,9 @@ function main(file) {
       if (run) stop(run);
     } else if (order === "run") {
       begin();
+    } else if (order === "here") {
+      // What was to be cut off, but had ended, is cut off in the loop's next turn.
+      setImmediate(() => setImmediate(report, { here: 1 }));
     }
   });
 

@@ -3,8 +3,9 @@
 The kernels' own Python runs this file as a script; the server never imports it. It changes nothing
 of what runs in a cell. It sees to it that what programs print arrives: whole, in order, and before
 the run that started them ends. It gives `!command` an empty standard input, so that a command which
-asks for something ends at once instead of waiting for ever. And an interrupt reaches the threads
-that the run has started, too: the run is over when they are.
+asks for something ends at once instead of waiting for ever. An interrupt reaches the threads that
+the run has started, too: the run is over when they are; and it meets the code alone, never the
+kernel's own work. A process that the code forks ends where the code does, and is no second kernel.
 """
 
 import codecs
@@ -14,12 +15,16 @@ import faulthandler
 import importlib
 import os
 import select
+import signal
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import Any, NoReturn
 
 _READ_BYTES = 64 * 1024
 """As much as a pipe holds."""
@@ -68,10 +73,12 @@ class Capture:
             self.settle()
 
 
-class Threads:
-    """Ends the threads of a run that was asked to stop, as the interrupt ends its main thread.
+class Interrupts:
+    """Lets an interrupt meet the code of a run, in all its threads, and nothing else.
 
-    If one does not end, the run does not either, and the server ends the whole interpreter.
+    ipykernel lets it meet whatever is done for a request: an answer would be left half sent, and
+    take the next one along, or the kernel would leave its loop.
+    If a thread does not end, the run does not either, and the server ends the whole interpreter.
     """
 
     def __init__(self) -> None:
@@ -84,7 +91,19 @@ class Threads:
         self.asked = False
         self._earlier = set(_frames())
 
-    def end(self) -> None:
+    def listen(self) -> None:
+        """Let interrupts meet what comes now."""
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # or ipykernel cancels what awaits
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def ignore(self) -> None:
+        """Let them meet nothing any more; one that has come already is dropped."""
+        while True:
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+                return
+
+    def end_threads(self) -> None:
         """Return when the run has ended in all its threads, if it was asked to stop."""
         while self.asked and (busy := self._busy()):
             for thread in busy:
@@ -112,44 +131,20 @@ def main() -> None:
     if Path(sys.path[0]) == Path(__file__).parent:
         del sys.path[0]
     import zmq
-    from ipykernel.iostream import OutStream
-    from ipykernel.ipkernel import IPythonKernel
     from ipykernel.kernelapp import IPKernelApp
 
-    threads = Threads()
-
-    class Stream(OutStream):  # type: ignore[misc]
-        """Printed text, of which flush() leaves nothing behind.
-
-        ipykernel's own returns when the thread that sends has been told of the text, which it sends
-        a moment later: not at all while one long step of the code keeps it from running.
-        """
-
-        def flush(self) -> None:
-            super().flush()
-            sender = self.pub_thread
-            if sender and sender.thread is not threading.current_thread():
-                sent = threading.Event()
-                sender.schedule(sent.set)  # what was told before is sent before
-                sent.wait(self.flush_timeout)
-
-    class Kernel(IPythonKernel):  # type: ignore[misc]
-        """A kernel that knows whether it was asked to stop."""
-
-        async def interrupt_request(self, *request: object) -> None:
-            threads.asked = True
-            await super().interrupt_request(*request)
-
+    interrupts = Interrupts()
+    stream = _streams()
     complaints = os.fdopen(os.dup(2), "w")
-    kernel = IPKernelApp.instance(capture_fd_output=False, kernel_class=Kernel)
+    kernel = IPKernelApp.instance(capture_fd_output=False, kernel_class=_kernels(interrupts))
     # The home vanishes with the kernel, and so may the history of what was run in it. What lies in
     # the workspace takes no part in the start.
     options = ("--HistoryManager.hist_file=:memory:", "--InteractiveShellApp.ignore_cwd=True")
     kernel.initialize([*sys.argv[1:], *options])
     _let_find_what_code_made()
     faulthandler.enable(complaints)  # what is said while it crashes goes to the server, not in here
-    sys.stdout = Stream(kernel.session, kernel.iopub_thread, "stdout", watchfd=False)
-    sys.stderr = Stream(kernel.session, kernel.iopub_thread, "stderr", watchfd=False)
+    sys.stdout = stream(kernel.session, kernel.iopub_thread, "stdout", watchfd=False)
+    sys.stderr = stream(kernel.session, kernel.iopub_thread, "stderr", watchfd=False)
     captures = [Capture(1, "stdout"), Capture(2, "stderr")]
 
     def settle() -> None:
@@ -167,12 +162,108 @@ def main() -> None:
     outputs = kernel.iopub_thread
     outputs.io_loop.add_callback(lambda: outputs.socket.setsockopt(zmq.XPUB_NODROP, 1))
     kernel.shell.events.register("pre_execute", _look_again)
-    kernel.shell.events.register("pre_execute", threads.begin)
-    kernel.shell.events.register("post_execute", threads.end)
-    kernel.shell.events.register("post_execute", settle)
+    for end in (interrupts.end_threads, settle, interrupts.listen):  # others draw plots then
+        kernel.shell.events.register("post_execute", end)
     kernel.shell.system = run
-    os.register_at_fork(after_in_child=_print_plainly)
+    kernel.shell.run_ast_nodes = _code_alone(kernel.shell, interrupts)
+    os.register_at_fork(after_in_child=partial(_print_plainly, kernel.shell))
     kernel.start()
+
+
+def _streams() -> Any:  # noqa: ANN401
+    """Return what stands for the kernel's standard output and errors."""
+    from ipykernel.iostream import OutStream
+
+    class Stream(OutStream):  # type: ignore[misc]
+        """Printed text, of which flush() leaves nothing behind.
+
+        ipykernel's own returns when the thread that sends has been told of the text, which it sends
+        a moment later: not at all while one long step of the code keeps it from running.
+        """
+
+        def flush(self) -> None:
+            super().flush()
+            sender = self.pub_thread
+            if sender and sender.thread is not threading.current_thread():
+                sent = threading.Event()
+                sender.schedule(sent.set)  # what was told before is sent before
+                sent.wait(self.flush_timeout)
+
+    return Stream
+
+
+def _kernels(interrupts: Interrupts) -> Any:  # noqa: ANN401
+    """Return the kernel's class."""
+    from ipykernel.ipkernel import IPythonKernel
+
+    own = os.getpid()
+
+    class Kernel(IPythonKernel):  # type: ignore[misc]
+        """A kernel that knows whether it was asked to stop, and that only code is interrupted."""
+
+        def pre_handler_hook(self) -> None:
+            """Leave interrupts ignored: what is done for a request is not all code."""
+
+        def post_handler_hook(self) -> None:
+            interrupts.ignore()
+            if os.getpid() != own:
+                os._exit(1)  # it was forked, and missed where it should have left
+
+        async def interrupt_request(self, *request: object) -> None:
+            interrupts.asked = True
+            await super().interrupt_request(*request)
+
+        async def execute_request(self, *request: object) -> None:
+            interrupts.begin()
+            await super().execute_request(*request)
+
+        async def do_execute(self, *code: object, **how: object) -> dict[str, object]:
+            try:
+                try:
+                    done: dict[str, object] = await super().do_execute(*code, **how)
+                finally:
+                    interrupts.ignore()
+            except KeyboardInterrupt:  # it met what is done when the code has ended
+                interrupts.ignore()
+                told = {"status": "error", "ename": "KeyboardInterrupt", "evalue": ""}
+                done = {**told, "traceback": [], "execution_count": self.execution_count}
+            return done
+
+    return Kernel
+
+
+def _code_alone(shell: Any, interrupts: Interrupts) -> Callable[..., Awaitable[bool]]:  # noqa: ANN401
+    """Return what runs a cell's code: interrupts meet that, and what is forked in it leaves
+    there."""
+    kernel, run = os.getpid(), shell.run_ast_nodes
+
+    async def run_ast_nodes(*code: object, result: Any, **how: object) -> bool:  # noqa: ANN401
+        try:
+            try:
+                interrupts.listen()
+                if interrupts.asked:  # before there was anything to meet
+                    signal.raise_signal(signal.SIGINT)
+                raised: bool = await run(*code, result=result, **how)
+            finally:
+                interrupts.ignore()
+        except KeyboardInterrupt as error:
+            interrupts.ignore()
+            result.error_in_exec, raised = error, True
+            shell.showtraceback()
+        if os.getpid() != kernel:
+            _leave(result.error_before_exec or result.error_in_exec)
+        return raised
+
+    return run_ast_nodes
+
+
+def _leave(error: BaseException | None) -> NoReturn:
+    """End a forked process as its program would end. In the kernel's loop, it would take from the
+    kernel what wakes it up, and the next request would stay unread."""
+    code = getattr(error, "code", 1) if error else 0  # that of sys.exit()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 def _run(command: str) -> int:
@@ -204,10 +295,15 @@ def _look_again() -> None:
             del sys.path_importer_cache[path]
 
 
-def _print_plainly() -> None:
+def _print_plainly(shell: Any) -> None:  # noqa: ANN401
     """Let a forked child print to the descriptors: the kernel's sockets stay with the kernel."""
     sys.stdout = open(1, "w", buffering=1, closefd=False, errors="replace")  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, closefd=False, errors="replace")  # noqa: SIM115
+
+    def show(_kind: object, _error: object, lines: Sequence[str]) -> None:
+        sys.stderr.write("\n".join((*lines, "")))
+
+    shell._showtraceback = show  # noqa: SLF001 - how ipykernel, too, tells where errors go
 
 
 if __name__ == "__main__":

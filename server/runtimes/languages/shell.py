@@ -20,6 +20,8 @@ from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH
 
 _SAVED: Final = ("saved-at-exit", "saved-before")
 
+_HERE: Final = f"{{ builtin printf '\\n{{\"here\":1}}\\n' >&{REPORTS}; }} 2>/dev/null\n"
+
 _REPORT: Final = f'builtin printf \'\\n{{"done":%d}}\\n\' "$?" >&{REPORTS}'
 
 
@@ -41,6 +43,7 @@ def _bash() -> Plan:
         restore="{ . {state}; } >/dev/null 2>&1\n",
         begin=f"{{ BASH_ARGV0=bash; {trap}; }} 2>/dev/null\n",
         order=f". {{file}}\n{{ {_REPORT}; {save(before)}; }} 2>/dev/null\n",
+        here=_HERE,
         suffix=".sh",
         saved=list(_SAVED),
     )
@@ -70,6 +73,7 @@ def _zsh() -> Plan:
         begin=f"{{ builtin zmodload zsh/parameter; {trap}; builtin trap -- 'exit 130' INT; }}"
         " 2>/dev/null\n",
         order=f". {{file}}\n{{ {report}; {save(before)}; }} 2>/dev/null\n",
+        here=_HERE,
         suffix=".zsh",
         saved=list(_SAVED),
     )
