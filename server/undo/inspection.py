@@ -27,6 +27,7 @@ from sayso.server.runtimes.sandbox.writable_folders import (
     walk,
 )
 from sayso.server.undo.judgement import Judgement
+from sayso.server.undo.set_ids import SetIds
 
 STAMPS_MOST: Final = 100_000
 """Hooks and startup files of the person's own: many times what there is."""
@@ -58,16 +59,20 @@ class Inspection:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._remembered = _Remembered()
+        self._set_ids = SetIds()
         self._ran = False
         """Whether code ran, or may have, since all was looked through."""
 
     def before(self, paths: Sequence[Path]) -> str:
         """Remember what is the person's own. An OSError says why that cannot be."""
         with self._lock, WritableFolders(paths) as folders:
-            look = _Look(self._remembered, folders)
+            look = _Look(self._remembered, folders, modes=not self._set_ids.knows(folders))
             look.judge(ran=self._ran)
             if folders.paths:
                 self._remembered = look.remembered()
+                self._set_ids.remember(folders, look.seen)
+            else:
+                self._set_ids.forget()
             self._ran = True
             return look.note
 
@@ -75,10 +80,11 @@ class Inspection:
         """Put out of action what is code's; returns a note on it. An OSError says that not all
         could be."""
         with self._lock, WritableFolders(paths) as folders:
-            look = _Look(self._remembered, folders)
+            look = _Look(self._remembered, folders, modes=True)
+            cleared = self._set_ids.clear(folders, look.seen)
             look.judge(ran=True)
             self._ran = False
-            return look.note
+            return f"{look.note} {cleared}".strip()
 
     def finish(self, paths: Sequence[Path]) -> str:
         """The same once more, when no code runs there any more, where any ran. What a person
@@ -87,9 +93,10 @@ class Inspection:
             if not self._remembered.roots:
                 return ""
             with WritableFolders(paths) as folders:
-                look = _Look(self._remembered, folders)
+                look = _Look(self._remembered, folders, modes=True)
+                cleared = self._set_ids.clear(folders, look.seen)
                 look.judge(ran=self._ran)
-                return look.note
+                return f"{look.note} {cleared}".strip()
 
     def forget(self) -> None:
         """No code ran after all."""
@@ -99,14 +106,13 @@ class Inspection:
 class _Look:
     """One look at all folders."""
 
-    def __init__(self, before: _Remembered, folders: WritableFolders) -> None:
+    def __init__(self, before: _Remembered, folders: WritableFolders, *, modes: bool) -> None:
         self._before = before
         self._folders = folders
         self._new = {
             number for number, path in enumerate(folders.paths) if path not in before.roots
         }
-        self._seen = self._walk()
-        seen = self._seen
+        self.seen = seen = self._walk(modes=modes)
         self._repositories = Repositories(folders, seen.repositories, seen.pointers)
         self._startup = startup_files(folders) | other_systems(seen)
         self._judgement = Judgement(folders, self._repositories, self._startup)
@@ -115,14 +121,14 @@ class _Look:
     def note(self) -> str:
         return self._judgement.note
 
-    def _walk(self) -> Walk:
+    def _walk(self, *, modes: bool) -> Walk:
         paths = self._folders.paths
         known = {
             (number, inode)
             for number, path in enumerate(paths)
             for inode in self._before.inodes.get(path, ())
         }
-        return walk(self._folders, known)
+        return walk(self._folders, known, modes=modes)
 
     # --- whose it is ---
 
@@ -150,15 +156,15 @@ class _Look:
     def judge(self, *, ran: bool) -> None:
         """Close what is code's. `ran`: whether code may have changed what is the person's own."""
         judge = self._judgement
-        for place in self._seen.unfinished:
+        for place in self.seen.unfinished:
             judge.unfinished(place, own=self._is_new(place) or not ran)
-        judge.failed(self._seen.failed)
+        judge.failed(self.seen.failed)
         for path, kind in self._before.watched.items():
             watched = self._folders.place(str(path))
             if watched is not None and (ran or path not in self._before.stamps):
                 with judge.closing(watched):
                     self._compare(watched, kind)
-        for pointer in filter(self._is_codes, self._seen.pointers):
+        for pointer in filter(self._is_codes, self.seen.pointers):
             with judge.closing(pointer):
                 judge.pointer(pointer)
         for git in self._repositories.all:
@@ -200,14 +206,14 @@ class _Look:
     def remembered(self) -> _Remembered:
         """What is the person's own now."""
         now = _Remembered(frozenset(self._folders.paths))
-        for root, inode in self._seen.inodes:
+        for root, inode in self.seen.inodes:
             now.inodes.setdefault(self._folders.paths[root], set()).add(inode)
         for git in self._repositories.all:
             status = self._folders.status(git)
             if status is not None and self._is_own(git):
                 now.repositories[self._folders.shown(git)] = _stamp(status)
                 self._watch(now, self._repositories.parts(git))
-        own = (place for place in self._seen.pointers if not self._is_codes(place))
+        own = (place for place in self.seen.pointers if not self._is_codes(place))
         self._watch(now, dict.fromkeys(own, "pointer"))
         self._watch(now, self._startup)
         newest = self._stamp_all(now)

@@ -4,6 +4,7 @@ Code that runs in a workspace may swap a folder for a link at any moment. So not
 path of several names at once: each folder is opened from the one above it, and links are refused.
 """
 
+import errno
 import os
 import secrets
 import stat
@@ -90,6 +91,28 @@ def set_mode(holder: int, name: str, mode: int) -> None:
     try:
         if not stat.S_ISLNK(os.fstat(handle).st_mode):
             os.chmod(f"/proc/self/fd/{handle}", mode)  # noqa: PTH101 (a descriptor, no path)
+    finally:
+        os.close(handle)
+
+
+def clear_mode(holder: int, name: str, bits: int, file: tuple[int, int]) -> bool:
+    """Take bits from the mode of a plain file of ours; returns whether it had any. Raises
+    FileNotFoundError if it is not this one any more, by device and inode."""
+    flags = _HANDLE if sys.platform == "linux" else os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+    handle = os.open(name, flags | os.O_CLOEXEC, dir_fd=holder)
+    try:
+        found = os.fstat(handle)
+        if (found.st_dev, found.st_ino) != file:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+        ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+        if not ours or not found.st_mode & bits:
+            return False
+        mode = stat.S_IMODE(found.st_mode) & ~bits
+        if sys.platform == "linux":
+            os.chmod(f"/proc/self/fd/{handle}", mode)  # noqa: PTH101 (a descriptor, no path)
+        else:
+            os.fchmod(handle, mode)
+        return True
     finally:
         os.close(handle)
 

@@ -231,11 +231,16 @@ class Walk:
     """Folders that were not looked into, because there are too many or they lie too deep."""
     failed: list[OSError] = field(default_factory=list)
     """Why others were not."""
+    set_ids: list[tuple[Place, tuple[int, int]]] = field(default_factory=list)
+    """Set-user-id and set-group-id programs with device and inode, if they were looked for."""
 
 
-def walk(folders: WritableFolders, known: Set[tuple[int, int]] = frozenset()) -> Walk:
+def walk(
+    folders: WritableFolders, known: Set[tuple[int, int]] = frozenset(), *, modes: bool = False
+) -> Walk:
     """Look into all folders, but for the objects of a `.git`: first those that are known, then the
-    others, each from the outside in; last, as far as there is room, what was shut before."""
+    others, each from the outside in; last, as far as there is room, what was shut before. `modes`:
+    whether to look for set-id programs, among objects as well."""
     seen = Walk()
     first = deque((Place(number, ""), 0) for number in range(len(folders.paths)))
     later: deque[tuple[Place, int]] = deque()
@@ -254,7 +259,7 @@ def walk(folders: WritableFolders, known: Set[tuple[int, int]] = frozenset()) ->
             continue
         looked += 1
         try:
-            below = _look(folders, place, seen)
+            below = _look(folders, place, seen, modes=modes)
         except OSError as error:
             if error.errno not in PASSED_OVER:
                 seen.failed.append(error)
@@ -263,19 +268,38 @@ def walk(folders: WritableFolders, known: Set[tuple[int, int]] = frozenset()) ->
         for name, number in below:
             queue = last if shut else first if (place.root, number) in known else later
             queue.append((place.below(name), number))
+    if modes:
+        _look_among_objects(folders, seen)
     return seen
 
 
-def _look(folders: WritableFolders, place: Place, seen: Walk) -> Sequence[tuple[str, int]]:
+def _look_among_objects(folders: WritableFolders, seen: Walk) -> None:
+    waiting = [git.below("objects") for git in seen.repositories if git.name.lower() == ".git"]
+    for looked, place in enumerate(waiting):
+        if looked >= FOLDERS_MOST or place.depth > DEPTH_MOST:
+            seen.failed.append(TooMuch("git's objects there are in too many folders"))
+            return
+        try:
+            below = _look(folders, place, Walk(set_ids=seen.set_ids), modes=True)
+        except OSError as error:
+            if error.errno not in PASSED_OVER:
+                seen.failed.append(error)
+            continue
+        waiting += (place.below(name) for name, _ in below)
+
+
+def _look(
+    folders: WritableFolders, place: Place, seen: Walk, *, modes: bool
+) -> Sequence[tuple[str, int]]:
     """Look into one folder; return those in it, with their inodes."""
     try:
         with folders.folder(place) as descriptor:
-            return _entries(descriptor, place, seen)
+            return _entries(descriptor, place, seen, modes=modes)
     except PermissionError:
         if not folders.open_up(place):
             raise
     with folders.folder(place) as descriptor:
-        return _entries(descriptor, place, seen)
+        return _entries(descriptor, place, seen, modes=modes)
 
 
 def _is_long(folders: WritableFolders, place: Place) -> bool:
@@ -289,7 +313,9 @@ def _is_shut(folders: WritableFolders, place: Place) -> bool:
     return status is not None and not stat.S_IMODE(status.st_mode)
 
 
-def _entries(descriptor: int, place: Place, seen: Walk) -> Sequence[tuple[str, int]]:
+def _entries(
+    descriptor: int, place: Place, seen: Walk, *, modes: bool
+) -> Sequence[tuple[str, int]]:
     below: list[tuple[str, int]] = []
     telling: set[str] = set()
     with os.scandir(descriptor) as entries:
@@ -300,6 +326,8 @@ def _entries(descriptor: int, place: Place, seen: Walk) -> Sequence[tuple[str, i
                 telling.add(name)
                 if name == ".git" and not folder:
                     seen.pointers.append(place.below(entry.name))
+            if modes and not folder and (file := _set_id(entry)):
+                seen.set_ids.append((place.below(entry.name), file))
             if folder:
                 below.append((entry.name, entry.inode()))
                 if name in (".hg", ".jj"):
@@ -309,6 +337,16 @@ def _entries(descriptor: int, place: Place, seen: Walk) -> Sequence[tuple[str, i
     if is_git or ("head" in telling and whole):
         seen.repositories.append(place)
     return [each for each in below if each[0] != "objects"] if is_git else below
+
+
+def _set_id(entry: os.DirEntry[str]) -> tuple[int, int] | None:
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if found.st_mode & (stat.S_ISUID | stat.S_ISGID) and stat.S_ISREG(found.st_mode):
+        return found.st_dev, found.st_ino
+    return None
 
 
 def entries(folders: WritableFolders, place: Place, most: int) -> Iterator[tuple[Place, bool]]:
