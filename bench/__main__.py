@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from bench import agent, chart, clients, ears, trust, voice
+from bench import agent, chart, clients, ears, size, trust, voice
 
 CHART = Path(".house/bench/voice.svg")
 """Where the picture goes unless told otherwise: beside what the scripts build."""
@@ -29,9 +29,10 @@ def main() -> int:
     ways = names.add_parser("clients", help="what every way in keeps a person waiting")
     ways.add_argument("--presses", type=int, default=30, help="of the key (at least 20)")
     ways.add_argument("--answers", type=int, default=5, help="over bad lines (3 to 10)")
+    weigh = names.add_parser("size", help="disk and memory that an installation takes")
     for bench in (talk, hear):
         bench.add_argument("--model", type=Path, help="another Whisper model's folder")
-    for bench in (talk, hear, work, hurt, ways):
+    for bench in (talk, hear, work, hurt, ways, weigh):
         bench.add_argument("--json", action="store_true", help="figures as one JSON object")
     arguments = parser.parse_args()
     match arguments.name:
@@ -52,6 +53,9 @@ def main() -> int:
         case "ears":
             heard = ears.measure(arguments.model, arguments.most)
             print(json.dumps(heard) if arguments.json else ears.table(heard))
+        case "size":
+            weights = size.measure()
+            print(json.dumps(weights) if arguments.json else size.table(weights))
         case _:
             figures = voice.measure(max(10, arguments.turns), arguments.model)
             chart.write(figures, arguments.chart)

@@ -148,7 +148,7 @@ fail_step() {
 # What tests look with, besides what Sayso itself needs: a program, and the Debian packages that bring it.
 FOR_TESTS="gcc:gcc,libc6-dev zsh:zsh curl:curl pulseaudio:pulseaudio pactl:pulseaudio-utils Xvfb:xvfb
     dbus-daemon:dbus ssh-agent:openssh-client systemd-analyze:systemd"
-FOR_LARGE_PROOFS="chromium:chromium debootstrap:debootstrap linux.uml:user-mode-linux"
+FOR_LARGE_PROOFS="chromium:chromium tmux:tmux debootstrap:debootstrap linux.uml:user-mode-linux"
 
 # usage: missing_packages run|test|thorough
 # Prints the Debian packages that this machine lacks, on one line. On macOS their parts come with pip or the system.

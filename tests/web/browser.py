@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
 from tests.machine import needed
 from tests.repository.tree import ROOT
@@ -43,11 +43,13 @@ def page(
     flags: Iterable[str] = ("--use-fake-ui-for-media-stream", "--no-proxy-server"),
     before: str = "",
     complains: bool = False,
+    scale: float = 1.0,
 ) -> Iterator[Page]:
     """A fresh browser of a phone's size, which has never been here.
 
     `flags`: for who may use the microphone, and the way to the network; `before`: a script that
-    runs before the page's own; `complains`: it is expected to fail.
+    runs before the page's own; `complains`: it is expected to fail; `scale`: dots for each of its
+    pixels.
     """
     expect.set_options(timeout=PATIENCE_MS)
     all_flags = [
@@ -64,7 +66,8 @@ def page(
         browser = playwright.chromium.launch(
             executable_path=chromium(), args=all_flags, env={**os.environ, **own}
         )
-        context = browser.new_context(viewport={"width": width, "height": height})
+        size: ViewportSize = {"width": width, "height": height}
+        context = browser.new_context(viewport=size, device_scale_factor=scale)
         if before:
             context.add_init_script(before)
         opened = context.new_page()
