@@ -240,7 +240,7 @@ def judge_pytest(words: list[str]) -> None:
 
 
 def judge_git(words: list[str]) -> None:
-    assert words[1] in {"clone", "config", "pull"}
+    assert words[1] in {"clone", "commit", "config", "pull"}
 
 
 def judge_shell(words: list[str]) -> None:
