@@ -3,6 +3,7 @@
 Every thing that is said takes lines of its own, from the top down, and nothing is drawn over.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
@@ -40,8 +41,7 @@ SETTLED = {
 }
 
 
-_DIFFERENCE = "```diff\n"
-_FENCE = "\n```"
+_DIFFERENCE = re.compile(r"(`{3,})diff\n(.*)\n\1", re.DOTALL)
 """Around the lines of a difference, as commands bring it."""
 
 _STATES = {
@@ -173,9 +173,8 @@ class PlainScreen:
 
 def unfenced(text: str) -> str:
     """The difference between files that a command brought; empty if it brought something else."""
-    if text.startswith(_DIFFERENCE) and text.endswith(_FENCE):
-        return text[len(_DIFFERENCE) : -len(_FENCE)]
-    return ""
+    found = _DIFFERENCE.fullmatch(text)
+    return found[2] if found else ""
 
 
 def changed(changes: Changes) -> list[str]:

@@ -9,14 +9,27 @@ import { revealed } from "./visible.js";
 
 const INLINE = /(`[^`]+`)|(\*\*[^*]+\*\*)|(\*[^*\s][^*]*\*)|\[([^\]]+)\]\((https?:[^)\s]+)\)/g;
 
-/** split() with one group gives text, label, code, end, text, label, code … */
+/** What stands between fences is code, whatever is in it: only a fence as long as the first, alone on its line, ends it. */
 export function markdown(text) {
   const root = document.createDocumentFragment();
-  const parts = text.split(/^```(.*)$/m);
-  for (let at = 0; at < parts.length; at += 2) {
-    if (at % 4 === 0) blocks(parts[at], root);
-    else root.append(code(parts[at].replace(/^\n/, ""), parts[at - 1].trim()));
+  let fence = null;
+  let lines = [];
+  const finish = () => {
+    if (fence) root.append(code(lines.join("\n"), fence.language));
+    else blocks(lines.join("\n"), root);
+    lines = [];
+  };
+  for (const line of text.split("\n")) {
+    const [, marks = "", rest = ""] = /^(`{3,})([^`]*)$/.exec(line) ?? [];
+    if (marks && !fence) {
+      finish();
+      fence = { size: marks.length, language: rest.trim() };
+    } else if (marks && marks.length >= fence.size && !rest.trim()) {
+      finish();
+      fence = null;
+    } else lines.push(line);
   }
+  finish();
   return root;
 }
 

@@ -1,4 +1,4 @@
-"""A fence: how it opens, which lines are its code, and when it closes."""
+"""A fence: how text is put into one, how it opens, which lines are its code, and when it closes."""
 
 import re
 from dataclasses import dataclass, field
@@ -9,6 +9,14 @@ FENCE_SIZE: Final = 3
 
 _LABEL: Final = re.compile(r"\s*\{?\.?([\w+#-]*)")
 _ATTRIBUTES: Final = re.compile(r"""\{[^"']*\}|\}|:\S+|\.\w+.*|[\w-]+=["'{].*|[\w./-]+\.\w+""")
+
+
+def fenced(language: str, text: str) -> str:
+    """The text between fences that nothing in it can close."""
+    fence = "`" * FENCE_SIZE
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def read_info(info: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from sayso.server.agent.access import LANGUAGE
 from sayso.server.agent.compaction import compact, length_of, shorten
 from sayso.server.agent.examples import ExampleBook
+from sayso.server.agent.fences import fenced
 from sayso.server.agent.functions import Function, fenced_note
 from sayso.server.agent.history import Act, Exchange, History, Step
 from sayso.server.agent.languages import DEFAULT, Languages
@@ -176,7 +177,7 @@ class Prompt:
         """
         exchange = Exchange(example.asked)
         if example.code and self.answers and not ran:
-            exchange.steps.append(Step(_fenced(DEFAULT, example.code), []))
+            exchange.steps.append(Step(fenced(DEFAULT, example.code), []))
             return exchange
         if example.code:
             call = Call(f"example{number}", DEFAULT, example.code)
@@ -259,7 +260,7 @@ class Prompt:
         if act.call.id in self._brief:
             output = shorten(output)
         if act.intended is not None and act.edited:
-            code = _fenced(act.intended.language, act.intended.code)
+            code = fenced(act.intended.language, act.intended.code)
             edited = profile.edited.replace("{code}", code)
         if report is None:
             return edited + profile.not_run.replace("{detail}", NOT_YET)
@@ -325,11 +326,4 @@ def _call_id(act: Act) -> str:
 
 
 def _written(call: Call) -> str:
-    return call.written or _fenced(call.language, call.code)
-
-
-def _fenced(language: str, code: str) -> str:
-    fence = "```"
-    while fence in code:
-        fence += "`"
-    return f"{fence}{language}\n{code}\n{fence}"
+    return call.written or fenced(call.language, call.code)

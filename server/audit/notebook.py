@@ -7,6 +7,7 @@ from html import escape
 from typing import Any, Final
 
 from sayso.server.agent.access import LANGUAGE as ACCESS
+from sayso.server.agent.fences import fenced
 from sayso.server.agent.paging import PAGE
 from sayso.server.audit.ledger import Entry, as_json, ledger
 from sayso.server.store.records import (
@@ -141,11 +142,8 @@ def _outputs(entry: Entry, output: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _no_code(name: str, entry: Entry, came_of_it: str) -> Cell:
-    fence = "```"
-    while fence in entry.code:
-        fence += "`"
     told = came_of_it or entry.detail or "It did not run."
-    return _markdown(name, f"{fence}{entry.language}\n{entry.code}\n{fence}\n\n*{told}*")
+    return _markdown(name, f"{fenced(entry.language, entry.code)}\n\n*{told}*")
 
 
 def _at_home(text: str) -> str:

@@ -1,5 +1,6 @@
 """Commands that take back what code did to files. They show what is said aloud otherwise."""
 
+from sayso.server.agent.fences import fenced
 from sayso.server.slash.command import Command, Outcome, Situation
 from sayso.server.undo.results import Undone
 
@@ -22,7 +23,7 @@ async def _diff(situation: Situation) -> Outcome:
     here = situation.here
     text = await here.taking_back.diff()
     nothing = here.of_undoing.undone(Undone("nothing"))
-    return Outcome(f"```diff\n{text}\n```" if text else nothing)
+    return Outcome(fenced("diff", text) if text else nothing)
 
 
 UNDOING = (

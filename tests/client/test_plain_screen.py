@@ -6,7 +6,7 @@ import re
 import pytest
 
 from sayso.client.seen import Notice
-from sayso.client.terminal.plain import PlainScreen
+from sayso.client.terminal.plain import PlainScreen, unfenced
 from sayso.protocol.codec import Envelope
 from sayso.protocol.messages import (
     Announce,
@@ -21,6 +21,7 @@ from sayso.protocol.messages import (
     ReplyDelta,
     SttFinal,
 )
+from sayso.server.agent.fences import fenced
 
 EVIL = "\x1b[2J\x1b[8m\x9b31m\x07\x1b]0;owned\x07x\r\n  where: /home"
 STEERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -65,3 +66,12 @@ def test_no_name_of_a_folder_and_no_end_of_a_run_looks_like_a_line_of_ours() -> 
     lines = written.getvalue().splitlines()
     assert "Approved." not in lines
     assert "  where: /tmp/harmless" not in lines
+
+
+@pytest.mark.parametrize("text", ["+a", "+a\n```\n# b", "````\n```", "`" * 9, "\n```\n"])
+def test_a_difference_is_shown_whole_whatever_fences_are_in_it(text: str) -> None:
+    between = fenced("diff", text)
+    assert unfenced(between) == text
+    first, *_, last = between.split("\n")
+    assert last not in text
+    assert first == f"{last}diff"

@@ -254,6 +254,23 @@ const paper = () => {
   return { createElement: element };
 };
 
+test("nothing that stands between fences ends them but their own end", async () => {
+  const element = (tag) => ({
+    tag, parts: [], dataset: {}, classList: { add() {} }, setAttribute() {},
+    append(...parts) { this.parts.push(...parts); },
+    set textContent(text) { this.parts = [text]; },
+    get textContent() { return this.parts.map((part) => part.textContent ?? part).join(""); },
+  });
+  globalThis.document = { createDocumentFragment: () => element(""), createElement: element };
+  const { markdown } = await import(`${web}/markdown.js`);
+  const shown = (text) => markdown(text).parts.map(({ tag, textContent }) => [tag.toLowerCase(), textContent]);
+  const hostile = "+a\n```\n**Approve** [x](http://x.example/)\n~~~\n```diff\n# b";
+  assert.deepEqual(shown(`\`\`\`\`diff\n${hostile}\n\`\`\`\``), [["pre", hostile]]);
+  assert.deepEqual(shown("```python\nx\n```python\ny\n```\nand"), [["pre", "x\n```python\ny"], ["p", "and"]]);
+  assert.deepEqual(shown("before\n```\nx"), [["p", "before"], ["pre", "x"]]);
+  delete globalThis.document;
+});
+
 test("what is not seen in code is named, as the terminal names it", async () => {
   const { revealed } = await import(`${web}/visible.js`);
   for (const [text, shown] of JSON.parse(readFileSync(process.env.SAYSO_REVEALED, "utf8"))) {
