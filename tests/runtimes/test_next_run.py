@@ -38,6 +38,17 @@ print('begun', flush=True)
 time.sleep(0.5)
 """
 
+BEGINS_LATE_AND_ANSWERS_LATE = """
+import asyncio, time
+kernel = get_ipython().kernel
+hear = kernel.control_handlers['interrupt_request']
+async def slowly(*request):
+    await hear(*request)
+    time.sleep(0.3)
+kernel.control_handlers['interrupt_request'] = slowly
+asyncio.get_event_loop().call_soon(time.sleep, 0.15)
+"""
+
 
 @pytest.mark.parametrize(
     ("child", "status"),
@@ -106,6 +117,23 @@ async def test_a_stop_that_was_not_heard_does_not_meet_the_next_run(workshop: Wo
     assert "variables are lost" in ending.detail
     run = await told(workshop, "import time\ntime.sleep(2)\nprint('next')")
     assert (run.ending.status, run.stdout) == ("ok", "next\n")
+
+
+@pytest.mark.slow
+async def test_a_stop_that_comes_before_the_code_reaches_it_all_the_same(
+    any_workshop: Workshop,
+) -> None:
+    """It is heard before the code begins, and its answer comes after that."""
+    endings = []
+    for _ in range(3):  # where the machine is too busy, the interpreter is ended
+        await told(any_workshop, BEGINS_LATE_AND_ANSWERS_LATE)
+        reading = asyncio.ensure_future(rest(any_workshop.run("python", "while True: pass")))
+        await asyncio.wait([reading], timeout=0.02)
+        await any_workshop.interrupt()
+        endings.append((await reading).ending.status)
+        if endings[-1] == "interrupted":
+            return
+    raise AssertionError(endings)
 
 
 async def test_the_run_after_an_error_is_not_refused(any_workshop: Workshop) -> None:
