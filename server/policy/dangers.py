@@ -111,13 +111,43 @@ def _may_be_rm(name: str) -> bool:
 
 
 def _target(word: str) -> str:
-    return word.rstrip("/") or "/" if word else UNKNOWN
+    return home_as_tilde(word.rstrip("/") or "/", "") if word else UNKNOWN
 
 
 def _deletes_broadly(command: Command) -> bool:
     return _deletes(command) and any(
         _target(word) in _BROAD or word.startswith(UNKNOWN) or f"{UNKNOWN}/" in word[:2]
         for word in command.operands
+    )
+
+
+def _empties(command: Command) -> bool:
+    """Whether it deletes or overwrites what is in a folder by another way than `rm -r`."""
+    words = command.words
+    match command.name:
+        case "rsync":
+            return any(word.startswith(("--del", "--remove-source")) for word in words)
+        case "mv":
+            return command.operands[-1:] == ("/dev/null",)
+        case "rclone":
+            return bool({"sync", "delete", "purge"} & set(words[1:2]))
+        case "aws" | "gsutil":
+            return bool(command.options & {"--recursive", "--delete", "-r", "-d"}) and bool(
+                {"rm", "sync", "rsync"} & set(words)
+            )
+        case "shred" | "truncate" | "rm" | "unlink" | "srm" | "wipe":
+            return any(_target(word) in _BROAD for word in command.operands)
+    return False
+
+
+def _empties_broadly(command: Command) -> bool:
+    return (
+        command.name in ("rsync", "mv", "shred", "truncate", "srm", "wipe")
+        and _empties(command)
+        and any(
+            _target(word) in _BROAD - {".", "*", "./*"}
+            for word in (command.operands[-1:] if command.name == "rsync" else command.operands)
+        )
     )
 
 
@@ -210,20 +240,26 @@ def _network_shell(actions: Actions) -> bool:
 DANGERS: tuple[Danger, ...] = (
     Danger(
         "It deletes a whole tree: everything of yours, of the system, or wherever a name leads.",
-        _any(_deletes_broadly),
+        _any(lambda command: _deletes_broadly(command) or _empties_broadly(command)),
         grave=True,
         finds=("rm -rf /", "rm -r -f ~", "r'm' --recursive $HOME/", 'rm -rf "$DIR"', "rm -fr *",
-               "sudo rm -rf /etc", "find . -exec rm -rf {} +",
+               "sudo rm -rf /etc", "find ~ -delete", "find -delete", "shred -u ~/*",
+               "mv ~ /dev/null", "rsync -a --delete /tmp/empty/ ~/", "truncate -s 0 /home/*",
+               "rm -rf /home/alice", "find . -exec rm -rf {} +",
                "python:import shutil, pathlib; shutil.rmtree(pathlib.Path.home())"),
-        spares=("rm -rf build", "rm notes.txt", "ls -r /", "echo rm -rf /"),
+        spares=("rm -rf build", "rm notes.txt", "ls -r /", "echo rm -rf /", "rsync -a ~/ /mnt/x",
+                "mv a ~", "truncate -s 0 log", "find build -delete", "shred -u key"),
     ),
     Danger(
         "It deletes folders with all that is in them, or one file after the other.",
-        lambda actions: _any(_deletes)(actions)
+        lambda actions: _any(lambda command: _deletes(command) or _empties(command))(actions)
         or "deletes without looking" in actions.traits,
         finds=("rm -rf build", "rm --recursive ./old", "find . -name '*.o' -delete",
+               "rm *", "rsync -a --delete a/ b/", "mv old /dev/null", "rclone purge x:y",
+               "aws s3 rm s3://x --recursive", "truncate -s 0 *",
                "python:import shutil as s; s.rmtree('old')"),
-        spares=("rm notes.txt", "rmdir empty", "find . -name x"),
+        spares=("rm notes.txt", "rmdir empty", "find . -name x", "rsync -a a/ b/", "mv a b",
+                "ls > /dev/null", "rclone copy a b", "aws s3 ls"),
     ),
     Danger(
         "It reads keys, passwords or what a browser remembers.",

@@ -189,7 +189,8 @@ class Programs:
                     started = tuple(UNKNOWN if each == "{}" else each for each in started)
                     self._start(started, before, within)
             elif word == "-delete":
-                self.commands.append(Command(("rm", "-r", *(words[1:2] or (".",)))))
+                places = tuple(takewhile(lambda each: each[:1] not in ("-", "(", "!"), words[1:]))
+                self.commands.append(Command(("rm", "-r", *(places or (".",)))))
                 self.traits.add("deletes without looking")
 
     def _interpret(

@@ -296,3 +296,27 @@ def test_no_python_is_read_for_long(kind: str) -> None:
     begun = time.process_time()
     read("python", HOSTILE_PYTHON[kind])
     assert time.process_time() - begun < HOSTILE_S
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "fs.rmSync('/', { recursive: true, force: true })",
+        "await fs.promises.rm(os.homedir(), {recursive: true})",
+        "fs.rm('/home/alice', {force: true, recursive: true}, () => {})",
+        "rimraf('/etc')",
+        "require('child_process').exec('rm -rf ~')",
+        "child_process.spawnSync('rm', ['-rf', '/'])",
+        "execFileSync('find', ['/', '-delete'])",
+    ],
+)
+def test_javascript_that_deletes_everything_is_grave(code: str) -> None:
+    assert any(danger.grave for danger in found_in(read("javascript", code)))
+
+
+def test_javascript_that_deletes_a_folder_is_a_danger_and_what_deletes_none_is_not() -> None:
+    for code in ("fs.rmSync(dir, {recursive: true})", "fs.rmSync('build', {recursive: true})"):
+        (danger,) = found_in(read("javascript", code))
+        assert not danger.grave
+    for code in ("fs.rmSync('a.txt')", "arm('/')", "console.log('/')", "list.remove('/')"):
+        assert not found_in(read("javascript", code)), code
