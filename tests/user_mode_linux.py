@@ -16,10 +16,17 @@ _MODULES = Path("/usr/lib/uml/modules")
 _OVERLAY = "import ctypes, os; ctypes.CDLL(None).syscall(313, os.open('%s', 0), b'', 0)"
 """finit_module, the same number on each machine that this kernel is built for (x86_64)."""
 
+_LOOPBACK = """import fcntl, socket, struct
+with socket.socket() as any:
+    fcntl.ioctl(any, 0x8914, struct.pack("16sH14x", b"lo", 0x1))
+"""
+"""SIOCSIFFLAGS with IFF_UP."""
+
 _BEGIN = r"""#!/bin/sh
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 mount -t proc proc /proc
 $PYTHON -I -S -c "$OVERLAY"
+$PYTHON -I -S -c "$LOOPBACK"
 mount -t tmpfs tmpfs /mnt
 mkdir /mnt/changes /mnt/work /mnt/root
 mount -t overlay -o lowerdir=/,upperdir=/mnt/changes,workdir=/mnt/work overlay /mnt/root
@@ -53,6 +60,7 @@ def run(
     settings = {
         "PYTHON": python,
         "OVERLAY": _OVERLAY % module,
+        "LOOPBACK": _LOOPBACK,
         "SHARED": str(folder),
         "COMMAND": "exec env "
         + shlex.join([*(f"{k}={v}" for k, v in variables.items()), *command]),

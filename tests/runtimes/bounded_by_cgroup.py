@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -171,10 +172,10 @@ def serve(workspace: Path) -> dict[str, object]:
     }
 
 
-def enter(user: int) -> None:
+def enter(user: int, name: str) -> None:
     """Give the user a cgroup, and enter it as that user."""
     (ALL / "cgroup.subtree_control").write_text("+memory +pids")
-    own = ALL / f"service-{user}"
+    own = ALL / f"{name}-{user}"
     own.mkdir()
     for path in (
         own,
@@ -187,6 +188,26 @@ def enter(user: int) -> None:
     os.setresuid(user, user, user)
 
 
+def begin(user: int) -> dict[str, str]:
+    """Have the user start `sayso serve` in a cgroup, and return what it says of its bound, and
+    which of its cgroups it is in."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "sayso.client.command", "serve", "--port", "0"],
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: enter(user, "command"),  # noqa: PLW1509 - there are no threads
+    )
+    try:
+        assert server.stdout
+        address = server.stdout.readline().split()[-1]
+        with urllib.request.urlopen(f"{address}/health", timeout=60) as answer:
+            bound = json.load(answer)["memory_bound"]
+        return {"bound": bound, "own": Path(f"/proc/{server.pid}/cgroup").read_text().strip()}
+    finally:
+        server.kill()
+        server.wait()
+
+
 def main(user: int) -> None:
     environment = ensure(lent_home())
     ways = (Path(sys.executable).resolve(), Path(__file__).resolve(), environment.folder / "bin")
@@ -196,8 +217,10 @@ def main(user: int) -> None:
     home.mkdir()
     os.chown(home, user, user)
     os.environ["HOME"] = os.environ["SAYSO_HOME"] = str(home)
-    enter(user)
-    json.dump(serve(home / "workspace"), sys.stdout)
+    (home / "kernels").symlink_to(environment.folder.parent)
+    command = begin(user)
+    enter(user, "service")
+    json.dump({"command": command, **serve(home / "workspace")}, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,8 @@ def test_the_kernel_ends_what_takes_too_much_and_the_server_lives(who: str, tmp_
     assert status == 0, said
     seen: dict[str, Any] = json.loads(said.splitlines()[-1])
 
+    command = {"bound": "cgroup", "own": f"0::/command-{USERS[who]}/server"}
+    assert seen["command"] == command
     assert seen["own"].endswith(f"/service-{USERS[who]}/server")
     assert "was not delegated" in seen["refused"]
     assert seen["swept"]
