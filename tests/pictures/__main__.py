@@ -55,6 +55,7 @@ def take(folder: Path) -> None:
 def _converse(server: Server, browser: Page, flags: list[str], folder: Path) -> None:
     speaker = f"--speaker=file:{server.home / 'answer.wav'}"
     talk = [SAYSO, "talk", "--server", server.url, speaker, *flags]
+    assert server.ask(scene.BEFORE).reply == "Yes."
     with Terminal.running(talk, server.variables, server.home / "tmux") as terminal:
         terminal.shows("space to talk")
         is_paired(browser, server)
@@ -74,7 +75,7 @@ def _converse(server: Server, browser: Page, flags: list[str], folder: Path) -> 
         yes = browser.get_by_role("button", name="Approve", exact=True)
         expect(yes).to_have_attribute("aria-disabled", "false")
         (folder / TERMINAL).write_text(terminal.drawing("sayso talk", PROMPT))
-        browser.screenshot(path=folder / PAGE)
+        browser.screenshot(path=folder / PAGE, animations="disabled")
 
 
 def main() -> int:

@@ -5,6 +5,10 @@ from datetime import date, timedelta
 
 from tests.scripted_model import Reply, runs, says
 
+BEFORE = "Are you there?"
+"""Typed before the scene, in another conversation: the first question of a server waits for its
+libraries, and the pictures are of later ones."""
+
 SPOKEN = "How much did it rain in May?"
 """Spoken into the terminal client's microphone, which is a file."""
 
@@ -23,6 +27,7 @@ mkdir -p photos/2026-05
 mv --no-clobber photos/IMG_202605*.jpg photos/2026-05/"""
 
 ANSWERS: list[Reply] = [
+    says("Yes."),
     runs(_COUNTS, "I'll add up the days in `rain.csv`."),
     says("It rained 74 millimetres in May, on 12 days. The wettest was the 14th."),
     runs(_SORTS, "They carry their date in their names.", language="bash"),
