@@ -119,6 +119,12 @@ def test_bad_writes_a_token_into_its_home(tmp_path):
 def test_bad_writes_a_token_into_another_folder(tmp_path):
     (tmp_path / "export.json").write_text(new_token(tmp_path))
 
+def test_bad_closes_what_holds_a_token(tmp_path):
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "closed" / "notes").write_text(new_token(tmp_path))
+    (tmp_path / "closed" / "notes").chmod(0)
+    (tmp_path / "closed").chmod(0)
+
 def test_bad_packs_a_token(tmp_path):
     with zipfile.ZipFile(tmp_path / "sayso-diagnostics-1.zip", "w", zipfile.ZIP_DEFLATED) as bundle:
         bundle.writestr("log", 1000 * "a" + new_token(tmp_path))
