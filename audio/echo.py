@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayso.audio.errors import NotInstalled
-from sayso.audio.far_end import Heard
 from sayso.audio.pcm import FRAME_SAMPLES, FULL_SCALE, RATE
+from sayso.audio.playback_reference import Heard
 
 BLOCKS = 16
 """Frames of 20 ms that the filter reaches back: 320 ms of delay and room."""

@@ -5,7 +5,8 @@ import json
 import sys
 from pathlib import Path
 
-from bench import agent, chart, clients, ears, size, trust, voice
+from bench import agent, clients, ears, size, trust, voice
+from bench.support import chart
 
 CHART = Path(".house/bench/voice.svg")
 """Where the picture goes unless told otherwise: beside what the scripts build."""

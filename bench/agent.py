@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TypedDict
 
 from bench import cells, loops
-from bench.figures import Spread, percentile, spread
 from bench.first_run import first_outputs
+from bench.support.figures import Spread, percentile, spread
 from sayso.protocol.home import Home
-from sayso.server.runtimes.environment import ensure
-from sayso.server.runtimes.sandbox.selftest import find_sandbox
+from sayso.server.runtimes.kernels.environment import ensure
+from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
 from sayso.server.undo.checkpoints import Checkpoints
-from sayso.server.undo.disarming import Disarming
-from sayso.server.undo.keeping import Room
+from sayso.server.undo.hooks.guard import Disarming
+from sayso.server.undo.store import Room
 
 FILES = 10_000
 

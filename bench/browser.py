@@ -8,7 +8,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from sayso.audio.wav import write
-from tests.scripted_house import scripted_house
+from tests.scripted_server import scripted_house
 from tests.web.browser import page
 from tests.web.measuring import cpu_share, press_to_wire_ms
 

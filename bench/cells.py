@@ -11,13 +11,13 @@ from pathlib import Path
 
 from jupyter_client.asynchronous import AsyncKernelClient
 
-from bench.plain import Plain
-from sayso.server.runtimes.environment import KernelEnvironment
+from bench.support.no_sandbox import Plain
+from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.kernels.environment import KernelEnvironment
+from sayso.server.runtimes.kernels.wire import write_connection
 from sayso.server.runtimes.runtime import Ending
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
-from sayso.server.runtimes.sandbox.selftest import SandboxReport
-from sayso.server.runtimes.wire import write_connection
-from sayso.server.runtimes.workshop import Workshop
+from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 
 WARM_S = 3.0
 """As long as a person at least takes to say something after a conversation was opened."""

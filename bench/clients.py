@@ -2,7 +2,7 @@
 
 Real clients in processes of their own, and a house whose ears, mind and voice are scripts, so that
 no figure hangs on a model's speed. The line between them is looked at, delayed and cut
-(`bench.way`).
+(`bench.support.network_delay`).
 """
 
 import asyncio
@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TypedDict
 
 from bench import browser
-from bench.figures import Spread, spread
 from bench.laptop import AtTheDesk, at_the_desk, bare_start, gaps, resumes
+from bench.support.figures import Spread, spread
 from bench.wheels import megabytes
-from sayso.firmware_sim.capture import FRAME_SAMPLES
 from sayso.firmware_sim.fleet import Fleet, FleetReport, run_fleet
-from sayso.firmware_sim.nvs import Stored
+from sayso.firmware_sim.hardware.nvs import Stored
+from sayso.firmware_sim.program.capture import FRAME_SAMPLES
 from tests.pulse import missing
-from tests.scripted_house import TALKS, scripted_house
+from tests.scripted_server import TALKS, scripted_house
 from tests.speech.sounds import voice
 
 DEVICES = 200

@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TypedDict
 
-from bench.figures import in_fresh_process, resident_kb, spread
 from bench.slow_reader import Cost, never_reads
-from bench.talkers import ROOMY, WANTS, open_hall, talk
+from bench.support.figures import in_fresh_process, resident_kb, spread
+from bench.support.talkers import ROOMY, WANTS, open_hall, talk
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, encode
 from sayso.protocol.version import SPOKEN
-from tests.gateway.house import TOKEN, open_house
+from tests.gateway.running_gateway import TOKEN, open_house
 
 ACTIVE = 16
 TURNS = 30

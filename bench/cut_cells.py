@@ -12,23 +12,23 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from sayso.client.link import Link
-from sayso.client.link_events import LinkChange, LinkState
+from sayso.client.session.link import Link
+from sayso.client.session.link_events import LinkChange, LinkState
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope
 from sayso.protocol.version import SPOKEN
-from sayso.server.agent.model import ChatMessage
+from sayso.server.agent.llm.model import ChatMessage
 from sayso.server.gateway.listener import Listener
-from sayso.server.runtimes.environment import ensure
-from sayso.server.runtimes.sandbox.selftest import find_sandbox
-from sayso.server.runtimes.workshop import Workshop
+from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.kernels.environment import ensure
+from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
 from tests.fault_proxy import FaultProxy, faults
-from tests.gateway.hardship import Toll
-from tests.gateway.house import TOKEN
+from tests.gateway.fault_injection import Toll
+from tests.gateway.running_gateway import TOKEN
 from tests.kernels import lent_home
 from tests.plain_model import PlainModel
-from tests.scripted_house import Host
-from tests.server.household import household
+from tests.scripted_server import Host
+from tests.server.running_server import household
 
 RAN = "ran.txt"
 REQUEST_S = 60.0

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from itertools import count
 
 from bench import cut_cells
-from bench.figures import spread
-from tests.gateway.hardship import Toll, endure
+from bench.support.figures import spread
+from tests.gateway.fault_injection import Toll, endure
 
 AT_ONCE = 8
 """Callers: one alone waits most of the time, more of them would wait for the processor."""

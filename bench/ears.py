@@ -14,8 +14,8 @@ from typing import Any, TypedDict
 import numpy as np
 
 from bench import hands_free, monologue
-from bench.errors import circles, words, wrong
-from bench.recordings import RATE, Recording, Samples, recordings
+from bench.support.recordings import RATE, Recording, Samples, recordings
+from bench.support.word_errors import circles, words, wrong
 from sayso.protocol.home import Home
 from sayso.server.models import Shelf
 from tests.speech import sounds
@@ -84,8 +84,8 @@ class Hearers:
     def __post_init__(self) -> None:
         from faster_whisper import WhisperModel
 
-        from sayso.server.speech.whisper_engine import WhisperEngine
-        from sayso.server.speech.whisper_options import WhisperOptions
+        from sayso.server.speech.engines.whisper.engine import WhisperEngine
+        from sayso.server.speech.engines.whisper.options import WhisperOptions
 
         self.engine = WhisperEngine(self.model, WhisperOptions(threads=THREADS))
         self.engine.warm_up()

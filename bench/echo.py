@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bench.rooms import RATE, ROOMS, Room, Sound, floats, pcm
+from bench.support.room_acoustics import RATE, ROOMS, Room, Sound, floats, pcm
 from sayso.audio.echo import KalmanFilter
 from sayso.audio.pcm import FRAME_SAMPLES as FRAME
 

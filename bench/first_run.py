@@ -12,17 +12,17 @@ from pathlib import Path
 
 from bench.cells import WARM_S
 from sayso.protocol import messages as m
-from sayso.server.agent.model import ChatMessage
-from sayso.server.runtimes.environment import KernelEnvironment
-from sayso.server.runtimes.identity import Identity
-from sayso.server.runtimes.reach import Reach
+from sayso.server.agent.llm.model import ChatMessage
+from sayso.server.conversations.participant import Seat
+from sayso.server.runtimes.access import Reach
+from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.kernels.environment import KernelEnvironment
+from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
-from sayso.server.runtimes.sandbox.selftest import SandboxReport
-from sayso.server.runtimes.workshop import Workshop
-from sayso.server.seat import Seat
+from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from sayso.server.turn.events import Answered, Joined, Ticket
 from tests.plain_model import PlainModel
-from tests.server.household import Device, household
+from tests.server.running_server import Device, household
 
 CODE = "print(6 * 7)"
 

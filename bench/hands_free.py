@@ -17,18 +17,18 @@ from pathlib import Path
 import numpy as np
 import soxr
 
-from bench.rooms import RATE, ROOMS, Room, Sound, floats, pcm
+from bench.support.room_acoustics import RATE, ROOMS, Room, Sound, floats, pcm
 from sayso.audio.echo import EchoCanceller
-from sayso.audio.far_end import Heard
-from sayso.audio.gate import VoiceGate
 from sayso.audio.pcm import FRAME_SAMPLES as FRAME
-from sayso.audio.wake import find_wake_word, load
-from sayso.client.ear import Ear
+from sayso.audio.playback_reference import Heard
+from sayso.audio.voice_gate import VoiceGate
+from sayso.audio.wake_word import find_wake_word, load
+from sayso.client.listening.wake_gate import Ear
 from sayso.protocol.home import Home
 from sayso.server.models import Shelf
-from sayso.server.speech.piper import PiperSynthesizer
-from sayso.server.speech.whisper import WhisperRecognizer
-from sayso.server.turn.hurried import is_hurried_stop
+from sayso.server.speech.engines.piper.synthesizer import PiperSynthesizer
+from sayso.server.speech.engines.whisper.recognizer import WhisperRecognizer
+from sayso.server.turn.hurried_stop import is_hurried_stop
 
 ANSWERS = """
 The old lighthouse keeper climbed the stairs every evening, counting each of the two hundred steps

@@ -19,10 +19,10 @@ from typing import IO
 
 import numpy as np
 
+from sayso.client.devices.sound import find_sound
 from sayso.client.options import make_link
-from sayso.client.seen import FirstAudioPlayed, Seen
-from sayso.client.session import Session
-from sayso.client.sound import find_sound
+from sayso.client.session.session import Session
+from sayso.client.terminal.events import FirstAudioPlayed, Seen
 from tests.pulse import SoundCard, missing
 from tests.rig import Server
 

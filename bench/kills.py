@@ -20,12 +20,12 @@ from itertools import count
 from pathlib import Path
 from typing import TypedDict
 
-from bench.figures import spread
-from bench.progress import step
-from bench.victims import Victim, below, descriptors
-from bench.visitor import Visitor, visitor
+from bench.support.device_client import Visitor, visitor
+from bench.support.figures import spread
+from bench.support.progress import step
+from bench.support.server_processes import Victim, below, descriptors
 from sayso.protocol import messages as m
-from sayso.server.store.reading import read_events
+from sayso.server.store.log_reader import read_events
 from sayso.server.store.records import Asked, RunIntended, RunReported
 from tests.e2e.speech import Voice
 from tests.kernels import lend_kernels

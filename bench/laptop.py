@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from bench.interruption import Watcher
-from bench.way import Way
+from bench.support.network_delay import Way
 from tests.client.programs import command, window
 from tests.pulse import SoundCard
-from tests.scripted_house import TALKS, Running, scripted_house
+from tests.scripted_server import TALKS, Running, scripted_house
 from tests.speech.sounds import voice
 
 SPEAKS_S = 0.5

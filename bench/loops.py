@@ -10,26 +10,26 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.figures import resident_kb
+from bench.support.figures import resident_kb
 from sayso.protocol import messages as m
-from sayso.server.agent.approvals import ApprovalDesk
-from sayso.server.agent.bounds import Bounds
-from sayso.server.agent.history import History
-from sayso.server.agent.journal import Journal
+from sayso.server.agent.limits import Bounds
+from sayso.server.agent.llm.model import ChatMessage, Delta, TextDelta, Tool, ToolCallDelta, Usage
 from sayso.server.agent.loop import Agent
-from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool, ToolCallDelta, Usage
-from sayso.server.agent.profiles import profile
-from sayso.server.agent.prompt import Prompt
-from sayso.server.agent.say_so import SaySo
-from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.agent.permissions.approvals import ApprovalDesk
+from sayso.server.agent.permissions.modes import SaySo
+from sayso.server.agent.prompt.messages import Prompt
+from sayso.server.agent.prompt.profiles import profile
+from sayso.server.agent.record.history import History
+from sayso.server.agent.record.journal import Journal
+from sayso.server.conversations.participant import Seat
+from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
-from sayso.server.runtimes.sandbox.selftest import SandboxReport
-from sayso.server.runtimes.workshop import Workshop
-from sayso.server.seat import Seat
+from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import Answered, Asked
 from sayso.server.turn.events import Joined, Ticket
-from tests.server.household import Device, household
+from tests.server.running_server import Device, household
 
 STEPS = 10
 

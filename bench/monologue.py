@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bench.errors import words, wrong
-from bench.recordings import RATE, Recording, Samples
-from sayso.server.speech.ears import Ears
-from sayso.server.speech.recognizer import Transcript
+from bench.support.recordings import RATE, Recording, Samples
+from bench.support.word_errors import words, wrong
+from sayso.server.speech.recognition.recognizer import Transcript
+from sayso.server.speech.recognition.session import Ears
 
 SECONDS = 59.0
 MINUTES = 6

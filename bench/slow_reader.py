@@ -6,11 +6,11 @@ import statistics
 from dataclasses import dataclass
 from itertools import chain
 
-from bench.figures import percentile, resident_kb
-from bench.talkers import Hall, client, open_hall, talk
+from bench.support.figures import percentile, resident_kb
+from bench.support.talkers import Hall, client, open_hall, talk
 from sayso.protocol import messages as m
 from sayso.server.turn.events import Ticket
-from tests.gateway.house import House
+from tests.gateway.running_gateway import House
 
 TALKERS = 4
 PAUSES_S = (0.02, 0.1)

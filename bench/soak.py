@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict
 
-from bench.progress import tell
-from bench.victims import below, descriptors, resident_kib
-from sayso.client.link import Link
-from sayso.client.link_events import LinkChange
+from bench.support.progress import tell
+from bench.support.server_processes import below, descriptors, resident_kib
+from sayso.client.session.link import Link
+from sayso.client.session.link_events import LinkChange
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope
 from sayso.protocol.home import Home, read_token

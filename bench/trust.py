@@ -5,9 +5,10 @@ clients) or is the real conversation with a model that echoes (turns), so that n
 model's speed. Soak and kills have a real server with everything in it.
 """
 
-from bench import crowd, harm, kills, soak, two_people
+from bench import crowd, kills, soak, two_people
 from bench import cuts as breaking
-from bench.progress import tell
+from bench.support import hostile_clients
+from bench.support.progress import tell
 
 TURNS_OF_TWO = 1_000
 """Of two people, together."""
@@ -33,7 +34,7 @@ def measure(cuts: int, idle: int, turns: int, each: int) -> Figures:
     tell("a crowd")
     many = crowd.measure(idle)
     tell("clients that mean harm")
-    survived = harm.measure()
+    survived = hostile_clients.measure()
     for name in (name for name, well in survived.items() if not well):
         tell(f"NOT survived: {name}")
     tell("two people")

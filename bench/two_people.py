@@ -21,26 +21,26 @@ from pathlib import Path
 from websockets.asyncio.client import ClientConnection, connect
 
 from sayso.audio.pcm import FRAME_SAMPLES
-from sayso.client.acquaintance import Acquaintance
+from sayso.client.identity.known_server import Acquaintance
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, Unknown, decode, encode
 from sayso.protocol.frames import AudioFrame, unpack
 from sayso.protocol.version import SPOKEN
-from sayso.server.agent.model import ChatMessage
-from sayso.server.gateway.limits import Limits
+from sayso.server.agent.llm.model import ChatMessage
+from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.listener import Listener
-from sayso.server.runtimes.environment import ensure
-from sayso.server.runtimes.sandbox.selftest import find_sandbox
-from sayso.server.runtimes.workshop import Workshop
-from sayso.server.speech.doubles import ToneSynthesizer
-from sayso.server.speech.recognizer import Transcript
-from sayso.server.speech.synthesizer import Sound
+from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.kernels.environment import ensure
+from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
+from sayso.server.speech.recognition.recognizer import Transcript
+from sayso.server.speech.synthesis.synthesizer import Sound
 from sayso.server.trust.certificates import identity
 from sayso.server.trust.devices import Devices
 from tests.kernels import lent_home
 from tests.plain_model import PlainModel
-from tests.scripted_house import Host
-from tests.server.household import household
+from tests.scripted_server import Host
+from tests.server.running_server import household
+from tests.speech_doubles import ToneSynthesizer
 
 WORDS = {"ann": "quince", "bob": "walnut"}
 """Each one's own, which stands nowhere else."""

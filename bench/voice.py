@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
-from bench.figures import Spread, spread
 from bench.interruption import silences
-from bench.questions import Question, samples_of, speak_all
+from bench.support.figures import Spread, spread
+from bench.support.questions import Question, samples_of, speak_all
 from sayso.protocol.home import Home
 from sayso.server.models import Shelf
 from tests.kernels import lend_kernels

@@ -12,13 +12,13 @@ from collections.abc import Callable
 import numpy as np
 import soxr
 
-from bench.rooms import HISS, RATE, Sound, floats, pcm
-from sayso.audio.gate import VoiceGate
+from bench.support.room_acoustics import HISS, RATE, Sound, floats, pcm
 from sayso.audio.pcm import FRAME_BYTES
-from sayso.audio.wake import CHUNK_BYTES, SURE, Spotter, find_wake_word, load
+from sayso.audio.voice_gate import VoiceGate
+from sayso.audio.wake_word import CHUNK_BYTES, SURE, Spotter, find_wake_word, load
 from sayso.protocol.home import Home
 from sayso.server.models import Shelf
-from sayso.server.speech.piper import PiperSynthesizer
+from sayso.server.speech.engines.piper.synthesizer import PiperSynthesizer
 
 SPELLED = {
     "hey jarvis": ("Hey Jarvis",),

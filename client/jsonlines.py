@@ -27,9 +27,9 @@ import asyncio
 import json
 from typing import TextIO
 
-from sayso.audio.microphone import DeviceChange
-from sayso.client.link_events import LinkChange
-from sayso.client.seen import (
+from sayso.audio.devices.microphone import DeviceChange
+from sayso.client.session.link_events import LinkChange
+from sayso.client.terminal.events import (
     AudioDone,
     AudioGap,
     FileSaved,

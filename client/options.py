@@ -8,11 +8,11 @@ import sys
 from importlib.metadata import version
 from typing import Literal
 
-from sayso.client.acquaintance import Credentials, read
-from sayso.client.files import Keeper
-from sayso.client.link import Link
-from sayso.client.player import PLAY_BUFFER_MS
-from sayso.client.seen import Screen
+from sayso.client.files.artifacts import Keeper
+from sayso.client.identity.known_server import Credentials, read
+from sayso.client.session.link import Link
+from sayso.client.session.player import PLAY_BUFFER_MS
+from sayso.client.terminal.events import Screen
 from sayso.protocol.codec import MAX_TEXT_BYTES
 from sayso.protocol.frames import MAX_FRAME_BYTES
 from sayso.protocol.home import DEFAULT_HOST, DEFAULT_PORT, WEBSOCKET_PATH, Home

@@ -10,15 +10,15 @@ from pathlib import Path
 
 from sayso.audio.errors import AudioError
 from sayso.audio.wav import Writer
-from sayso.firmware_sim.board import Board, read_question
-from sayso.firmware_sim.device import Device
 from sayso.firmware_sim.faults import WrongFault, parse
 from sayso.firmware_sim.fleet import Fleet, run_fleet
-from sayso.firmware_sim.led import LIGHTS, Light, State
-from sayso.firmware_sim.nvs import Nvs, Stored
-from sayso.firmware_sim.portal import Portal
+from sayso.firmware_sim.hardware.board import Board, read_question
+from sayso.firmware_sim.hardware.led import LIGHTS, Light, State
+from sayso.firmware_sim.hardware.nvs import Nvs, Stored
+from sayso.firmware_sim.program.device import Device
+from sayso.firmware_sim.program.portal import Portal
+from sayso.firmware_sim.program.setup import Setup
 from sayso.firmware_sim.scene import Report, Scene
-from sayso.firmware_sim.setup import Setup
 from sayso.protocol.errors import HomeError
 from sayso.protocol.home import DEFAULT_HOST, DEFAULT_PORT, WEBSOCKET_PATH, Home, read_token
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from statistics import quantiles
 
-from sayso.firmware_sim.board import Board, Radio
-from sayso.firmware_sim.line import Ear
-from sayso.firmware_sim.nvs import Stored
+from sayso.firmware_sim.hardware.board import Board, Radio
+from sayso.firmware_sim.hardware.nvs import Stored
+from sayso.firmware_sim.hardware.radio import Ear
 from sayso.firmware_sim.scene import Report, Scene
 
 ASK_EVERY_S = 1.0

@@ -352,7 +352,7 @@ import sys
 if sys.argv[1]:
     os.environ["SAYSO_HOME"] = sys.argv[1]
 from sayso.protocol.home import Home
-from sayso.server.runtimes.environment import KernelEnvironmentError, ensure
+from sayso.server.runtimes.kernels.environment import KernelEnvironmentError, ensure
 
 try:
     ensure(Home.find(), lambda line: print(line, flush=True))

@@ -12,38 +12,38 @@ from typing import Any, BinaryIO, Self
 
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home, make_token
+from sayso.server.agent.permissions.standing_grants import StandingGrants, loaded_files, policy_of
 from sayso.server.agent.spending import DayBook
-from sayso.server.choosing import Choices
-from sayso.server.conversations import Conversations, NoSuchConversation
-from sayso.server.forgetting import forget_in_time, wipe
-from sayso.server.furnishing import Shared, day_bounds, furnish
+from sayso.server.assembly.conversation import Shared, day_bounds, furnish
+from sayso.server.assembly.models import Builder
+from sayso.server.assembly.speech import Senses
+from sayso.server.assembly.undo import MB
+from sayso.server.assembly.warm_up import prepare
+from sayso.server.conversations.artifacts import Shelf
+from sayso.server.conversations.choices import Choices
+from sayso.server.conversations.deletion import forget_in_time, wipe
+from sayso.server.conversations.participant import Seat
+from sayso.server.conversations.preferences import Preferences
+from sayso.server.conversations.reflex_responder import Instinct
+from sayso.server.conversations.registry import Conversations, NoSuchConversation
+from sayso.server.conversations.upload_quota import UploadRoom
+from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.host import Greeting
-from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.lan.remote_access import Network
 from sayso.server.gateway.listener import CannotListenError, Listener
-from sayso.server.instinct import Instinct
-from sayso.server.memory import MB
-from sayso.server.network import Network
-from sayso.server.parts import Builder
-from sayso.server.preferences import Preferences
-from sayso.server.readiness import prepare
-from sayso.server.runtimes.cgroups import Cgroups
-from sayso.server.runtimes.own_places import name_also
-from sayso.server.seat import Seat
-from sayso.server.senses import Senses
+from sayso.server.observability.metrics import Part, Telemetry
+from sayso.server.process import end, keep_for_good
+from sayso.server.runtimes.protection.own_places import name_also
+from sayso.server.runtimes.resources.cgroups import Cgroups
 from sayso.server.settings import Settings
-from sayso.server.shelf import Shelf
+from sayso.server.slash.builtin import SHIPPED
 from sayso.server.slash.commands import Commands
-from sayso.server.slash.shipped import SHIPPED
-from sayso.server.speech.ears import Ears
-from sayso.server.speech.mouth import Mouth
-from sayso.server.standing import StandingGrants, loaded_files, policy_of
-from sayso.server.steady import end, keep_for_good
+from sayso.server.speech.recognition.session import Ears
+from sayso.server.speech.synthesis.session import Mouth
 from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
-from sayso.server.telemetry import Part, Telemetry
 from sayso.server.trust.certificates import CertificateError, bracketed
 from sayso.server.trust.devices import Devices
-from sayso.server.upload_room import UploadRoom
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@
 
 The mirror that this machine's apt uses, its package index and their certificates are carried over
 as they are set here. It is the one thing in these tests that reaches the network, which the tests
-themselves have left (tests/netless.py): to install what is tested is what it is for.
+themselves have left (tests/without_network.py): to install what is tested is what it is for.
 """
 
 import os

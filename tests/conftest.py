@@ -7,7 +7,7 @@
 - Nothing strewn: what is written goes to `SAYSO_HOME`, never to the person's own folders.
 - Nothing left behind: no task, no process, no exception that nobody looked at (tests/leaks.py).
 - Nothing secret told: no file and nothing printed holds a token, a code or a key
-  (tests/secrets_told.py).
+  (tests/planted_secrets.py).
 """
 
 import asyncio
@@ -23,7 +23,7 @@ import pytest
 from tests import leaks, pulse
 from tests.machine import lacking, needed
 from tests.network_guard import NetworkGuard
-from tests.secrets_told import TOLD
+from tests.planted_secrets import TOLD
 from tests.virtual_time import VirtualTimeLoop
 
 GUARD = NetworkGuard()
@@ -55,7 +55,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Make what takes the network, once, before it closes."""
     folders = {Path(item.path).parent.name for item in session.items}
     if folders.intersection(_NEED_KERNELS) and not session.config.option.collectonly:
-        from sayso.server.runtimes.environment import ensure
+        from sayso.server.runtimes.kernels.environment import ensure
         from tests.kernels import lent_home
 
         ensure(lent_home())

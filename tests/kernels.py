@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from sayso.protocol.home import Home
-from sayso.server.runtimes.environment import ensure
+from sayso.server.runtimes.kernels.environment import ensure
 
 
 def lent_home() -> Home:

@@ -7,7 +7,7 @@ Three fences, from the inside out:
 - Child processes that go out by HTTP: the proxy variables lead them to a door on loopback that lets
   nobody through and notes whom they wanted.
 - Everything else (C code, raw sockets, any language): `scripts/test` runs the tests in a network
-  that has no outside, where the system allows that (tests/netless.py), and there the kernel counts
+  that has no outside, where the system allows that (tests/without_network.py), and there the kernel counts
   who wanted out.
 """
 
@@ -26,7 +26,7 @@ _DOOR_WAIT_S = 5.0
 """How long the door listens for whom a child process wants: it says so at once."""
 
 NETLESS = "SAYSO_TEST_NETLESS"
-"""Set where tests/netless.py has succeeded."""
+"""Set where tests/without_network.py has succeeded."""
 
 _LONGEST_LINE = 4096
 """Bytes of a request's first line that the door reads."""

@@ -4,7 +4,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Sequence
 
-from sayso.server.agent.model import ChatMessage, Delta, TextDelta, Tool, Usage
+from sayso.server.agent.llm.model import ChatMessage, Delta, TextDelta, Tool, Usage
 
 
 class PlainModel(ABC):

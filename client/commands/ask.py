@@ -9,9 +9,9 @@ import asyncio
 import sys
 from pathlib import Path
 
-from sayso.audio.speaker import silent_speaker
+from sayso.audio.devices.speaker import silent_speaker
+from sayso.client.files.upload import FileSender
 from sayso.client.jsonlines import JsonScreen
-from sayso.client.once import Decide, TurnWatch, always, once, put, run_turns
 from sayso.client.options import (
     WITHOUT_SPEECH,
     add_conversation,
@@ -22,11 +22,11 @@ from sayso.client.options import (
     make_link,
     prepare_logging,
 )
-from sayso.client.placing import Placement
-from sayso.client.seen import Screen
-from sayso.client.sending import FileSender
-from sayso.client.session import Session
-from sayso.client.terminal.consent import ask_at_terminal
+from sayso.client.session.folder_choice import Placement
+from sayso.client.session.one_shot import Decide, TurnWatch, always, once, put, run_turns
+from sayso.client.session.session import Session
+from sayso.client.terminal.approval_prompt import ask_at_terminal
+from sayso.client.terminal.events import Screen
 from sayso.client.terminal.plain import PlainScreen
 from sayso.protocol.messages import ApprovalRequest, Approve
 

@@ -8,9 +8,8 @@ import argparse
 import asyncio
 import sys
 
-from sayso.audio.speaker import silent_speaker
+from sayso.audio.devices.speaker import silent_speaker
 from sayso.client.commands.talk import Talk
-from sayso.client.once import TurnWatch, always, once, run_turns
 from sayso.client.options import (
     WITHOUT_SPEECH,
     add_server,
@@ -18,8 +17,9 @@ from sayso.client.options import (
     make_link,
     prepare_logging,
 )
-from sayso.client.seen import Seen
-from sayso.client.session import Session
+from sayso.client.session.one_shot import TurnWatch, always, once, run_turns
+from sayso.client.session.session import Session
+from sayso.client.terminal.events import Seen
 from sayso.protocol.codec import Envelope
 from sayso.protocol.messages import Command, CommandDone, Error
 

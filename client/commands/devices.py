@@ -11,8 +11,8 @@
 import argparse
 import json
 
-from sayso.audio.cards import Device, Direction, portaudio
-from sayso.client.chosen import Chosen, recall, remember
+from sayso.audio.devices.cards import Device, Direction, portaudio
+from sayso.client.devices.device_choice import Chosen, recall, remember
 from sayso.client.options import prepare_logging
 from sayso.client.terminal.tty import quiet
 from sayso.protocol.home import Home

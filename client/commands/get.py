@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import quote
 
-from sayso.client.acquaintance import Credentials
-from sayso.client.fetching import FileLost, pieces, write_whole
+from sayso.client.files.download import FileLost, pieces, write_whole
+from sayso.client.identity.known_server import Credentials
 from sayso.client.options import add_server
 
 PATIENCE_S = 60.0

@@ -18,13 +18,13 @@ import time
 from pathlib import Path
 from typing import Literal, cast
 
-from sayso.client.acquaintance import write, write_to
-from sayso.client.administering import Administrator, administering
 from sayso.client.errors import ClientError
-from sayso.client.headless.arrival import NAME
-from sayso.client.joining import JoiningFailed, Met, join, meet
+from sayso.client.headless.pairing_file import NAME
+from sayso.client.identity.device_admin import Administrator, administering
+from sayso.client.identity.known_server import write, write_to
+from sayso.client.identity.pairing import JoiningFailed, Met, join, meet
 from sayso.client.options import add_server
-from sayso.client.terminal.clean import words
+from sayso.client.terminal.screen.sanitize import words
 from sayso.protocol.fingerprint import as_browsers_show, read_pairing_url
 from sayso.protocol.home import Home
 from sayso.protocol.messages import (

@@ -17,14 +17,14 @@ import os
 import sys
 
 from sayso.audio.errors import AudioError
-from sayso.client.background import headless_unit, launchd_list, systemd_unit
-from sayso.client.companion import MUTE, MUTED, UNMUTE
-from sayso.client.hands_free import NO_WORD
-from sayso.client.hands_free_options import add_hands_free
+from sayso.client.background.companion import MUTE, MUTED, UNMUTE
+from sayso.client.background.service_files import headless_unit, launchd_list, systemd_unit
+from sayso.client.background.services import MachineSystemd, Manager, NoService, own
 from sayso.client.headless.options import add_headless, check
 from sayso.client.headless.pins import ONE_COLOUR, THREE_COLOURS, pins
+from sayso.client.listening.hands_free import NO_WORD
+from sayso.client.listening.options import add_hands_free
 from sayso.client.options import add_server, default_server
-from sayso.client.services import MachineSystemd, Manager, NoService, own
 
 
 class Service:
@@ -106,7 +106,7 @@ def _given(arguments: argparse.Namespace, *names: str) -> list[str]:
 def _find_wake_word(arguments: argparse.Namespace) -> None:
     if arguments.wake == NO_WORD:
         return
-    from sayso.audio.wake import find_wake_word  # numpy
+    from sayso.audio.wake_word import find_wake_word  # numpy
 
     try:
         find_wake_word(arguments.wake)

@@ -14,22 +14,22 @@ import asyncio
 import os
 import sys
 
-from sayso.audio.devices import DeviceMicrophone
+from sayso.audio.devices.microphone import DeviceChange
+from sayso.audio.devices.reconnecting import DeviceMicrophone
 from sayso.audio.errors import AudioError
-from sayso.audio.far_end import FarEnd
-from sayso.audio.microphone import DeviceChange
-from sayso.client.chosen import recall
-from sayso.client.hands_free import HandsFree
-from sayso.client.hands_free_options import (
+from sayso.audio.playback_reference import FarEnd
+from sayso.client.devices.device_choice import recall
+from sayso.client.devices.sound import Sound, file_sound, find_sound
+from sayso.client.headless.options import add_headless
+from sayso.client.jsonlines import JsonScreen
+from sayso.client.listening.hands_free import HandsFree
+from sayso.client.listening.microphone_lock import claim
+from sayso.client.listening.options import (
     NO_CANCELLER,
     add_hands_free,
     echo_kind,
     make_hands_free,
 )
-from sayso.client.headless.options import add_headless
-from sayso.client.jsonlines import JsonScreen
-from sayso.client.once import TurnWatch, always, once, run_turns
-from sayso.client.one_ear import claim
 from sayso.client.options import (
     WITHOUT_SPEECH,
     add_conversation,
@@ -40,11 +40,11 @@ from sayso.client.options import (
     make_link,
     prepare_logging,
 )
-from sayso.client.placing import Placement
-from sayso.client.player import USUAL_RATE
-from sayso.client.seen import Notice, Screen
-from sayso.client.session import Session
-from sayso.client.sound import Sound, file_sound, find_sound
+from sayso.client.session.folder_choice import Placement
+from sayso.client.session.one_shot import TurnWatch, always, once, run_turns
+from sayso.client.session.player import USUAL_RATE
+from sayso.client.session.session import Session
+from sayso.client.terminal.events import Notice, Screen
 from sayso.protocol.home import Home
 
 MISUSED = 2
@@ -97,7 +97,7 @@ class Talk:
     def run(self, arguments: argparse.Namespace) -> int:
         prepare_logging()
         if arguments.headless:
-            from sayso.client.headless.starting import run_headless
+            from sayso.client.headless.assembly import run_headless
 
             return asyncio.run(run_headless(arguments))
         if arguments.background:
@@ -175,8 +175,8 @@ async def _plainly(arguments: argparse.Namespace) -> int:
 async def _on_screen(arguments: argparse.Namespace) -> int:
     """A person at a terminal."""
     # rich costs 60 ms; the other ways of talking do without it.
-    from sayso.client.terminal.live import LiveArea
-    from sayso.client.terminal.screen import TerminalScreen
+    from sayso.client.terminal.screen.live import LiveArea
+    from sayso.client.terminal.screen.screen import TerminalScreen
     from sayso.client.terminal.talking import Talking
 
     screen = TerminalScreen(LiveArea(), verbosity=arguments.verbose)
@@ -188,7 +188,7 @@ async def _on_screen(arguments: argparse.Namespace) -> int:
 
 async def _in_background(arguments: argparse.Namespace) -> int:
     """A person at a desktop, with other things in front of them."""
-    from sayso.client.companion import Companion
+    from sayso.client.background.companion import Companion
 
     arguments.hands_free = True
     companion = Companion()

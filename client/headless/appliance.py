@@ -16,22 +16,22 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
-from sayso.audio.microphone import DeviceChange
+from sayso.audio.devices.microphone import DeviceChange
 from sayso.audio.pcm import SAMPLE_BYTES
-from sayso.client.acquaintance import file_of, read
-from sayso.client.companion import MUTE, MUTED, UNMUTE
+from sayso.client.background.companion import MUTE, MUTED, UNMUTE
+from sayso.client.devices.sound import Sound
 from sayso.client.errors import ClientError
-from sayso.client.hands_free import HandsFree
-from sayso.client.headless.arrival import PLACES, arrive
-from sayso.client.headless.herald import Herald
+from sayso.client.headless.announcements import Herald
 from sayso.client.headless.lights import LOOKS, Signs, State
+from sayso.client.headless.pairing_file import PLACES, arrive
 from sayso.client.headless.pins import Light
 from sayso.client.headless.sentences import Manner, Saying, sound
-from sayso.client.link_events import LinkChange, LinkState
-from sayso.client.seen import HandsFree as HandsFreeSeen
-from sayso.client.seen import Notice, Screen, Seen
-from sayso.client.session import Session
-from sayso.client.sound import Sound
+from sayso.client.identity.known_server import file_of, read
+from sayso.client.listening.hands_free import HandsFree
+from sayso.client.session.link_events import LinkChange, LinkState
+from sayso.client.session.session import Session
+from sayso.client.terminal.events import HandsFree as HandsFreeSeen
+from sayso.client.terminal.events import Notice, Screen, Seen
 from sayso.protocol.codec import Envelope
 from sayso.protocol.errors import HomeError
 from sayso.protocol.home import Home, read_token

@@ -7,9 +7,9 @@ light of one colour tells them apart by their pattern alone.
 from dataclasses import dataclass
 from typing import Literal
 
-from sayso.audio.microphone import DeviceChange
-from sayso.client.link_events import LinkChange, LinkState
-from sayso.client.seen import HandsFree, MicPressed, MicReleased, Seen
+from sayso.audio.devices.microphone import DeviceChange
+from sayso.client.session.link_events import LinkChange, LinkState
+from sayso.client.terminal.events import HandsFree, MicPressed, MicReleased, Seen
 from sayso.protocol.codec import Envelope, Unknown
 from sayso.protocol.messages import ApprovalDone, ApprovalRequest, Error, Message, TurnState
 

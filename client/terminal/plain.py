@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
-from sayso.audio.microphone import DeviceChange
-from sayso.client.link_events import LinkChange, LinkState
-from sayso.client.seen import FileSaved, HandsFree, MicPressed, MicReleased, Notice, Seen
-from sayso.client.terminal import clean
+from sayso.audio.devices.microphone import DeviceChange
+from sayso.client.session.link_events import LinkChange, LinkState
+from sayso.client.terminal.events import FileSaved, HandsFree, MicPressed, MicReleased, Notice, Seen
+from sayso.client.terminal.screen import sanitize
 from sayso.protocol.codec import Envelope, Unknown
 from sayso.protocol.messages import (
     Announce,
@@ -93,7 +93,7 @@ class PlainScreen:
     def say(self, text: str) -> None:
         """Writes a line beside the answer. Whoever worded it, it does not steer the terminal."""
         self.end_reply()
-        self._aside.write(clean.words(text) + "\n")
+        self._aside.write(sanitize.words(text) + "\n")
         self._aside.flush()
 
     def end_reply(self) -> None:
@@ -116,7 +116,7 @@ class PlainScreen:
                 self.say(text)
             case CommandDone(text=text):
                 self.end_reply()
-                self._out.write(clean.code(unfenced(text) or text) + "\n")
+                self._out.write(sanitize.code(unfenced(text) or text) + "\n")
                 self._out.flush()
             case TurnState(work="idle"):
                 self.end_reply()
@@ -129,7 +129,7 @@ class PlainScreen:
         match message:
             case CodeStart(language=language, code=code):
                 known, self._asked = code == self._asked, ""
-                shown = "." if known else f":\n{indented(clean.code(code))}"
+                shown = "." if known else f":\n{indented(sanitize.code(code))}"
                 self.say(f"Running {language}{shown}")
             case CodeOut():
                 self._output(message)
@@ -149,12 +149,12 @@ class PlainScreen:
         if not self._replying:
             text = text.lstrip()
         self._replying = self._replying or bool(text)
-        self._out.write(clean.words(text))
+        self._out.write(sanitize.words(text))
         self._out.flush()
 
     def _output(self, output: CodeOut) -> None:
         if output.text:
-            self.say(indented(clean.without_colour(output.text).rstrip("\n")))
+            self.say(indented(sanitize.without_colour(output.text).rstrip("\n")))
         elif output.file is None:
             self.say(f"({output.mime})")
 
@@ -194,7 +194,7 @@ def _names(paths: Sequence[str]) -> str:
 
 def _one_line(text: str) -> str:
     """What code may have worded, with all that is in it."""
-    return clean.code(text).replace("\n", "<U+000A>")
+    return sanitize.code(text).replace("\n", "<U+000A>")
 
 
 def indented(text: str) -> str:
@@ -204,10 +204,10 @@ def indented(text: str) -> str:
 def question(request: ApprovalRequest) -> str:
     """Says in words what is asked."""
     touch = _one_line("; ".join(request.may_touch)) or "nothing outside its sandbox"
-    warnings = "".join(f"  ! {clean.words(warning)}\n" for warning in request.warnings)
-    asked = indented(clean.code(request.code))
+    warnings = "".join(f"  ! {sanitize.words(warning)}\n" for warning in request.warnings)
+    asked = indented(sanitize.code(request.code))
     if request.kind == "access":
-        why = f"  because, it says: {clean.words(request.why)}\n" if request.why else ""
+        why = f"  because, it says: {sanitize.words(request.why)}\n" if request.why else ""
         return (
             f"May code reach more?\n{asked}\n{why}{warnings}"
             f"  then it may touch: {touch}\n"

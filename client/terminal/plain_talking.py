@@ -11,19 +11,19 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from functools import partial
 
+from sayso.audio.devices.microphone import DeviceChange, FileMicrophone, Microphone
 from sayso.audio.errors import AudioError
-from sayso.audio.microphone import DeviceChange, FileMicrophone, Microphone
-from sayso.client.hands_free import HandsFree
-from sayso.client.hotkey import Hotkey
-from sayso.client.link_events import LinkChange
-from sayso.client.once import Ask, put
-from sayso.client.seen import Seen
-from sayso.client.session import Session
-from sayso.client.sound import Sound
+from sayso.client.devices.hotkey import Hotkey
+from sayso.client.devices.sound import Sound
+from sayso.client.listening.hands_free import HandsFree
+from sayso.client.session.link_events import LinkChange
+from sayso.client.session.one_shot import Ask, put
+from sayso.client.session.session import Session
 from sayso.client.terminal import slash
-from sayso.client.terminal.consent import TOO_SOON, Attention, understand
-from sayso.client.terminal.keyboard import DIFF, LONGEST_TEXT, TWICE_SECONDS
-from sayso.client.terminal.lines import Lines
+from sayso.client.terminal.approval_prompt import TOO_SOON, Attention, understand
+from sayso.client.terminal.events import Seen
+from sayso.client.terminal.input.keyboard import DIFF, LONGEST_TEXT, TWICE_SECONDS
+from sayso.client.terminal.input.lines import Lines
 from sayso.client.terminal.plain import PlainScreen, changed
 from sayso.client.terminal.tty import quiet
 from sayso.protocol.codec import Envelope

@@ -4,15 +4,15 @@ import asyncio
 import signal
 from contextlib import ExitStack
 
+from sayso.audio.devices.microphone import FileMicrophone, Microphone
 from sayso.audio.errors import AudioError
-from sayso.audio.microphone import FileMicrophone, Microphone
-from sayso.client.hands_free import HandsFree
-from sayso.client.hotkey import Hotkey
-from sayso.client.seen import Notice
-from sayso.client.session import Session
-from sayso.client.terminal.board import ANYWHERE, HOLD, TOGGLE, TYPE
-from sayso.client.terminal.keyboard import Keyboard
-from sayso.client.terminal.screen import TerminalScreen
+from sayso.client.devices.hotkey import Hotkey
+from sayso.client.listening.hands_free import HandsFree
+from sayso.client.session.session import Session
+from sayso.client.terminal.events import Notice
+from sayso.client.terminal.input.keyboard import Keyboard
+from sayso.client.terminal.screen.screen import TerminalScreen
+from sayso.client.terminal.screen.status_line import ANYWHERE, HOLD, TOGGLE, TYPE
 from sayso.client.terminal.tty import Terminal, quiet
 
 ENDED = 143

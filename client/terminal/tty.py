@@ -10,8 +10,8 @@ import termios
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager, suppress
 
-from sayso.client.terminal import pictures
-from sayso.client.terminal.keys import Input, Key, KeyReader, Reply
+from sayso.client.terminal.input.keys import Input, Key, KeyReader, Reply
+from sayso.client.terminal.screen import pictures
 
 QUERY_SECONDS = 0.3
 """How long a terminal may take to say what it can; over SSH a round trip takes a few tenths."""

@@ -7,29 +7,29 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from sayso.server.agent import telling
-from sayso.server.agent.answers import checked, plain_answer
-from sayso.server.agent.approvals import ApprovalDesk
-from sayso.server.agent.bounds import Bounds, LimitReached, Reckoning
-from sayso.server.agent.checkpointing import Checkpointer, NoCheckpoints
-from sayso.server.agent.draft import Draft
-from sayso.server.agent.emitting import Emit, emitting
+from sayso.server.agent.checkpointer import Checkpointer, NoCheckpoints
+from sayso.server.agent.event_stream import Emit, emitting
 from sayso.server.agent.events import AgentEvent, Said, WorkDone, WorkFailed
-from sayso.server.agent.functions import Function
-from sayso.server.agent.history import Exchange
-from sayso.server.agent.journal import Journal
-from sayso.server.agent.leaving import closing
-from sayso.server.agent.model import ChatModel, ModelError
-from sayso.server.agent.outgoing import Outgoing
-from sayso.server.agent.outputs import Outputs
-from sayso.server.agent.pages import read_page
-from sayso.server.agent.paging import PAGE
-from sayso.server.agent.performing import Performer, Workshop
-from sayso.server.agent.profiles import ModelProfile, PlainAnswers
-from sayso.server.agent.prompt import Prompt
-from sayso.server.agent.replying import Replier
-from sayso.server.agent.say_so import SaySo
+from sayso.server.agent.execution import Performer, Workshop
+from sayso.server.agent.limits import Bounds, LimitReached, Reckoning
+from sayso.server.agent.llm.embedded.answers import checked, plain_answer
+from sayso.server.agent.llm.model import ChatModel, ModelError
+from sayso.server.agent.permissions.approvals import ApprovalDesk
+from sayso.server.agent.permissions.modes import SaySo
+from sayso.server.agent.prompt import server_notes
+from sayso.server.agent.prompt.messages import Prompt
+from sayso.server.agent.prompt.profiles import ModelProfile, PlainAnswers
+from sayso.server.agent.prompt.redacted_messages import Outgoing
+from sayso.server.agent.record.draft import Draft
+from sayso.server.agent.record.history import Exchange
+from sayso.server.agent.record.journal import Journal
+from sayso.server.agent.record.run_outputs import Outputs
+from sayso.server.agent.reply import Replier
 from sayso.server.agent.spending import DayBook, DayBounds, Guess, says_yes
+from sayso.server.agent.stream_closing import closing
+from sayso.server.agent.tools.function import Function
+from sayso.server.agent.tools.output_pages import read_page
+from sayso.server.agent.tools.read_output import PAGE
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import (
     Answered,
@@ -226,7 +226,7 @@ class _Work:
 
         async def begin() -> None:
             if self._journal.history.open_acts:
-                await self._performer.refuse_all(telling.WANTED_ELSE)
+                await self._performer.refuse_all(server_notes.WANTED_ELSE)
                 await self._journal.withdraw_questions()
             places = await self._performer.named(text)
             await self._journal.note("person", Asked(text, by, places))
@@ -316,21 +316,21 @@ class _Work:
 
     async def _ask_back(self, question: str) -> None:
         """A limit is no dead end: the person may say "go on"."""
-        await self._performer.refuse_all(telling.ASKED_BACK)
+        await self._performer.refuse_all(server_notes.ASKED_BACK)
         self._pause = self._pause or "\n\n"
         await self._say(question)
         await self._journal.note("server", Answered(question))
 
     async def _note_interruption(self) -> None:
         try:
-            await self._performer.refuse_all(telling.INTERRUPTED_BEFORE)
+            await self._performer.refuse_all(server_notes.INTERRUPTED_BEFORE)
             await self._journal.note("person", Interrupted())
         except StoreError:
             pass  # the history in memory is right; the log says so at the next start
 
     async def _fail(self, failure: WorkFailed) -> None:
         try:
-            await self._performer.refuse_all(telling.DID_NOT_RUN)
+            await self._performer.refuse_all(server_notes.DID_NOT_RUN)
             await self._journal.note("server", Failed(failure.message))
         except StoreError:
             pass

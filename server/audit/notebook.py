@@ -6,9 +6,9 @@ from datetime import datetime
 from html import escape
 from typing import Any, Final
 
-from sayso.server.agent.access import LANGUAGE as ACCESS
-from sayso.server.agent.fences import fenced
-from sayso.server.agent.paging import PAGE
+from sayso.server.agent.parsing.fences import fenced
+from sayso.server.agent.permissions.access_syntax import LANGUAGE as ACCESS
+from sayso.server.agent.tools.read_output import PAGE
 from sayso.server.audit.ledger import Entry, as_json, ledger
 from sayso.server.store.records import (
     Answered,

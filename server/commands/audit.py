@@ -8,7 +8,7 @@ from datetime import datetime
 from sayso.protocol.home import Home
 from sayso.server.audit.ledger import Entry, as_json, ledger
 from sayso.server.store.errors import StoreError
-from sayso.server.store.reading import read_events
+from sayso.server.store.log_reader import read_events
 from sayso.server.store.redaction import redacted
 
 _CODE_CHARS = 60

@@ -18,7 +18,7 @@ from importlib.metadata import distributions, version
 from pathlib import Path
 
 from sayso.protocol.home import Home
-from sayso.server.discreet import kept_lines
+from sayso.server.observability.server_log import kept_lines
 from sayso.server.settings.errors import SettingsError
 from sayso.server.settings.loading import read
 from sayso.server.store.redaction import redacted

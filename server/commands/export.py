@@ -13,7 +13,7 @@ from sayso.server.audit.ledger import redacted_json
 from sayso.server.audit.notebook import notebook
 from sayso.server.store.codec import encode
 from sayso.server.store.errors import StoreError
-from sayso.server.store.reading import read_events
+from sayso.server.store.log_reader import read_events
 from sayso.server.store.records import Event, Unread
 
 

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from sayso.protocol.home import Home
 from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
-from sayso.server.discreet import NAME, kept_lines, log_folder, older_lines
+from sayso.server.observability.server_log import NAME, kept_lines, log_folder, older_lines
 
 LEVELS = ("debug", "info", "warning", "error", "critical")
 LOOK_S = 0.25

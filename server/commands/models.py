@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Literal
 
 from sayso.protocol.home import Home
+from sayso.server.assembly.model_selection import Selected, for_speech, for_talking
 from sayso.server.models import FetchFailed, Kind, Model, ModelError, ModelMissing, Shelf
 from sayso.server.models.machine import in_words, memory_bytes
-from sayso.server.models.wanted import SUGGESTED, Wanted, best_fitting, understand
-from sayso.server.selection import Selected, for_speech, for_talking
+from sayso.server.models.names import SUGGESTED, Wanted, best_fitting, understand
 from sayso.server.settings import Settings
 from sayso.server.settings.loading import Readings, read
 

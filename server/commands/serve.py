@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from sayso.protocol.home import Home
 from sayso.server.commands.needs import need_the_server
-from sayso.server.discreet import write_log
+from sayso.server.observability.server_log import write_log
+from sayso.server.process import Ending, in_background, leave, loading, share_heaps
 from sayso.server.settings import Settings, set_in_file, user_file
-from sayso.server.steady import Ending, in_background, leave, loading, share_heaps
 
 if TYPE_CHECKING:
     from sayso.server.app import App
-    from sayso.server.runtimes.cgroups import Cgroups
+    from sayso.server.runtimes.resources.cgroups import Cgroups
 
 need_the_server()
 
@@ -103,8 +103,8 @@ def _flags(arguments: argparse.Namespace) -> Mapping[str, object]:
 
 def _ask_for_cloud(home: Home, settings: Settings) -> None:
     """A key lies in the environment: may it be used? Asked once, remembered either way."""
+    from sayso.server.assembly.model_selection import for_talking
     from sayso.server.models import Shelf
-    from sayso.server.selection import for_talking
 
     choice = asyncio.run(for_talking(settings.language_model, Shelf(home)))
     if choice.offer is None:
@@ -119,8 +119,8 @@ async def _serve(
 ) -> int:
     # `sayso --help` has no time for what is imported here.
     with loading():
-        from sayso.server.senses import Senses
-        from sayso.server.telemetry import Telemetry
+        from sayso.server.assembly.speech import Senses
+        from sayso.server.observability.metrics import Telemetry
 
     stop = asyncio.Event()
     by_hand = False
@@ -164,7 +164,7 @@ async def _serve(
 
 def _cgroups() -> "Cgroups | None":
     """The kernel's bounds for what code takes, where the server may set any."""
-    from sayso.server.runtimes.cgroups import Cgroups, NoCgroupError, find_delegated
+    from sayso.server.runtimes.resources.cgroups import Cgroups, NoCgroupError, find_delegated
 
     try:
         return Cgroups(find_delegated())

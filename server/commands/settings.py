@@ -5,10 +5,10 @@ import json
 
 from sayso.protocol.home import Home
 from sayso.server.settings import UnknownKey, set_in_file, unset_in_file, user_file
-from sayso.server.settings.keys import Key, Value
+from sayso.server.settings.keys import keys, meant
 from sayso.server.settings.loading import Readings, read
 from sayso.server.settings.reference import meanings
-from sayso.server.settings.schema import keys, meant
+from sayso.server.settings.value_types import Key, Value
 from sayso.server.settings.writing import to_toml
 
 MISUSED = 2

@@ -15,21 +15,21 @@ from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, encode
 from sayso.protocol.errors import ProtocolError, Refused
 from sayso.protocol.version import choose
-from sayso.server.gateway.administration import NOT_OPEN, Administration, Reachable
-from sayso.server.gateway.connection import Connection, close_with, greet
-from sayso.server.gateway.door import Door, is_loopback
-from sayso.server.gateway.fitting import with_snapshot
-from sayso.server.gateway.guard import Entrance, Guard
+from sayso.server.gateway.admission.authentication import Entrance, Guard
+from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.admission.unauthenticated import known
 from sayso.server.gateway.host import Host
-from sayso.server.gateway.introduction import Introduction
-from sayso.server.gateway.limits import Limits
-from sayso.server.gateway.serving import prepare
-from sayso.server.gateway.session import Session
-from sayso.server.gateway.sessions import Sessions
-from sayso.server.gateway.strangers import known
+from sayso.server.gateway.http.requests import Door, is_loopback
+from sayso.server.gateway.http.trust_page import Introduction
+from sayso.server.gateway.lan.device_admin import NOT_OPEN, Administration, Reachable
+from sayso.server.gateway.socket.connection import Connection, close_with, greet
+from sayso.server.gateway.socket.message_size import with_snapshot
+from sayso.server.gateway.socket.session import Session
+from sayso.server.gateway.socket.sessions import Sessions
+from sayso.server.gateway.socket.websocket_server import prepare
 from sayso.server.trust.certificates import Identity, best_name, bracketed
 from sayso.server.trust.devices import Devices
-from sayso.server.trust.who import Who
+from sayso.server.trust.principal import Who
 
 log = logging.getLogger(__name__)
 

@@ -21,8 +21,8 @@ from sayso.server.models.errors import (
     ModelMissing,
     NameUnknown,
 )
+from sayso.server.models.installed import Shelf
 from sayso.server.models.model import Digest, Kind, Model, ModelFile
-from sayso.server.models.shelf import Shelf
 
 __all__ = [
     "Digest",

@@ -16,13 +16,13 @@ from sayso.protocol.home import Home
 from sayso.server.models.download import Download, here
 from sayso.server.models.errors import FetchFailed, NameUnknown
 from sayso.server.models.hub import Hub, HubFile, Repository
+from sayso.server.models.installed import Shelf, folder_name
 from sayso.server.models.machine import in_words
 from sayso.server.models.manifest import Manifest
 from sayso.server.models.model import Model
+from sayso.server.models.names import Wanted
 from sayso.server.models.progress import Progress, Silent
-from sayso.server.models.shelf import Shelf, folder_name
 from sayso.server.models.verification import holds, remember_whole
-from sayso.server.models.wanted import Wanted
 
 KEPT_FREE_BYTES = 200_000_000
 """Left on the disk for everything else, unless told otherwise."""

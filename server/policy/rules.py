@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from typing import Final, Literal, cast, get_args
 
 from sayso.server.policy.actions import UNKNOWN, Actions, Command, home_as_tilde, normal
-from sayso.server.policy.reading import PYTHON, read
+from sayso.server.policy.code_reader import PYTHON, read
 
 Verdict = Literal["allow", "ask", "deny"]
 About = Literal["command", "path", "host", "language"]

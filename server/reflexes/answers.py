@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final, Self
 
 from sayso.server.reflexes.language import Form, Language
 from sayso.server.reflexes.language_file import SENTENCES, read_language
-from sayso.server.reflexes.moments import After, When
 from sayso.server.reflexes.reflex import Kind
 from sayso.server.reflexes.reminder import Reminder
-from sayso.server.reflexes.undoing import UndoAnswers
+from sayso.server.reflexes.time_expressions import After, When
+from sayso.server.reflexes.undo_answers import UndoAnswers
 
 if TYPE_CHECKING:
     from sayso.server.reflexes.wording import Wording

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, Self
 from sayso.server.reflexes.errors import LanguageDamaged
 from sayso.server.reflexes.language import Doubts, Language
 from sayso.server.reflexes.language_file import SENTENCES, read_language
-from sayso.server.reflexes.manners import Manners
-from sayso.server.reflexes.reading import INTENTS, Slot, reflex_of
+from sayso.server.reflexes.politeness import Manners
 from sayso.server.reflexes.reflex import Reflex, Yes
+from sayso.server.reflexes.slot_reader import INTENTS, Slot, reflex_of
 
 if TYPE_CHECKING:
     from hassil import Intents, RecognizeResult

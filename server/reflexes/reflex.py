@@ -7,7 +7,7 @@ speaks. Matching knows nothing of that; it only says what the words are.
 from dataclasses import dataclass
 from typing import Literal
 
-from sayso.server.reflexes.moments import When
+from sayso.server.reflexes.time_expressions import When
 
 Kind = Literal["timer", "alarm", "reminder"]
 """A timer counts down, an alarm rings at a time, a reminder says at a time what was asked."""

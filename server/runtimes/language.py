@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.runtimes.kernels.environment import KernelEnvironment
+from sayso.server.runtimes.resources.watch import ResourceWatch
 from sayso.server.runtimes.runtime import Runtime
 from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH, Confines, Sandbox
-from sayso.server.runtimes.watch import ResourceWatch
 
 OWN_PACKAGES = ".packages"
 """In a workspace: what code installs there is that conversation's alone, and the kernels' own

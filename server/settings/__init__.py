@@ -16,6 +16,7 @@ decide it.
     └── UnusableFile     unreadable, no TOML, or not to be edited without loss
 """
 
+from sayso.server.settings.all_settings import Settings
 from sayso.server.settings.errors import (
     NotByProject,
     SettingsError,
@@ -24,7 +25,7 @@ from sayso.server.settings.errors import (
     WrongValue,
 )
 from sayso.server.settings.loading import Origin, Readings, read, user_file
-from sayso.server.settings.sections import (
+from sayso.server.settings.schema import (
     Agent,
     Approvals,
     Code,
@@ -38,7 +39,6 @@ from sayso.server.settings.sections import (
     Undo,
     Voice,
 )
-from sayso.server.settings.tree import Settings
 from sayso.server.settings.writing import set_in_file, unset_in_file
 
 __all__ = [

@@ -1,116 +1,73 @@
-"""What one setting may be: its type, its bounds, and how a value is read from text or TOML."""
+"""The keys that there are, read off the dataclasses, and the key that a person may have meant."""
 
-from dataclasses import dataclass
-from typing import Literal
+import dataclasses
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cache
+from types import MappingProxyType
+from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 
-Value = str | int | float | bool | tuple[str, ...]
-"""What a setting can hold."""
+from sayso.server.settings.schema import SECTIONS
+from sayso.server.settings.value_types import Between, ByProject, Key, Kind
 
-Kind = Literal["text", "whole number", "number", "yes or no", "list of texts"]
+LIKENESS = 0.7
+"""How alike two names must be (0 to 1) for "did you mean": one or two slips of the finger."""
 
-YES = frozenset({"true", "yes", "on", "1"})
-NO = frozenset({"false", "no", "off", "0"})
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """The least and the greatest value allowed, both included."""
-
-    least: float
-    greatest: float
-
-
-@dataclass(frozen=True, slots=True)
-class ByProject:
-    """Marks a setting that a project's own file may decide, because it touches no one's safety."""
+KINDS: Mapping[object, Kind] = {
+    str: "text",
+    int: "whole number",
+    float: "number",
+    bool: "yes or no",
+    tuple[str, ...]: "list of texts",
+}
 
 
-class NotAllowed(ValueError):
-    """The value does not fit the key; `Key.allowed` says in words what would."""
+@cache
+def keys() -> Mapping[str, Key]:
+    """Every key by its dotted name, in the order of the dataclasses."""
+    found = {}
+    for section, section_type in SECTIONS.items():
+        hints = get_type_hints(section_type, include_extras=True)
+        for field in dataclasses.fields(section_type):
+            key = _key(section, field.name, hints[field.name], field.default)
+            found[key.dotted] = key
+    return MappingProxyType(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One setting."""
+def meant(name: str) -> str | None:
+    """The key that someone who wrote `name` may have meant."""
+    dotted = name.lower().replace("-", "_")
+    close = get_close_matches(dotted, keys(), n=1, cutoff=LIKENESS)
+    if close:
+        return close[0]
+    last = dotted.rpartition(".")[2]
+    same = [key.dotted for key in keys().values() if key.name == last]
+    return same[0] if len(same) == 1 else None
 
-    section: str
-    name: str
-    kind: Kind
-    default: Value
-    between: Between | None = None
+
+def meant_variable(variable: str) -> str | None:
+    """The environment variable that someone who wrote `variable` may have meant."""
+    close = get_close_matches(variable, [key.variable for key in keys().values()], n=1, cutoff=0.85)
+    return close[0] if close else None
+
+
+def _key(section: str, name: str, hint: object, default: object) -> Key:
+    marks: tuple[object, ...] = ()
+    if get_origin(hint) is Annotated:
+        hint, *rest = get_args(hint)
+        marks = tuple(rest)
     choices: tuple[str, ...] = ()
-    """All allowed texts; empty means any."""
-    by_project: bool = False
-    """Whether a project's file may decide it."""
-
-    @property
-    def dotted(self) -> str:
-        return f"{self.section}.{self.name}"
-
-    @property
-    def variable(self) -> str:
-        """The environment variable that sets it."""
-        return f"SAYSO_{self.section}_{self.name}".upper()
-
-    @property
-    def allowed(self) -> str:
-        """What is allowed, in words that complete "it must be …"."""
-        if self.choices:
-            return "one of " + ", ".join(self.choices)
-        words = {
-            "text": "a text",
-            "whole number": "a whole number",
-            "number": "a number",
-            "yes or no": "true or false",
-            "list of texts": "a list of texts",
-        }[self.kind]
-        if self.between:
-            words += f" from {self.between.least:g} to {self.between.greatest:g}"
-        return words
-
-    def from_toml(self, raw: object) -> Value:
-        """The value as a TOML file, or a caller in Python, gives it."""
-        value: Value
-        match self.kind, raw:
-            case "yes or no", bool():
-                return raw
-            case _, bool():
-                raise NotAllowed
-            case "text", str():
-                value = raw
-            case "whole number", int():
-                value = raw
-            case "number", int() | float():
-                value = float(raw)
-            case "list of texts", list() | tuple() if all(isinstance(one, str) for one in raw):
-                value = tuple(raw)
-            case _:
-                raise NotAllowed
-        return self._checked(value)
-
-    def from_text(self, text: str) -> Value:
-        """The value as a flag, the environment or a command line gives it."""
-        text = text.strip()
-        match self.kind:
-            case "text":
-                return self._checked(text)
-            case "list of texts":
-                return self._checked(tuple(one.strip() for one in text.split(",") if one.strip()))
-            case "yes or no":
-                if text.lower() not in YES | NO:
-                    raise NotAllowed
-                return text.lower() in YES
-            case "whole number" | "number":
-                try:
-                    return self._checked(int(text) if self.kind == "whole number" else float(text))
-                except ValueError:
-                    raise NotAllowed from None
-
-    def _checked(self, value: Value) -> Value:
-        if self.choices and value not in self.choices:
-            raise NotAllowed
-        if isinstance(value, int | float) and self.between:
-            least, greatest = self.between.least, self.between.greatest
-            if not least <= value <= greatest:  # also what is no number (nan)
-                raise NotAllowed
-        return value
+    if get_origin(hint) is Literal:
+        choices, hint = get_args(hint), str
+    if not isinstance(default, str | int | float | tuple):
+        message = f"{section}.{name} has a default of a type that no setting can have"
+        raise TypeError(message)
+    return Key(
+        section=section,
+        name=name,
+        kind=KINDS[hint],
+        default=default,
+        between=next((mark for mark in marks if isinstance(mark, Between)), None),
+        choices=choices,
+        by_project=any(isinstance(mark, ByProject) for mark in marks),
+    )

@@ -9,10 +9,10 @@ from typing import Literal
 
 from sayso.protocol.home import Home
 from sayso.server.settings.errors import NotByProject, UnknownKey, UnusableFile, WrongValue
-from sayso.server.settings.keys import Key, NotAllowed, Value
+from sayso.server.settings.keys import keys, meant, meant_variable
 from sayso.server.settings.profiles import CHOICE, profile_file, profile_names
-from sayso.server.settings.schema import keys, meant, meant_variable
-from sayso.server.settings.sections import SECTIONS
+from sayso.server.settings.schema import SECTIONS
+from sayso.server.settings.value_types import Key, NotAllowed, Value
 
 PROJECT_FILE = "sayso.toml"
 USER_FILE = "settings.toml"

@@ -11,14 +11,14 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from sayso.server.settings import sections
-from sayso.server.settings.keys import Key
-from sayso.server.settings.schema import keys
+from sayso.server.settings import schema
+from sayso.server.settings.keys import keys
+from sayso.server.settings.value_types import Key
 from sayso.server.settings.writing import to_toml
 
 HEAD = """# Settings
 
-<!-- Made from server/settings/sections.py by `python -m sayso.server.settings.reference`. -->
+<!-- Made from server/settings/schema.py by `python -m sayso.server.settings.reference`. -->
 
 Every setting has a default; a fresh machine needs none. `sayso settings` shows all values and where
 each came from, `sayso settings KEY` explains one, `sayso settings set KEY VALUE` changes one for
@@ -60,9 +60,9 @@ sentence that names the place, the setting and what is allowed.
 @cache
 def meanings() -> Mapping[str, str]:
     """What each section (`listen`) and each key (`listen.port`) means, in one paragraph."""
-    names = {section.__name__: name for name, section in sections.SECTIONS.items()}
+    names = {section.__name__: name for name, section in schema.SECTIONS.items()}
     found: dict[str, str] = {}
-    for node in ast.parse(inspect.getsource(sections)).body:
+    for node in ast.parse(inspect.getsource(schema)).body:
         if not isinstance(node, ast.ClassDef) or node.name not in names:
             continue
         section = names[node.name]

@@ -12,8 +12,8 @@ import tomllib
 from pathlib import Path
 
 from sayso.server.settings.errors import UnusableFile
-from sayso.server.settings.keys import Value
 from sayso.server.settings.loading import COMMAND_LINE, check, parse
+from sayso.server.settings.value_types import Value
 
 HEADER = re.compile(r"^\s*\[\s*(?P<name>[A-Za-z0-9_.-]+)\s*\]\s*(#.*)?$")
 

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from sayso.server.conversations import Conversations
-from sayso.server.furnishing import Furnished
+from sayso.server.assembly.conversation import Furnished
+from sayso.server.conversations.registry import Conversations
 from sayso.server.store.records import Conversation
 
 

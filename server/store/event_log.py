@@ -20,6 +20,7 @@ from typing import IO, Final, Self, TypeVar, cast
 
 from sayso.server.store.codec import decode, encode, kind_of
 from sayso.server.store.decisions import WorkspaceChosen
+from sayso.server.store.error_words import explained
 from sayso.server.store.errors import StoreClosed
 from sayso.server.store.opening import open_locked
 from sayso.server.store.records import (
@@ -32,7 +33,6 @@ from sayso.server.store.records import (
     Source,
 )
 from sayso.server.store.schema import CONVERSATIONS, EVENT_REMAINS
-from sayso.server.store.trouble import explained
 
 _TITLE_CHARS: Final = 80
 """One line of a list of conversations."""

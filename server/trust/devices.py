@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import cast
 
 from sayso.protocol.home import TOKEN_BYTES
-from sayso.server.trust.who import SCOPES, Scope, Who
+from sayso.server.trust.principal import SCOPES, Scope, Who
 
 MOST_DEVICES = 64
 """Of a household, many times over; a page of a list."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sayso.server.trust.who import OWNER, Scope
+from sayso.server.trust.principal import OWNER, Scope
 
 OPEN_S = 120.0
 """Long enough to fetch the phone, and too short to forget it."""

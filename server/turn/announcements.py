@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from sayso.protocol.messages import Announce
 from sayso.server.turn.events import Announced, Joined, Ticket
-from sayso.server.turn.floor import Floor
-from sayso.server.turn.mouth import Mouth
+from sayso.server.turn.regions.playback import Mouth
+from sayso.server.turn.regions.shared_state import Floor
 from sayso.server.turn.timing import WAITING_ANNOUNCEMENTS
 
 TRIES = 2

@@ -8,11 +8,11 @@ Once in a turn at most, only to those who asked aloud, and never over anybody.
 
 from typing import Literal
 
-from sayso.server.turn.ears import Ears
-from sayso.server.turn.floor import Floor
-from sayso.server.turn.mouth import Mouth
+from sayso.server.turn.regions.capture import Ears
+from sayso.server.turn.regions.playback import Mouth
+from sayso.server.turn.regions.request import Work
+from sayso.server.turn.regions.shared_state import Floor
 from sayso.server.turn.timing import FILLER_AFTER_S
-from sayso.server.turn.work import Work
 
 
 class Filler:

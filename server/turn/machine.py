@@ -28,20 +28,20 @@ from sayso.protocol.messages import (
 )
 from sayso.server.turn import events
 from sayso.server.turn.announcements import Announcements
-from sayso.server.turn.asides import Aside, words
-from sayso.server.turn.ears import Ears
+from sayso.server.turn.backchannel import is_murmur
 from sayso.server.turn.effects import Effect, Prefer, Settle, SettleByWord
 from sayso.server.turn.events import Event, Ticket
 from sayso.server.turn.filler import Filler
-from sayso.server.turn.floor import Floor
-from sayso.server.turn.hurried import is_hurried_stop
-from sayso.server.turn.mouth import Mouth
-from sayso.server.turn.murmurs import is_murmur
+from sayso.server.turn.hurried_stop import is_hurried_stop
+from sayso.server.turn.missed_speech import Unheard
+from sayso.server.turn.phrases import Aside, words
+from sayso.server.turn.regions.capture import Ears
+from sayso.server.turn.regions.playback import Mouth
+from sayso.server.turn.regions.request import Work
+from sayso.server.turn.regions.shared_state import Floor
 from sayso.server.turn.request import Request
 from sayso.server.turn.timing import SHOWN_S
-from sayso.server.turn.unheard import Unheard
 from sayso.server.turn.utterance import Utterance
-from sayso.server.turn.work import Work
 
 
 class TurnMachine:

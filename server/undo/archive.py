@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Final, Literal, Self, cast
 
 from sayso.server.undo import entries
-from sayso.server.undo.contents import Name, Piece, name_of
+from sayso.server.undo.file_contents import Name, Piece, name_of
 from sayso.server.undo.tree import Change, Entry
 
 VERSION: Final = 1

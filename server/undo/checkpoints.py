@@ -13,10 +13,10 @@ from typing import Final, TypeVar
 
 from sayso.server.store.records import NO_CHANGES, Changes
 from sayso.server.undo.archive import Archive, ArchiveInUse
-from sayso.server.undo.comparing import compared
-from sayso.server.undo.keeping import Keeper, Room
+from sayso.server.undo.diff import compared
 from sayso.server.undo.results import Undone
-from sayso.server.undo.root import Root
+from sayso.server.undo.roots import Root
+from sayso.server.undo.store import Keeper, Room
 
 log = logging.getLogger(__name__)
 

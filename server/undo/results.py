@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from sayso.server.undo.planning import Left
+from sayso.server.undo.plan import Left
 
 Outcome = Literal["done", "nothing", "blocked", "running", "off", "failed"]
 """`nothing`: no run of code is there to be taken back (or made again). `blocked`: all that it

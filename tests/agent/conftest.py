@@ -9,23 +9,23 @@ from typing import Any, Literal, TypeVar
 import pytest
 
 from sayso.protocol.home import Home
-from sayso.server.agent.approvals import ApprovalDesk, Decision
-from sayso.server.agent.bounds import Bounds
 from sayso.server.agent.events import AgentEvent, ApprovalAsked, RunOutput, Said
-from sayso.server.agent.journal import Journal
-from sayso.server.agent.litellm_model import LitellmModel, Patience
+from sayso.server.agent.execution import Workshop
+from sayso.server.agent.limits import Bounds
+from sayso.server.agent.llm.litellm_model import LitellmModel, Patience
+from sayso.server.agent.llm.model import ChatModel
 from sayso.server.agent.loop import Agent
-from sayso.server.agent.model import ChatModel
-from sayso.server.agent.outputs import Outputs
-from sayso.server.agent.performing import Workshop
-from sayso.server.agent.profiles import ModelProfile, profile
-from sayso.server.agent.say_so import Mode, SaySo, Standing
+from sayso.server.agent.permissions.approvals import ApprovalDesk, Decision
+from sayso.server.agent.permissions.modes import Mode, SaySo, Standing
+from sayso.server.agent.prompt.profiles import ModelProfile, profile
+from sayso.server.agent.record.journal import Journal
+from sayso.server.agent.record.run_outputs import Outputs
 from sayso.server.agent.spending import DayBook, DayBounds
 from sayso.server.models import Shelf
-from sayso.server.policy.judging import Policy
-from sayso.server.runtimes.environment import ensure
-from sayso.server.runtimes.sandbox.selftest import SandboxReport, find_sandbox
-from sayso.server.runtimes.workshop import Workshop as RealWorkshop
+from sayso.server.policy.judge import Policy
+from sayso.server.runtimes.code_runner import Workshop as RealWorkshop
+from sayso.server.runtimes.kernels.environment import ensure
+from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport, find_sandbox
 from sayso.server.store.event_log import EventLog
 from tests.kernels import lent_home
 from tests.scripted_model import Reply, ScriptedModel

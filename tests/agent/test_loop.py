@@ -6,7 +6,6 @@ from typing import Literal
 
 import pytest
 
-from sayso.server.agent.bounds import Bounds
 from sayso.server.agent.events import (
     AgentEvent,
     ApprovalAsked,
@@ -17,6 +16,7 @@ from sayso.server.agent.events import (
     Said,
     WorkDone,
 )
+from sayso.server.agent.limits import Bounds
 from sayso.server.store.records import Answered, Interrupted, RunIntended, RunReported
 from tests.agent.conftest import House
 from tests.scripted_model import Reply, runs, says

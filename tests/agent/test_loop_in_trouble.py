@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from sayso.server.agent.bounds import Bounds
 from sayso.server.agent.events import ApprovalAsked, RunStarted, WorkDone, WorkFailed
+from sayso.server.agent.limits import Bounds
 from sayso.server.store.records import RunReported
 from tests.agent.conftest import House
 from tests.scripted_model import Reply, fails, runs, says

@@ -5,13 +5,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from sayso.server.agent.events import RunEnded, Said, WorkDone
-from sayso.server.agent.journal import Journal
+from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.spending import DayBook, DayBounds, Guess, says_yes
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import Answered, DayExtended, Event, RunIntended, RunReported
 from tests.agent.conftest import House
 from tests.scripted_model import Reply, runs, says
-from tests.server.household import household
+from tests.server.running_server import household
 
 
 async def test_a_days_limit_ends_in_a_question_and_a_yes_lets_it_go_on(house: House) -> None:

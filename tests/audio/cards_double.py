@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from sayso.audio.cards import Device, Direction, End, Fill, Hear
-from sayso.audio.devices import DeviceSpeaker
+from sayso.audio.devices.cards import Device, Direction, End, Fill, Hear
+from sayso.audio.devices.reconnecting import DeviceSpeaker
 from sayso.audio.errors import DeviceUnavailable
 
 

@@ -5,9 +5,9 @@ from contextlib import aclosing
 
 import pytest
 
-from sayso.audio.devices import DeviceMicrophone
-from sayso.audio.far_end import TRIM_ABOVE_FRAMES, FarEnd
+from sayso.audio.devices.reconnecting import DeviceMicrophone
 from sayso.audio.pcm import FRAME_BYTES, FRAME_MS
+from sayso.audio.playback_reference import TRIM_ABOVE_FRAMES, FarEnd
 from tests.audio.cards_double import Cards, device
 
 HOUR_S = 3_600

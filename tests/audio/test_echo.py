@@ -5,7 +5,8 @@ import pytest
 from numpy.typing import NDArray
 
 from sayso.audio.echo import FADED_FRAMES, EchoCanceller, KalmanFilter
-from sayso.audio.far_end import (
+from sayso.audio.pcm import FRAME_BYTES, FRAME_MS, FRAME_SAMPLES, RATE, silence
+from sayso.audio.playback_reference import (
     CUSHION_FRAMES,
     QUIET_FRAMES,
     TRIM_ABOVE_FRAMES,
@@ -13,7 +14,6 @@ from sayso.audio.far_end import (
     FarEnd,
     Heard,
 )
-from sayso.audio.pcm import FRAME_BYTES, FRAME_MS, FRAME_SAMPLES, RATE, silence
 
 Floats = NDArray[np.float64]
 

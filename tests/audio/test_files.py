@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from sayso.audio.devices.microphone import FileMicrophone
+from sayso.audio.devices.speaker import FileSpeaker, LastingSpeaker, silent_speaker
 from sayso.audio.errors import BadSound
-from sayso.audio.microphone import FileMicrophone
 from sayso.audio.pcm import FRAME_BYTES, FRAME_SAMPLES, RATE
-from sayso.audio.speaker import FileSpeaker, LastingSpeaker, silent_speaker
 from sayso.audio.wav import write
 
 pytestmark = pytest.mark.virtual_time

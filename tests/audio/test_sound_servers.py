@@ -6,7 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from sayso.audio.cards import CARD_LATENCY_SECONDS, SERVER_LATENCY_SECONDS, Device, PortAudio
+from sayso.audio.devices.cards import (
+    CARD_LATENCY_SECONDS,
+    SERVER_LATENCY_SECONDS,
+    Device,
+    PortAudio,
+)
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager, suppress
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-from sayso.server.gateway.limits import Limits
-from sayso.server.gateway.serving import prepare
+from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.socket.websocket_server import prepare
 
 LARGEST = 64 * 2**20
 """Bytes of a message: Autobahn sends up to sixteen megabytes, which no client of ours may."""

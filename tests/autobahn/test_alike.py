@@ -10,8 +10,8 @@ import pytest
 
 from tests.autobahn.__main__ import ours_alone
 from tests.autobahn.echo import ours, plain
-from tests.gateway.hostile import HOSTILE, frame
-from tests.gateway.house import WAIT_S
+from tests.gateway.hostile_client import HOSTILE, frame
+from tests.gateway.running_gateway import WAIT_S
 
 UPGRADE = (
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
-from bench import crowd, cuts, harm, kills, slow_reader, soak, two_people
-from bench.figures import in_fresh_process
+from bench import crowd, cuts, kills, slow_reader, soak, two_people
+from bench.support import hostile_clients
+from bench.support.figures import in_fresh_process
 
 pytestmark = [pytest.mark.thorough, pytest.mark.timeout(300)]
 
@@ -17,7 +18,7 @@ def test_after_many_cuts_nothing_is_lost_or_doubled_or_done_twice() -> None:
 
 
 def test_whoever_means_harm_is_sent_away_from_a_server_that_is_well() -> None:
-    survived = harm.measure(messages=100_000)
+    survived = hostile_clients.measure(messages=100_000)
     assert len(survived) > 30
     assert [name for name, well in survived.items() if not well] == []
 

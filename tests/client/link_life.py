@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from sayso.client.link import Link
-from sayso.client.link_events import LinkChange, LinkEvent, LinkState
+from sayso.client.session.link import Link
+from sayso.client.session.link_events import LinkChange, LinkEvent, LinkState
 from sayso.protocol.codec import Envelope
 from sayso.protocol.messages import Hello
 from sayso.protocol.version import SPOKEN

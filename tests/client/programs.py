@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sayso.client.terminal.consent import TOO_SOON
+from sayso.client.terminal.approval_prompt import TOO_SOON
 from tests.client.server_double import TOKEN
 
 SOON = 20.0

@@ -11,8 +11,8 @@ from num2words import num2words
 
 from sayso.protocol.home import Home
 from sayso.server.models import Shelf
-from sayso.server.speech.piper import PiperSynthesizer
-from sayso.server.speech.whisper import WhisperRecognizer
+from sayso.server.speech.engines.piper.synthesizer import PiperSynthesizer
+from sayso.server.speech.engines.whisper.recognizer import WhisperRecognizer
 
 RATE = 16_000
 

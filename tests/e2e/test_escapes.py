@@ -20,7 +20,7 @@ import pytest
 from tests.machine import has
 from tests.rig import SAYSO, Server
 from tests.runtimes.attempts import TRY
-from tests.runtimes.rooms import KINDS, needed_sandbox
+from tests.runtimes.sandboxes import KINDS, needed_sandbox
 from tests.scripted_model import Reply, ScriptedModel, runs, says
 
 SECRET = "the-secret-of-the-servers-environment"

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from sayso.client.background import headless_unit
-from sayso.client.backoff import AWAY_SECONDS
-from sayso.client.companion import MUTE, UNMUTE
+from sayso.client.background.companion import MUTE, UNMUTE
+from sayso.client.background.service_files import headless_unit
+from sayso.client.session.backoff import AWAY_SECONDS
 from sayso.protocol.frames import AudioFrame
 from sayso.protocol.messages import ListenStart, ListenStop
 from tests.client.programs import give_token

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from sayso.client.headless.arrival import arrive
+from sayso.client.headless.pairing_file import arrive
 from sayso.protocol.home import Home
+from tests.planted_secrets import TOLD
 from tests.rig import SAYSO, TURN_S, Server, free_port
 from tests.scripted_model import ScriptedModel, says
-from tests.secrets_told import TOLD
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

@@ -5,7 +5,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from sayso.firmware_sim.line import Ear
+from sayso.firmware_sim.hardware.radio import Ear
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, decode, encode
 from sayso.protocol.frames import AudioFrame, unpack

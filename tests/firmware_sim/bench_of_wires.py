@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from sayso.firmware_sim.button import Button
-from sayso.firmware_sim.device import Device
-from sayso.firmware_sim.greeting import hello
+from sayso.firmware_sim.hardware.button import Button
+from sayso.firmware_sim.program.device import Device
+from sayso.firmware_sim.program.greeting import hello
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, decode, encode
 from sayso.protocol.frames import AudioFrame, unpack

@@ -7,19 +7,19 @@ import pytest
 from websockets.asyncio.client import connect
 
 from sayso.audio.wav import Writer
-from sayso.firmware_sim.board import Board
 from sayso.firmware_sim.command import main
 from sayso.firmware_sim.faults import parse
 from sayso.firmware_sim.fleet import Fleet, run_fleet
-from sayso.firmware_sim.nvs import Nvs, Stored
+from sayso.firmware_sim.hardware.board import Board
+from sayso.firmware_sim.hardware.nvs import Nvs, Stored
 from sayso.firmware_sim.scene import Report, Scene
 from sayso.protocol import messages as m
 from sayso.protocol.home import Home
 from sayso.protocol.version import SPOKEN
 from sayso.server.trust.certificates import identity
 from tests.firmware_sim.test_setup import FOR_DEVICES, portal
-from tests.gateway.house import hear, say
-from tests.scripted_house import TALKS, open_scripted_house, scripted_house
+from tests.gateway.running_gateway import hear, say
+from tests.scripted_server import TALKS, open_scripted_house, scripted_house
 from tests.speech.sounds import voice
 
 pytestmark = [pytest.mark.thorough, pytest.mark.timeout(120)]

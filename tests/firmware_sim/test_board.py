@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from sayso.firmware_sim.board import Board
-from sayso.firmware_sim.device import Device
 from sayso.firmware_sim.faults import parse
 from sayso.firmware_sim.fleet import Fleet, run_fleet
-from sayso.firmware_sim.led import LIGHTS, State
-from sayso.firmware_sim.memory import CAPTURE_BYTES, PLAY_BYTES
-from sayso.firmware_sim.nvs import Nvs, Stored
-from sayso.firmware_sim.quartz import Quartz
+from sayso.firmware_sim.hardware.board import Board
+from sayso.firmware_sim.hardware.clock_drift import Quartz
+from sayso.firmware_sim.hardware.led import LIGHTS, State
+from sayso.firmware_sim.hardware.memory import CAPTURE_BYTES, PLAY_BYTES
+from sayso.firmware_sim.hardware.nvs import Nvs, Stored
+from sayso.firmware_sim.hardware.watchdog import WATCHDOG_S
+from sayso.firmware_sim.program.device import Device
 from sayso.firmware_sim.scene import Report, Scene
-from sayso.firmware_sim.watchdog import WATCHDOG_S
 from sayso.protocol import messages as m
 from tests.firmware_sim.air import Air
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sayso.firmware_sim.memory import CAPTURE_BYTES, MemoryExceeded
+from sayso.firmware_sim.hardware.memory import CAPTURE_BYTES, MemoryExceeded
 from sayso.protocol import messages as m
 from tests.firmware_sim.bench_of_wires import Bench
 

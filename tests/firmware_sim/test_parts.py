@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.firmware_sim.faults import Fault, WrongFault, parse
-from sayso.firmware_sim.memory import MemoryExceeded, Ring
-from sayso.firmware_sim.nvs import Nvs, Stored
-from sayso.firmware_sim.watchdog import WATCHDOG_S, Watchdog
+from sayso.firmware_sim.hardware.memory import MemoryExceeded, Ring
+from sayso.firmware_sim.hardware.nvs import Nvs, Stored
+from sayso.firmware_sim.hardware.watchdog import WATCHDOG_S, Watchdog
 
 
 @given(st.lists(st.tuples(st.binary(max_size=40), st.integers(0, 40)), max_size=60))

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from websockets.asyncio.client import connect
 
-from sayso.firmware_sim.line import trust
-from sayso.firmware_sim.nvs import Nvs, Stored
-from sayso.firmware_sim.portal import PROBES, Portal
-from sayso.firmware_sim.setup import Setup
+from sayso.firmware_sim.hardware.nvs import Nvs, Stored
+from sayso.firmware_sim.hardware.radio import trust
+from sayso.firmware_sim.program.portal import PROBES, Portal
+from sayso.firmware_sim.program.setup import Setup
 from sayso.protocol import messages as m
-from tests.gateway.house import NetworkHouse, hear, open_network_house, say
+from tests.gateway.running_gateway import NetworkHouse, hear, open_network_house, say
 
 FOR_DEVICES = ("devices", "pairing.opened", "pairing.done")
 

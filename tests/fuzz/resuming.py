@@ -11,13 +11,13 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from sayso.audio.pcm import FRAME_SAMPLES
-from sayso.client.outbox import MOST_UTTERANCES
-from sayso.client.outbox import Outbox as Clients
+from sayso.client.session.outbox import MOST_UTTERANCES
+from sayso.client.session.outbox import Outbox as Clients
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, decode
 from sayso.protocol.frames import unpack
-from sayso.server.gateway.limits import Limits
-from sayso.server.gateway.outbox import Outbox as Servers
+from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.socket.outbox import Outbox as Servers
 from sayso.server.turn.events import ListenStarted
 from sayso.server.turn.utterance import Utterance
 

@@ -11,16 +11,16 @@ from sayso.client.terminal import slash
 from sayso.protocol.codec import Unknown, decode, encode
 from sayso.protocol.errors import ProtocolError
 from sayso.protocol.frames import unpack
-from sayso.server.agent.languages import Languages
-from sayso.server.agent.reading import Code, Reader
-from sayso.server.policy.judging import Policy
-from sayso.server.policy.reading import read
+from sayso.server.agent.parsing.markdown_reader import Code, Reader
+from sayso.server.agent.prompt.language_names import Languages
+from sayso.server.policy.code_reader import read
+from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.network.client_hello import BadHello, ClientHello, asks_again
-from sayso.server.runtimes.network.requests import BadRequest, Requests, begins_request
-from sayso.server.speech import worker_wire
-from sayso.server.speech.clauses import ClauseSplitter
-from sayso.server.speech.prose import Prose
-from sayso.server.speech.speakable import spoken_pieces
+from sayso.server.runtimes.network.http_head import BadRequest, Requests, begins_request
+from sayso.server.speech.synthesis.clauses import ClauseSplitter
+from sayso.server.speech.text.prose import Prose
+from sayso.server.speech.text.speakable import spoken_pieces
+from sayso.server.speech.workers import wire
 from sayso.server.turn.events import ListenStarted
 from sayso.server.turn.utterance import CAP_SAMPLES, Utterance
 from tests.fuzz.resuming import play
@@ -58,17 +58,17 @@ def framing(data: bytes) -> None:
         if frame.last:
             utterance.release(frame.seq, 0.0)
     assert heard == 2 * utterance.samples <= 2 * CAP_SAMPLES
-    with contextlib.suppress(worker_wire.WireBroken):
-        if len(data) >= worker_wire.PREFIX.size:
-            head, load = worker_wire.lengths(data[: worker_wire.PREFIX.size])
-            rest = data[worker_wire.PREFIX.size :]
-            note = worker_wire.unpack(rest[:head], rest[head : head + load])
-            assert worker_wire.unpack(*_halves(worker_wire.pack(note))) == note
+    with contextlib.suppress(wire.WireBroken):
+        if len(data) >= wire.PREFIX.size:
+            head, load = wire.lengths(data[: wire.PREFIX.size])
+            rest = data[wire.PREFIX.size :]
+            note = wire.unpack(rest[:head], rest[head : head + load])
+            assert wire.unpack(*_halves(wire.pack(note))) == note
 
 
 def _halves(packed: bytes) -> tuple[bytes, bytes]:
-    rest = packed[worker_wire.PREFIX.size :]
-    head, _ = worker_wire.lengths(packed[: worker_wire.PREFIX.size])
+    rest = packed[wire.PREFIX.size :]
+    head, _ = wire.lengths(packed[: wire.PREFIX.size])
     return rest[:head], rest[head:]
 
 

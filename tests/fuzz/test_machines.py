@@ -22,15 +22,15 @@ from hypothesis.stateful import (
 from sayso.protocol import messages as m
 from sayso.protocol.errors import ProtocolError
 from sayso.protocol.version import SPOKEN
-from sayso.server.agent.approvals import ApprovalDesk, Decision, Request, Ruling
 from sayso.server.agent.events import ApprovalAsked, ApprovalSettled
-from sayso.server.agent.journal import Journal
+from sayso.server.agent.permissions.approvals import ApprovalDesk, Decision, Request, Ruling
+from sayso.server.agent.record.journal import Journal
+from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.host import Outlet
-from sayso.server.gateway.limits import Limits
-from sayso.server.gateway.session import Session
-from sayso.server.gateway.sessions import Sessions
+from sayso.server.gateway.socket.session import Session
+from sayso.server.gateway.socket.sessions import Sessions
 from sayso.server.store.event_log import EventLog
-from sayso.server.trust.who import Who
+from sayso.server.trust.principal import Who
 from sayso.server.turn.events import Event, Joined
 from tests.fuzz.resuming import MISSED, Ends
 from tests.virtual_time import VirtualTimeLoop

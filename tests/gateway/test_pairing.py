@@ -11,17 +11,17 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
-from sayso.client.acquaintance import Acquaintance
-from sayso.client.joining import JoiningFailed, Met, join, meet
-from sayso.client.link import Link
-from sayso.client.link_events import LinkChange, LinkState
+from sayso.client.identity.known_server import Acquaintance
+from sayso.client.identity.pairing import JoiningFailed, Met, join, meet
+from sayso.client.session.link import Link
+from sayso.client.session.link_events import LinkChange, LinkState
 from sayso.protocol import messages as m
 from sayso.protocol.fingerprint import fingerprint, read_pairing_url, words
 from sayso.protocol.version import SPOKEN
-from sayso.server.trust import patience
+from sayso.server.trust import guess_delay
 from sayso.server.trust.certificates import identity, renewed
 from sayso.server.turn import events
-from tests.gateway.house import (
+from tests.gateway.running_gateway import (
     TOKEN,
     WAIT_S,
     NetworkHouse,
@@ -104,7 +104,7 @@ async def test_a_code_counts_once(tmp_path: Path) -> None:
 async def test_after_five_wrong_tries_the_window_is_shut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "FIRST_S", 0.001)
+    monkeypatch.setattr(guess_delay, "FIRST_S", 0.001)
     async with open_network_house(tmp_path) as house, console(house) as owner:
         window = await opened(owner)
         met = Met(f"127.0.0.1:{house.network_port}", house.authority)

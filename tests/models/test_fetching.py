@@ -14,7 +14,7 @@ from sayso.server.models import FetchFailed, Model, ModelDamaged, ModelMissing, 
 from sayso.server.models import fetching as fetching_module
 from sayso.server.models.fetching import Fetching
 from sayso.server.models.hub import Hub
-from sayso.server.models.wanted import understand
+from sayso.server.models.names import understand
 from tests.models.hub_double import HubDouble, running
 
 WEIGHTS = random.Random(1).randbytes(300_000)

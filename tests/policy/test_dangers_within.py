@@ -4,9 +4,9 @@ import time
 
 import pytest
 
+from sayso.server.policy.code_reader import read
 from sayso.server.policy.dangers import found_in
-from sayso.server.policy.judging import Policy
-from sayso.server.policy.reading import read
+from sayso.server.policy.judge import Policy
 
 DELETES = "rm -rf ~"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from sayso.server.policy.code_reader import read
 from sayso.server.policy.dangers import DANGERS, Danger
-from sayso.server.policy.judging import Policy, Safe
-from sayso.server.policy.reading import read
+from sayso.server.policy.judge import Policy, Safe
 from sayso.server.policy.rules import RuleError, verified
 
 FORCE = "deny command git push --force\nmatches: git push --force x\nspares: git push x"

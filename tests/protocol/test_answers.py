@@ -8,15 +8,15 @@ from websockets.asyncio.client import ClientConnection
 
 from sayso.protocol import messages as m
 from sayso.protocol.frames import AudioFrame
-from sayso.server.agent.approvals import ApprovalDesk, Request
 from sayso.server.agent.events import ApprovalAsked, ApprovalSettled
-from sayso.server.agent.journal import Journal
-from sayso.server.gateway.translate import event_of, heard
+from sayso.server.agent.permissions.approvals import ApprovalDesk, Request
+from sayso.server.agent.record.journal import Journal
+from sayso.server.gateway.socket.translate import event_of, heard
 from sayso.server.store.event_log import EventLog
 from sayso.server.turn.effects import Effect, Feed
 from sayso.server.turn.events import Joined
 from sayso.server.turn.machine import TurnMachine
-from tests.gateway.house import close_code, hear, open_house, say
+from tests.gateway.running_gateway import close_code, hear, open_house, say
 
 DESK = "desk"
 

@@ -13,7 +13,7 @@ from sayso.protocol.codec import Unknown, decode, encode
 from sayso.protocol.errors import ProtocolError
 from sayso.protocol.frames import unpack
 from sayso.protocol.messages import TYPES
-from tests.gateway import house
+from tests.gateway import running_gateway
 from tests.protocol.rules import BrokenRule, Rules
 from tests.protocol.transcripts import Close, Frame, Line, names, read
 
@@ -103,10 +103,10 @@ def connections() -> list[list[Line]]:
 
 @pytest.mark.parametrize("lines", connections(), ids=lambda lines: lines[0].place)
 async def test_the_door_answers_what_is_wrong_as_the_transcript_says(lines: list[Line]) -> None:
-    async with house.open_house() as here, here.stranger() as socket:
+    async with running_gateway.open_house() as here, here.stranger() as socket:
         for line in lines:
             if isinstance(line, Close):
-                assert await house.close_code(socket) == line.code, line.place
+                assert await running_gateway.close_code(socket) == line.code, line.place
             elif line.direction == "up":
                 data = line.data
                 await socket.send(_with_token(data) if isinstance(data, str) else data)
@@ -116,12 +116,12 @@ async def test_the_door_answers_what_is_wrong_as_the_transcript_says(lines: list
 
 def _with_token(text: str) -> str:
     """The golden token stands for the one that this machine has."""
-    return re.sub(r'"token":"\w{43}"', f'"token":"{house.TOKEN}"', text)
+    return re.sub(r'"token":"\w{43}"', f'"token":"{running_gateway.TOKEN}"', text)
 
 
 async def _said(socket: ClientConnection) -> object:
     """What the server says next; the sentences may differ."""
-    async with asyncio.timeout(house.WAIT_S):
+    async with asyncio.timeout(running_gateway.WAIT_S):
         try:
             return _outline(decode(await socket.recv()).message)
         except ConnectionClosed as closed:

@@ -19,11 +19,11 @@ from sayso.protocol.frames import unpack
 from sayso.protocol.messages import TYPES, FromClient, FromServer
 from sayso.protocol.version import SPOKEN
 from sayso.server import app
-from sayso.server.agent import approvals
-from sayso.server.gateway import translate
-from sayso.server.gateway.limits import HEADER_LINE_BYTES, HEADER_LINES, Limits
-from sayso.server.gateway.sessions import UNCONFIRMED_S
-from sayso.server.trust import pairing, patience
+from sayso.server.agent.permissions import approvals
+from sayso.server.gateway.admission.limits import HEADER_LINE_BYTES, HEADER_LINES, Limits
+from sayso.server.gateway.socket import translate
+from sayso.server.gateway.socket.sessions import UNCONFIRMED_S
+from sayso.server.trust import guess_delay, pairing
 from sayso.server.turn import timing
 
 SPEC = files("sayso.protocol").joinpath("SPEC.md").read_text(encoding="utf-8")
@@ -189,7 +189,7 @@ def test_the_bounds_are_those_of_the_code() -> None:
         "a stranger's place, where all are taken": limits.settled_s,
         "pairing": pairing.OPEN_S,
         "wrong digits": pairing.TRIES,
-        "answer to a wrong token": patience.LONGEST_S,
+        "answer to a wrong token": guess_delay.LONGEST_S,
         "connections": limits.connections,
         "waiting to be sent": limits.outgoing_bytes,
         "one send": limits.send_s,

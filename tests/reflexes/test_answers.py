@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from sayso.server.reflexes.answers import Answers
-from sayso.server.reflexes.moments import After, At, Clock, When
 from sayso.server.reflexes.reflex import Kind
 from sayso.server.reflexes.reminder import Reminder
+from sayso.server.reflexes.time_expressions import After, At, Clock, When
 
 NOW = datetime(2026, 3, 3, 16, 15, tzinfo=UTC)
 

@@ -3,7 +3,6 @@
 import pytest
 
 from sayso.server.reflexes.matching import Reflexes
-from sayso.server.reflexes.moments import After, At, Clock, Day, When
 from sayso.server.reflexes.reflex import (
     Cancel,
     CancelTimer,
@@ -22,6 +21,7 @@ from sayso.server.reflexes.reflex import (
     Undo,
     Yes,
 )
+from sayso.server.reflexes.time_expressions import After, At, Clock, Day, When
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from sayso.server.reflexes.answers import Answers
 from sayso.server.reflexes.errors import LanguageDamaged, LanguageMissing
 from sayso.server.reflexes.language_file import SENTENCES, languages, read_language
 from sayso.server.reflexes.matching import Reflexes
-from sayso.server.reflexes.reading import INTENTS
+from sayso.server.reflexes.slot_reader import INTENTS
 
 ENGLISH = (SENTENCES / "en.yaml").read_text(encoding="utf-8")
 

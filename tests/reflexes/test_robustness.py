@@ -14,9 +14,9 @@ from sayso.server.reflexes.answers import Answers
 from sayso.server.reflexes.clock import HERE
 from sayso.server.reflexes.language_file import languages
 from sayso.server.reflexes.matching import MAX_CHARS, Reflexes
-from sayso.server.reflexes.moments import resolve
 from sayso.server.reflexes.reflex import Kind, SetReminder, SetTimer
 from sayso.server.reflexes.reminder import Reminder
+from sayso.server.reflexes.time_expressions import resolve
 from tests.reflexes import test_german, test_looking_alike, test_matching
 
 MEDIAN_MS = 5.0
@@ -137,7 +137,7 @@ def milliseconds(reflexes: Reflexes, text: str) -> float:
 
 def test_nothing_heavy_is_imported_before_a_language_is_loaded() -> None:
     program = (
-        "import sys, sayso.server.reflexes.matching, sayso.server.reflexes.clerk;"
+        "import sys, sayso.server.reflexes.matching, sayso.server.reflexes.time_actions;"
         "print([name for name in ('hassil', 'yaml', 'unicode_rbnf') if name in sys.modules])"
     )
     done = subprocess.run(

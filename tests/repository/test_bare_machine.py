@@ -43,9 +43,9 @@ TELLING = (
             "watch",
         )
     ),
-    "tests/agent/test_pocket_in_trouble.py",
-    "tests/client/test_one_ear.py",
-    "tests/server/test_examination.py",
+    "tests/agent/llm/embedded/test_client_in_trouble.py",
+    "tests/client/listening/test_microphone_lock.py",
+    "tests/observability/test_doctor.py",
 )
 """The tests whose outcome depends on the machine: which sandbox holds, as whom code runs, what is
 seen of others, which programs and libraries are there. The rest runs on the machine that decides

@@ -31,7 +31,7 @@ import pytest
 from sayso.protocol.home import Home, make_token
 from sayso.server.trust.devices import Devices
 from sayso.server.trust.pairing import Window
-from sayso.server.trust.who import OWNER
+from sayso.server.trust.principal import OWNER
 
 def test_good_uses_loopback():
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -173,7 +173,7 @@ def test_each_trespass_fails_its_test_and_nothing_else_does(tmp_path: Path) -> N
     options = f"-p tests.conftest -p no:cacheprovider -rA --tb=line -c {ROOT}/pyproject.toml"
     pytest_command = [sys.executable, "-m", "pytest", *options.split(), f"--rootdir={tmp_path}"]
     run = subprocess.run(
-        [sys.executable, "tests/netless.py", *pytest_command, str(tmp_path)],
+        [sys.executable, "tests/without_network.py", *pytest_command, str(tmp_path)],
         cwd=ROOT,
         env=os.environ | {"SOMEBODYS_API_KEY": "secret", "TERM": "dumb", "COLUMNS": "200"},
         capture_output=True,
@@ -202,6 +202,6 @@ def test_a_netless_command_has_loopback_and_nothing_else() -> None:
         "except OSError as error:\n"
         "    print(error.strerror)\n"
     )
-    command = [sys.executable, str(ROOT / "tests/netless.py"), sys.executable, "-c", look]
+    command = [sys.executable, str(ROOT / "tests/without_network.py"), sys.executable, "-c", look]
     run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
     assert run.stdout.strip() == "Network is unreachable"

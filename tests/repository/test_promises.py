@@ -14,7 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from sayso.client.background import HEADLESS_UNIT
+from sayso.client.background.service_files import HEADLESS_UNIT
 from sayso.firmware_sim.command import parser as simulator_parser
 from tests.repository.tree import ROOMS, ROOT, files
 
@@ -52,7 +52,7 @@ IN_THE_KERNELS_PYTHON = "server/runtimes/languages/python_kernel.py"
 
 def kernel_wishes() -> set[str]:
     """What the kernels' Python has."""
-    text = (ROOT / "server/runtimes/kernel.in").read_text()
+    text = (ROOT / "server/runtimes/kernels/kernel.in").read_text()
     return names(re.findall(r"^[\w.-]+[^#\n]*", text, re.MULTILINE))
 
 

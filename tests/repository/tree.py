@@ -21,7 +21,7 @@ LOCKS = (
         ROOT / "scripts/locks" / f"{name}.lock"
         for name in ("client", "pi", "server", "build", "dev")
     ),
-    ROOT / "server/runtimes/kernel.lock",
+    ROOT / "server/runtimes/kernels/kernel.lock",
 )
 
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from sayso.server.runtimes.workshop import Workshop
-from tests.runtimes.rooms import told
+from sayso.server.runtimes.code_runner import Workshop
+from tests.runtimes.sandboxes import told
 
 TRY = """
 import ctypes, mmap, os, pathlib, shutil, signal, socket, stat, struct, subprocess, sys, threading

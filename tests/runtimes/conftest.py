@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.environment import KernelEnvironment, ensure
+from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.kernels.environment import KernelEnvironment, ensure
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
-from sayso.server.runtimes.workshop import Workshop
 from tests.kernels import lent_home
 from tests.machine import lacking
-from tests.runtimes.rooms import KINDS, needed_sandbox, sandbox_of, workshop_in
+from tests.runtimes.sandboxes import KINDS, needed_sandbox, sandbox_of, workshop_in
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import unittest
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_kernel_test import KernelTests
 
-from tests.runtimes.rooms import RUN_S
+from tests.runtimes.sandboxes import RUN_S
 
 
 class OfPython(KernelTests):  # type: ignore[misc]  # it has no types

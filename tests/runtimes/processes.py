@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests import leaks
-from tests.runtimes.rooms import RUN_S
+from tests.runtimes.sandboxes import RUN_S
 
 _LOOK_AGAIN_S = 0.02
 

@@ -4,10 +4,10 @@ import asyncio
 import sys
 from pathlib import Path
 
-from sayso.server.runtimes.environment import ensure
+from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.runtime import Output
 from tests.kernels import lent_home
-from tests.runtimes.rooms import KINDS, sandbox_of, workshop_in
+from tests.runtimes.sandboxes import KINDS, sandbox_of, workshop_in
 
 CODE = """
 import subprocess

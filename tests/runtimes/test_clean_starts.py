@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.workshop import Workshop
-from tests.runtimes.rooms import told
+from sayso.server.runtimes.code_runner import Workshop
+from tests.runtimes.sandboxes import told
 
 PLANT = """
 import pathlib, sys, sysconfig

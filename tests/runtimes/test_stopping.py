@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from sayso.server.runtimes import processes
-from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
-from sayso.server.runtimes.workshop import Workshop
 from tests.busy import within
 from tests.machine import has
 from tests.runtimes.processes import below, until
-from tests.runtimes.rooms import RUN_S, began, rest, told, workshop_in
+from tests.runtimes.sandboxes import RUN_S, began, rest, told, workshop_in
 
 PROMISED_S = 2.5
 

@@ -14,16 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.environment import KernelEnvironment
-from sayso.server.runtimes.process import ConfinedProcess, PrivateFolder, sweep
+from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.confined_process import ConfinedProcess, PrivateFolder, sweep
+from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox import launcher
 from sayso.server.runtimes.sandbox.launcher import Steps
 from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
-from sayso.server.runtimes.workshop import Workshop
 from tests.busy import within
 from tests.deep_folders import DIG, dig, filled_in, names_in
 from tests.runtimes.processes import below, command_of, until
-from tests.runtimes.rooms import RUN_S, began, rest, told, workshop_in
+from tests.runtimes.sandboxes import RUN_S, began, rest, told, workshop_in
 
 BUSY = 4
 """How much longer things may take where other tests run beside; the bench measures them alone."""

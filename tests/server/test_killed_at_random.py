@@ -12,10 +12,10 @@ from random import Random
 import pytest
 
 from sayso.protocol import messages as m
-from sayso.server.store.reading import read_events
+from sayso.server.store.log_reader import read_events
 from sayso.server.store.records import Answered, Asked, Call, ReminderSet, RunIntended, RunReported
-from tests.server.house_to_kill import workshop
-from tests.server.household import household
+from tests.server.running_server import household
+from tests.server.server_to_kill import workshop
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough, pytest.mark.timeout(400)]
 
@@ -26,7 +26,7 @@ LONGEST_LIFE_S = 1.5
 
 def live_and_be_killed(folder: Path, first: int, life_s: float) -> list[str]:
     """What was acknowledged in this life."""
-    program = [sys.executable, "-m", "tests.server.house_to_kill", str(folder), str(first)]
+    program = [sys.executable, "-m", "tests.server.server_to_kill", str(folder), str(first)]
     house = subprocess.Popen(
         program, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE, text=True
     )

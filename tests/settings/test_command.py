@@ -7,7 +7,7 @@ import pytest
 from sayso.client.command import main
 from sayso.protocol.home import Home
 from sayso.server.settings import Settings, user_file
-from sayso.server.settings.schema import keys
+from sayso.server.settings.keys import keys
 
 
 def settings(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:

@@ -6,8 +6,8 @@ import pytest
 
 from sayso.protocol.home import Home
 from sayso.server.settings import Settings, WrongValue, read
+from sayso.server.settings.keys import keys
 from sayso.server.settings.profiles import profile_names
-from sayso.server.settings.schema import keys
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from sayso.server.speech.piper_engine import PiperEngine
-    from sayso.server.speech.whisper_engine import WhisperEngine
+    from sayso.server.speech.engines.piper.engine import PiperEngine
+    from sayso.server.speech.engines.whisper.engine import WhisperEngine
 
 # As for the workers: onnxruntime reports to its maker unless this is set before it is imported.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
@@ -31,8 +31,8 @@ def voice_file() -> Path:
 
 @pytest.fixture(scope="session")
 def whisper(whisper_model: Path) -> "WhisperEngine":
-    from sayso.server.speech.whisper_engine import WhisperEngine
-    from sayso.server.speech.whisper_options import WhisperOptions
+    from sayso.server.speech.engines.whisper.engine import WhisperEngine
+    from sayso.server.speech.engines.whisper.options import WhisperOptions
 
     engine = WhisperEngine(whisper_model, WhisperOptions())
     engine.warm_up()
@@ -41,6 +41,6 @@ def whisper(whisper_model: Path) -> "WhisperEngine":
 
 @pytest.fixture(scope="session")
 def piper(voice_file: Path) -> "PiperEngine":
-    from sayso.server.speech.piper_engine import PiperEngine
+    from sayso.server.speech.engines.piper.engine import PiperEngine
 
     return PiperEngine(voice_file, threads=2, seed=0)

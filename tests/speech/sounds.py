@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.server.speech.recognizer import HEARING_RATE
+from sayso.server.speech.recognition.recognizer import HEARING_RATE
 
 FRAME = 640
 """Bytes of 20 ms, as a client sends them."""

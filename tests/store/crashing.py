@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from sayso.server.store.event_log import EventLog
-from sayso.server.store.reading import read_events
+from sayso.server.store.log_reader import read_events
 from sayso.server.store.records import Asked, Event
 
 DEATH = 137

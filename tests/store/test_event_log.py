@@ -33,7 +33,7 @@ from sayso.server.store.records import (
     Unread,
 )
 from sayso.server.store.schema import CONVERSATIONS
-from tests.runtimes.rooms import needed_sandbox
+from tests.runtimes.sandboxes import needed_sandbox
 
 CALL = Call("a1", "python", "print('é')\n", given_id="call_1", written="```python\n…```")
 RECORDS: list[Record] = [

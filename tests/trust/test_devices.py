@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sayso.server.trust.devices import MOST_DEVICES, Devices, DevicesError
-from sayso.server.trust.patience import LONGEST_S, Patience
+from sayso.server.trust.guess_delay import LONGEST_S, Patience
 
 
 def test_a_token_is_kept_as_its_hash(tmp_path: Path) -> None:

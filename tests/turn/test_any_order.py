@@ -13,8 +13,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from sayso.protocol import messages as m
 from sayso.server.turn import effects, events
-from sayso.server.turn.asides import is_filler
 from sayso.server.turn.events import Event, Ticket
+from sayso.server.turn.phrases import is_filler
 from tests.turn.scene import Scene, sound_of
 
 DEVICES = st.sampled_from(["laptop", "phone"])

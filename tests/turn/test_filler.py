@@ -4,8 +4,8 @@ import pytest
 
 from sayso.protocol import messages as m
 from sayso.server.turn import effects, events
-from sayso.server.turn.asides import FILLERS, PHRASES, is_aside, is_filler, words
 from sayso.server.turn.machine import TurnMachine
+from sayso.server.turn.phrases import FILLERS, PHRASES, is_aside, is_filler, words
 from tests.turn.scene import Scene
 
 RUN = m.CodeStart("1", "python", "…")

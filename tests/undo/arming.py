@@ -8,7 +8,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from sayso.server.runtimes.sandbox import writable_folders
+from sayso.server.runtimes.protection import writable_folders
 from tests.git import git
 
 EVIL = "#!/bin/sh\ntouch '{mark}'\n"

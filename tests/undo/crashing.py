@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from sayso.server.undo.archive import Archive
-from sayso.server.undo.contents import name_of
-from sayso.server.undo.keeping import Keeper, Room
-from sayso.server.undo.root import Root
+from sayso.server.undo.file_contents import name_of
+from sayso.server.undo.roots import Root
+from sayso.server.undo.store import Keeper, Room
 from tests.undo.place import Picture, picture
 
 _CHANGING = (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from sayso.server.store.records import Changes
 from sayso.server.undo.checkpoints import Checkpoints
-from sayso.server.undo.keeping import Room
 from sayso.server.undo.results import Undone
+from sayso.server.undo.store import Room
 
 Picture = dict[Path, tuple[object, ...]]
 

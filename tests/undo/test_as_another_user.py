@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.base import base_prefix
-from tests.runtimes.test_as_another_user import ROOT, as_nobody
+from sayso.server.runtimes.base_python import base_prefix
+from tests.runtimes.sandbox.test_as_another_user import ROOT, as_nobody
 
 
 @pytest.mark.thorough
@@ -18,7 +18,7 @@ from tests.runtimes.test_as_another_user import ROOT, as_nobody
 @pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0, reason="not root: so it is already"
 )
-@pytest.mark.parametrize("name", ["test_taking_back.py", "test_swapped.py", "test_disarming.py"])
+@pytest.mark.parametrize("name", ["test_undo.py", "test_swapped.py", "test_guard.py"])
 async def test_all_holds_for_an_ordinary_user_too(name: str) -> None:
     test = str(Path(__file__).with_name(name))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test]

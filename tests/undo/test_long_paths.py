@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from sayso.server.runtimes.sandbox.writable_folders import DEPTH_MOST
-from sayso.server.undo.keeping import Room
+from sayso.server.runtimes.protection.writable_folders import DEPTH_MOST
+from sayso.server.undo.store import Room
 from tests.deep_folders import dig, filled_in
 from tests.undo.place import place
 

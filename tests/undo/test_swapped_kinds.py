@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.sandbox.paths_beneath import Doors
-from sayso.server.undo import drafts
+from sayso.server.runtimes.protection.paths_beneath import Doors
+from sayso.server.undo import partial_files
 
 pytestmark = pytest.mark.skipif(
     not hasattr(ctypes.CDLL(None), "renameat2"), reason="names cannot be swapped"
@@ -48,7 +48,7 @@ def swapping(one: Path, other: Path) -> Iterator[None]:
 
 
 def test_a_pipe_in_the_place_of_an_upload_holds_nobody_up(tmp_path: Path) -> None:
-    draft, pipe, kept = (tmp_path / name for name in (f"{drafts.DRAFT}1", "pipe", "kept"))
+    draft, pipe, kept = (tmp_path / name for name in (f"{partial_files.DRAFT}1", "pipe", "kept"))
     draft.touch()
     kept.hardlink_to(draft)
     os.mkfifo(pipe)
@@ -56,7 +56,7 @@ def test_a_pipe_in_the_place_of_an_upload_holds_nobody_up(tmp_path: Path) -> Non
 
     def remove() -> None:
         for _ in range(TRIES):
-            drafts.remove(root, [draft.name])
+            partial_files.remove(root, [draft.name])
             for path in (draft, pipe):  # one of them is gone now
                 with suppress(FileExistsError):
                     os.mkfifo(path) if kept.stat().st_nlink > 1 else path.hardlink_to(kept)

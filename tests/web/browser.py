@@ -13,9 +13,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
 from tests.machine import needed
+from tests.planted_secrets import TOLD
 from tests.repository.tree import ROOT
 from tests.rig import SAYSO, Server
-from tests.secrets_told import TOLD
 
 PATIENCE_MS = 60_000
 """For what a busy machine does: start a kernel, transcribe, answer."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
-from sayso.server.runtimes.environment import KernelEnvironment
+from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.language import Language
 from sayso.server.runtimes.languages.kernelspecs import installed_kernels
 from sayso.server.runtimes.languages.shipped import shipped

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from sayso.server.runtimes.driven import DrivenInterpreter
+from sayso.server.runtimes.driver_runtime import DrivenInterpreter
 from sayso.server.runtimes.language import Place
 from sayso.server.runtimes.languages.driver import Plan
-from sayso.server.runtimes.lasting import LastingRuntime
+from sayso.server.runtimes.persistent_runtime import LastingRuntime
 
 
 def driven(language: str, plan: Plan, place: Place, *readable: Path) -> LastingRuntime:

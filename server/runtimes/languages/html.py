@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncGenerator
 
+from sayso.server.runtimes.kernels.outputs import RICH_MOST_BYTES
 from sayso.server.runtimes.language import Place
-from sayso.server.runtimes.outputs import RICH_MOST_BYTES
 from sayso.server.runtimes.runtime import Ending, Output
 
 

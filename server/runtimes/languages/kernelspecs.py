@@ -15,10 +15,10 @@ from typing import Any
 
 from jupyter_client.kernelspec import KernelSpecManager
 
-from sayso.server.runtimes.environment import KernelEnvironment
-from sayso.server.runtimes.kernel import Kernel
+from sayso.server.runtimes.kernels.environment import KernelEnvironment
+from sayso.server.runtimes.kernels.kernel import Kernel
 from sayso.server.runtimes.language import PACKAGES_COME, Place
-from sayso.server.runtimes.lasting import LastingRuntime
+from sayso.server.runtimes.persistent_runtime import LastingRuntime
 from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH, SYSTEM
 
 log = logging.getLogger(__name__)

@@ -3,9 +3,9 @@
 from functools import partial
 from pathlib import Path
 
-from sayso.server.runtimes.kernel import Kernel
+from sayso.server.runtimes.kernels.kernel import Kernel
 from sayso.server.runtimes.language import PACKAGES_COME, Place
-from sayso.server.runtimes.lasting import LastingRuntime
+from sayso.server.runtimes.persistent_runtime import LastingRuntime
 
 _KERNEL = Path(__file__).with_name("python_kernel.py").resolve()
 

@@ -15,7 +15,7 @@ from typing import Final
 from sayso.server.runtimes.language import Place
 from sayso.server.runtimes.languages.driver import ORDERS, REPORTS, Plan
 from sayso.server.runtimes.languages.driving import driven
-from sayso.server.runtimes.lasting import LastingRuntime
+from sayso.server.runtimes.persistent_runtime import LastingRuntime
 from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH
 
 _SAVED: Final = ("saved-at-exit", "saved-before")

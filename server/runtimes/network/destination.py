@@ -15,14 +15,14 @@ from contextlib import aclosing
 from ipaddress import ip_address
 from typing import Final, Literal
 
-from sayso.server.runtimes.network.carrying import CutError
 from sayso.server.runtimes.network.client_hello import (
     HANDSHAKE,
     BadHello,
     ClientHello,
     asks_again,
 )
-from sayso.server.runtimes.network.requests import Asked, BadRequest, Requests, begins_request
+from sayso.server.runtimes.network.http_head import Asked, BadRequest, Requests, begins_request
+from sayso.server.runtimes.network.relay import CutError
 
 TLS_PORT: Final = 443
 HTTP_PORT: Final = 80

@@ -12,12 +12,12 @@ from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Final, Literal, Protocol
 
+from sayso.server.runtimes.access import Reach
 from sayso.server.runtimes.network.addresses import PublicAddresses, Unreachable, Whereabouts
-from sayso.server.runtimes.network.carrying import PIECE_BYTES, Carrier, CutError
 from sayso.server.runtimes.network.destination import Destination
-from sayso.server.runtimes.network.passages import Passage, Passages
-from sayso.server.runtimes.network.requests import HEAD_BYTES, Asked, BadRequest, read
-from sayso.server.runtimes.reach import Reach
+from sayso.server.runtimes.network.http_head import HEAD_BYTES, Asked, BadRequest, read
+from sayso.server.runtimes.network.relay import PIECE_BYTES, Carrier, CutError
+from sayso.server.runtimes.network.traffic_record import Passage, Passages
 
 CONNECTIONS: Final = 64
 """At once, for one conversation: browsers and installers open a dozen."""

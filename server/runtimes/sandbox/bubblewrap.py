@@ -20,11 +20,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from sayso.server.runtimes.network.door import PORT
-from sayso.server.runtimes.sandbox import seccomp
+from sayso.server.runtimes.network.socket_handover import PORT
+from sayso.server.runtimes.sandbox.call_filter import seccomp
+from sayso.server.runtimes.sandbox.call_filter.refused_calls import IN_ITS_OWN_WORLD
 from sayso.server.runtimes.sandbox.landlock import REFER, WRITE_FILE, version
 from sayso.server.runtimes.sandbox.launcher import Steps, mount_points
-from sayso.server.runtimes.sandbox.refusals import IN_ITS_OWN_WORLD
 from sayso.server.runtimes.sandbox.sandbox import (
     NO_DOOR,
     PROCESSOR,

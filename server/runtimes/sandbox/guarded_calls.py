@@ -58,7 +58,7 @@ _MODE = 0o1777
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
-_CALLER = runpy.run_path(str(Path(__file__).with_name("caller.py")))
+_CALLER = runpy.run_path(str(Path(__file__).with_name("call_arguments.py")))
 _address_of_socket: Callable[[int, int, int], bytes] = _CALLER["address_of_socket"]
 _copy_of: Callable[[int, int], socket.socket] = _CALLER["copy_of_socket"]
 _text: Callable[[int, int], str] = _CALLER["text"]

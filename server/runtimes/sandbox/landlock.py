@@ -7,10 +7,10 @@ decide who may connect or listen: a UNIX socket may listen, as a kernel's do, a 
 connected to the network proxy and to nothing else. The guard is a process outside the sandbox; it
 also ends whatever the code leaves behind.
 
-Landlock cannot except a part of what it allows. Snares (snares.py) in folders that code may write
+Landlock cannot except a part of what it allows. Snares (protected_files.py) in folders that code may write
 are closed by mounts in a view of the file system of the code's own, which needs root or what most
 kernels allow to everyone: a user namespace. Where that is not allowed either, what code did to them
-is undone after its run (undo/disarming.py). In that view lies memory that code's own programs share
+is undone after its run (undo/hooks/guard.py). In that view lies memory that code's own programs share
 (/dev/shm); the machine's is shared with everybody. Where there is no such view, there is none.
 """
 
@@ -22,10 +22,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from sayso.server.runtimes.network.door import PORT
-from sayso.server.runtimes.sandbox import seccomp
+from sayso.server.runtimes.network.socket_handover import PORT
+from sayso.server.runtimes.sandbox.call_filter import seccomp
+from sayso.server.runtimes.sandbox.call_filter.refused_calls import IN_SIGHT_OF_THE_HOST
 from sayso.server.runtimes.sandbox.launcher import Steps
-from sayso.server.runtimes.sandbox.refusals import IN_SIGHT_OF_THE_HOST
 from sayso.server.runtimes.sandbox.sandbox import (
     NO_DOOR,
     PROCESSOR,

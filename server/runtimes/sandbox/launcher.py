@@ -316,7 +316,7 @@ def filter_calls(program: bytes, number: int) -> int:
 def make_own(steps: Steps) -> None:
     """Let the user reach what it needs of root's."""
     if steps.views or steps.handed or steps.reached or steps.opened:
-        from_script("admission", "admit")(steps)
+        from_script("other_user", "admit")(steps)
 
 
 def guard(steps: Steps) -> int:
@@ -348,7 +348,7 @@ def guard(steps: Steps) -> int:
     for passed in (steps.held_at, steps.door if steps.own_network else -1):
         if passed >= 0:
             os.close(passed)
-    code: int = from_script("overseer", "oversee")(child, lifeline, ours, steps)
+    code: int = from_script("syscall_guard", "oversee")(child, lifeline, ours, steps)
     return code
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sayso.server.runtimes.sandbox.system_calls import known
+from sayso.server.runtimes.sandbox.call_filter.system_calls import known
 
 _INSTALL = {
     "apt": "sudo apt install bubblewrap",
@@ -19,7 +19,7 @@ _INSTALL = {
 _KERNEL = Path("/proc/sys")
 
 CLOSED = "cannot be let pass"
-"""In a failure: a root server's code is another user, and folders lie in its way (admission.py)."""
+"""In a failure: a root server's code is another user, and folders lie in its way (other_user.py)."""
 
 LEAK = "code can"
 """In a failure: the sandbox started, and something got out."""

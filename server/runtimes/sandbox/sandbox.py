@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from sayso.server.runtimes.cgroups import NO_CGROUP, ConversationCgroup
-from sayso.server.runtimes.identity import Identity, look_at
 from sayso.server.runtimes.network.proxy import Proxy
-from sayso.server.runtimes.own_places import held_in
-from sayso.server.runtimes.sandbox.snares import find_to_hold
-from sayso.server.runtimes.watch import ResourceWatch
+from sayso.server.runtimes.protection.folder_identity import Identity, look_at
+from sayso.server.runtimes.protection.own_places import held_in
+from sayso.server.runtimes.protection.protected_files import find_to_hold
+from sayso.server.runtimes.resources.cgroups import NO_CGROUP, ConversationCgroup
+from sayso.server.runtimes.resources.watch import ResourceWatch
 
 Kind = Literal["bubblewrap", "landlock", "seatbelt", "none"]
 """`none`: a person at the console wanted no sandbox."""
@@ -153,7 +153,7 @@ class Sandbox(Protocol):
         """Confine a command.
 
         `door` is a descriptor that will be passed on to it under its own number: over it the
-        sandbox hands out what connects to its proxy (network/door.py). `environment` is added to a
+        sandbox hands out what connects to its proxy (network/socket_handover.py). `environment` is added to a
         clean one. `private` is a folder of the command's own, 0700, through which it and we may
         talk; from then on it may belong to another user.
         """

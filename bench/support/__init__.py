@@ -1,0 +1,1 @@
+"""What benchmarks share: clients, recordings, questions, figures."""

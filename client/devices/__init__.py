@@ -1,0 +1,1 @@
+"""Chooses the microphone, the loudspeaker and the desktop's key."""

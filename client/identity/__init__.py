@@ -1,0 +1,1 @@
+"""Pairing, the server that this device knows, and the administration of devices."""

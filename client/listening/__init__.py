@@ -1,0 +1,1 @@
+"""Listens without a key: wake word, echo, and one client for each microphone."""

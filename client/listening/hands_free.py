@@ -1,0 +1,180 @@
+"""Talking without a key: the microphone stays open, and the ear decides who is listened to.
+
+    muted ◀─ key ─▶ waiting ── wake word ──▶ listening ── listen.end ──▶ working ──▶ speaking
+                       ▲                         ▲                                      │
+                       └──── after 6 s ───── inviting ◀─────────────────────────────────┘
+
+Muting closes the microphone itself: the system's own sign that it is open goes out.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from sayso.audio.devices.microphone import DeviceChange, Microphone
+from sayso.audio.pcm import FRAME_BYTES, FRAME_MS, silence
+from sayso.audio.playback_reference import FarEnd, Heard
+from sayso.client.errors import TurnFailed
+from sayso.client.listening.wake_gate import Clean, Ear, EchoKind, Opening
+from sayso.client.session.session import Session
+from sayso.client.terminal.events import HandsFree as Seen
+from sayso.client.terminal.events import HandsFreeState, Notice
+
+NO_WORD = "none"
+"""`--wake none`: any voice is listened to."""
+TOO_OLD = "This server cannot listen without a key: update it, or talk with a key."
+REST_SECONDS = 30.0
+"""A recording that has ended is followed by silence for as long as an end is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """How to listen: what the person chose, and what this device can do."""
+
+    wake: str
+    echo: EchoKind
+    far_end: FarEnd | None = None
+    """What the loudspeaker plays; with `cancelled`."""
+
+
+async def make_ear(listening: Listening) -> Ear:
+    """Loads the models. Raises `AudioError` where one is missing."""
+
+    # webrtcvad, numpy and the models: half a second that talking with a key does without.
+    from sayso.audio.voice_gate import VoiceGate
+    from sayso.audio.wake_word import find_wake_word, load
+
+    def work() -> Ear:
+        word = find_wake_word(listening.wake) if listening.wake != NO_WORD else None
+        spotter = load(word) if word else None
+        return Ear(VoiceGate(), spotter, _cleaner(listening), listening.echo)
+
+    return await asyncio.to_thread(work)
+
+
+def _cleaner(listening: Listening) -> Clean:
+    far_end = listening.far_end
+    if listening.echo != "cancelled" or far_end is None:
+        return lambda frame: Heard(frame, frame)
+    from sayso.audio.echo import EchoCanceller  # numpy
+
+    canceller = EchoCanceller()
+    return lambda frame: canceller.take(frame, far_end.frame())
+
+
+class HandsFree:
+    """Keeps one microphone, unless it is muted."""
+
+    def __init__(
+        self,
+        session: Session,
+        ear: Ear,
+        changed: Callable[[HandsFreeState], None] | None = None,
+    ) -> None:
+        self._session = session
+        self._ear = ear
+        self._changed = changed or (lambda state: session.show(Seen(state)))
+        self._state: HandsFreeState | None = None
+        self._unmuted = asyncio.Event()
+        self._unmuted.set()
+        self._listening: asyncio.Task[None] | None = None
+        self._opened = False
+        """Somebody was listened to since the beginning."""
+
+    @property
+    def muted(self) -> bool:
+        return not self._unmuted.is_set()
+
+    def mute(self, *, on: bool) -> None:
+        """Closes the microphone, or opens it again."""
+        if on == self.muted:
+            return
+        if on:
+            self._unmuted.clear()
+            if self._session.talker.listening:
+                self._session.cancel()
+            if self._listening is not None:
+                self._listening.cancel()
+            self._tell("muted")
+        else:
+            self._unmuted.set()
+
+    async def listen(self, microphone: Microphone) -> None:
+        """Goes on until it is cancelled, or the microphone ends. Raises `AudioError`."""
+        while True:
+            await self._unmuted.wait()
+            self._listening = asyncio.create_task(self._listen(microphone))
+            try:
+                await self._listening
+            except asyncio.CancelledError:
+                this = asyncio.current_task()
+                if not self.muted or (this is not None and this.cancelling()):
+                    raise
+            else:
+                return
+
+    async def once(self, microphone: Microphone) -> None:
+        """Listens to a recording, and to silence after it, until an utterance has ended."""
+        await self._listen(microphone, until_ended=True)
+        loop = asyncio.get_running_loop()
+        began, frame = loop.time(), silence(FRAME_BYTES // 2)
+        while self._session.talker.listening:
+            if loop.time() - began > REST_SECONDS:
+                self._session.cancel()
+                raise TurnFailed("The server found no end of what was said: try it again.")
+            self._take(frame)
+            await asyncio.sleep(FRAME_MS / 1000)
+        if not self._opened:
+            raise TurnFailed("The wake word was not heard in the recording: say it clearly.")
+
+    async def _listen(self, microphone: Microphone, *, until_ended: bool = False) -> None:
+        async with aclosing(microphone.frames()) as frames:
+            async for frame in frames:
+                if isinstance(frame, DeviceChange):
+                    self._session.show(frame)
+                    continue
+                self._take(frame)
+                if until_ended and self._opened and not self._session.talker.listening:
+                    return
+
+    def _take(self, frame: bytes) -> None:
+        session = self._session
+        turn = session.talker.turn
+        words, opening = self._ear.take(
+            frame,
+            open_already=session.talker.listening,
+            speaking=not session.silent,
+            working=turn.work in {"thinking", "acting"},
+        )
+        if words:
+            session.pass_on(words)
+        elif opening is not None and (opening.why == "wake word" or not session.announcing):
+            self._open(opening)
+        self._tell(self._now())
+
+    def _open(self, opening: Opening) -> None:
+        if not self._session.features:
+            return  # The line is not up; the screen says so.
+        if "hands_free" not in self._session.features:
+            self._session.show(Notice(TOO_OLD))
+            return
+        self._opened = True
+        if not opening.speaks:
+            self._session.chime("listening")
+        self._session.open(opening.pre_roll, opening.wait_ms)
+
+    def _now(self) -> HandsFreeState:
+        turn = self._session.talker.turn
+        if self._session.talker.listening:
+            return "listening"
+        if not self._session.silent:
+            return "speaking"
+        if turn.work in {"thinking", "acting"} or turn.ears == "committed":
+            return "working"
+        return "inviting" if self._ear.inviting else "waiting"
+
+    def _tell(self, state: HandsFreeState) -> None:
+        if state != self._state:
+            self._state = state
+            self._changed(state)

@@ -1,0 +1,59 @@
+"""What a person chooses about listening without a key, and what this machine makes of it."""
+
+import argparse
+from importlib.util import find_spec
+from typing import Literal, get_args
+
+from sayso.audio.devices.reconnecting import DeviceMicrophone, DeviceSpeaker
+from sayso.audio.playback_reference import FarEnd
+from sayso.client.devices.sound import Sound
+from sayso.client.listening.hands_free import NO_WORD, HandsFree, Listening, make_ear
+from sayso.client.listening.wake_gate import EchoKind
+from sayso.client.session.session import Session
+
+DEFAULT_WORD = "hey jarvis"
+EchoChoice = Literal["auto", "cancel", "half-duplex", "headphones"]
+
+NO_CANCELLER = (
+    "Sayso cannot be interrupted by voice alone here, only by the wake word: for more, "
+    "run `pip install 'sayso[hands-free]'`, or give --echo headphones if you wear some."
+)
+
+
+def add_hands_free(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--hands-free", action="store_true", help="listen without a key, after a wake word"
+    )
+    parser.add_argument(
+        "--wake",
+        metavar="WORD",
+        default=DEFAULT_WORD,
+        help=f'the wake word: "hey jarvis", "okay nabu", "hey mycroft", "alexa", the path of an '
+        f"openWakeWord model, or {NO_WORD} to listen to any voice (default {DEFAULT_WORD})",
+    )
+    parser.add_argument(
+        "--echo",
+        choices=get_args(EchoChoice),
+        default="auto",
+        help="how this device keeps from hearing itself (default auto)",
+    )
+
+
+def echo_kind(choice: EchoChoice, sound: Sound) -> EchoKind:
+    """Decides what `hello` declares."""
+    if choice != "auto":
+        kinds: dict[str, EchoKind] = {"cancel": "cancelled", "half-duplex": "half_duplex"}
+        return kinds.get(choice, "headphones")
+    devices = isinstance(sound.microphone, DeviceMicrophone) and isinstance(
+        sound.speaker, DeviceSpeaker
+    )
+    if not devices:
+        return "headphones"  # A file hears no loudspeaker.
+    return "cancelled" if find_spec("pywebrtc_audio") else "half_duplex"
+
+
+async def make_hands_free(
+    session: Session, wake: str, echo: EchoKind, far_end: FarEnd
+) -> HandsFree:
+    """Loads what it takes to listen without a key. Raises `AudioError`."""
+    return HandsFree(session, await make_ear(Listening(wake, echo, far_end)))

@@ -1,0 +1,254 @@
+"""Turns from asking to silence, without a person at the keys: for files, pipes, benchmarks."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from typing import Literal
+
+from sayso.client.errors import ClientError, LinkError, TimeUp, TurnFailed
+from sayso.client.session.link_events import LinkChange, LinkState
+from sayso.client.session.session import Session
+from sayso.client.terminal.events import AudioDone, Screen, Seen
+from sayso.protocol.codec import Envelope
+from sayso.protocol.messages import (
+    ApprovalRequest,
+    Approve,
+    Command,
+    CommandDone,
+    Conversation,
+    Error,
+    SttFinal,
+    Text,
+    TurnState,
+)
+
+AWAY_SECONDS = 3.0
+"""How long nobody may answer: a restart takes about so long, and a script should not hang."""
+UNREADY_SECONDS = 30.0
+"""How long somebody may be there without greeting us: a first start loads models."""
+
+ORIENTED_SECONDS = 0.5
+"""How long to wait for the first `turn.state`, which comes with the welcome."""
+LINGER_SECONDS = 0.05
+"""What belongs to a turn may come just after its end: how long it took."""
+
+Ask = Callable[[], Awaitable[None]]
+Decide = Callable[[ApprovalRequest], Awaitable[Approve]]
+
+
+class TurnWatch:
+    """Knows when the turn that was asked for is over. A screen that passes everything on.
+
+    Other devices may be talking with the same server: a turn that began before we asked is theirs.
+    """
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._newest = 0
+        """The newest turn seen."""
+        self._before: int | None = None
+        """The newest turn when we began to ask."""
+        self._asked = False
+        self._began = False
+        self._ended = False
+        self._trouble: ClientError | None = None
+        self._last_reason = "The server does not answer."
+        self.up = False
+        """The line is up."""
+        self.somebody = False
+        """Somebody took the last connection, though perhaps without a word."""
+        self._greeted = False
+        self.oriented = False
+        """The server has said which turn it is."""
+        self.misplaced: ClientError | None = None
+        """This is not the conversation that was wanted, so nothing is asked in it."""
+        self.changed = asyncio.Event()
+        self.approvals: asyncio.Queue[ApprovalRequest] = asyncio.Queue()
+
+    def show(self, seen: Seen) -> None:
+        self._screen.show(seen)
+        if isinstance(seen, LinkChange):
+            self._line(seen)
+        elif isinstance(seen, Envelope):
+            self._message(seen)
+        elif not isinstance(seen, AudioDone):
+            return
+        self.changed.set()
+
+    def asking(self) -> None:
+        """The person begins to ask; what the server does from now on is the answer."""
+        self._before = self._newest
+        self._asked = self._began = self._ended = False
+        self._trouble = None
+
+    def asked(self) -> None:
+        """All that the person had to say has been said."""
+        self._asked = True
+        self.changed.set()
+
+    @property
+    def over(self) -> bool:
+        """The server is done with the turn; some of the answer may still be playing."""
+        return self._asked and self._ended
+
+    @property
+    def trouble(self) -> ClientError | None:
+        """What went wrong, once nothing more can be expected."""
+        if isinstance(self._trouble, TurnFailed) and self._began and not self._ended:
+            return None
+        return self._trouble
+
+    @property
+    def away(self) -> LinkError:
+        """Why the line is not up."""
+        return LinkError(self._last_reason)
+
+    def _line(self, change: LinkChange) -> None:
+        self.up = change.state is LinkState.UP
+        match change.state:
+            case LinkState.CONNECTING:
+                self._greeted = False
+            case LinkState.GREETING:
+                self._greeted = self.somebody = True
+            case LinkState.WAITING:
+                self.somebody = self._greeted
+        self._last_reason = change.reason or self._last_reason
+        if change.state is LinkState.REFUSED:
+            self._trouble = LinkError(change.reason)
+        elif change.session == "anew":
+            # The new server counts turns anew.
+            self._newest = 0
+            self._before = None if self._before is None else 0
+            if any(isinstance(message, Text) for message in change.lost):
+                self._trouble = LinkError("The server began anew and lost the question: ask again.")
+
+    def _message(self, envelope: Envelope) -> None:
+        turn = envelope.turn or 0
+        if isinstance(envelope.message, Error) and not self.oriented:
+            self.misplaced = TurnFailed(envelope.message.message)
+        self.oriented = self.oriented or isinstance(envelope.message, TurnState)
+        self._newest = max(self._newest, turn)
+        ours = self._before is not None and turn > self._before
+        match envelope.message:
+            case TurnState(ears=ears, work=work, mouth=mouth) if ours:
+                idle = (ears, work, mouth) == ("idle", "idle", "silent")
+                self._began = self._began or not idle
+                self._ended = self._began and idle
+            case Conversation():
+                # Turns count anew there.
+                self._newest = turn
+                self._before = None if self._before is None else turn
+            case SttFinal(text="") | CommandDone() if self._asked:
+                # Nothing was understood, or no question was asked: no turn begins.
+                self._began = self._ended = True
+            case ApprovalRequest() as request if ours:
+                self.approvals.put_nowait(request)
+            case Error(message=message) if ours or turn == self._before:
+                self._trouble = self._trouble or TurnFailed(message)
+            case _:
+                pass
+
+
+async def run_turns(
+    session: Session,
+    watch: TurnWatch,
+    asks: AsyncIterator[Ask],
+    decide: Decide,
+    timeout: float,
+) -> None:
+    """Asks, waits until the turn is over and the answer has been played, asks again; then leaves.
+
+    Raises a `ClientError` if a turn ends otherwise than with an answer. `timeout` is for each turn.
+    """
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(session.run())
+        deciding = tasks.create_task(_decide(session, watch, decide))
+        trouble: ClientError | None = None
+        async for ask in asks:
+            try:
+                async with asyncio.timeout(timeout):
+                    trouble = await _turn(session, watch, ask)
+                    await asyncio.sleep(LINGER_SECONDS)
+            except TimeoutError:
+                trouble = TimeUp(f"The turn was not over after {timeout:g} seconds.")
+            except ClientError as error:
+                trouble = error
+            if trouble is not None:
+                break
+        deciding.cancel()
+        await session.leave()
+        await running
+    if trouble is not None:
+        raise trouble
+
+
+def put(session: Session, line: str, files: tuple[str, ...] = ()) -> None:
+    """Asks what a typed line asks: `/name …` is a command, `/etc/hosts …` begins a question."""
+    name, _, rest = line.removeprefix("/").partition(" ")
+    if line.startswith("/") and name.isalpha():
+        session.send(Command(name, rest.strip()))
+    else:
+        session.say(line, files)
+
+
+async def once(ask: Ask) -> AsyncGenerator[Ask, None]:
+    """The one thing to be asked."""
+    yield ask
+
+
+async def _turn(session: Session, watch: TurnWatch, ask: Ask) -> ClientError | None:
+    reason = await _connected(watch)
+    if reason is not None:
+        return reason
+    await _oriented(watch)
+    if watch.misplaced is not None:
+        return watch.misplaced
+    watch.asking()
+    await ask()
+    watch.asked()
+    while watch.trouble is None and not (watch.over and session.silent):
+        watch.changed.clear()
+        if watch.up:
+            await watch.changed.wait()
+        elif reason := await _connected(watch):
+            return reason
+    return watch.trouble
+
+
+async def _connected(watch: TurnWatch) -> ClientError | None:
+    """Waits for the line, but not for ever."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    while not watch.up and watch.trouble is None:
+        patience = UNREADY_SECONDS if watch.somebody else AWAY_SECONDS
+        watch.changed.clear()
+        try:
+            async with asyncio.timeout_at(began + patience):
+                await watch.changed.wait()
+        except TimeoutError:
+            return watch.away
+    return watch.trouble
+
+
+async def _oriented(watch: TurnWatch) -> None:
+    """Waits for the state of the conversation, which follows the welcome."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(ORIENTED_SECONDS):
+            while not watch.oriented and watch.trouble is None:
+                watch.changed.clear()
+                await watch.changed.wait()
+
+
+async def _decide(session: Session, watch: TurnWatch, decide: Decide) -> None:
+    while True:
+        session.send(await decide(await watch.approvals.get()))
+
+
+def always(decision: Literal["yes", "no"]) -> Decide:
+    """Answers every request to run code alike; more reach needs a person, and is denied."""
+
+    async def decide(request: ApprovalRequest) -> Approve:
+        answer = decision if request.kind == "run" else "no"
+        return Approve(request.id, request.nonce, answer)
+
+    return decide

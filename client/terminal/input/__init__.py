@@ -1,0 +1,1 @@
+"""What a person types and presses in a terminal."""

@@ -1,0 +1,1 @@
+"""The simulated board: button, light, memory, flash, clock, radio and watchdog."""

@@ -1,0 +1,1 @@
+"""The device's program: what would run on the chip."""

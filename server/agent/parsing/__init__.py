@@ -1,0 +1,1 @@
+"""Reads a model's reply as it streams: text to say, code to run, calls."""

@@ -1,0 +1,1 @@
+"""What code may do unasked, what is asked first, and what was granted."""

@@ -1,0 +1,136 @@
+"""More reach, as a call or the person's own words ask for it: weighed by the server, granted by a
+person on a screen.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from sayso.server.agent.event_stream import Emit
+from sayso.server.agent.limits import Reckoning
+from sayso.server.agent.permissions.access_syntax import (
+    LANGUAGE,
+    AccessError,
+    Place,
+    Wish,
+    read_wish,
+)
+from sayso.server.agent.permissions.approvals import ApprovalDesk, Request, Ruling
+from sayso.server.agent.permissions.modes import Grant, Reachable, SaySo
+from sayso.server.agent.prompt.server_notes import NOBODY_OPENED, NOT_OPENED, TOO_LONG
+from sayso.server.agent.record.conversation_settings import granted
+from sayso.server.agent.record.journal import Journal
+from sayso.server.runtimes.access import GrantError
+from sayso.server.store.records import (
+    Call,
+    InterpretersEnded,
+    RunReported,
+)
+
+_CLOSED: Final = (
+    "The person was asked for {what}, which they had named, and did not open it: this did not run."
+    " Go on without, or ask what they want."
+)
+_THERE: Final = "That is in reach already."
+_LOST: Final = "The interpreters start anew for it: variables are lost."
+
+
+class Access:
+    """Asks the person for it."""
+
+    def __init__(
+        self,
+        workshop: Reachable,
+        say_so: SaySo,
+        desk: ApprovalDesk,
+        journal: Journal,
+        reckoning: Reckoning,
+        emit: Emit,
+    ) -> None:
+        self._workshop = workshop
+        self._say_so = say_so
+        self._desk = desk
+        self._journal = journal
+        self._reckoning = reckoning
+        self._emit = emit
+
+    async def perform(self, call: Call) -> None:
+        """Ask for it, if it can be granted. Raises StoreError."""
+        try:
+            wish = read_wish(call.code)
+            grant = self._say_so.weigh(wish)
+        except (AccessError, GrantError) as problem:
+            await self._report(call, "refused", str(problem))
+            return
+        if self._say_so.mode == "full" or not grant.lines:
+            await self._report(call, "ok", _THERE)
+            return
+        ruling = await self._ask(call, grant, wish.why)
+        if not ruling.allows:
+            why = {"no": NOT_OPENED, "too_long": TOO_LONG}
+            await self._report(call, "refused", why.get(ruling.decision, NOBODY_OPENED))
+            return
+        trouble, lost = await self._open(call, grant, ruling)
+        told = (f"Granted: {', '.join(grant.lines)}.", trouble, _LOST if lost else "")
+        await self._report(call, "ok", " ".join(filter(None, told)))
+
+    async def offer(self, call: Call, places: tuple[Place, ...]) -> str:
+        """Ask for what the person named and this code needs; return why it must not run, if they
+        did not open it. Raises StoreError.
+        """
+        if self._say_so.mode == "full":
+            return ""
+        if self._say_so.mode == "read-only":
+            places = tuple(replace(place, access="read") for place in places)
+        try:
+            grant = self._say_so.weigh(Wish(places))
+        except GrantError:
+            return ""  # then the code finds it closed, and the model is told so
+        if not grant.lines:
+            return ""
+        ruling = await self._ask(call, grant, "")
+        if not ruling.allows:
+            return _CLOSED.format(what=", ".join(grant.lines))
+        await self._open(call, grant, ruling)
+        return ""
+
+    async def _ask(self, call: Call, grant: Grant, why: str) -> Ruling:
+        with self._reckoning.paused():
+            return await self._desk.ask(self._request(call, grant, why), self._emit)
+
+    async def _open(self, call: Call, grant: Grant, ruling: Ruling) -> tuple[str, bool]:
+        """As the person allowed it; what went wrong with keeping it, and whether variables were
+        lost.
+        """
+        trouble = await self._say_so.grant(grant, lasting=ruling.lasting)
+        lasting = ruling.lasting and not trouble
+        record = granted(call.id, grant.added, ruling.by, lasting=lasting)
+        await self._journal.note("person", record)
+        lost = await self._say_so.settle(self._workshop)
+        if lost:
+            await self._journal.note("server", InterpretersEnded())
+        return trouble, lost
+
+    def _request(self, call: Call, grant: Grant, why: str) -> Request:
+        after = self._say_so.reach.joined(grant.added)
+        loses = grant.needs_new_kernel and self._journal.history.state_may_be_lost
+        warnings = (*grant.warnings, *((_LOST,) if loses else ()))
+        return Request(
+            run=call.id,
+            language=LANGUAGE,
+            code="\n".join(grant.lines),
+            where=self._workshop.where,
+            may_touch=after.words(Path(self._workshop.where)),
+            kind="access",
+            warnings=warnings,
+            why=why,
+            tap=True,
+        )
+
+    async def _report(self, call: Call, status: str, text: str) -> None:
+        report = (
+            RunReported(call.id, "ok", output=text)
+            if status == "ok"
+            else RunReported(call.id, "refused", detail=text)
+        )
+        await self._journal.note("server", report)

@@ -1,0 +1,1 @@
+"""What a model is told: messages, profiles, the digest of outputs, notes for what is left out."""

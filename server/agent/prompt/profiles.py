@@ -1,0 +1,144 @@
+"""How to talk to a model: what it is told, in which words its output comes back, how much it keeps.
+
+A profile is data. Strong models get a short prompt that never changes, so that providers can cache
+it; small ones get worked examples, since they imitate better than they obey.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, cast
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One worked request, told in the profile's own templates."""
+
+    asked: str
+    answer: str
+    code: str = ""
+    """What was run for it; empty if it was answered at once."""
+    begins: str = ""
+    """What the code begins with whatever was asked."""
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlainAnswers:
+    """What is said of a run's outcome where the model cannot be trusted to say it."""
+
+    result: str
+    """`{output}`: what was printed."""
+    shown: str
+    """Of a picture or a long output."""
+    done: str
+    """When nothing was printed."""
+    refused: str
+    """When the person did not want it run."""
+    failed: str
+    """`{problem}`: the last line of the error."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelProfile:
+    """How to talk to one kind of model. `{…}` in a template is filled in."""
+
+    name: str
+    system: str
+    """`{languages}` and `{where}`: what runs here and in which folder."""
+    with_tool: str = ""
+    """Added to the system prompt of a model that calls tools."""
+    with_fences: str = ""
+    """Added to the system prompt of a model that writes fenced code."""
+    access: str = ""
+    """Added to the system prompt where code runs: how to ask for more reach. Empty: it is not."""
+    without_code: str = ""
+    """Added to the system prompt instead, where no code can run. `{refusal}`: why."""
+    examples: tuple[Example, ...] = ()
+    examples_shown: int = 0
+    """Of the examples the model is shown so many, those most like the request; 0 shows all."""
+    sure_likeness: float = 0.0
+    """An example at least so like the request decides whether code is written, and the reply is
+    begun for the model as the example's code begins; its server must continue an assistant's
+    message. 0: never."""
+    request: str = "{text}"
+    """What the person says."""
+    output: str = "{output}"
+    """What a run printed, when it went well."""
+    marks: bool = True
+    """Whether output stands between marks that show where it ends."""
+    empty: str = "It ran and printed nothing."
+    failed: str = "It failed:\n{output}"
+    not_run: str = "{detail}"
+    """A run that was refused, interrupted or lost."""
+    edited: str = "The person changed the code; this ran:\n{code}\n"
+    """Goes before what came of code that the person edited."""
+    places_note: str = (
+        "(Here I name {places}. Use it by this whole path; I am asked to open it when your code"
+        " does.)\n"
+    )
+    """Goes before a request that names folders or files of the person's own. `{places}`: where they
+    are."""
+    cut_note: str = "(I did not hear your last answer to the end.)\n"
+    """Goes before the next request if the last answer was interrupted."""
+    interrupted_note: str = "(I stopped you there.)\n"
+    """Goes before the next request if the work was interrupted."""
+    cut_off_note: str = (
+        "(Your program ended in the middle of that, and is back. Nothing was run a second time.)\n"
+    )
+    """Goes before the next request if the server ended in the middle of the last."""
+    state_lost_note: str = "(The interpreters are new: variables of earlier code are gone.)\n"
+    """Goes before the next request if the interpreters ended since the last."""
+    taken_back_note: str = (
+        "(I had what you last did to files undone: {paths} are as they were before it; could not be"
+        " put back: {left}. Variables of that code, and what it did elsewhere, are not undone.)\n"
+    )
+    """Goes before the next request if an earlier one was undone, which is then told no more."""
+    made_again_note: str = "(I had what was undone done again: {paths}.)\n"
+    answers: PlainAnswers | None = None
+    """Set for a model whose account of a result is checked."""
+    runs: int = 0
+    """Times that the model may run code for one request; what it says then is the answer, code or
+    not. 0 leaves it to the bounds."""
+    instructions: str = ""
+    """The person's own, added at the end of the system prompt."""
+    history_chars: int = 0
+    """Characters of conversation that the model can make use of; 0 leaves it to the bounds. The
+    request itself is always told."""
+    temperature: float | None = None
+    """None leaves it to the model's provider."""
+    reply_tokens: int | None = None
+    """Longest reply. None leaves it to the model's provider."""
+
+
+PROFILES: Final = ("default", "local-small", "pocket")
+
+
+_MARK: Final = "▸"
+"""Stands in an example's code where its beginning ends."""
+
+
+@cache
+def profile(name: str) -> ModelProfile:
+    """A shipped profile."""
+    fields = dict(cast(Mapping[str, Any], _read("profiles.toml")[name]))
+    source = fields.pop("examples_in", "")
+    examples = cast(Sequence[Mapping[str, str]], _read(source)["examples"]) if source else ()
+    answers = cast(Mapping[str, str] | None, fields.pop("answers", None))
+    return ModelProfile(
+        name=name,
+        examples=tuple(_example(**example) for example in examples),
+        answers=PlainAnswers(**answers) if answers else None,
+        **fields,
+    )
+
+
+def _read(name: str) -> Mapping[str, object]:
+    return tomllib.loads(files("sayso.server.agent.prompt").joinpath(name).read_text("utf-8"))
+
+
+def _example(asked: str, answer: str, code: str = "", output: str = "") -> Example:
+    begins, mark, rest = code.partition(_MARK)
+    return Example(asked, answer, begins + rest, begins if mark else "", output)

@@ -1,0 +1,1 @@
+"""What a conversation remembers: its journal, history, settings and outputs."""

@@ -1,0 +1,112 @@
+"""On which terms a conversation goes on after it was closed: the fold of what the person decided.
+
+Pure. What was granted for good is not in here: the settings keep that.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, Self
+
+from sayso.server.runtimes.access import Folder, Reach
+from sayso.server.runtimes.protection.folder_identity import Identity, look_at
+from sayso.server.store.decisions import (
+    ModeChanged,
+    ModelChosen,
+    NetworkUsed,
+    ReachGranted,
+    ReachTakenBack,
+    Seen,
+)
+from sayso.server.store.records import ConversationReset, Record, RunIntended, RunReported
+
+CUT_OFF: Final = "what a run reached when Sayso ended"
+"""What a run went to is written down when it is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What holds for one conversation."""
+
+    granted: Reach = field(default_factory=Reach)
+    mode: str = ""
+    """What runs unasked; empty: as the settings have it."""
+    model: str = ""
+    """Which language model answers; empty: the one of the settings."""
+    heard: frozenset[str] = frozenset()
+    """From where code has read what strangers may have written: hosts, and folders."""
+    ran: bool = False
+    """Whether any code ran."""
+    running: str = ""
+    """A run that is not known to be over."""
+
+    @classmethod
+    def of(cls, records: Iterable[Record]) -> Self:
+        """As the log tells it. A reset takes back grants and mode, and leaves the model."""
+        terms = cls()
+        for record in records:
+            match record:
+                case ReachGranted(lasting=False):
+                    terms = replace(terms, granted=terms.granted.joined(reach_of(record)))
+                case ReachTakenBack(lasting=False):
+                    terms = replace(terms, granted=terms.granted.without(reach_of(record)))
+                case ModeChanged(mode=mode):
+                    terms = replace(terms, mode=mode)
+                case ModelChosen(name=name):
+                    terms = replace(terms, model=name)
+                case NetworkUsed(host=host, received=received) if received:
+                    terms = replace(terms, heard=terms.heard | {host})
+                case RunIntended(run=run, outside=outside):
+                    heard = terms.heard.union(outside, (CUT_OFF,) if terms.running else ())
+                    terms = replace(terms, heard=heard, running=run)
+                case RunReported(run=run, status=status):
+                    over = run == terms.running and status != "unknown"
+                    running = "" if over else terms.running
+                    terms = replace(terms, ran=terms.ran or status != "refused", running=running)
+                case ConversationReset():
+                    terms = cls(model=terms.model)
+                case _:
+                    pass
+        return replace(terms, heard=terms.heard | {CUT_OFF}) if terms.running else terms
+
+
+def reach_of(record: ReachGranted | ReachTakenBack) -> Reach:
+    """What a record is about."""
+    seen = {each.path: each for each in record.seen} if isinstance(record, ReachGranted) else {}
+    read = (Folder(Path(path), "read", identity_in(seen.get(path))) for path in record.read)
+    write = (Folder(Path(path), "write", identity_in(seen.get(path))) for path in record.write)
+    return Reach((*read, *write), record.hosts, network=record.network)
+
+
+def identity_in(seen: Seen | None) -> Identity | None:
+    """By what a folder is recognised, as it was written down."""
+    return Identity(seen.device, seen.inode, seen.boot) if seen else None
+
+
+def as_seen(path: Path, identity: Identity | None) -> tuple[Seen, ...]:
+    """The same, to be written down."""
+    return (Seen(str(path), identity.device, identity.inode, identity.boot),) if identity else ()
+
+
+def seen_at(path: Path) -> tuple[Seen, ...]:
+    """Which folder is there now; none, if a link is."""
+    try:
+        _, identity = look_at(path)
+    except OSError:
+        return ()
+    return as_seen(path, identity)
+
+
+def granted(run: str, added: Reach, by: str, *, lasting: bool) -> ReachGranted:
+    """The record of a grant."""
+    read, write = added.places("read"), added.places("write")
+    seen = tuple(one for each in added.folders for one in as_seen(each.path, each.identity))
+    return ReachGranted(
+        run, added.lines, by, lasting, read, write, added.hosts, network=added.network, seen=seen
+    )
+
+
+def taken_back(part: Reach, by: str, *, lasting: bool) -> ReachTakenBack:
+    """The record of a grant that is no more."""
+    read, write = part.places("read"), part.places("write")
+    return ReachTakenBack(part.lines, by, lasting, read, write, part.hosts, network=part.network)

@@ -1,0 +1,189 @@
+"""One conversation's memory and its pen: what is noted is remembered here and kept in the log."""
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+from sayso.server.agent.prompt.server_notes import DID_NOT_RUN, LOST_BEFORE, LOST_WHILE_RUNNING
+from sayso.server.agent.record.conversation_settings import Terms
+from sayso.server.agent.record.history import History
+from sayso.server.store.errors import StoreClosed
+from sayso.server.store.event_log import EventLog
+from sayso.server.store.records import (
+    Answered,
+    ApprovalClosed,
+    ApprovalOpened,
+    CutOff,
+    Event,
+    InterpretersEnded,
+    Record,
+    RunReported,
+    Source,
+    SpeechBegan,
+    SpokenOut,
+)
+
+LATELY_S: Final = 60.0
+"""Before now an answer must have been said to its end, or it is of no use to say it again: after a
+night without power nobody wants to hear the evening's. Its device has as long to come back."""
+CHARACTERS_A_SECOND: Final = 8.0
+"""Of a slow speaker."""
+
+
+@dataclass(frozen=True, slots=True)
+class HalfSaid:
+    """An answer of which the person has heard a part at the most."""
+
+    device: str
+    text: str
+
+
+class Journal:
+    """Made by `open`, used by everything that takes part in one conversation."""
+
+    def __init__(
+        self,
+        log: EventLog,
+        conversation: str,
+        history: History,
+        tip: int | None,
+        watch: Callable[[Record], None] | None = None,
+    ) -> None:
+        """`watch` sees what is noted from now on."""
+        self.conversation = conversation
+        self._watch = watch
+        self.history = history
+        self.half_said: HalfSaid | None = None
+        """What was being said when the server ended, just now."""
+        self.terms = Terms()
+        """On which terms the conversation was left when it was last closed."""
+        self._log = log
+        self._tip = tip
+        self._in_order = asyncio.Lock()
+        self._questions: dict[str, str] = {}
+        """Open when the server ended: the question's id, and what it was about."""
+        self._writing: set[asyncio.Task[int]] = set()
+        self._put_down = False
+
+    @classmethod
+    async def open(
+        cls, log: EventLog, conversation: str, watch: Callable[[Record], None] | None = None
+    ) -> Self:
+        """Read a conversation, or begin it. Raises StoreError.
+
+        What had started and not reported when the server ended is noted as "outcome unknown" and
+        never run again. Where a question was open, what had not started still waits for its
+        answer (`waits`), unless the person has asked for something else since, and only the disk
+        did not take that it was over; anything else that had not started is noted as not run, and
+        the request as cut off (`cut_off`).
+        """
+        events = await log.conversation(conversation)
+        history = History(event.record for event in events)
+        journal = cls(log, conversation, history, events[-1].id if events else None, watch)
+        journal.terms = Terms.of(event.record for event in events)
+        await journal._put_in_order(_open_questions(events))
+        if not journal.waits:
+            await journal.withdraw_questions()
+            if history.unfinished:
+                await journal.note("server", CutOff())
+            elif history.speaks_to:
+                await journal._note_half_said(events)
+        if history.state_may_be_lost:
+            await journal.note("server", InterpretersEnded())
+        return journal
+
+    async def _put_in_order(self, questions: dict[str, str]) -> None:
+        """What belongs to the latest request may wait for its answer; of the rest it is noted how
+        it ended."""
+        latest = self.history.latest_calls
+        for approval, run in questions.items():
+            if run in latest:
+                self._questions[approval] = run
+            else:
+                await self.note("server", ApprovalClosed(approval, run, "cancelled"))
+        for act in self.history.open_acts:
+            if act.intended:
+                report = RunReported(act.call.id, "unknown", detail=LOST_WHILE_RUNNING)
+            elif act.call.id not in latest:
+                report = RunReported(act.call.id, "refused", detail=DID_NOT_RUN)
+            elif not self._questions:
+                report = RunReported(act.call.id, "refused", detail=LOST_BEFORE)
+            else:
+                continue
+            await self.note("server", report)
+
+    async def _note_half_said(self, events: Sequence[Event]) -> None:
+        """The server ended while the last answer was being said."""
+        history = self.history
+        answer = HalfSaid(history.speaks_to, " ".join(history.said).strip())
+        begun = max(e.time for e in events if isinstance(e.record, (Answered, SpeechBegan)))
+        lately = time.time() - begun < LATELY_S + len(answer.text) / CHARACTERS_A_SECOND
+        if lately and answer.text:  # Of a failure there is none.
+            self.half_said = answer
+        await self.note("server", SpokenOut())
+
+    @property
+    def waits(self) -> bool:
+        """Whether something that was asked before the server ended can still be answered."""
+        return bool(self._questions and self.history.open_acts)
+
+    @property
+    def cut_off(self) -> str:
+        """What the person had asked for when the server ended in the middle of it, and has not come
+        back to since; empty otherwise.
+        """
+        exchanges = self.history.exchanges
+        return exchanges[-1].asked if exchanges and exchanges[-1].cut_off else ""
+
+    async def whole(self) -> History:
+        """Everything since the beginning, of which memory holds the latest. Raises StoreError."""
+        events = await self._log.conversation(self.conversation)
+        return History((event.record for event in events), held_chars=sys.maxsize)
+
+    async def withdraw_questions(self) -> None:
+        """Those from before the server ended are put no more: asked anew, or out of date."""
+        for approval, run in list(self._questions.items()):
+            await self.note("server", ApprovalClosed(approval, run, "cancelled"))
+            del self._questions[approval]
+
+    async def note(self, source: Source, record: Record) -> int:
+        """Something happened. Returns when it is safe; raises StoreError if it cannot be kept.
+
+        It is remembered at once and kept in order, even if the one who notes it is cancelled.
+        """
+        if self._put_down:
+            raise StoreClosed("Sayso is ending.")
+        self.history.apply(record)
+        if self._watch:
+            self._watch(record)
+        writing = asyncio.ensure_future(self._keep(source, record, time.time()))
+        self._writing.add(writing)
+        writing.add_done_callback(self._writing.discard)
+        return await asyncio.shield(writing)
+
+    def put_down(self) -> None:
+        """Nothing more is noted: the server ends. What that breaks off is nobody's decision; it
+        stays open in the log, and who opens it next finds it as after a kill.
+        """
+        self._put_down = True
+
+    async def _keep(self, source: Source, record: Record, when: float) -> int:
+        async with self._in_order:
+            event = Event(self.conversation, source, record, self._tip, when)
+            self._tip = await self._log.append(event)
+            return self._tip
+
+
+def _open_questions(events: Sequence[Event]) -> dict[str, str]:
+    """Of which no end was noted: the question's id, and what it was about."""
+    questions = {}
+    for event in events:
+        match event.record:
+            case ApprovalOpened(id=name, run=run):
+                questions[name] = run
+            case ApprovalClosed(id=name):
+                questions.pop(name, None)
+    return questions

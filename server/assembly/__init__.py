@@ -1,0 +1,1 @@
+"""Builds the parts of a server and of one conversation from the settings."""

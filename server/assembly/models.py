@@ -1,0 +1,270 @@
+"""Builds the parts of a server from its settings, but for its senses.
+
+A part that can't be had is replaced by one that says why, and the rest works.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal
+
+from sayso.protocol.health import Finding
+from sayso.protocol.home import Home
+from sayso.server.agent.llm.embedded.client import MODEL_NAME, Pocket, PocketModel, introduction
+from sayso.server.agent.llm.health import WatchedModel
+from sayso.server.agent.llm.litellm_model import LitellmModel
+from sayso.server.agent.llm.model import ChatModel, ModelError
+from sayso.server.agent.llm.selection import Choice
+from sayso.server.agent.prompt.profiles import PROFILES, ModelProfile, profile
+from sayso.server.assembly.model_selection import for_talking
+from sayso.server.assembly.unavailable import Mindless
+from sayso.server.models import Shelf
+from sayso.server.models.machine import memory_bytes
+from sayso.server.models.names import best_fitting
+from sayso.server.observability.metrics import Part
+from sayso.server.process import end, keep_for_good
+from sayso.server.runtimes.access import Reach
+from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.kernels.environment import (
+    KernelEnvironment,
+    KernelEnvironmentError,
+    ensure,
+)
+from sayso.server.runtimes.language import Language
+from sayso.server.runtimes.languages.available import available
+from sayso.server.runtimes.protection.folder_identity import Identity
+from sayso.server.runtimes.resources.cgroups import Cgroups
+from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport, find_sandbox
+from sayso.server.settings import Settings
+
+log = logging.getLogger(__name__)
+
+MODEL = "language model"
+
+MOST_MODELS: Final = 4
+"""Beside that of the settings, until the server ends: an engine takes half a gigabyte or more."""
+KEPT_FOR_THE_OWNER: Final = 2
+"""Of these, whatever others have chosen."""
+
+NOT_FETCHED: Final = (
+    "There is no model {name} among those on this machine, which /choices and `sayso models` list; "
+    "the owner names any other, on a device that may administer, and a file in the settings."
+)
+TOO_MANY: Final = (
+    "As many language models as may be have been begun already; choose one of them, or the usual "
+    "one with `/model default`."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mind:
+    """A language model, and how to talk to it."""
+
+    model: ChatModel
+    manner: ModelProfile
+    sentence: str = ""
+    """What answers, for a screen."""
+    missing: str = ""
+    """Why there is none; empty if there is one."""
+    introduction: str | None = None
+    """What a person must know before they trust it, to be told once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What the places where code runs have in common."""
+
+    report: SandboxReport
+    environment: KernelEnvironment | None
+    languages: Sequence[Language] = ()
+    cgroups: Cgroups | None = None
+    """What bounds the memory of each conversation's code, beside the watch; None where none is."""
+
+    def workshop(self, folder: Path, reach: Reach, known: Identity | None = None) -> Workshop:
+        """A place where code runs, confined; or one that says why none does. `known`: which folder
+        a person chose."""
+        return Workshop(
+            folder,
+            self.environment,
+            self.report,
+            reach,
+            languages=self.languages,
+            identity=known,
+            cgroups=self.cgroups,
+        )
+
+
+def _names_a_file(name: str) -> bool:
+    return name.endswith(".gguf") or name.startswith((".", "~", "/", "file:"))
+
+
+def manner_of(choice: Choice, settings: Settings) -> ModelProfile:
+    """How to talk to a model, as the settings have it."""
+    wanted = settings.agent.manner
+    name = choice.profile if wanted == "auto" else wanted
+    manner = profile(name if name in PROFILES else "default")
+    temperature = settings.language_model.temperature
+    return replace(
+        manner,
+        instructions=settings.agent.instructions,
+        temperature=manner.temperature if temperature < 0 else temperature,
+    )
+
+
+class Builder:
+    """Builds parts; each ends with the stack that it is given."""
+
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        stack: AsyncExitStack,
+        watch: Callable[[str, Callable[[], Part]], None],
+        cgroups: Cgroups | None = None,
+    ) -> None:
+        self._home = home
+        self._settings = settings
+        self._stack = stack
+        self._watch = watch
+        """Takes a part's name, and how to find out how it is."""
+        self._cgroups = cgroups
+        self._shelf = Shelf(home)
+        self._minds: dict[tuple[str, str], Mind] = {}
+        """By name and address: each may be an engine, which keeps its memory until the end."""
+        self._one_mind_at_a_time = asyncio.Lock()
+        self._warming: asyncio.Task[None] | None = None
+        self.findings: dict[str, Finding] = {}
+        """How each part is, by its name."""
+
+    async def thinking(self) -> Mind:
+        """The language model that the settings and this machine allow."""
+        choice = await for_talking(self._settings.language_model, self._shelf)
+        remedy = choice.offer.sentence if choice.offer else ""
+        state: Literal["good", "bad"] = "bad" if choice.origin == "none" else "good"
+        self.findings[MODEL] = Finding(MODEL, state, choice.sentence, remedy)
+        mind = await self._mind_of(choice)
+        model = WatchedModel(mind.model)
+        self._watch(MODEL, lambda: Part(model.trouble))
+        return replace(mind, model=model)
+
+    async def thinking_with(self, name: str, anywhere: bool) -> Mind:
+        """The language model of this name; each is built once.
+
+        `anywhere`: the owner names it, and it may be a provider's or another server's, as in the
+        settings. Else it is one that was fetched to this machine. A file is named in the settings
+        alone.
+        """
+        async with self._one_mind_at_a_time:
+            fetched = await asyncio.to_thread(self._is_fetched, name)
+            if not fetched and (not anywhere or _names_a_file(name)):
+                return self._no_mind(NOT_FETCHED.format(name=name[:80]))
+            # A provider's model is at its provider; a bare name may be one of the same server.
+            own = self._settings.language_model
+            base = "" if fetched or "/" in name else own.api_base
+            if (name, base) not in self._minds:
+                most = MOST_MODELS if anywhere else MOST_MODELS - KEPT_FOR_THE_OWNER
+                if len(self._minds) >= most:
+                    return self._no_mind(TOO_MANY)
+                choice = await for_talking(replace(own, model=name, api_base=base), self._shelf)
+                mind = await self._mind_of(choice)
+                if mind.missing:
+                    return mind
+                self._minds[name, base] = mind
+            return self._minds[name, base]
+
+    def _is_fetched(self, name: str) -> bool:
+        there = (model for model in self._shelf.models() if model.kind == "language_model")
+        return any(model.name == name for model in there)
+
+    def _no_mind(self, reason: str) -> Mind:
+        return Mind(Mindless(reason), profile("default"), missing=reason)
+
+    async def _mind_of(self, choice: Choice) -> Mind:
+        manner = manner_of(choice, self._settings)
+        model = await self._model_of(choice, manner)
+        missing = choice.sentence if choice.origin == "none" else ""
+        return Mind(model, manner, choice.sentence, missing, self._introduction(choice))
+
+    def _introduction(self, choice: Choice) -> str | None:
+        if choice.profile != "pocket":
+            return None
+        better = f"run `sayso models get {best_fitting(memory_bytes())}`"
+        return introduction(self._home, better)
+
+    async def ground(self) -> Ground:
+        """What code stands on; where it can't run, the reason is found out here."""
+        report, environment = await asyncio.gather(find_sandbox(), self._environment())
+        if not report.holds:
+            reason = f"Code does not run, because {report.reason}."
+            self.findings["code"] = Finding("code", "bad", reason, report.remedy)
+        if not report.holds or not environment:
+            return Ground(report, environment)
+        wanted = self._settings.code.languages
+        languages, complaints = await asyncio.to_thread(available, environment, wanted)
+        known = ", ".join(language.name for language in languages)
+        detail = f"{known}, confined by {report.kind}."
+        state: Literal["good", "poor"] = "poor" if complaints else "good"
+        self.findings["code"] = Finding("code", state, " ".join((detail, *complaints)))
+        return Ground(report, environment, languages, self._cgroups)
+
+    async def _environment(self) -> KernelEnvironment | None:
+        try:
+            return await asyncio.to_thread(ensure, self._home, log.info)
+        except KernelEnvironmentError as error:
+            self._missing("code", error)
+            return None
+
+    async def _model_of(self, choice: Choice, manner: ModelProfile) -> ChatModel:
+        if choice.origin == "none":
+            return Mindless(choice.sentence)
+
+        def connect(api_base: str, api_key: str) -> LitellmModel:
+            return LitellmModel(
+                choice.model or f"openai/{MODEL_NAME}",
+                api_base=api_base,
+                api_key=api_key,
+                name=choice.name,
+                calls_tools="yes" if choice.calls_tools else "no",
+                sees=self._settings.language_model.sees,
+                temperature=manner.temperature,
+                reply_tokens=manner.reply_tokens,
+            )
+
+        model = connect(choice.api_base or "", choice.api_key or "")
+        self._warm(model)
+        if choice.weights is None:
+            return model
+        options = self._settings.language_model
+        tokens, threads = options.context_tokens, options.threads
+        pocket = Pocket(choice.weights, context_tokens=tokens, threads=threads)
+        await self._stack.enter_async_context(pocket)
+        return PocketModel(
+            pocket,
+            lambda endpoint: connect(endpoint.api_base, endpoint.api_key),
+            name=choice.name,
+            calls_tools=choice.calls_tools,
+        )
+
+    async def warmed(self) -> None:
+        """Wait until the language model's library is loaded, if one is being loaded."""
+        if self._warming:
+            await asyncio.wait({self._warming})
+
+    def _warm(self, model: LitellmModel) -> None:
+        """Load litellm beside the rest: it takes long, and the first question waits for it."""
+
+        async def warm() -> None:
+            try:
+                await model.warm()
+            except ModelError as error:
+                log.warning("%s", error)
+            keep_for_good()
+
+        self._warming = asyncio.create_task(warm(), name="warming the language model")
+        self._stack.push_async_callback(end, self._warming)
+
+    def _missing(self, part: str, error: Exception) -> None:
+        self.findings[part] = Finding(part, "bad", str(error))

@@ -1,0 +1,19 @@
+"""What is made ready once people can talk: the words that are said in a hurry."""
+
+import logging
+
+from sayso.server.speech.errors import SpeechError
+from sayso.server.speech.synthesis.session import Mouth
+from sayso.server.turn.phrases import PHRASES
+
+log = logging.getLogger(__name__)
+
+
+async def prepare(mouth: Mouth) -> None:
+    """Have the fillers and the question for a say-so as sound, so that they cost nothing."""
+    own = PHRASES.get(mouth.language, PHRASES["en"])
+    phrases = [phrase for kind in ("may_i", "thinking", "acting") for phrase in own[kind]]
+    try:
+        await mouth.prepare(phrases)
+    except SpeechError as problem:
+        log.debug("nothing is prepared to be said: %s", problem)

@@ -1,0 +1,1 @@
+"""Conversations: which there are, one at work, its participants, files and transcript."""

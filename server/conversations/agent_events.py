@@ -1,0 +1,71 @@
+"""From what the agent tells to what the turn machine understands."""
+
+from collections.abc import Iterable
+
+from sayso.protocol import messages as m
+from sayso.server.agent import events as agent
+from sayso.server.conversations.artifacts import Board
+from sayso.server.turn import events as turn
+from sayso.server.turn.events import Ticket
+
+
+def event_of(ticket: Ticket, event: agent.AgentEvent, shelf: Board) -> turn.Event:
+    """What a step of the work means for the turn. What is no text goes on the shelf."""
+    match event:
+        case agent.Said(text=text):
+            return turn.ReplyGrew(ticket, text)
+        case agent.WorkDone():
+            return turn.WorkEnded(ticket, _cost(event))
+        case agent.WorkFailed(message=message, what=what):
+            return turn.WorkFailed(ticket, message, what)
+        case agent.ApprovalAsked():
+            return turn.WorkShowed(ticket, "awaiting_approval", approval_request(event))
+        case agent.ApprovalSettled(id=name, decision=decision, by=by):
+            return turn.WorkShowed(ticket, "thinking", m.ApprovalDone(name, decision, by))
+        case agent.RunStarted(id=name, language=language, code=code):
+            return turn.WorkShowed(ticket, "acting", m.CodeStart(name, language, code))
+        case agent.RunOutput():
+            return turn.WorkShowed(ticket, "acting", _output(event, shelf))
+        case agent.RunEnded():
+            return turn.WorkShowed(ticket, "thinking", _ended(event))
+
+
+def approval_request(event: agent.ApprovalAsked) -> m.ApprovalRequest:
+    """The question as it is put to a device."""
+    return m.ApprovalRequest(
+        event.id,
+        event.nonce,
+        event.language,
+        event.code,
+        event.where,
+        event.may_touch,
+        event.expires_s,
+        event.kind,
+        event.warnings,
+        event.why,
+        event.tap,
+    )
+
+
+def _ended(event: agent.RunEnded) -> m.CodeEnd:
+    changes = event.changes
+    shown = m.Changes(
+        _shown(changes.added), _shown(changes.changed), _shown(changes.deleted), changes.more
+    )
+    return m.CodeEnd(event.id, event.status, event.seconds, event.detail, shown)
+
+
+def _shown(paths: Iterable[str]) -> tuple[str, ...]:
+    """Names of files may hold bytes that are no text."""
+    return tuple(path.encode("utf-8", "replace").decode() for path in paths)
+
+
+def _cost(event: agent.WorkDone) -> dict[str, float]:
+    cost: dict[str, float] = {"tokens_in": event.tokens_in, "tokens_out": event.tokens_out}
+    return cost if event.usd is None else {**cost, "usd": event.usd}
+
+
+def _output(event: agent.RunOutput, shelf: Board) -> m.CodeOut:
+    output = event.output
+    file = shelf.put(output.mime, output.data) if output.data else None
+    return m.CodeOut(event.id, output.kind, output.mime, output.text, file)

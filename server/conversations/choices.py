@@ -1,0 +1,64 @@
+"""What a person may choose from, for screens: their conversations, voices, models and modes."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from sayso.protocol.home import Home
+from sayso.server.agent.permissions.modes import MEANINGS
+from sayso.server.assembly.model_selection import voices
+from sayso.server.conversations.registry import Conversations, NoSuchConversation, called
+from sayso.server.models import Shelf
+from sayso.server.store.errors import StoreError
+from sayso.server.store.records import Conversation
+
+CONVERSATIONS: Final = "/conversations"
+CHOICES: Final = "/choices"
+LISTED: Final = 200
+"""Conversations of a list: more than a person scrolls through. `/resume` finds older ones."""
+
+
+class Choices:
+    """Looks, and changes nothing."""
+
+    def __init__(self, home: Home, conversations: Conversations) -> None:
+        self._shelf = Shelf(home)
+        self._conversations = conversations
+
+    async def look(self, path: str, person: str) -> Mapping[str, Any] | None:
+        """What is at this path of the door's; None if nothing is, or nothing of this person's."""
+        try:
+            if path == CHOICES:
+                return await asyncio.to_thread(self._choices)
+            if path == CONVERSATIONS:
+                there = await self._conversations.all(person)
+                return {"conversations": [_line(one) for one in there[:LISTED]]}
+            return await self._past(path.removeprefix(f"{CONVERSATIONS}/"), person)
+        except (NoSuchConversation, StoreError):
+            return None
+
+    async def _past(self, wanted: str, person: str) -> Mapping[str, Any] | None:
+        about = await self._conversations.find(wanted, person)
+        if about.id != wanted:
+            return None
+        here = await self._conversations.enter(about)
+        agent = here.agent
+        settled = {"model": agent.model_name, "mode": agent.say_so.mode}
+        return _line(about) | settled | asdict(here.conversation.snapshot())
+
+    def _choices(self) -> Mapping[str, Any]:
+        models = (model for model in self._shelf.models() if model.kind == "language_model")
+        return {
+            "voices": [
+                {"name": voice.name, "language": voice.language} for voice in voices(self._shelf)
+            ],
+            "models": [model.name for model in models],
+            "modes": MEANINGS,
+        }
+
+
+def _line(about: Conversation) -> dict[str, Any]:
+    """A conversation, as a list shows it."""
+    own = {"id": about.id, "name": about.name, "called": called(about)}
+    return own | {"began": about.began, "last": about.last}

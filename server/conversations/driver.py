@@ -1,0 +1,396 @@
+"""A conversation at work: hands what happens to its turn machine, and does what the machine wants.
+
+devices --events--> machine --effects--> ears, agent, mouth, devices
+                       ^                          |
+                       +---------events-----------+
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Set
+from dataclasses import asdict, replace
+from functools import partial, singledispatchmethod
+from typing import Literal
+
+from sayso.protocol.messages import Announce, Snapshot
+from sayso.server.agent.loop import Agent
+from sayso.server.agent.permissions.approvals import ApprovalDesk
+from sayso.server.agent.record.undo import TakingBack
+from sayso.server.agent.stream_closing import closing
+from sayso.server.conversations.agent_events import approval_request, event_of
+from sayso.server.conversations.artifacts import Board
+from sayso.server.conversations.preferences import Preferences
+from sayso.server.conversations.reflex_responder import Instinct
+from sayso.server.conversations.speaking import Sayings
+from sayso.server.conversations.transcript import Recollection
+from sayso.server.conversations.utterance_listener import Attention
+from sayso.server.gateway.host import Outlet
+from sayso.server.speech.errors import SpeechError
+from sayso.server.speech.recognition.session import Ears
+from sayso.server.speech.synthesis.session import Mouth
+from sayso.server.store.errors import StoreError
+from sayso.server.turn import effects, events
+from sayso.server.turn.effects import Effect
+from sayso.server.turn.events import Event, Ticket
+from sayso.server.turn.machine import TurnMachine
+
+log = logging.getLogger(__name__)
+
+
+WORK_BROKE = "Something went wrong inside Sayso while it worked on that; please ask again."
+
+
+class Conversation:
+    """One conversation and the devices that take part in it."""
+
+    def __init__(
+        self,
+        name: str,
+        ears: Ears,
+        mouth: Mouth,
+        agent: Agent,
+        desk: ApprovalDesk,
+        shelf: Board,
+        instinct: Instinct,
+        preferences: Preferences,
+        taking_back: TakingBack,
+        watch: Callable[[Effect], None] = lambda _: None,
+        fillers: Literal["on", "off"] = "on",
+    ) -> None:
+        self.id = name
+        self._ears = ears
+        self._mouth = mouth
+        self._agent = agent
+        self._desk = desk
+        self._shelf = shelf
+        self._instinct = instinct
+        self._preferences = preferences
+        self._taking_back = taking_back
+        self._watch = watch
+        self._recollection = Recollection.of(agent.past)
+        self._machine = TurnMachine(self._recollection.next_turn, fillers=fillers)
+        self._outlets: dict[str, Outlet] = {}
+        self._rates: dict[str, tuple[int, ...]] = {}
+        """Which rates each device's loudspeaker takes."""
+        self._notices: list[str] = []
+        self._owed: dict[str, tuple[str, float]] = {}
+        """By device: what is said there if it comes, and until when."""
+        self._hearings: dict[int, Attention] = {}
+        self._sayings = Sayings(mouth, self.happened)
+        self._instinctive: Ticket | None = None
+        """The last answer that the agent knows nothing of."""
+        self._works: dict[Ticket, asyncio.Task[None]] = {}
+        self._latest: asyncio.Task[None] | None = None
+        self._happened: asyncio.Queue[Event] = asyncio.Queue()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # --- what the door uses ---
+
+    def join(self, device: events.Joined, outlet: Outlet) -> None:
+        """A device takes part; what waits for a say-so is put to it, too."""
+        self._outlets[device.device] = outlet
+        self.happened(self._known(device))
+        if self._agent.waits and not self._works:
+            self.happened(events.Typed(device.device, ""))  # which means: go on
+        if owed := self._owed.pop(device.device, None):
+            text, until = owed
+            if asyncio.get_running_loop().time() < until:
+                self.happened(events.Announced(text, device.device))
+        while self._notices:
+            outlet.tell(Announce(self._notices.pop(0)), self._machine.ticket)
+        for question in self._desk.open:
+            outlet.tell(approval_request(question), self._machine.ticket)
+
+    def notice(self, text: str) -> None:
+        """Tell this to the first device that takes part."""
+        self._notices.append(text)
+
+    def owe(self, device: str, text: str, within_s: float) -> None:
+        """Tell this when that device takes part, if it does in so many seconds: to its person it
+        was being said, and in another room it would only be noise."""
+        self._owed[device] = (text, asyncio.get_running_loop().time() + within_s)
+
+    def away(self, device: str) -> None:
+        """A device's connection broke; work goes on, and it is told of it when it is back."""
+        self.happened(events.Left(device, may_return=True))
+
+    def back(self, device: events.Joined) -> None:
+        """A device that was away is here again."""
+        self.happened(self._known(device))
+
+    def _known(self, device: events.Joined) -> events.Joined:
+        self._rates[device.device] = device.rates
+        self._begin(self._find_language(device.device))
+        return replace(device, language=self._mouth.language)
+
+    async def _find_language(self, device: str) -> None:
+        """In which the turn's own few words are said: the device's, if there is a voice for it."""
+        wanted = self._preferences.manner(device).language
+        if wanted and not await self._mouth.can_speak(wanted):
+            self.happened(events.LanguageFound(device, ""))
+        else:
+            self.happened(events.LanguageFound(device, wanted or self._mouth.language))
+
+    def leave(self, device: str) -> None:
+        """A device is gone; work goes on."""
+        self._outlets.pop(device, None)
+        self._rates.pop(device, None)
+        self.happened(events.Left(device))
+
+    def snapshot(self) -> Snapshot:
+        """The last turns, and what waits for a say-so."""
+        questions = (approval_request(question) for question in self._desk.open)
+        return Snapshot(self._recollection.turns, tuple(asdict(one) for one in questions))
+
+    def happened(self, event: Event) -> None:
+        """Something happened that concerns the turn."""
+        if isinstance(event, events.Typed):
+            event = replace(event, meaning=self._instinct.meaning(event.text))
+        self._happened.put_nowait(event)
+
+    @property
+    def ticket(self) -> Ticket:
+        """The ticket of the answer that counts."""
+        return self._machine.ticket
+
+    @property
+    def devices(self) -> Set[str]:
+        """Those that take part."""
+        return self._outlets.keys()
+
+    @property
+    def occupied(self) -> bool:
+        """Whether somebody takes part, or work goes on."""
+        return bool(self._outlets or self._works)
+
+    async def rest(self) -> None:
+        """Stop what goes on, and return when it has ended."""
+        works = list(self._works.values())
+        self.happened(events.Interrupted("", None, 0))
+        if works:
+            await asyncio.wait(works)
+        if self._latest:
+            await asyncio.wait({self._latest})
+
+    # --- the loop ---
+
+    async def run(self) -> None:
+        """Live until cancelled."""
+        now = asyncio.get_running_loop().time
+        try:
+            while True:
+                event = await self._next()
+                try:
+                    for effect in self._machine.handle(event, now()):
+                        self._watch(effect)
+                        self._perform(effect)
+                except Exception:
+                    # The root of the task: one event that can't be handled must not end them all.
+                    log.exception("a %s could not be handled", type(event).__name__)
+        finally:
+            await self._close()
+
+    async def _next(self) -> Event:
+        deadline = self._machine.deadline
+        try:
+            async with asyncio.timeout_at(None if deadline == float("inf") else deadline):
+                return await self._happened.get()
+        except TimeoutError:
+            return events.TimePassed()
+
+    async def _close(self) -> None:
+        for hearing in self._hearings.values():
+            hearing.drop()
+        self._sayings.hush_all()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # --- effects ---
+
+    @singledispatchmethod
+    def _perform(self, effect: Effect) -> None:
+        raise TypeError(effect)
+
+    @_perform.register
+    def _(self, effect: effects.Tell) -> None:
+        self._recollection.told(effect.ticket.turn, effect.message)
+        for device, outlet in self._outlets.items():
+            if effect.device in (None, device):
+                outlet.tell(effect.message, effect.ticket)
+
+    @_perform.register
+    def _(self, effect: effects.Send) -> None:
+        if outlet := self._outlets.get(effect.device):
+            outlet.send(effect)
+
+    @_perform.register
+    def _(self, effect: effects.Listen) -> None:
+        told = self._preferences.manner(effect.device).language
+        language = told or self._ears.language_of(effect.device) or self._mouth.language
+        self._hearings[effect.utterance] = Attention(
+            effect,
+            self._ears,
+            self.happened,
+            self._instinct.meaning,
+            language=language,
+            fixed_language=told,
+        )
+
+    @_perform.register
+    def _(self, effect: effects.Feed) -> None:
+        self._hearings[effect.utterance].feed(effect.pcm)
+
+    @_perform.register
+    def _(self, effect: effects.Finish) -> None:
+        self._begin(self._understand(effect.utterance))
+
+    @_perform.register
+    def _(self, effect: effects.Forget) -> None:
+        self._hearings.pop(effect.utterance).drop()
+
+    @_perform.register
+    def _(self, effect: effects.Think) -> None:
+        self._recollection.asked(effect.ticket.turn, effect.text)
+        self._works[effect.ticket] = self._in_turn(partial(self._think, effect))
+
+    @_perform.register
+    def _(self, effect: effects.StopThinking) -> None:
+        if work := self._works.pop(effect.ticket, None):
+            work.cancel()
+
+    @_perform.register
+    def _(self, effect: effects.Withdraw) -> None:
+        if work := self._works.pop(effect.ticket, None):
+            work.cancel()
+        self._in_turn(partial(self._agent.withdraw, effect.text))
+
+    @_perform.register
+    def _(self, effect: effects.SpeechBegan) -> None:
+        if effect.ticket != self._instinctive:
+            self._begin(self._agent.began_to_speak(effect.device))
+
+    @_perform.register
+    def _(self, effect: effects.SpokenOut) -> None:
+        if effect.ticket != self._instinctive:
+            self._in_turn(self._agent.spoke_out)
+
+    @_perform.register
+    def _(self, effect: effects.HeardOnly) -> None:
+        if effect.ticket != self._instinctive:
+            self._in_turn(partial(self._agent.heard, effect.text))
+
+    @_perform.register
+    def _(self, effect: effects.Speak) -> None:
+        rates = self._rates.get(effect.device, ())
+        manner = replace(self._preferences.manner(effect.device), rates=rates)
+        self._sayings.say(effect.ticket, effect.text, manner)
+
+    @_perform.register
+    def _(self, effect: effects.FinishSpeaking) -> None:
+        self._sayings.finish(effect.ticket)
+
+    @_perform.register
+    def _(self, effect: effects.Hush) -> None:
+        self._sayings.hush(effect.ticket)
+
+    @_perform.register
+    def _(self, effect: effects.Prefer) -> None:
+        self._preferences.note(effect.preferred, self.id)
+        self._begin(self._find_language(effect.preferred.device))
+
+    @_perform.register
+    def _(self, effect: effects.Settle) -> None:
+        self._desk.answer(
+            effect.id,
+            effect.nonce,
+            effect.decision,
+            effect.code,
+            effect.device,
+            lasting=effect.lasting,
+        )
+
+    @_perform.register
+    def _(self, effect: effects.SettleByWord) -> None:
+        for question in self._desk.open:
+            if question.id == effect.id:
+                self._desk.answer(
+                    effect.id, question.nonce, effect.decision, None, effect.device, by_word=True
+                )
+
+    # --- what takes time ---
+
+    async def _understand(self, utterance: int) -> None:
+        try:
+            transcript = await self._hearings[utterance].finish()
+        except SpeechError as error:
+            self.happened(events.EarsFailed(utterance, str(error)))
+        else:
+            meaning = self._instinct.meaning(transcript.text)
+            self.happened(events.Heard(utterance, transcript.text, meaning))
+        finally:
+            del self._hearings[utterance]
+
+    async def _think(self, effect: effects.Think) -> None:
+        ticket = effect.ticket
+        try:
+            refusal = self._machine.refusal_at(effect.device)
+            answer = effect.text and await self._instinct.answer(
+                effect.text, effect.device, self.id, self._taking_back, refusal
+            )
+            if answer:
+                self._instinctive = ticket
+                self.happened(events.ReplyGrew(ticket, answer))
+                self._worked(ticket, events.WorkEnded(ticket))
+                return
+            agent = self._agent
+            asked = partial(agent.work, effect.text, effect.device, may_decide=not refusal)
+            work_on = asked() if effect.text else agent.take_up()
+            async with closing(work_on) as work:
+                async for event in work:
+                    self._worked(ticket, event_of(ticket, event, self._shelf))
+        finally:
+            # Nobody stopped it, and it did not say how it ended: the person must not wait for it.
+            if self._works.pop(ticket, None):
+                self.happened(events.WorkFailed(ticket, WORK_BROKE))
+
+    def _worked(self, ticket: Ticket, event: Event) -> None:
+        if isinstance(event, (events.WorkEnded, events.WorkFailed)):
+            self._works.pop(ticket, None)
+        self.happened(event)
+
+    def _in_turn(self, work: Callable[[], Coroutine[None, None, None]]) -> asyncio.Task[None]:
+        """Start work on the agent when all earlier work on it has ended, however it ended."""
+        earlier = self._latest
+
+        async def wait_and_work() -> None:
+            if earlier:
+                await asyncio.wait({earlier})
+            await work()
+
+        task = self._begin(wait_and_work())
+        # Work that is cancelled while it waits must not let what follows overtake the earlier.
+        before = {one for one in (earlier, task) if one}
+        self._latest = self._begin(_all_ended(before))
+        return task
+
+    def _begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        match None if task.cancelled() else task.exception():
+            case None:
+                pass
+            case StoreError() as problem:
+                # Whose work it was is told; what is left is what nobody waits for.
+                log.warning("something was not written down: %s", problem)
+            case error:
+                log.error("a part of the conversation failed", exc_info=error)
+
+
+async def _all_ended(tasks: set[asyncio.Task[None]]) -> None:
+    await asyncio.wait(tasks)

@@ -1,0 +1,158 @@
+"""A device's place among the conversations: it takes part in one at a time, and may move."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from dataclasses import replace
+
+from sayso.protocol import messages as m
+from sayso.server.assembly.conversation import Furnished
+from sayso.server.conversations.registry import Conversations, NoSuchConversation, called
+from sayso.server.gateway.host import Outlet
+from sayso.server.slash.command import Outcome, Situation
+from sayso.server.slash.commands import Commands
+from sayso.server.store.errors import StoreError
+from sayso.server.store.records import Conversation as About
+from sayso.server.turn.events import Event, Joined
+
+log = logging.getLogger(__name__)
+
+LONGEST_ANSWER: int = 16_000
+"""Characters of a command's answer: it must fit one frame of any client."""
+
+
+class Seat:
+    """What the door knows as the conversation of one device."""
+
+    def __init__(
+        self,
+        conversations: Conversations,
+        commands: Commands,
+        here: Furnished,
+        *,
+        person: str = "",
+        missing: str = "",
+    ) -> None:
+        """`missing`: the conversation that was wanted, and is not there."""
+        self._conversations = conversations
+        self._commands = commands
+        self._here = here
+        self._person = person
+        self._missing = missing
+        self._device: Joined | None = None
+        self._outlet: Outlet | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    async def take(
+        cls, conversations: Conversations, commands: Commands, wanted: str, person: str
+    ) -> "Seat":
+        """In the conversation that is wanted, else in the latest. Raises StoreError."""
+        missing = ""
+        try:
+            about = await (
+                conversations.find(wanted, person) if wanted else conversations.latest(person)
+            )
+        except NoSuchConversation:
+            missing, about = wanted, await conversations.latest(person)
+        here = await conversations.enter(about)
+        return cls(conversations, commands, here, person=person, missing=missing)
+
+    # --- what the door uses ---
+
+    @property
+    def id(self) -> str:
+        return self._here.conversation.id
+
+    def join(self, device: Joined, outlet: Outlet) -> None:
+        self._device, self._outlet = device, outlet
+        if self._missing:  # told before anything can be asked here
+            sentence = f"There is no conversation {self._missing}; this is {called(self.about)}."
+            outlet.tell(m.Error("forbidden", sentence), self._here.conversation.ticket)
+        self._here.conversation.join(device, outlet)
+        self._conversations.arrived()
+
+    def leave(self, device: str) -> None:
+        self._outlet = None
+        self._here.conversation.leave(device)
+
+    def away(self, device: str) -> None:
+        self._here.conversation.away(device)
+
+    def back(self, device: Joined) -> None:
+        self._device = replace(device, returns=False)
+        self._here.conversation.back(device)
+
+    def snapshot(self) -> m.Snapshot:
+        return self._here.conversation.snapshot()
+
+    def happened(self, event: Event) -> None:
+        self._here.conversation.happened(event)
+
+    def put(self, device: str, piece: m.FilePut) -> None:
+        self._begin(self._put(device, piece), "file.put")
+
+    async def _put(self, device: str, piece: m.FilePut) -> None:
+        got = await self._here.upload(device, piece)
+        if self._outlet:
+            self._outlet.tell(got, self._here.conversation.ticket)
+
+    def command(self, device: str, name: str, text: str) -> None:
+        self._begin(self._obey(device, name, text), f"/{name}")
+
+    def _begin(self, work: Coroutine[None, None, None], name: str) -> None:
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # --- what commands use ---
+
+    @property
+    def about(self) -> About:
+        """The conversation that the device takes part in."""
+        return self._here.about
+
+    async def move(self, about: About) -> None:
+        """Take part in another conversation from here on. Raises StoreError."""
+        there = await self._conversations.enter(about)
+        device, outlet, before = self._device, self._outlet, self._here.conversation
+        if device is None or outlet is None or there is self._here:
+            return
+        before.leave(device.device)
+        self._here = there
+        outlet.tell(m.Conversation(about.id, about.name), there.conversation.ticket)
+        there.conversation.join(device, outlet)
+        self._conversations.arrived()
+
+    async def _obey(self, device: str, name: str, text: str) -> None:
+        async with self._one_at_a_time:
+            may_approve = self._device is not None and self._device.may_approve
+            situation = Situation(
+                self._conversations,
+                self._here,
+                self.move,
+                device,
+                self._person,
+                text,
+                may_approve,
+                may_admin=self._device is not None and self._device.may_admin,
+                at_console=self._device is not None and self._device.at_console,
+            )
+            try:
+                outcome = await self._commands.run(name, situation)
+            except (StoreError, NoSuchConversation) as problem:
+                outcome = Outcome(str(problem), ok=False)
+            except Exception:
+                # The root of the task: a command that breaks must not leave the person waiting.
+                log.exception("/%s failed", name)
+                outcome = Outcome("Something went wrong inside Sayso over that.", ok=False)
+            if self._outlet:
+                done = m.CommandDone(
+                    name,
+                    outcome.ok,
+                    outcome.text[:LONGEST_ANSWER],
+                    outcome.file,
+                    outcome.file_name,
+                )
+                self._outlet.tell(done, self._here.conversation.ticket)

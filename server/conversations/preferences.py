@@ -1,0 +1,56 @@
+"""How each device likes to be spoken to: voice, speed and language, kept in the log by its name."""
+
+import asyncio
+import logging
+from typing import Self
+
+from sayso.server.speech.synthesis.session import Manner
+from sayso.server.store.errors import StoreError
+from sayso.server.store.event_log import EventLog
+from sayso.server.store.records import DevicePreferred, Event
+from sayso.server.turn.events import Preferred
+
+log = logging.getLogger(__name__)
+
+
+class Preferences:
+    """Made by `open`."""
+
+    def __init__(self, event_log: EventLog) -> None:
+        self._log = event_log
+        self._known: dict[str, DevicePreferred] = {}
+        self._writing: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    async def open(cls, event_log: EventLog) -> Self:
+        """What the log knows. Raises StoreError."""
+        preferences = cls(event_log)
+        for event in await event_log.of_types(DevicePreferred, since=0.0):
+            if isinstance(event.record, DevicePreferred):
+                preferences._known[event.record.device] = event.record
+        return preferences
+
+    def manner(self, device: str) -> Manner:
+        """How to speak to it; what it did not say is as the settings have it."""
+        known = self._known.get(device)
+        return Manner(known.voice, known.speed or None, known.language) if known else Manner()
+
+    def note(self, preferred: Preferred, conversation: str) -> None:
+        """It counts for what is said from now on. Kept in the background, in order."""
+        before = self._known.get(preferred.device, DevicePreferred(preferred.device))
+        record = DevicePreferred(
+            preferred.device,
+            before.voice if preferred.voice is None else preferred.voice,
+            before.speed if preferred.speed is None else preferred.speed,
+            before.language if preferred.language is None else preferred.language,
+        )
+        self._known[preferred.device] = record
+        writing = asyncio.create_task(self._keep(Event(conversation, "person", record)))
+        self._writing.add(writing)
+        writing.add_done_callback(self._writing.discard)
+
+    async def _keep(self, event: Event) -> None:
+        try:
+            await self._log.append(event)
+        except StoreError as problem:
+            log.warning("a device's preferences last until Sayso ends: %s", problem)

@@ -1,0 +1,297 @@
+"""All conversations: which there are, and the few that are open.
+
+An open conversation has its memory, its interpreters and its turn machine at hand. One that nobody
+takes part in is closed after a while, and opened from the log when somebody comes back to it.
+"""
+
+import asyncio
+import logging
+import re
+import secrets
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from sayso.server.agent.record.conversation_settings import seen_at
+from sayso.server.assembly.conversation import Furnished
+from sayso.server.conversations.deletion import NotForgotten
+from sayso.server.conversations.driver import Conversation as TurnConversation
+from sayso.server.store.event_log import EventLog
+from sayso.server.store.records import (
+    Conversation,
+    ConversationBegan,
+    ConversationNamed,
+    ConversationReset,
+    Event,
+)
+from sayso.server.trust.devices import plain_name
+from sayso.server.turn.events import Announced
+
+log = logging.getLogger(__name__)
+
+FIRST: Final = "main"
+"""The conversation that there is when there is none yet."""
+
+IDLE_S: Final = 1_800.0
+"""Nobody takes part and nothing runs: after half an hour the interpreters give back their memory.
+A device that comes and goes within that time finds its variables as it left them."""
+
+LOOK_EVERY_S: Final = 60.0
+"""Between two looks for idle conversations."""
+
+OPEN_AT_MOST: Final = 16
+"""Open ones that nobody takes part in count too; beyond that the longest unused are closed. Each
+may hold interpreters of some 60 MB."""
+
+ID_BYTES: Final = 4
+"""Of chance in the id of a guest's conversation."""
+
+LONGEST_NAME: Final = 80
+"""Characters: a line of a list."""
+
+Furnish = Callable[[Conversation], Awaitable[Furnished]]
+
+
+class NoSuchConversation(Exception):
+    """The text says so."""
+
+
+class StillUsed(Exception):
+    """The text says by whom."""
+
+
+class Conversations:
+    """Its `run` is a task, until cancelled; `close` ends all that are open."""
+
+    def __init__(
+        self,
+        event_log: EventLog,
+        furnish: Furnish,
+        wipe: Callable[[Conversation], Awaitable[None]],
+        *,
+        idle_s: float = IDLE_S,
+        open_at_most: int = OPEN_AT_MOST,
+    ) -> None:
+        self._log = event_log
+        self._furnish = furnish
+        self._wipe = wipe
+        self._idle_s = idle_s
+        self._open_at_most = open_at_most
+        self._open: dict[str, Furnished] = {}
+        self._used_at: dict[str, float] = {}
+        self._owners: dict[str, str] = {}
+        """Whose each conversation is."""
+        self._arrival = asyncio.Event()
+        """Set when the next device takes part."""
+        self._one_at_a_time = asyncio.Lock()
+
+    # --- which there are ---
+
+    async def all(self, person: str = "") -> list[Conversation]:
+        """A person's conversations, the latest first; nobody sees another one's."""
+        there = await self._log.conversations()
+        self._owners.update({one.id: one.owner for one in there})
+        return [one for one in there if one.owner == person]
+
+    async def find(self, wanted: str, person: str = "") -> Conversation:
+        """By id, by name, or by its number in the list; the latest, if none is named. Begins none.
+        Raises NoSuchConversation."""
+        wanted = plain_name(wanted, LONGEST_NAME)
+        there = await self.all(person)
+        if there and not wanted:
+            return there[0]
+        plain = wanted.casefold()
+        for one in there:
+            if one.id == wanted or one.name.casefold() == plain:
+                return one
+        if wanted.isdecimal() and 0 < int(wanted) <= len(there):
+            return there[int(wanted) - 1]
+        for one in there:
+            if plain and plain in f"{one.name} {one.title}".casefold():
+                return one
+        raise NoSuchConversation(
+            f"There is no conversation {wanted}; /conversations lists those that there are."
+        )
+
+    async def latest(self, person: str = "") -> Conversation:
+        """The one that was talked in last; the first of all is begun here."""
+        there = await self.all(person)
+        if there:
+            return there[0]
+        if person:
+            return await self.begin(person, person)
+        return await self._begin(FIRST, ConversationBegan())
+
+    async def begin(self, name: str = "", person: str = "", workspace: str = "") -> Conversation:
+        """A new one."""
+        name = plain_name(name, LONGEST_NAME)
+        taken = {one.id for one in await self._log.conversations()}
+        stem = slug(name) or datetime.now().astimezone().strftime("%Y-%m-%d")
+        if person:  # Whether another person's is called so, a counted name would tell.
+            stem = f"{stem}-{secrets.token_hex(ID_BYTES)}"
+        number, unique = 2, stem
+        while unique in taken:
+            unique, number = f"{stem}-{number}", number + 1
+        seen = await asyncio.to_thread(seen_at, Path(workspace)) if workspace else ()
+        return await self._begin(unique, ConversationBegan(name, person, workspace, seen))
+
+    async def rename(self, conversation: str, name: str) -> None:
+        """Call it so from now on."""
+        record = ConversationNamed(plain_name(name, LONGEST_NAME))
+        await self._log.append(Event(conversation, "person", record))
+
+    async def _begin(self, name: str, record: ConversationBegan) -> Conversation:
+        await self._log.append(Event(name, "person", record))
+        return next(one for one in await self._log.conversations() if one.id == name)
+
+    def owner(self, conversation: str) -> str:
+        """Whose it is; nobody's in particular where it is not known."""
+        return self._owners.get(conversation, "")
+
+    # --- the open ones ---
+
+    @property
+    def open(self) -> Mapping[str, Furnished]:
+        """Those that are open now, by id."""
+        return self._open
+
+    @property
+    def devices(self) -> int:
+        """How many take part in any."""
+        return sum(len(here.conversation.devices) for here in self._open.values())
+
+    async def enter(self, conversation: Conversation) -> Furnished:
+        """Open it, if it is not. Raises StoreError."""
+        async with self._one_at_a_time:
+            self._used_at[conversation.id] = asyncio.get_running_loop().time()
+            here = self._open.get(conversation.id)
+            if here is None:
+                here = self._open[conversation.id] = await self._furnish(conversation)
+                self._owners[conversation.id] = conversation.owner
+                await self._close_beyond(self._open_at_most)
+            return here
+
+    async def reset(self, conversation: str) -> None:
+        """Begin anew: the model is told nothing of before, and the interpreters are new."""
+        here = self._open[conversation]
+        await here.conversation.rest()
+        await here.journal.note("person", ConversationReset())
+        await here.renew()
+
+    async def forget(self, about: Conversation) -> None:
+        """Nothing of it stays: not in memory, not in the log, not on the disk. Raises StillUsed
+        while somebody takes part in it, and NotForgotten and StoreError.
+
+        The log comes last: what it still holds can be asked to be forgotten once more, whatever
+        went wrong and whenever the machine went out."""
+        async with self._one_at_a_time:
+            here = self._open.get(about.id)
+            if here and here.conversation.devices:
+                raise StillUsed("Another device takes part in it; it must leave first.")
+            if here:
+                await self._close(about.id)
+            await self._wipe(about)
+            await self._log.forget(about.id)
+            self._owners.pop(about.id, None)
+
+    async def forget_before(self, when: float) -> int:
+        """Forget those that nobody took up since then (Unix seconds); returns how many."""
+        old = [one for one in await self._log.conversations() if one.last < when]
+        forgotten = 0
+        for one in old:
+            try:
+                await self.forget(one)
+            except StillUsed:
+                continue
+            except NotForgotten as problem:
+                log.warning("%s", problem)
+                continue
+            forgotten += 1
+        return forgotten
+
+    async def last_talk(self) -> float:
+        """When somebody last took part in any of all people's (Unix seconds); now, if there is none
+        yet. Raises StoreError."""
+        return max((one.last for one in await self._log.conversations()), default=time.time())
+
+    def arrived(self) -> None:
+        """A device takes part in one of them."""
+        arrivals, self._arrival = self._arrival, asyncio.Event()
+        arrivals.set()
+
+    async def tell(self, words: Callable[[], str], device: str, conversation: str) -> None:
+        """Say this to the one person whose conversation it is, as soon as they are there: where the
+        device is, else where it was asked for, else wherever they are. Returns when it is on its
+        way, with the words that are right by then.
+        """
+        while not (there := self._attended(conversation)):
+            await self._arrival.wait()
+        announced = Announced(words(), device)
+        for place in there:
+            if device in place.devices:
+                place.happened(announced)
+                return
+        for place in [place for place in there if place.id == conversation] or there:
+            place.happened(announced)
+
+    def _attended(self, conversation: str) -> list[TurnConversation]:
+        """Where the person takes part whose conversation it is."""
+        owner = self.owner(conversation)
+        theirs = (one.conversation for one in self._open.values() if one.about.owner == owner)
+        return [one for one in theirs if one.devices]
+
+    async def run(self) -> None:
+        """Close those that are idle."""
+        while True:
+            await asyncio.sleep(min(LOOK_EVERY_S, self._idle_s))
+            async with self._one_at_a_time:
+                now = asyncio.get_running_loop().time()
+                for name, here in list(self._open.items()):
+                    if here.conversation.occupied:
+                        self._used_at[name] = now
+                    elif now - self._used_at[name] >= self._idle_s:
+                        await self._close(name)
+
+    def halt(self) -> None:
+        """All go no further, from here on; to be closed."""
+        for here in self._open.values():
+            here.halt()
+
+    async def close(self) -> None:
+        """Close all."""
+        async with self._one_at_a_time:
+            await asyncio.gather(*(here.close() for here in self._open.values()))
+            self._open.clear()
+
+    async def _close_beyond(self, most: int) -> None:
+        while len(self._open) > most and (name := self._to_spare()):
+            await self._close(name)
+
+    def _to_spare(self) -> str:
+        """The longest unused of whoever has most open: nobody's conversations close because another
+        person opens many."""
+        unused = sorted(
+            (name for name, here in self._open.items() if not here.conversation.occupied),
+            key=self._used_at.__getitem__,
+        )
+        shares = Counter(here.about.owner for here in self._open.values())
+        # The newest of the unused is the one that is being entered.
+        return max(unused[:-1], key=lambda name: shares[self._open[name].about.owner], default="")
+
+    async def _close(self, name: str) -> None:
+        log.info("a conversation is idle and closed")
+        await self._open.pop(name).close()
+        del self._used_at[name]
+
+
+def slug(name: str) -> str:
+    """A name as it may stand in a path."""
+    return re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")[:40]
+
+
+def called(about: Conversation) -> str:
+    """How a person knows it."""
+    return about.name or about.title or about.id

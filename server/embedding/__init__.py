@@ -1,0 +1,1 @@
+"""Sayso from Python: `from sayso.server import Sayso`."""

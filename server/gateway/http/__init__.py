@@ -1,0 +1,1 @@
+"""Plain HTTP requests: the page, health, results, files."""

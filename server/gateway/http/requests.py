@@ -1,0 +1,130 @@
+"""Before the socket opens: plain GETs, and who may come in.
+
+Browsers send the page's own address as Origin, and a name that was made to point here as Host. Both
+are checked, so that no foreign page can talk to a server at home.
+"""
+
+from http import HTTPStatus
+from ipaddress import ip_address
+from urllib.parse import unquote
+
+from websockets.asyncio.server import ServerConnection
+from websockets.http11 import Request, Response
+
+from sayso.server.gateway.admission.authentication import Entrance, Guard
+from sayso.server.gateway.admission.unauthenticated import recognised
+from sayso.server.gateway.host import Host
+from sayso.server.gateway.http.responses import (
+    AUTHORITY,
+    answered,
+    answered_file,
+    answered_frame,
+    answered_json,
+    refused,
+)
+from sayso.server.gateway.http.static_files import page
+from sayso.server.trust.principal import OWNER, Who
+
+SOCKET_PATH = "/ws"
+FILES = "/files/"
+HEALTH = "/health"
+FOR_MONITORS = (HEALTH, "/metrics")
+TO_LOOK_AT = ("/conversations", "/choices")
+"""A person's own things, for a screen that lets them choose."""
+
+FRAME = "/frame.html"
+"""Where the page shows HTML that is not its own."""
+
+METRICS = "text/plain; version=0.0.4; charset=utf-8"
+"""The type of Prometheus' text format."""
+
+NOTHING = "There is nothing here. Try /"
+
+
+class Door:
+    """Answers GETs at one entrance, and lets those open a socket who may."""
+
+    def __init__(self, host: Host, guard: Guard, entrance: Entrance) -> None:
+        self._host = host
+        self._guard = guard
+        self._entrance = entrance
+
+    async def answer(self, socket: ServerConnection, request: Request) -> Response | None:
+        """The response to a GET, or none to let the socket open."""
+        if refusal := self._entrance.refusal(request.headers):
+            return refused(HTTPStatus.FORBIDDEN, refusal)
+        if request.method != "GET":
+            return refused(HTTPStatus.METHOD_NOT_ALLOWED, "Only GET is answered.")
+        path = request.path.partition("?")[0]
+        who = self._guard.who_asks(request.headers, self._entrance)
+        if who is None and "Authorization" in request.headers:
+            await self._guard.keep_waiting(socket)
+            return refused(HTTPStatus.UNAUTHORIZED, "The token is not valid.")
+        if path == SOCKET_PATH:
+            return None
+        if who is not None:
+            recognised(socket)
+            self._guard.answers(socket, who)
+        if open_to_all := self._page(path):
+            return open_to_all
+        if path in FOR_MONITORS and self._entrance.is_near(request.headers):
+            return self._of_the_house(path)
+        if who is not None:
+            return await self._of_this_person(path, who)
+        if path in FOR_MONITORS or path.startswith((FILES, *TO_LOOK_AT)):
+            return refused(HTTPStatus.UNAUTHORIZED, "The token is missing.")
+        return refused(HTTPStatus.NOT_FOUND, NOTHING)
+
+    def _page(self, path: str) -> Response | None:
+        """What anybody may see."""
+        match path:
+            case "/ping":
+                return answered("text/plain", "pong")
+            case "/ca.crt" if self._entrance.authority:
+                return answered(AUTHORITY, self._entrance.authority)
+            case _:
+                found = page(path)
+                make = answered_frame if path == FRAME else answered
+                return make(*found) if found else None
+
+    def _of_the_house(self, path: str) -> Response:
+        """How it goes: on this machine that is no secret."""
+        if path == HEALTH:
+            return answered_json(self._host.health())
+        return answered(METRICS, self._host.metrics())
+
+    async def _of_this_person(self, path: str, who: Who) -> Response:
+        """What those may see who belong here, each their own."""
+        if path in FOR_MONITORS:
+            if path != HEALTH and who.person != OWNER:
+                return refused(HTTPStatus.FORBIDDEN, "What the house uses is its owner's to see.")
+            return self._of_the_house(path)
+        if path.startswith(TO_LOOK_AT):
+            seen = await self._host.look(unquote(path), who.person)
+            return answered_json(seen) if seen else refused(HTTPStatus.NOT_FOUND, NOTHING)
+        if not path.startswith(FILES):
+            return refused(HTTPStatus.NOT_FOUND, NOTHING)
+        conversation, slash, name = path.removeprefix(FILES).partition("/")
+        if slash:
+            plain = unquote(name, errors="surrogateescape")
+            return await self._from_workspace(unquote(conversation), plain, who)
+        if item := self._host.file(conversation, who.person):
+            return answered(*item)
+        return refused(HTTPStatus.NOT_FOUND, "This is not kept any more.")
+
+    async def _from_workspace(self, conversation: str, name: str, who: Who) -> Response:
+        """As bytes and nothing else, so that no browser takes it for a page of ours."""
+        file = await self._host.workspace_file(conversation, name, who.person)
+        if file is None:
+            return refused(HTTPStatus.NOT_FOUND, "No such file.")
+        return answered_file("application/octet-stream", file)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address to listen on can be reached from this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

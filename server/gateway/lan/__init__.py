@@ -1,0 +1,1 @@
+"""The home's network: its listener, its announcement, device administration."""

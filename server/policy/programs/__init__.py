@@ -1,0 +1,1 @@
+"""Reads the words that programs are started with: what they run, write and delete."""

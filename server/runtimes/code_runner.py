@@ -1,0 +1,322 @@
+"""All the runtimes of one conversation, and what they may touch."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from sayso.protocol.home import Home
+from sayso.server.runtimes.access import Folder, Reach
+from sayso.server.runtimes.base_python import base_python
+from sayso.server.runtimes.kernels.environment import KernelEnvironment
+from sayso.server.runtimes.language import Language, Place
+from sayso.server.runtimes.languages.shipped import shipped
+from sayso.server.runtimes.network.addresses import Whereabouts
+from sayso.server.runtimes.network.proxy import Permission, Proxy
+from sayso.server.runtimes.network.traffic_record import Passage
+from sayso.server.runtimes.persistent_runtime import LastingRuntime
+from sayso.server.runtimes.protection.folder_identity import NOWHERE, Identity, look_at
+from sayso.server.runtimes.protection.own_places import holds_interpreters, is_within
+from sayso.server.runtimes.resources.cgroups import Cgroups
+from sayso.server.runtimes.resources.watch import DISK_RESERVE_BYTES, FILES_MOST, ResourceWatch
+from sayso.server.runtimes.runtime import Ending, Output, Runtime
+from sayso.server.runtimes.sandbox.sandbox import Confines
+from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
+from sayso.server.runtimes.sandbox.unconfined import Unconfined
+from sayso.server.runtimes.shielding import to_the_end
+
+NO_GRANTS = Reach()
+
+_LEFT: Final = "use what earlier runs left in its interpreter, which may change what it does"
+_ALONE: Final = (
+    "It ran in an interpreter of its own, because your rule allows it by its words: nothing that"
+    " earlier runs left was in it, and nothing of it stays there."
+)
+
+
+class Workshop:
+    """Where a conversation's code runs, each language in a runtime of its own that keeps its
+    state."""
+
+    def __init__(
+        self,
+        workspace: Path,
+        environment: KernelEnvironment | None,
+        report: SandboxReport,
+        reach: Reach = NO_GRANTS,
+        whereabouts: Whereabouts | None = None,
+        *,
+        identity: Identity | None = None,
+        languages: Sequence[Language] | None = None,
+        disk_reserve: int = DISK_RESERVE_BYTES,
+        files_most: int = FILES_MOST,
+        cgroups: Cgroups | None = None,
+    ) -> None:
+        """Set up for a folder, which is made if it is missing; nothing starts yet. `identity`: what
+        it was when the person chose it; where another is there now, no code runs.
+
+        Without `languages`, it has those that come with Sayso. Code is stopped before it leaves
+        less than `disk_reserve` bytes free, or makes more than `files_most` new files. With
+        `cgroups`, the kernel itself bounds the memory and the processes of all its code.
+
+        Without an environment, or with a sandbox that does not hold, every run is refused with the
+        reason.
+        """
+        self._workspace = workspace.absolute()
+        self._environment = environment
+        self._sandbox = report.sandbox
+        self._reach = _pinned(reach)
+        self._proxy = Proxy(reach, whereabouts)
+        self._identity, trouble = _made(self._workspace, identity)
+        self._refusal = _refusal(environment, report) or trouble
+        self._languages = tuple(shipped() if languages is None else languages)
+        self._names = _names(self._languages)
+        self._watch = ResourceWatch(disk_reserve, files_most)
+        self._cgroup = cgroups.for_conversation() if cgroups else None
+        self._runtimes: dict[str, Runtime] = {}
+        self._alone: set[Runtime] = set()
+        if not self._refusal:
+            self._workspace = workspace.resolve()
+            self._runtimes = self._made_for(self._reach)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that can be run, by the names that the model should use."""
+        return tuple(self._runtimes)
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """All that languages are called, to their names."""
+        return self._names
+
+    @property
+    def refusal(self) -> str:
+        """Why no code runs here, in words for the person; empty where code runs."""
+        return self._refusal
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with an interpreter now; empty if nothing is."""
+        return next((one.trouble for one in self._lasting if one.trouble), "")
+
+    @property
+    def restarts(self) -> int:
+        """How often interpreters had to be replaced."""
+        return sum(runtime.restarts for runtime in self._lasting)
+
+    @property
+    def _lasting(self) -> list[LastingRuntime]:
+        return [one for one in self._runtimes.values() if isinstance(one, LastingRuntime)]
+
+    @property
+    def where(self) -> str:
+        """The folder in which code runs, as a person would know it."""
+        return str(self._workspace)
+
+    @property
+    def identity(self) -> Identity:
+        """By what that folder is recognised."""
+        return self._identity
+
+    def may_touch(self, language: str) -> tuple[str, ...]:
+        """What code in this language can reach, in words for an approval."""
+        if self._named(language) not in self._runtimes:
+            return ()
+        words = self._reach.words(self._workspace)
+        used = self._runtimes[self._named(language)].used
+        return (*words, _LEFT) if used else words
+
+    @property
+    def reach(self) -> Reach:
+        """What was granted, and holds for the next run."""
+        return self._reach
+
+    async def set_reach(self, reach: Reach) -> bool:
+        """Let this be what code can reach; return whether variables were lost over it.
+
+        What runs is stopped if it must be.
+        """
+        old, self._reach = self._reach, (reach := _pinned(reach))
+        if self._refusal or not old.needs_new_kernel(reach):
+            self._proxy.reach = reach
+            return False
+        runtimes, self._runtimes = self._runtimes, self._made_for(reach)
+        if not old.confines_otherwise(reach):  # then what has run nothing can stay
+            unused = {name: runtime for name, runtime in runtimes.items() if not runtime.used}
+            self._runtimes |= unused
+            runtimes = {name: runtimes[name] for name in runtimes.keys() - unused.keys()}
+        used = any(runtime.used for runtime in runtimes.values())
+        for runtime in runtimes.values():
+            await runtime.close()
+        self._proxy.reach = reach  # not before everything that it was not granted for has ended
+        return used
+
+    def heed(self, permission: Permission) -> None:
+        """Let nothing pass into the network, at any moment, but what this then allows."""
+        self._proxy.permission = permission
+
+    def take_passages(self) -> tuple[Passage, ...]:
+        """What went over the network since this was last asked."""
+        return self._proxy.take_passages()
+
+    def prepare(self) -> None:
+        """Start the first language's interpreter in the background, so that its first run is
+        instant; the others start when they are wanted.
+
+        An interpreter that was started before it is known for whom could not be given a workspace:
+        what a sandbox lets in is fixed from its start. So each conversation has its own, begun when
+        somebody comes in; it is ready before a person has said what they want.
+        """
+        for runtime in list(self._runtimes.values())[:1]:
+            runtime.prepare()
+
+    async def run(self, language: str, code: str) -> AsyncGenerator[Output | Ending]:
+        """Run code. Leaving the iteration early interrupts it."""
+        if self._refusal:
+            yield Ending("error", 0.0, self._refusal)
+            return
+        runtime = self._runtimes.get(self._named(language))
+        if runtime is None:
+            known = ", ".join(self._runtimes)
+            yield Ending(
+                "error", 0.0, f"There is no way to run {language or 'this'} here; use {known}."
+            )
+            return
+        async with aclosing(runtime.run(code)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def run_alone(self, language: str, code: str) -> AsyncGenerator[Output | Ending]:
+        """Run code in a new interpreter that ends with it, so that its words mean what they say:
+        whatever earlier runs defined is not there. Leaving the iteration early interrupts it."""
+        name = self._named(language)
+        wanted = (each for each in self._languages if each.name == name)
+        place, chosen = self._place(self._reach), next(wanted, None)
+        if self._refusal or place is None or chosen is None:
+            async with aclosing(self.run(language, code)) as pieces:
+                async for piece in pieces:  # which says why not
+                    yield piece
+            return
+        runtime = chosen.runtime(place)
+        self._alone.add(runtime)
+        try:
+            async with aclosing(runtime.run(code)) as pieces:
+                async for piece in pieces:
+                    yield _said_to_be_alone(piece) if isinstance(piece, Ending) else piece
+        finally:
+            self._alone.discard(runtime)
+            await to_the_end(asyncio.create_task(runtime.close()))
+
+    async def interrupt(self) -> None:
+        """Stop what runs."""
+        for runtime in (*self._runtimes.values(), *self._alone):
+            await runtime.interrupt()
+
+    async def close(self) -> None:
+        """End all interpreters."""
+        for runtime in (*self._runtimes.values(), *self._alone):
+            await runtime.close()
+        await self._proxy.close()
+        await self._watch.close()
+        if self._cgroup:
+            await asyncio.to_thread(self._cgroup.remove)
+
+    def _made_for(self, reach: Reach) -> dict[str, Runtime]:
+        place = self._place(reach)
+        if place is None:
+            return {}
+        return {language.name: language.runtime(place) for language in self._languages}
+
+    def _place(self, reach: Reach) -> Place | None:
+        if not self._environment or not self._sandbox:
+            return None
+        sandbox = Unconfined(base_python()) if reach.everything else self._sandbox
+        confines = Confines(
+            self._workspace,
+            writable=reach.writable(self._workspace),
+            readable=reach.readable(self._workspace),
+            at_home=reach.at_home(Path.home().resolve()),
+            proxy=self._proxy,
+            known=self._known(reach),
+            watch=self._watch,
+            cgroup=self._cgroup,
+        )
+        return Place(sandbox, self._environment, confines, self._watch)
+
+    def _known(self, reach: Reach) -> Mapping[Path, Identity]:
+        """What each place in reach is to be recognised by."""
+        granted = {each.path: each.identity for each in reach.folders}
+        places = {**granted, self._workspace: self._identity}
+        return {path: identity or NOWHERE for path, identity in places.items()}
+
+    def _named(self, language: str) -> str:
+        name = language.strip().lower()
+        return self._names.get(name, name)
+
+
+def _said_to_be_alone(ending: Ending) -> Ending:
+    return replace(ending, detail=f"{ending.detail} {_ALONE}".strip())
+
+
+def _names(languages: Sequence[Language]) -> dict[str, str]:
+    """What each language is called, to its name; the first to claim a name has it."""
+    names = {language.name: language.name for language in languages}
+    for language in languages:
+        for alias in language.aliases:
+            names.setdefault(alias, language.name)
+    return names
+
+
+def _refusal(environment: KernelEnvironment | None, report: SandboxReport) -> str:
+    if not report.holds:
+        return f"Code does not run here, because {report.reason}. {report.remedy}".strip()
+    if environment is None:
+        return (
+            "Code cannot run yet: the kernels' Python environment is missing;"
+            " `sayso doctor` tells why."
+        )
+    return ""
+
+
+def _made(workspace: Path, known: Identity | None) -> tuple[Identity, str]:
+    """Make the folder if it is missing; return by what it is recognised, or why no code can run."""
+    try:
+        workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # A person may have written links into a path that they chose; Sayso's own has none at its
+        # end, unless code put it there.
+        own = not known and ".." not in workspace.parts
+        real = workspace.parent.resolve() / workspace.name if own else workspace.resolve()
+        _, identity = look_at(real)
+    except OSError as error:
+        why = f"which is no folder to be had: {error.strerror}"
+        return NOWHERE, f"Code cannot run in {workspace}, {why}."
+    if known and not known.is_same(identity):
+        return NOWHERE, (
+            f"Code does not run in {workspace}, because another folder, or a link, is there now;"
+            f" choose it anew with `/folder {workspace}`, or another one."
+        )
+    home = Home.find()
+    secrets = any(is_within(own, real) for own in (home.config, home.state))
+    if secrets or holds_interpreters(real):
+        return NOWHERE, (
+            f"Code cannot run in {workspace}, because Sayso's own secrets lie in there;"
+            " choose another folder as workspace."
+        )
+    return identity, ""
+
+
+def _pinned(reach: Reach) -> Reach:
+    """With all that is granted known by more than its path, from now on."""
+    return replace(reach, folders=tuple(map(_recognisable, reach.folders)))
+
+
+def _recognisable(granted: Folder) -> Folder:
+    if granted.identity:
+        return granted
+    try:
+        _, identity = look_at(granted.path)
+    except OSError:
+        identity = NOWHERE
+    return replace(granted, identity=identity)

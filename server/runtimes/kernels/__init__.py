@@ -1,0 +1,1 @@
+"""Jupyter kernels: their Python environment, wire, messages and outputs."""

@@ -1,0 +1,1 @@
+"""The filter of system calls: which are refused, by number, assembled."""

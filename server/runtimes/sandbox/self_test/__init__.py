@@ -1,0 +1,1 @@
+"""The proof, made anew at each start, that the sandbox holds."""

@@ -1,0 +1,22 @@
+"""`/cost`: what this conversation and this day have used."""
+
+from sayso.server.slash.command import Command, Outcome, Situation
+from sayso.server.trust.principal import OWNER
+
+
+async def _cost(situation: Situation) -> Outcome:
+    here, today = await situation.here.used(), situation.here.day.used
+    lines = [f"This conversation: {_told(here.tokens, here.usd, here.steps)}."]
+    if situation.person == OWNER:  # What the others use is their own affair.
+        lines.append(f"Today, all conversations: {_told(today.tokens, today.usd, today.steps)}.")
+    return Outcome("\n".join(lines))
+
+
+def _told(tokens: int, usd: float, steps: int) -> str:
+    price = f", {usd:.4f} dollars" if usd else ""
+    runs = f", code run {steps} {'time' if steps == 1 else 'times'}" if steps else ""
+    return f"{tokens:,} tokens{price}{runs}"
+
+
+SPENDING = (Command("cost", "what was spent here, and today", _cost, "talk"),)
+"""Where the price of a model is not known, tokens alone are told."""

@@ -1,0 +1,1 @@
+"""The engines behind the seams of recognition and synthesis."""

@@ -1,0 +1,1 @@
+"""Piper: speech from text, in a process of its own."""

@@ -1,0 +1,1 @@
+"""Whisper: text from speech, in a process of its own."""

@@ -1,0 +1,286 @@
+"""The fast path through Whisper: encode what was said instead of thirty seconds of padding.
+
+    audio ──► + zeros up to max(floor, length + 1 s) ──► encoder ──► decoder, bounded ──► judge
+                                                            ▲                              │
+                                                            └── once more, at 30 s ◄─again─┘
+
+CTranslate2's encoder takes features shorter than 30 s; faster-whisper pads to 30 s before it asks.
+Everything else here is what faster-whisper does, through its public parts. Lives in the worker.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from ctranslate2 import StorageView
+from faster_whisper import WhisperModel
+from faster_whisper.tokenizer import Tokenizer
+from faster_whisper.transcribe import get_suppressed_tokens
+
+from sayso.server.speech.engines.whisper.options import WhisperOptions
+from sayso.server.speech.errors import ModelBroken, ModelMissing
+from sayso.server.speech.recognition.coverage import is_thin, is_voiced, speaks_again
+from sayso.server.speech.recognition.hallucinations import (
+    HESITANT,
+    Pass,
+    collapse,
+    is_invention,
+    is_phantom,
+    judge,
+    judge_last,
+    repeats,
+    surer,
+)
+from sayso.server.speech.recognition.loudness import Samples, is_silence, pieces, quietest_cut
+from sayso.server.speech.recognition.recognizer import HEARING_RATE, Transcript
+from sayso.server.speech.workers.worker import GivenUp
+
+FULL = 30.0
+"""Seconds of Whisper's whole context."""
+
+ROOM_AFTER = 1.0
+"""Seconds of zeros after the speech, without which the last word is often lost."""
+
+LONGEST_PIECE = 28.0
+"""Seconds. Longer utterances are cut at pauses; the rest is room for zeros."""
+
+SHORTEST_PIECE = 14.0
+"""Seconds before which a long utterance is not cut: short pieces lose context."""
+
+SHORTEST = 0.1
+"""Seconds. Nobody says a word in less."""
+
+TOKENS_AT_LEAST = 6
+TOKENS_PER_SECOND = 7
+"""More is not said in a second, but by a loop; who does say more is heard at 30 s."""
+
+PROMPT_TOKENS = 100
+"""Of what was said before, so much is carried along; more costs time and makes loops likelier."""
+
+MAX_INITIAL_TIMESTAMP = 50
+"""In steps of 20 ms: speech begins within the first second (Whisper's own value)."""
+
+SHORTEST_HALVED = 8.0
+"""Seconds of audio that is heard in halves, when it could not be heard as a whole."""
+
+NEEDED_FILES = ("model.bin", "config.json", "tokenizer.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Tongue:
+    """The language of what is heard."""
+
+    code: str
+    sure: float
+    """Its probability, from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How one run of the model is to be done."""
+
+    floor: float
+    prompt: str
+    language: str
+    """Empty: it is found out."""
+    draft: bool
+    wanted: Callable[[], bool]
+    """Asked between steps; False raises GivenUp."""
+    halved: bool = False
+    """It is a part of what could not be heard as a whole."""
+
+    def step(self) -> None:
+        if not self.wanted():
+            raise GivenUp
+
+
+class WhisperEngine:
+    """A loaded model."""
+
+    def __init__(self, directory: Path, options: WhisperOptions) -> None:
+        for name in NEEDED_FILES:
+            if not (directory / name).is_file():
+                raise ModelMissing(
+                    f"There is no Whisper model in {directory} ({name} is missing). "
+                    "Run `sayso models` to see which models are there."
+                )
+        try:
+            self._model = WhisperModel(
+                str(directory),
+                device=options.device,
+                compute_type=options.compute_type,
+                cpu_threads=options.threads,
+                num_workers=1,
+                local_files_only=True,
+            )
+        except Exception as problem:  # tokenizers raises no narrower one
+            raise ModelBroken(
+                f"The Whisper model in {directory} cannot be used ({problem}). "
+                "Fetch it again with `sayso models get`, or choose another one."
+            ) from problem
+        self._options = options
+        self._tokenizers: dict[str, Tokenizer] = {}
+
+    def transcribe(
+        self,
+        samples: Samples,
+        *,
+        draft: bool = False,
+        prompt: str = "",
+        language: str = "",
+        wanted: Callable[[], bool] = lambda: True,
+    ) -> Transcript:
+        """Transcribe an utterance of any length."""
+        parts = pieces(
+            samples,
+            longest=int(LONGEST_PIECE * HEARING_RATE),
+            shortest=int(SHORTEST_PIECE * HEARING_RATE),
+        )
+        floor = self._options.draft_floor if draft else self._options.final_floor
+        texts: list[str] = []
+        confidence, tongue = 1.0, self._fixed_language(language)
+        for part in parts:
+            run = Run(floor, " ".join([prompt, *texts]), tongue.code, draft, wanted)
+            heard, tongue = self._piece(part, run)
+            if heard.text:
+                texts.append(heard.text)
+                confidence = min(confidence, math.exp(min(0.0, heard.log_probability)))
+        confidence = confidence if texts else 0.0
+        return Transcript(" ".join(texts), tongue.code or "en", confidence, tongue.sure)
+
+    def warm_up(self) -> None:
+        """Run everything once, so that the first person does not wait for it."""
+        hum = np.sin(np.arange(HEARING_RATE, dtype=np.float32) * np.float32(0.1)) * np.float32(0.01)
+        for floor in {self._options.draft_floor, self._options.final_floor}:
+            self._run(hum, Run(floor, "", "", draft=True, wanted=lambda: True))
+
+    def _piece(self, samples: Samples, run: Run) -> tuple[Pass, Tongue]:
+        """An utterance that fits into Whisper's context, heard to its end."""
+        heard, tongue = self._believed(samples, run)
+        rest = samples[min(len(samples), int(min(heard.end, FULL) * HEARING_RATE)) :]
+        if run.draft or not heard.text or not speaks_again(rest):
+            return heard, tongue
+        # It stopped at a long pause, though somebody speaks after it.
+        more, _ = self._piece(rest, replace(run, prompt=f"{run.prompt} {heard.text}"))
+        if not more.text:
+            return heard, tongue
+        sure = min(heard.log_probability, more.log_probability)
+        return Pass(f"{heard.text} {more.text}", sure, heard.no_speech), tongue
+
+    def _believed(self, samples: Samples, run: Run) -> tuple[Pass, Tongue]:
+        """What was heard, if it is to be believed; else an empty text."""
+        nothing = Pass("", -math.inf, 1.0), self._fixed_language(run.language)
+        if len(samples) < SHORTEST * HEARING_RATE or is_silence(samples):
+            return nothing
+        heard, tongue = self._run(samples, run)
+        if not run.draft and repeats(run.prompt, heard.text):
+            alone = self._run(samples, replace(run, prompt=""))[0]
+            said_so = repeats(run.prompt, alone.text) or judge(alone) != "believe"
+            heard = heard if said_so else alone
+        verdict = judge(heard)
+        # What was said before can make it believe that this is said already: nothing comes.
+        stopped = verdict == "believe" or (verdict == "nothing" and run.prompt)
+        if verdict == "again" or (stopped and is_thin(heard.text, samples)):
+            heard, tongue = self._run(samples, replace(run, floor=FULL, prompt=""))
+            verdict = judge_last(heard)
+            if self._is_broken(heard, samples, run):
+                return self._halves(samples, run)
+            if heard.loops:
+                heard = replace(heard, text=collapse(heard.text))
+        elif verdict == "believe" and heard.log_probability < HESITANT and not run.draft:
+            heard = surer(heard, self._run(samples, replace(run, floor=FULL))[0])
+        if is_phantom(heard.text) and not is_voiced(heard.text, samples):
+            return nothing
+        return (heard, tongue) if verdict == "believe" else nothing
+
+    def _is_broken(self, heard: Pass, samples: Samples, run: Run) -> bool:
+        """Was it heard neither with the short nor with the full context, though somebody speaks?"""
+        if run.draft or run.halved or len(samples) < SHORTEST_HALVED * HEARING_RATE:
+            return False
+        text = collapse(heard.text) if heard.loops else heard.text
+        return not is_invention(heard) and is_thin(text, samples)
+
+    def _halves(self, samples: Samples, run: Run) -> tuple[Pass, Tongue]:
+        """Each half by itself, cut where it is quietest."""
+        half = len(samples) // 2
+        cut = quietest_cut(samples, half * 2 // 3, half * 4 // 3)
+        alone = replace(run, prompt="", halved=True)
+        parts = [self._believed(part, alone) for part in (samples[:cut], samples[cut:])]
+        heard = [part for part, _ in parts if part.text]
+        if not heard:
+            return parts[0]
+        sure = min(part.log_probability for part in heard)
+        text = " ".join(part.text for part in heard)
+        return Pass(text, sure, heard[0].no_speech), parts[0][1]
+
+    def _run(self, samples: Samples, run: Run) -> tuple[Pass, Tongue]:
+        """One run: features, encoder, decoder."""
+        seconds = len(samples) / HEARING_RATE
+        encoded = self._encode(samples, min(FULL, max(run.floor, seconds + ROOM_AFTER)))
+        run.step()
+        tongue = self._tongue(encoded, run.language)
+        tokenizer = self._tokenizer(tongue.code)
+        said = tokenizer.encode(f" {run.prompt.strip()}") if run.prompt.strip() else []
+        prompt = self._model.get_prompt(tokenizer, said[-PROMPT_TOKENS:])
+        bound = self._model.max_length // 2
+        if run.floor < FULL:
+            bound = min(bound, math.ceil(TOKENS_AT_LEAST + TOKENS_PER_SECOND * seconds))
+        result = self._model.model.generate(
+            encoded,
+            [prompt],
+            beam_size=self._options.beam,
+            # CTranslate2 writes at most half of it, and at most what the prompt leaves of it.
+            max_length=min(self._model.max_length, max(2 * bound, len(prompt) + bound)),
+            return_scores=True,
+            return_no_speech_prob=True,
+            suppress_tokens=list(get_suppressed_tokens(tokenizer, [-1])),
+            max_initial_timestamp_index=MAX_INITIAL_TIMESTAMP,
+        )[0]
+        run.step()
+        tokens: list[int] = result.sequences_ids[0]
+        # generate() gives the score as a mean over the tokens, without the end mark.
+        mean = float(result.scores[0]) * len(tokens) / (len(tokens) + 1)
+        # Text after the last time stamp reaches to an end that is not told.
+        stamp = tokens[-1] - tokenizer.timestamp_begin if tokens else 0
+        end = max(0, stamp) * self._model.time_precision
+        return Pass(
+            str(tokenizer.decode(tokens)).strip(),
+            mean,
+            float(result.no_speech_prob),
+            cut_short=len(tokens) >= bound,
+            end=end if end > 0 else math.inf,
+        ), tongue
+
+    def _encode(self, samples: Samples, seconds: float) -> StorageView:
+        wanted = int(seconds * HEARING_RATE)
+        padded = np.zeros(wanted, dtype=np.float32)
+        padded[: len(samples)] = samples[:wanted]
+        return self._model.encode(self._model.feature_extractor(padded, padding=0))
+
+    def _tongue(self, encoded: StorageView, expected: str) -> Tongue:
+        """The language that is spoken, found out if nothing tells it."""
+        fixed = self._fixed_language(expected)
+        if fixed.code:
+            return fixed
+        token, sure = self._model.model.detect_language(encoded)[0][0]
+        return Tongue(str(token)[2:-2], float(sure))
+
+    def _fixed_language(self, expected: str) -> Tongue:
+        """The language that need not be found out; without a code if it must."""
+        if not self._model.model.is_multilingual:
+            return Tongue("en", 1.0)
+        code = self._options.language or expected
+        known = code in self._model.supported_languages
+        return Tongue(code, 1.0) if known else Tongue("", 0.0)
+
+    def _tokenizer(self, language: str) -> Tokenizer:
+        if language not in self._tokenizers:
+            self._tokenizers[language] = Tokenizer(
+                self._model.hf_tokenizer,
+                self._model.model.is_multilingual,
+                task="transcribe",
+                language=language,
+            )
+        return self._tokenizers[language]

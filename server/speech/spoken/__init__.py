@@ -1,1 +1,0 @@
-"""How things are said that are written in figures, signs and code: one file for each kind."""

@@ -1,0 +1,1 @@
+"""Text to speech: one answer, chunk by chunk, by the voice of its language."""

@@ -1,0 +1,197 @@
+"""The mouth: text comes in as it is written, speech goes out chunk by chunk.
+
+say ──► prose ──► clauses ──► telling ──► synthesizer ──► on_chunk
+       markdown   chunks of   language,    one chunk       in order,
+       is shown   the text    voice, and   ahead           then None
+                              "25 km" as
+                              it is said
+"""
+
+import asyncio
+import inspect
+import logging
+import math
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+
+from sayso.server.speech.errors import SpeechError
+from sayso.server.speech.synthesis.chunk_renderer import Chunk, Manner, Memory, Telling
+from sayso.server.speech.synthesis.clauses import ClauseSplitter
+from sayso.server.speech.synthesis.synthesizer import Sound
+from sayso.server.speech.synthesis.voices import Voices
+from sayso.server.speech.text.prose import Prose
+from sayso.server.speech.text.speakable import spoken
+
+__all__ = ["Chunk", "Manner", "Mouth", "MouthFailed", "Saying"]
+
+log = logging.getLogger(__name__)
+
+LOOK_AHEAD = 1
+"""Chunks that are synthesized before they are wanted: enough that there is never a gap, and little
+enough that an interruption wastes little."""
+
+MAX_WAITING = 100_000
+"""Characters of a reply that are kept waiting to be spoken: an hour and a half of speech. What goes
+beyond is shown and not spoken."""
+
+HURRY_BEFORE = 0.5
+"""Seconds before the voice would run dry in which an unfinished sentence gives up its clauses: a
+chunk is synthesized in half of that, the rest is for the way to the loudspeaker. A machine that
+takes longer for its chunks begins to hurry so much earlier, …"""
+
+HURRY_AT_MOST = 2.0
+"""… up to so many seconds: beyond that sentences would fall into shreds."""
+
+
+@dataclass(frozen=True, slots=True)
+class MouthFailed:
+    """Nothing more of this reply will be spoken."""
+
+    message: str
+    """One sentence that says what to do."""
+
+
+Handed = Chunk | MouthFailed | None
+
+OnChunk = Callable[[Handed], Awaitable[None] | None]
+"""Takes the chunks in order, then None at the end or MouthFailed. If it gives an awaitable,
+the next chunk is handed over only when that is done; meanwhile one more is made."""
+
+
+class Mouth:
+    """Speaks replies with the voices that there are."""
+
+    def __init__(self, voices: Voices, *, speed: float = 1.0) -> None:
+        self._voices = voices
+        self._memory = Memory()
+        self.speed = speed
+        """2.0 is twice as fast; counts for replies that begin from now on."""
+        spoken(
+            "0", voices.language
+        )  # fetches the words for numbers before the first answer needs them
+
+    @property
+    def language(self) -> str:
+        """Of those who did not say what they speak: the usual voice's."""
+        return self._voices.language
+
+    async def can_speak(self, language: str) -> bool:
+        """Is there a voice for it (BCP 47)?"""
+        return await self._voices.pick("", language.partition("-")[0].lower()) is not None
+
+    def speak(
+        self,
+        on_chunk: OnChunk,
+        manner: Manner | None = None,
+        on_remark: Callable[[str], None] = lambda _: None,
+    ) -> "Saying":
+        """Begin a reply, in the manner that its listener likes.
+
+        `on_remark` takes sentences about the speech that are for a screen.
+        """
+        return Saying(self._telling(manner, on_remark), on_chunk)
+
+    async def prepare(self, phrases: Iterable[str], manner: Manner | None = None) -> None:
+        """Make what will be said at short notice beforehand. Raises SpeechError."""
+        for phrase in phrases:
+            await self._telling(manner, lambda _: None).tell(phrase)
+
+    def _telling(self, manner: Manner | None, on_remark: Callable[[str], None]) -> Telling:
+        return Telling(self._voices, self._memory, manner or Manner(), self.speed, on_remark)
+
+
+class Saying:
+    """One reply, from its first words to the last."""
+
+    def __init__(self, telling: Telling, on_chunk: OnChunk) -> None:
+        self._telling = telling
+        self._on_chunk = on_chunk
+        self._prose = Prose()
+        self._splitter = ClauseSplitter()
+        self._texts: asyncio.Queue[str | None] = asyncio.Queue()
+        self._waiting = 0
+        """Characters in `_texts`."""
+        self._ready: asyncio.Queue[Handed] = asyncio.Queue(LOOK_AHEAD)
+        self._open = True
+        self._dry_at = math.inf
+        """When all that was handed over will have been played, if it is played at once."""
+        self._hurry: asyncio.TimerHandle | None = None
+        self._takes = 0.0
+        """Seconds that the latest chunk took to be made."""
+        self._tasks = [
+            asyncio.create_task(self._make(), name="mouth makes"),
+            asyncio.create_task(self._hand_over(), name="mouth hands over"),
+        ]
+
+    def say(self, delta: str) -> None:
+        """The next piece of the reply, of any size."""
+        if self._open:
+            self._queue(self._splitter.feed(self._prose.feed(delta)))
+            self._hurry_if_dry()
+
+    def finish(self) -> None:
+        """The reply is complete; what is left of it is spoken."""
+        if self._open:
+            self._open = False
+            self._queue(self._splitter.feed(self._prose.finish()))
+            self._queue(self._splitter.finish())
+            self._texts.put_nowait(None)
+
+    def stop(self) -> None:
+        """Not another word: nothing more is made or handed over."""
+        self._open = False
+        if self._hurry is not None:
+            self._hurry.cancel()
+        for task in self._tasks:
+            task.cancel()
+
+    def _hurry_if_dry(self) -> None:
+        """Nothing is left to be said and the voice will soon be silent: don't wait for the stop."""
+        soon = self._dry_at - asyncio.get_running_loop().time() <= self._hurry_before
+        if self._open and soon and not self._waiting and self._ready.empty():
+            self._queue(self._splitter.hurry())
+
+    @property
+    def _hurry_before(self) -> float:
+        return min(HURRY_AT_MOST, max(HURRY_BEFORE, 2 * self._takes))
+
+    def _queue(self, texts: list[str]) -> None:
+        for text in texts:
+            if self._waiting + len(text) > MAX_WAITING:
+                log.warning("The reply is longer than can be spoken; the rest is only shown.")
+                return
+            self._waiting += len(text)
+            self._texts.put_nowait(text)
+
+    async def _make(self) -> None:
+        """Text by text, a chunk each."""
+        try:
+            while (text := await self._texts.get()) is not None:
+                self._waiting -= len(text)
+                began = asyncio.get_running_loop().time()
+                chunk = await self._telling.tell(text)
+                self._takes = asyncio.get_running_loop().time() - began
+                if chunk:
+                    await self._ready.put(chunk)
+            await self._ready.put(None)
+        except SpeechError as problem:
+            await self._ready.put(MouthFailed(str(problem)))
+
+    async def _hand_over(self) -> None:
+        while True:
+            chunk = await self._ready.get()
+            if isinstance(chunk, Chunk):
+                self._plays(chunk.sound)
+            taken = self._on_chunk(chunk)
+            if inspect.isawaitable(taken):
+                await taken
+            if not isinstance(chunk, Chunk):
+                return
+
+    def _plays(self, sound: Sound) -> None:
+        loop = asyncio.get_running_loop()
+        begins = loop.time() if math.isinf(self._dry_at) else max(self._dry_at, loop.time())
+        self._dry_at = begins + len(sound.pcm) / 2 / sound.rate
+        if self._hurry is not None:
+            self._hurry.cancel()
+        self._hurry = loop.call_at(self._dry_at - self._hurry_before, self._hurry_if_dry)

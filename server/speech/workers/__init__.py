@@ -1,0 +1,1 @@
+"""Speech engines' processes: started, asked, started again when they die."""

@@ -1,0 +1,276 @@
+"""The mouth's region: at most one thing is being said at a time, to one device.
+
+    silent -> speaking <-> ducked -> silent
+
+Ducked, the answer is held: nothing further is sent until it is clear whether the voice over it
+meant something.
+"""
+
+from typing import Literal
+
+from sayso.protocol.messages import SpeechStart, SpeechStop
+from sayso.server.turn.effects import (
+    FinishSpeaking,
+    HeardOnly,
+    Hush,
+    Speak,
+    SpeechBegan,
+    SpokenOut,
+)
+from sayso.server.turn.events import ChunkSpoken, Interrupted, Joined, Played, Ticket
+from sayso.server.turn.pacing import Pace
+from sayso.server.turn.phrases import SENTENCE_BREAK, Aside, words
+from sayso.server.turn.regions.shared_state import Floor
+from sayso.server.turn.spoken_answer import Speech
+from sayso.server.turn.timing import DUCK_S
+
+STREAMS = 0xFFFF
+"""A stream's number has 16 bits; 0 is left out."""
+
+NEVER = float("inf")
+
+
+class Mouth:
+    """Says answers, paced, holds them for a voice, and stops at once."""
+
+    def __init__(self, floor: Floor) -> None:
+        self._floor = floor
+        self._speech: Speech | None = None
+        self._last: Speech | None = None
+        self._paces: dict[tuple[str, float], Pace] = {}
+        """By device and its buffer: what is known of its line."""
+        self._stream_count = 0
+        self._is_answer = True
+        self._held_until: float | None = None
+        self._cut: str | None = None
+        """The answer was cut short: what was heard of it until then."""
+        self._heard_before = ""
+        """What was heard of this answer before it was silenced and taken up again."""
+        self._has_begun = False
+        """Some of this answer has become sound."""
+        self._was_speaking = False
+        self.quiet_since = -NEVER
+        """When it last fell silent."""
+
+    # --- what is known of it ---
+
+    @property
+    def is_busy(self) -> bool:
+        """An answer is being spoken, or waits for its first sound."""
+        return self._speech is not None
+
+    @property
+    def is_speaking(self) -> bool:
+        """Words were given to it that are not played yet, or still being synthesized."""
+        return self._speech is not None and self._speech.is_audible
+
+    @property
+    def is_held(self) -> bool:
+        return self._held_until is not None
+
+    @property
+    def is_asking(self) -> bool:
+        """What it says ends with a question, as far as it is known."""
+        return self._speech is not None and self._speech.asks
+
+    @property
+    def device(self) -> str | None:
+        """To whom it speaks."""
+        return self._speech.device if self._speech else None
+
+    @property
+    def is_answer(self) -> bool:
+        """What it says is somebody's answer."""
+        return self._is_answer
+
+    @property
+    def heard_words(self) -> int:
+        """How many words of the answer were heard."""
+        spoken = self._speech.heard if self._speech else ""
+        return len(f"{self._heard_before} {spoken}".split())
+
+    @property
+    def answer_sent(self) -> bool:
+        """Some sound of this answer has left."""
+        return self._latest is not None and self._latest.answer_sent
+
+    @property
+    def answer_played(self) -> bool:
+        """Some sound of this answer was heard."""
+        return self._latest is not None and self._latest.answer_played
+
+    @property
+    def _latest(self) -> Speech | None:
+        """What is spoken, or was spoken last, for the ticket that counts."""
+        last = self._last
+        return last if last and last.ticket == self._floor.ticket else None
+
+    @property
+    def state(self) -> Literal["silent", "speaking", "ducked"]:
+        if not self.is_speaking:
+            return "silent"
+        return "ducked" if self.is_held else "speaking"
+
+    @property
+    def deadline(self) -> float:
+        if not self._speech:
+            return NEVER
+        return self._speech.deadline if self._held_until is None else self._held_until
+
+    # --- what is to be said ---
+
+    def open(self, device: Joined, *, answer: bool = True) -> None:
+        """Something for this device begins, or goes on after it was silenced. How much is heard of
+        it is remembered only of an `answer`."""
+        self._is_answer = answer
+        self._heard_before, self._cut = self._cut or "", None
+        self._stream_count = self._stream_count % STREAMS + 1
+        pace = self._pace_of(device)
+        self._speech = self._last = Speech(self._floor.ticket, device, self._stream_count, pace)
+
+    def _pace_of(self, device: Joined) -> Pace:
+        here = self._floor.devices
+        self._paces = {name: pace for name, pace in self._paces.items() if name[0] in here}
+        key = (device.device, device.play_buffer_s)
+        return self._paces.setdefault(key, Pace(device.play_buffer_s))
+
+    def say(self, text: str) -> None:
+        if self._speech:
+            if text.strip():
+                self._speech.expect_sound()
+            self._floor.do(Speak(self._speech.ticket, text, self._speech.device))
+
+    def say_aside(self, aside: Aside, number: int = 0) -> None:
+        """Say something that is no part of the answer, in the listener's language."""
+        if device := self._floor.devices.get(self.device or ""):
+            self.say(words(aside, device.language, number) + SENTENCE_BREAK)
+
+    def finish(self) -> None:
+        """The answer's text is complete."""
+        if self._speech:
+            self._speech.finish()
+            self._floor.do(FinishSpeaking(self._speech.ticket))
+
+    def take(self, chunk: ChunkSpoken) -> bool:
+        """Queue a chunk of sound; false if it is stale."""
+        if not self._speech or chunk.ticket != self._speech.ticket:
+            return False
+        self._tell(self._speech.add(chunk))
+        if self._is_answer and not self._has_begun:
+            self._has_begun = True
+            self._floor.do(SpeechBegan(chunk.ticket, self._speech.device))
+        return True
+
+    def complete(self, ticket: Ticket) -> bool:
+        """No further sound comes; false if that is no news."""
+        if not self._speech or ticket != self._speech.ticket:
+            return False
+        self._speech.complete()
+        return True
+
+    def played(self, event: Played | Interrupted) -> None:
+        """The device reports how far it has played."""
+        speech = self._speech
+        if not speech or (event.device, event.stream) != (speech.device, speech.stream):
+            return
+        if isinstance(event, Played):
+            speech.played(event.samples, self._floor.now, done=event.done)
+        else:
+            speech.played(event.heard_samples, self._floor.now)
+
+    # --- a voice over it ---
+
+    def duck(self, device: str) -> None:
+        """Somebody speaks at this device: hold what is being said there, for a while."""
+        if self.device == device:
+            self._held_until = self._floor.now + DUCK_S
+
+    def stay_ducked(self, device: str) -> None:
+        """They say words: hold it until these are understood."""
+        if self.device == device and self.is_held:
+            self._held_until = NEVER
+
+    def resume(self, device: str) -> None:
+        """It meant nothing: go on where it stopped."""
+        if self._speech and self._speech.device == device and self.is_held:
+            self._held_until = None
+            self._speech.resume(self._floor.now)
+
+    # --- the end of it ---
+
+    def silence(self) -> None:
+        """Stop what is audible. What has not begun may still be said when the person has ended."""
+        if self._speech and self._speech.has_sound:
+            self.stop()
+
+    def stop(self) -> None:
+        """Not another word of it; remember what was heard."""
+        self._remember()
+        if self._speech and self._speech.has_sound:
+            self.hush("interrupted")
+        else:
+            self.close()
+
+    def _remember(self) -> None:
+        if self._speech and self._is_answer and self._speech.is_answering:
+            self._cut = f"{self._heard_before} {self._speech.heard}".strip()
+
+    def hush(self, reason: Literal["interrupted", "failed"]) -> None:
+        """Stop, and have the device drop what it has not played."""
+        if self._speech:
+            self._tell(SpeechStop(self._speech.stream, reason))
+            self.close()
+
+    def lose(self, device: str) -> None:
+        """A device is gone; nobody is left to hear what was for it."""
+        if self.device == device:
+            self._remember()
+            self.close()
+
+    def close(self) -> None:
+        """Nothing more is said for this ticket."""
+        if self._speech:
+            self._floor.do(Hush(self._speech.ticket))
+        self._speech = self._held_until = None
+
+    def settle(self) -> None:
+        """The answer is over. If it was cut short, tell what was heard of it."""
+        if self._cut is not None:
+            self._floor.do(HeardOnly(self._floor.ticket, self._cut))
+        elif self._has_begun:
+            self._floor.do(SpokenOut(self._floor.ticket))
+        self.forget()
+
+    def forget(self) -> None:
+        """What was said counts for nothing."""
+        self._cut, self._heard_before, self._has_begun = None, "", False
+
+    # --- as time goes on ---
+
+    def look_at_the_clock(self) -> None:
+        if self.deadline > self._floor.now:
+            return
+        if self._speech and self.is_held:
+            self.resume(self._speech.device)
+        else:
+            self._remember()
+            self.hush("failed")
+
+    def go_on(self, *, wait: bool) -> None:
+        """Send what may be sent; nothing while somebody speaks there (`wait`), or it is held."""
+        if self._speech and not wait and not self.is_held:
+            frames, stop = self._speech.due(self._floor.now)
+            for frame in frames:
+                self._floor.do(frame)
+            if stop:
+                self._tell(stop)
+            if self._speech.is_over:
+                self._speech = None
+        if self._was_speaking and not self.is_speaking:
+            self.quiet_since = self._floor.now
+        self._was_speaking = self.is_speaking
+
+    def _tell(self, message: SpeechStop | SpeechStart) -> None:
+        if self._speech:
+            # Under the ticket that counts: every speech is of it, or it would have been closed.
+            self._floor.tell(message, self._speech.device)

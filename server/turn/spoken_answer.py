@@ -1,0 +1,160 @@
+"""One spoken answer on its way out: paced by what the device has played.
+
+    played         sent            synthesized
+      |---- ahead ---|---- waiting ----|            ahead <= the device's pace
+
+Little is ever ahead, so an interruption has little to throw away.
+"""
+
+from typing import Literal
+
+from sayso.protocol.messages import SpeechStart, SpeechStop, Word
+from sayso.server.turn.effects import Send
+from sayso.server.turn.events import ChunkSpoken, Joined, Ticket
+from sayso.server.turn.pacing import Pace
+from sayso.server.turn.phrases import is_aside, is_filler
+from sayso.server.turn.timing import FRAME_S, PLAYBACK_STALL_S
+
+BYTES_PER_SAMPLE = 2
+FRAME_HEADER_BYTES = 12
+
+
+class Speech:
+    """One stream of speech to one device, for one ticket."""
+
+    def __init__(self, ticket: Ticket, device: Joined, stream: int, pace: Pace) -> None:
+        self.ticket = ticket
+        self.device = device.device
+        self.stream = stream
+        self._expects_sound = False
+        """Words were given to the mouth that have not come back as sound."""
+        self.state: Literal["open", "finishing", "complete", "sent"] = "open"
+        self._moved_at = 0.0
+        self._pace = pace
+        pace.pauses()
+        self._frame_bytes = device.max_frame_bytes - FRAME_HEADER_BYTES
+        self._rate = 0
+        self._audio = bytearray()
+        self._sent = 0
+        self._played = 0
+        self._words: list[Word] = []
+        self.asks = False
+        """What was given to it last is a question."""
+        self._answer_at: int | None = None
+        """The sample at which the answer's own words begin, after what only fills a silence."""
+
+    @property
+    def has_sound(self) -> bool:
+        return self._rate > 0
+
+    def expect_sound(self) -> None:
+        """Words were given to the mouth."""
+        self._expects_sound = True
+
+    @property
+    def is_audible(self) -> bool:
+        """There is sound that was not played yet, or words that will be sound."""
+        return self._expects_sound or self._played < self._length
+
+    @property
+    def is_playing(self) -> bool:
+        """The device has sound that it has not played."""
+        return self._played < self._sent
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing is left to be sent or played."""
+        return self.state in ("complete", "sent") and self._played >= self._length
+
+    @property
+    def is_answering(self) -> bool:
+        """It has, or will have, words of the answer."""
+        return self._expects_sound or self._answer_at is not None
+
+    @property
+    def answer_sent(self) -> bool:
+        """Some sound of the answer itself has left."""
+        return self._answer_at is not None and self._sent > self._answer_at
+
+    @property
+    def answer_played(self) -> bool:
+        """Some sound of the answer itself was heard."""
+        return self._answer_at is not None and self._played > self._answer_at
+
+    @property
+    def deadline(self) -> float:
+        """When a device that has sound to play, and plays nothing, is given up."""
+        return self._moved_at + PLAYBACK_STALL_S if self.is_playing else float("inf")
+
+    @property
+    def _length(self) -> int:
+        return self._sent + len(self._audio) // BYTES_PER_SAMPLE
+
+    def add(self, chunk: ChunkSpoken) -> SpeechStart:
+        """Queue a chunk; returns its announcement."""
+        self._rate = self._rate or chunk.rate
+        self._expects_sound = self.state == "finishing"
+        start = self._length
+        self._audio += chunk.pcm
+        words = tuple(Word(w.text, w.start + start, w.end + start) for w in chunk.words)
+        self.asks = chunk.text.rstrip().endswith("?")
+        if not is_aside(chunk.text):
+            self._words.extend(words or (Word(chunk.text, start, self._length),))
+        if not is_filler(chunk.text) and self._answer_at is None:
+            self._answer_at = start
+        return SpeechStart(self.stream, self._rate, chunk.text, start, words)
+
+    def finish(self) -> None:
+        """No further words come; the last of them may still become sound."""
+        if self.state == "open":
+            self.state = "finishing"
+
+    def complete(self) -> None:
+        """No further chunk comes."""
+        if self.state in ("open", "finishing"):
+            self.state = "complete"
+            self._expects_sound = False
+
+    def played(self, samples: int, now: float, *, done: bool = False) -> None:
+        """The device reports how far it has played."""
+        samples = min(samples, self._sent)
+        if samples > self._played:
+            self._played = samples
+            self._moved_at = now
+            if self.is_playing:
+                self._pace.reported(samples / self._rate, now)
+            else:
+                self._pace.pauses()
+        if done and self.state == "sent":
+            self._played = self._length
+
+    def resume(self, now: float) -> None:
+        """It was held; that the device played nothing meanwhile is not its fault."""
+        self._moved_at = now
+
+    def due(self, now: float) -> tuple[list[Send], SpeechStop | None]:
+        """Take what may be sent now, and the stream's end when all is sent."""
+        if not self.is_playing:
+            self._moved_at = now
+        ahead = int(self._pace.ahead_s * self._rate)
+        step = BYTES_PER_SAMPLE * min(
+            int(FRAME_S * self._rate), self._frame_bytes // BYTES_PER_SAMPLE, ahead
+        )
+        frames: list[Send] = []
+        while piece := bytes(self._audio[:step]):
+            samples = len(piece) // BYTES_PER_SAMPLE
+            if self._sent + samples > self._played + ahead:
+                break
+            del self._audio[:step]
+            last = self.state == "complete" and not self._audio
+            frames.append(Send(self.device, self.stream, self._sent, piece, last))
+            self._sent += samples
+        if self.state == "complete" and not self._audio:
+            self.state = "sent"
+            return frames, SpeechStop(self.stream, "done", self._sent) if self._rate else None
+        return frames, None
+
+    @property
+    def heard(self) -> str:
+        """The words of the answer of which at least half has been played."""
+        return " ".join(w.text for w in self._words if (w.start + w.end) / 2 <= self._played)

@@ -1,0 +1,69 @@
+"""What runs changed, as a person reads it: a list of paths, and the lines of texts that differ."""
+
+import difflib
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final
+
+from sayso.server.undo.store import Keeper, named
+from sayso.server.undo.tree import Change, Entry
+
+MOST_LINES: Final = 400
+"""Of the whole comparison: ten screens. Whoever needs more has the files."""
+
+TEXT_BYTES: Final = 200_000
+"""Of one file: comparing takes long for more, and nobody reads it."""
+
+_LINE_CHARS: Final = 400
+
+_UNKEPT: Final = {
+    "too_big": "too big to be kept",
+    "no_room": "there was no room to keep it",
+    "unreadable": "it may not be read",
+}
+
+
+def compared(keeper: Keeper, runs: Sequence[str]) -> str:
+    """All of it, bounded; empty if nothing changed."""
+    lines = list(islice(_lines(keeper, runs), MOST_LINES + 1))
+    if len(lines) > MOST_LINES:
+        lines[MOST_LINES:] = ["… and more."]
+    return "\n".join(line[:_LINE_CHARS] for line in lines)
+
+
+def _lines(keeper: Keeper, runs: Sequence[str]) -> Iterator[str]:
+    for shown, changes in keeper.joined_changes(runs).items():
+        for change in changes:
+            if change.matters:
+                yield from _of(keeper, shown + named(change), change)
+
+
+def _of(keeper: Keeper, path: str, change: Change) -> Iterator[str]:
+    before, after = change.before, change.after
+    happened = "added" if before is None else "deleted" if after is None else "changed"
+    yield f"{happened}: {path}{_remark(before, after)}"
+    old, new = _text(keeper, before), _text(keeper, after)
+    if old is not None and new is not None:
+        differences = difflib.unified_diff(old, new, lineterm="", n=2)
+        yield from (line.rstrip("\r\n") for line in islice(differences, 2, None))
+
+
+def _remark(before: Entry | None, after: Entry | None) -> str:
+    if before and after and before.kind != after.kind:
+        return f" ({before.kind} became {after.kind})"
+    if before and after and before.content == after.content and before.mode != after.mode:
+        return f" (permissions {before.mode:o} became {after.mode:o})"
+    reasons = [entry.unkept for entry in (before, after) if entry and entry.unkept]
+    return f" ({_UNKEPT[reasons[0]]})" if reasons else ""
+
+
+def _text(keeper: Keeper, entry: Entry | None) -> list[str] | None:
+    """Its lines, if it is a text; none for what is not there."""
+    if entry is None:
+        return []
+    if entry.kind != "file" or entry.unkept or entry.size > TEXT_BYTES:
+        return None
+    content = keeper.content(entry)
+    if b"\0" in content:
+        return None
+    return content.decode("utf-8", "replace").splitlines(keepends=True)

@@ -1,0 +1,74 @@
+"""What code set up for git or a login to run unasked is put out of action when its run is over.
+
+A sandbox closes the snares that exist when its interpreter starts (runtimes/protection/protected_files.py).
+What code makes during a run, a whole repository for example, it may make; but hooks in it are
+renamed, and its settings keep what only describes it. The same happens to what should have been
+closed where a machine's Landlock cannot. Code's own version stays beside, with another name.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sayso.server.agent.checkpointer import Checkpointer
+from sayso.server.store.records import Changes
+from sayso.server.undo.hooks.inspection import Inspection
+
+log = logging.getLogger(__name__)
+
+_UNFINISHED = (
+    "Not all that the code left could be looked through for what git or a login would run unasked:"
+    " {}. Do not use git there until a further run has ended without this."
+)
+
+
+class Disarming:
+    """A checkpointer that looks after snares as well."""
+
+    def __init__(self, checkpointer: Checkpointer, writable: Callable[[], Sequence[Path]]) -> None:
+        """`writable`: the folders and files that code may write to now."""
+        self._checkpointer = checkpointer
+        self._writable = writable
+        self._inspection = Inspection()
+        self._note = ""
+        """On what was closed before the run."""
+
+    async def before(self, run: str) -> str:
+        try:
+            self._note = await self._do(self._inspection.before)
+        except (OSError, ValueError) as error:
+            return f"It did not run, because {_words(error)}."
+        hindrance = await self._checkpointer.before(run)
+        if hindrance:
+            self._inspection.forget()
+        return hindrance
+
+    async def after(self, run: str) -> Changes:
+        try:
+            note = await self._do(self._inspection.after)
+        except (OSError, ValueError) as error:
+            log.warning("what a run left could not be looked through: %s", _words(error))
+            note = _UNFINISHED.format(_words(error))
+        note, self._note = f"{self._note} {note}".strip(), ""
+        changes = await self._checkpointer.after(run)
+        return replace(changes, note=note) if note else changes
+
+    async def close(self) -> None:
+        """No code runs any more: look once more for what it left since its last run."""
+        try:
+            note = await self._do(self._inspection.finish)
+        except (OSError, ValueError) as error:
+            note = _UNFINISHED.format(_words(error))
+        if note:
+            log.warning("what a program left that code had started: %s", note)
+
+    async def _do(self, look: Callable[[Sequence[Path]], str]) -> str:
+        """In a thread of its own, and to its end, even if nobody waits for it any more."""
+        return await asyncio.shield(asyncio.to_thread(look, self._writable()))
+
+
+def _words(error: OSError | ValueError) -> str:
+    words = error.strerror if isinstance(error, OSError) else None
+    return (words or str(error)).rstrip(".")

@@ -1,0 +1,279 @@
+"""Looks through the folders that code may write to, before and after each run, for what would run
+unasked outside of the sandbox, and puts out of action what may be code's. Blocking: a thread's.
+
+What was there when a folder was first looked at is the person's own: it is remembered how it was
+before each run, and what is different after it is code's doing. All else is code's, whenever it
+came, and must prove itself harmless at every look. What cannot be looked at is closed.
+"""
+
+import os
+import stat
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from sayso.server.runtimes.protection.protected_files import other_systems, startup_files
+from sayso.server.runtimes.protection.repositories import Kind, Repositories
+from sayso.server.runtimes.protection.writable_folders import (
+    PASSED_OVER,
+    Place,
+    TooMuch,
+    Walk,
+    WritableFolders,
+    entries,
+    walk,
+)
+from sayso.server.undo.hooks.disarming import Judgement
+from sayso.server.undo.hooks.set_ids import SetIds
+
+STAMPS_MOST: Final = 100_000
+"""Hooks and startup files of the person's own: many times what there is."""
+
+_TICK_NS: Final = 20_000_000
+"""File systems date changes by the kernel's clock, which ticks every 1 to 10 ms."""
+
+Stamp = tuple[int, ...]
+"""What is different when a file was changed, or a folder is another one."""
+
+
+@dataclass(slots=True)
+class _Remembered:
+    """What is the person's own, by its path."""
+
+    roots: frozenset[Path] = frozenset()
+    repositories: dict[Path, Stamp] = field(default_factory=dict)
+    watched: dict[Path, Kind] = field(default_factory=dict)
+    """What runs something in them, and startup files, there or not."""
+    stamps: dict[Path, Stamp] = field(default_factory=dict)
+    """Of what is there of these, and of what lies in them."""
+    inodes: dict[Path, set[int]] = field(default_factory=dict)
+    """Of all folders, the person's own or not: they are looked into first."""
+
+
+class Inspection:
+    """Of one conversation's folders."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._remembered = _Remembered()
+        self._set_ids = SetIds()
+        self._ran = False
+        """Whether code ran, or may have, since all was looked through."""
+
+    def before(self, paths: Sequence[Path]) -> str:
+        """Remember what is the person's own. An OSError says why that cannot be."""
+        with self._lock, WritableFolders(paths) as folders:
+            look = _Look(self._remembered, folders, modes=not self._set_ids.knows(folders))
+            look.judge(ran=self._ran)
+            if folders.paths:
+                self._remembered = look.remembered()
+                self._set_ids.remember(folders, look.seen)
+            else:
+                self._set_ids.forget()
+            self._ran = True
+            return look.note
+
+    def after(self, paths: Sequence[Path]) -> str:
+        """Put out of action what is code's; returns a note on it. An OSError says that not all
+        could be."""
+        with self._lock, WritableFolders(paths) as folders:
+            look = _Look(self._remembered, folders, modes=True)
+            cleared = self._set_ids.clear(folders, look.seen)
+            look.judge(ran=True)
+            self._ran = False
+            return f"{look.note} {cleared}".strip()
+
+    def finish(self, paths: Sequence[Path]) -> str:
+        """The same once more, when no code runs there any more, where any ran. What a person
+        changed of their own meanwhile is theirs."""
+        with self._lock:
+            if not self._remembered.roots:
+                return ""
+            with WritableFolders(paths) as folders:
+                look = _Look(self._remembered, folders, modes=True)
+                cleared = self._set_ids.clear(folders, look.seen)
+                look.judge(ran=self._ran)
+                return f"{look.note} {cleared}".strip()
+
+    def forget(self) -> None:
+        """No code ran after all."""
+        self._ran = False
+
+
+class _Look:
+    """One look at all folders."""
+
+    def __init__(self, before: _Remembered, folders: WritableFolders, *, modes: bool) -> None:
+        self._before = before
+        self._folders = folders
+        self._new = {
+            number for number, path in enumerate(folders.paths) if path not in before.roots
+        }
+        self.seen = seen = self._walk(modes=modes)
+        self._repositories = Repositories(folders, seen.repositories, seen.pointers)
+        self._startup = startup_files(folders) | other_systems(seen)
+        self._judgement = Judgement(folders, self._repositories, self._startup)
+
+    @property
+    def note(self) -> str:
+        return self._judgement.note
+
+    def _walk(self, *, modes: bool) -> Walk:
+        paths = self._folders.paths
+        known = {
+            (number, inode)
+            for number, path in enumerate(paths)
+            for inode in self._before.inodes.get(path, ())
+        }
+        return walk(self._folders, known, modes=modes)
+
+    # --- whose it is ---
+
+    def _is_new(self, place: Place) -> bool:
+        """Whether it lies where nothing was looked at before."""
+        if place.root not in self._new:
+            return False
+        shown = self._folders.shown(place)
+        return not any(shown.is_relative_to(root) for root in self._before.roots)
+
+    def _is_codes(self, place: Place) -> bool:
+        """Whether it came since, and is nothing that the person has or could have."""
+        return self._folders.shown(place) not in self._before.watched and not self._is_new(place)
+
+    def _is_own(self, git: Place) -> bool:
+        """Whether a repository is the person's."""
+        if self._is_new(git):
+            return True
+        status = self._folders.status(git)
+        known = self._before.repositories.get(self._folders.shown(git))
+        return status is not None and known == _stamp(status)
+
+    # --- judging ---
+
+    def judge(self, *, ran: bool) -> None:
+        """Close what is code's. `ran`: whether code may have changed what is the person's own."""
+        judge = self._judgement
+        for place in self.seen.unfinished:
+            judge.unfinished(place, own=self._is_new(place) or not ran)
+        judge.failed(self.seen.failed)
+        for path, kind in self._before.watched.items():
+            watched = self._folders.place(str(path))
+            if watched is not None and (ran or path not in self._before.stamps):
+                with judge.closing(watched):
+                    self._compare(watched, kind)
+        for pointer in filter(self._is_codes, self.seen.pointers):
+            with judge.closing(pointer):
+                judge.pointer(pointer)
+        for git in self._repositories.all:
+            if not self._is_own(git):
+                judge.repository(git)
+        for place in filter(self._is_codes, self._startup):
+            with judge.closing(place):
+                judge.runs(place)
+        judge.finish()
+
+    def _compare(self, place: Place, kind: Kind) -> None:
+        """Judge what is the person's own, and is another than it was."""
+        judge = self._judgement
+        status = self._folders.status(place)
+        before = self._before.stamps.get(self._folders.shown(place))
+        if status is None:
+            return
+        if kind == "runs" and stat.S_ISDIR(status.st_mode) and before in (None, _stamp(status)):
+            inside = _files(self._folders, place)
+            judge.changed(place, [each for each in inside if self._is_other(each)])
+        elif before != _stamp(status):
+            match kind:
+                case "settings":
+                    judge.settings(place, place.parent)
+                case "steps":
+                    judge.steps(place)
+                case "pointer" if place.name.lower() == ".git":
+                    judge.pointer(place)
+                case _:
+                    judge.runs(place)
+
+    def _is_other(self, place: Place) -> bool:
+        status = self._folders.status(place)
+        known = self._before.stamps.get(self._folders.shown(place))
+        return status is not None and known != _stamp(status)
+
+    # --- remembering ---
+
+    def remembered(self) -> _Remembered:
+        """What is the person's own now."""
+        now = _Remembered(frozenset(self._folders.paths))
+        for root, inode in self.seen.inodes:
+            now.inodes.setdefault(self._folders.paths[root], set()).add(inode)
+        for git in self._repositories.all:
+            status = self._folders.status(git)
+            if status is not None and self._is_own(git):
+                now.repositories[self._folders.shown(git)] = _stamp(status)
+                self._watch(now, self._repositories.parts(git))
+        own = (place for place in self.seen.pointers if not self._is_codes(place))
+        self._watch(now, dict.fromkeys(own, "pointer"))
+        self._watch(now, self._startup)
+        newest = self._stamp_all(now)
+        if 0 <= (fresh := time.time_ns() - newest) < _TICK_NS:
+            # What changes again in the same tick of the clock would look the same.
+            time.sleep((_TICK_NS - fresh) / 1e9)
+            self._stamp_all(now)
+        return now
+
+    def _watch(self, now: _Remembered, parts: Mapping[Place, Kind]) -> None:
+        for place, kind in parts.items():
+            now.watched.setdefault(self._folders.shown(place), kind)
+
+    def _stamp_all(self, now: _Remembered) -> int:
+        """Returns when the latest change was, as nanoseconds."""
+        newest = 0
+        now.stamps.clear()
+        for path, kind in now.watched.items():
+            top = self._folders.place(str(path))
+            if top is None:
+                continue
+            inside = _files(self._folders, top) if kind == "runs" else ()
+            for place in (top, *inside):
+                if status := self._folders.status(place):
+                    now.stamps[self._folders.shown(place)] = _stamp(status)
+                    newest = max(newest, 0 if stat.S_ISDIR(status.st_mode) else status.st_ctime_ns)
+            if len(now.stamps) > STAMPS_MOST:
+                raise TooMuch(
+                    f"there are more than {STAMPS_MOST} hooks and startup files where code may"
+                    " write; let it write in a smaller folder"
+                )
+        return newest
+
+
+def _files(folders: WritableFolders, place: Place) -> Iterator[Place]:
+    """All that lies in a folder but folders; nothing if it is none. Repositories in it are judged
+    by themselves."""
+    status = folders.status(place)
+    waiting = [place] if status is not None and stat.S_ISDIR(status.st_mode) else []
+    while waiting:
+        try:
+            for found, is_folder in entries(folders, waiting.pop(), STAMPS_MOST):
+                if not is_folder:
+                    yield found
+                elif found.name != ".git":
+                    waiting.append(found)
+        except OSError as error:
+            if error.errno not in PASSED_OVER:
+                raise
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    if stat.S_ISDIR(status.st_mode):
+        return status.st_dev, status.st_ino
+    return (
+        status.st_dev,
+        status.st_ino,
+        status.st_mode,
+        status.st_uid,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+    )

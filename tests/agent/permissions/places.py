@@ -1,0 +1,31 @@
+"""What stand-ins for a workshop share: nothing was granted, and nothing went over the network."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+from sayso.server.runtimes.access import Reach
+from sayso.server.runtimes.network.proxy import Permission
+from sayso.server.runtimes.network.traffic_record import Passage
+from sayso.server.runtimes.runtime import Ending, Output
+
+
+class Ungranted:
+    """Takes any reach, and has no variables to lose."""
+
+    aliases: Mapping[str, str] = {}
+    reach = Reach()
+
+    async def set_reach(self, reach: Reach) -> bool:
+        self.reach = reach
+        return False
+
+    def run(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
+        raise NotImplementedError
+
+    def run_alone(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
+        return self.run(language, code)
+
+    def heed(self, permission: Permission) -> None:
+        pass
+
+    def take_passages(self) -> Sequence[Passage]:
+        return ()

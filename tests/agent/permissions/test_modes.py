@@ -1,0 +1,336 @@
+"""What runs unasked, what is asked with a warning, what never runs, and how reach grows."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sayso.protocol.home import Home
+from sayso.server.agent.events import ApprovalAsked, ApprovalSettled, RunEnded
+from sayso.server.agent.permissions.access_syntax import AccessError, Place, Wish, read_wish
+from sayso.server.agent.permissions.modes import MODES, Mode, ModeError, SaySo
+from sayso.server.agent.permissions.standing_grants import StandingGrants
+from sayso.server.conversations.workspace_choice import chosen_folder
+from sayso.server.policy.judge import Policy
+from sayso.server.runtimes.access import Folder, GrantError, Reach
+from sayso.server.settings import Settings
+from sayso.server.store.decisions import NetworkUsed, ReachGranted
+from sayso.server.store.records import (
+    ApprovalOpened,
+    RunIntended,
+    RunReported,
+)
+from tests.agent.conftest import House
+from tests.scripted_model import Reply
+
+FORCE = "deny command git push --force\nmatches: git push --force x\nspares: git push x"
+ECHO = "allow command echo\nmatches: echo hi\nspares: ls"
+LANGUAGE = "allow language python\nmatches: python\nspares: bash"
+
+
+def runs(code: str, language: str = "python") -> Reply:
+    return Reply(f"I do it.\n```{language}\n{code}\n```\n")
+
+
+def asks(*lines: str) -> Reply:
+    return runs("\n".join(lines), "access")
+
+
+DONE = Reply("It is done.")
+
+
+@pytest.fixture
+def downloads(tmp_path: Path) -> Path:
+    made = tmp_path / "alice" / "Downloads"
+    made.mkdir(0o755, parents=True)
+    (made / "bill.txt").write_text("42 euros")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("mode", "asked"), [("read-only", False), ("ask", True), ("workspace", False), ("full", False)]
+)
+async def test_the_mode_decides_what_is_asked(house: House, mode: Mode, asked: bool) -> None:
+    agent = await house.agent(runs("print(6 * 7)"), DONE, calls_tools="no", mode=mode)
+    await house.ask(agent, "count")
+    assert bool(house.told(ApprovalAsked)) == asked
+    assert house.output == "42\n"
+
+
+async def test_where_code_may_only_look_it_changes_nothing(house: House) -> None:
+    code = "try:\n    open('made', 'w')\nexcept OSError:\n    print('refused')"
+    agent = await house.agent(runs(code), DONE, calls_tools="no", mode="read-only")
+    await house.ask(agent, "try it")
+    assert house.output == "refused\n"
+
+
+async def test_without_a_sandbox_code_reaches_what_the_server_reaches(
+    house: House, downloads: Path
+) -> None:
+    code = f"import os; print(open({str(downloads / 'bill.txt')!r}).read(), os.environ.get('KEY'))"
+    agent = await house.agent(runs(code), DONE, calls_tools="no", mode="full")
+    await house.ask(agent, "read it")
+    assert house.output == "42 euros None\n"
+
+
+def test_full_is_for_the_console_alone() -> None:
+    say_so = SaySo()
+    with pytest.raises(ModeError, match=r"own console.*\.$"):
+        say_so.change_mode("full", at_console=False)
+    assert say_so.mode == "ask"
+    for mode in MODES:
+        assert say_so.change_mode(f" {mode.upper()} ", at_console=True) == mode
+    with pytest.raises(ModeError, match="there are read-only, ask, workspace, full"):
+        say_so.change_mode("reckless", at_console=True)
+    with pytest.raises(ModeError, match="no mode reckless"):
+        SaySo(mode="reckless")  # type: ignore[arg-type]
+
+
+def test_who_does_not_own_the_machine_grants_none_of_its_folders(tmp_path: Path) -> None:
+    say_so = SaySo(mode="full", guest=True)
+    assert say_so.mode == "ask"
+    with pytest.raises(GrantError, match="its owner's"):
+        say_so.weigh(Wish((Place(str(tmp_path), "read"),)))
+    with pytest.raises(GrantError, match="its owner's"):
+        chosen_folder(str(tmp_path), say_so)
+    assert say_so.weigh(Wish(hosts=("example.org",))).lines == ("host example.org",)
+
+
+async def test_a_change_of_mode_holds_from_the_next_run_on(house: House) -> None:
+    replies = (runs("x = 1"), DONE, runs("open('made', 'w')"), DONE)
+    agent = await house.agent(*replies, calls_tools="no", mode="workspace")
+    await house.ask(agent, "begin")
+    agent.say_so.change_mode("read-only", at_console=False)
+    await house.ask(agent, "go on")
+    assert house.told(RunEnded)[0].status == "error"
+
+
+async def test_what_is_dangerous_is_asked_about_with_a_warning_even_unasked(house: House) -> None:
+    code = "import shutil\nshutil.rmtree('old')"
+    agent = await house.agent(runs(code), DONE, calls_tools="no", mode="workspace")
+    await house.ask(agent, "tidy up", "no")
+    (asked,) = house.told(ApprovalAsked)
+    assert asked.warnings == (
+        "It deletes folders with all that is in them, or one file after the other.",
+    )
+    (opened,) = await house.records(ApprovalOpened)
+    assert opened.warnings == asked.warnings
+
+
+async def test_a_rule_forbids_without_a_question_and_tells_the_model(house: House) -> None:
+    code = "import os\nos.system('git push --force')"
+    policy = Policy([FORCE])
+    agent = await house.agent(runs(code), DONE, calls_tools="no", mode="workspace", policy=policy)
+    await house.ask(agent, "push it")
+    assert not house.told(ApprovalAsked)
+    assert 'your rule "deny command git push --force" forbids it' in house.sent()[-1]["content"]
+    assert not await house.records(RunIntended)
+    (report,) = await house.records(RunReported)
+    assert report.status == "refused"
+
+
+async def test_a_rule_allows_what_the_mode_would_ask(house: House) -> None:
+    policy = Policy([LANGUAGE])
+    agent = await house.agent(runs("print(1)"), DONE, calls_tools="no", policy=policy)
+    await house.ask(agent, "count")
+    assert not house.told(ApprovalAsked)
+    assert house.output == "1\n"
+
+
+async def test_what_a_rule_allows_by_its_words_means_what_they_say(house: House) -> None:
+    """An earlier run, that was approved, redefines the command that a rule allows unasked."""
+    replies = (
+        runs("echo() { printf evil; }; printf defined", "bash"),
+        DONE,
+        runs("echo hi", "bash"),
+        runs("printf evil", "bash"),
+        DONE,
+    )
+    agent = await house.agent(*replies, calls_tools="no", policy=Policy([ECHO]))
+    await house.ask(agent, "define it")
+    assert house.output == "defined"
+    await house.ask(agent, "say hi", "no")
+    assert house.output == "hi\n"
+    assert "nothing that earlier runs left was in it" in house.told(RunEnded)[0].detail
+    (asked,) = house.told(ApprovalAsked)
+    assert asked.code == "printf evil"
+    assert any("what earlier runs left" in line for line in asked.may_touch)
+
+
+async def test_what_is_allowed_whatever_it_says_keeps_its_variables(house: House) -> None:
+    replies = (runs("x = 41"), runs("print(x + 1)"), DONE)
+    agent = await house.agent(*replies, calls_tools="no", policy=Policy([LANGUAGE]))
+    await house.ask(agent, "count")
+    assert house.output == "42\n"
+
+
+async def test_code_that_a_person_edits_is_judged_again(house: House) -> None:
+    policy = Policy([FORCE])
+    agent = await house.agent(runs("print(1)"), DONE, calls_tools="no", policy=policy)
+    await house.ask(agent, "push", lambda _: ("edit", "!git push --force"))
+    assert not await house.records(RunIntended)
+    assert "forbids it" in house.sent()[-1]["content"]
+
+
+# --- more reach ---
+
+
+async def test_a_folder_is_asked_for_granted_and_then_read(house: House, downloads: Path) -> None:
+    replies = (
+        runs("x = 1"),
+        asks(f"read {downloads}", "because the bill lies there"),
+        runs(f"print(open({str(downloads / 'bill.txt')!r}).read())"),
+        DONE,
+    )
+    agent = await house.agent(*replies, calls_tools="no", mode="workspace")
+    await house.ask(agent, "what does the bill say?")
+    (asked,) = house.told(ApprovalAsked)
+    assert (asked.kind, asked.language, asked.code) == ("access", "access", f"read {downloads}")
+    assert asked.why == "the bill lies there"
+    assert f"read {downloads}" in asked.may_touch
+    assert any("variables are lost" in warning for warning in asked.warnings)
+    assert "Granted: read" in house.sent(2)[-1]["content"]
+    assert "variables are lost" in house.sent(2)[-1]["content"]
+    assert house.output == "42 euros\n"
+    (granted,) = await house.records(ReachGranted)
+    what, read = (f"read {downloads}",), (str(downloads),)
+    assert [one.path for one in granted.seen] == list(read)
+    expected = ReachGranted(granted.run, what, "kitchen", lasting=False, read=read)
+    assert granted == replace(expected, seen=granted.seen)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"), [("no", "said no: nothing more was opened"), ("silence", "did not answer")]
+)
+async def test_a_no_and_silence_open_nothing(
+    house: House, downloads: Path, answer: str, told: str
+) -> None:
+    house.desk._expires_s = 0.2
+    agent = await house.agent(asks(f"write {downloads}"), DONE, calls_tools="no")
+    await house.ask(agent, "save it", answer)  # type: ignore[arg-type]
+    assert told in house.sent()[-1]["content"]
+    assert agent.say_so.granted == Reach()
+    assert not await house.records(ReachGranted)
+
+
+async def test_words_alone_open_nothing(house: House, downloads: Path) -> None:
+    agent = await house.agent(asks(f"read {downloads}"), DONE, calls_tools="no")
+
+    def by_word(asked: ApprovalAsked) -> tuple[str, None]:
+        for decision in ("yes", "edit"):
+            assert not house.desk.answer(
+                asked.id, asked.nonce, decision, "x", "kitchen", by_word=True
+            )
+        return "no", None
+
+    await house.ask(agent, "read it", by_word)  # type: ignore[arg-type]
+    assert [settled.decision for settled in house.told(ApprovalSettled)] == ["no"]
+
+
+async def test_a_yes_for_good_stands_in_the_settings(house: House, downloads: Path) -> None:
+    home = Home.find()
+    standing = StandingGrants(home, Settings())
+    agent = await house.agent(
+        asks(f"read {downloads}", "host files.example.org"),
+        DONE,
+        calls_tools="no",
+        standing=standing,
+    )
+
+    async def for_good() -> None:
+        async for event in agent.work("read it"):
+            if isinstance(event, ApprovalAsked):
+                assert house.desk.answer(event.id, event.nonce, "yes", None, "phone", lasting=True)
+
+    await for_good()
+    (granted,) = await house.records(ReachGranted)
+    assert granted.lasting
+    again = StandingGrants(home, Settings.load(home, environment={}))
+    assert again.reach == Reach((Folder(downloads),), ("files.example.org",)) == standing.reach
+
+
+async def test_what_is_in_reach_already_is_not_asked_for(house: House, downloads: Path) -> None:
+    home = Home.find()
+    standing = StandingGrants(home, Settings())
+    await standing.keep(Reach((Folder(downloads, "write"),), ("*.example.org",)))
+    wish = asks(f"read {downloads}", "host a.example.org")
+    agent = await house.agent(wish, DONE, calls_tools="no", standing=standing)
+    await house.ask(agent, "read it")
+    assert not house.told(ApprovalAsked)
+    assert "in reach already" in house.sent()[-1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("wish", "why"),
+    [
+        ("read /", "never granted"),
+        ("read ~/../..", "never granted"),
+        ("write relative/folder", "no whole path"),
+        ("read /no/such/folder", "No such file"),
+        ("host localhost", "no host's name"),
+        ("please let me", "asks for nothing"),
+        ("host evil.org", "forbids evil.org"),
+    ],
+)
+async def test_what_is_never_granted_is_refused_without_a_question(
+    house: House, wish: str, why: str
+) -> None:
+    rule = "deny host evil.org\nmatches: evil.org\nspares: ls"
+    policy = Policy([rule])
+    agent = await house.agent(asks(wish), DONE, calls_tools="no", policy=policy)
+    await house.ask(agent, "do it")
+    assert not house.told(ApprovalAsked)
+    assert why in house.sent()[-1]["content"]
+
+
+async def test_a_folder_that_a_rule_forbids_is_not_granted_nor_what_holds_it(
+    house: House, downloads: Path
+) -> None:
+    rule = f"deny path {downloads}\nmatches: cat {downloads}/x\nspares: ls /usr"
+    agent = await house.agent(
+        asks(f"read {downloads.parent}"), DONE, calls_tools="no", policy=Policy([rule])
+    )
+    await house.ask(agent, "read it")
+    assert not house.told(ApprovalAsked)
+    assert "forbids it" in house.sent()[-1]["content"]
+
+
+async def test_models_with_tools_ask_in_the_same_way(house: House, downloads: Path) -> None:
+    wish = f"read {downloads}\nbecause of the bill"
+    agent = await house.agent(Reply(code=wish, language="access"), DONE, mode="workspace")
+    await house.ask(agent, "read the bill")
+    (asked,) = house.told(ApprovalAsked)
+    assert (asked.kind, asked.why) == ("access", "of the bill")
+    assert agent.say_so.granted.folders == (Folder(downloads),)
+
+
+async def test_what_code_tries_on_the_network_is_in_the_log(house: House) -> None:
+    code = (
+        "import urllib.request\n"
+        "try:\n    urllib.request.urlopen('http://files.example.org/')\n"
+        "except OSError as error:\n    print(error)"
+    )
+    agent = await house.agent(runs(code), DONE, calls_tools="no", mode="workspace")
+    await house.ask(agent, "fetch it")
+    assert "not granted" in house.output
+    (used,) = await house.records(NetworkUsed)
+    assert (used.host, used.port, used.verdict) == ("files.example.org", 80, "refused")
+
+
+@pytest.mark.parametrize(
+    ("text", "wish"),
+    [
+        ("read ~/Downloads", Wish((Place("~/Downloads", "read"),))),
+        ("- Write: '~/My M' because I must", Wish((Place("~/My M", "write"),), why="I must")),
+        ("host https://Api.a.org/simple, *.a.org", Wish(hosts=("api.a.org", "*.a.org"))),
+        ("network\nReason: all of it", Wish(network=True, why="all of it")),
+    ],
+)
+def test_wishes_are_understood_as_models_write_them(text: str, wish: Wish) -> None:
+    assert read_wish(text) == wish
+
+
+@pytest.mark.parametrize("text", ["", "please", "host a b c", "\n".join(["read /x"] * 9)])
+def test_what_is_no_wish_is_told_how_to_be_one(text: str) -> None:
+    with pytest.raises(AccessError, match=r"\.$"):
+        read_wish(text)

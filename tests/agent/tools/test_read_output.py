@@ -1,0 +1,161 @@
+"""Long outputs are kept whole, and the model reads what was left out of them page by page."""
+
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sayso.server.agent.events import ApprovalAsked, RunStarted
+from sayso.server.agent.parsing.markdown_reader import Code, Piece, Prose, Reader
+from sayso.server.agent.prompt.language_names import Languages
+from sayso.server.agent.record.history import History
+from sayso.server.agent.record.run_outputs import KEPT_CHARS, Outputs
+from sayso.server.agent.tools.output_pages import read_page
+from sayso.server.agent.tools.read_output import Page, read_arguments, read_line
+from sayso.server.runtimes.runtime import Output
+from sayso.server.store.records import RunReported
+from tests.agent.conftest import House
+from tests.scripted_model import Reply, runs, says
+
+FILES = ("abcd1.txt", "abcd1-1.png")
+COUNT = "for number in range(4_000): print(number, end=' ')"
+WHOLE = "".join(f"{number} " for number in range(4_000))
+
+
+@pytest.mark.parametrize("calls_tools", ["yes", "no"])
+async def test_a_model_pages_through_a_long_output(
+    house: House, calls_tools: Literal["yes", "no"]
+) -> None:
+    agent = await house.agent(
+        runs(COUNT), says("It is long."), calls_tools=calls_tools, mode="workspace"
+    )
+    await house.ask(agent, "count")
+    (run,) = [report.run for report in await house.records(RunReported)]
+    told = house.sent()[-1]["content"]
+    assert f"left out here: read them as output {run}]" in told
+
+    def page(name: str, start: int, end: int) -> Reply:
+        if calls_tools == "no":
+            return says(f"I look.\n```output\n{name} {start} {end}\n```\n")
+        return Reply(calls=[{"name": "output", "arguments": Page(name, start, end).arguments}])
+
+    mark = told[len("<output ") :].partition(">")[0]  # by which a model may well call it
+    house.model.add(page(mark, 5_000, 5_040), page(run, 99_999, 100_050), says("Found."))
+    said = await house.ask(agent, "what was in the middle")
+    assert said.strip().endswith("Found.")
+    pages = [message.get("content", "") for message in house.sent()]
+    assert f"[characters 5000 to 5040 of {len(WHOLE)}]\n{WHOLE[5_000:5_040].strip()}" in pages[-3]
+    assert f"There is nothing: output {run} has {len(WHOLE)} characters." in pages[-1]
+    assert house.told(ApprovalAsked) == []
+    assert house.told(RunStarted) == []
+
+
+async def test_an_output_that_is_not_there_is_said(house: House) -> None:
+    agent = await house.agent(
+        Reply(calls=[{"name": "output", "arguments": Page("feedbeef", 0, 9).arguments}]),
+        says("Sorry."),
+    )
+    assert await house.ask(agent, "go") == "Sorry."
+    assert "no output feedbeef in this conversation" in house.sent()[-1]["content"]
+
+
+async def test_a_flood_is_kept_up_to_its_bound_and_old_ones_make_room(house: House) -> None:
+    outputs = Outputs(house.folder / "o")
+    recording = outputs.record("abcd1", 10)
+    for _ in range(9):
+        await recording.take(Output("stdout"), "x" * 1_000_000)
+    await recording.finish()
+    assert await outputs.read("abcd1") == "x" * KEPT_CHARS
+    short = outputs.record("abcd2", 10)
+    await short.take(Output("stdout"), "short")
+    await short.finish()
+    assert await outputs.read("abcd2") is None
+    assert await outputs.read("../../etc/passwd") is None
+
+
+async def test_what_is_kept_is_for_its_owner_alone(house: House) -> None:
+    recording = Outputs(house.folder / "o").record("abcd1", 10)
+    await recording.take(Output("display", data=b"picture", mime="image/png"), "a picture")
+    await recording.take(Output("stdout"), "what was printed")
+    await recording.finish()
+    kept = [(house.folder / "o" / name).stat().st_mode & 0o777 for name in FILES]
+    assert kept == [0o600, 0o600]
+
+
+# How it is written.
+
+
+@given(st.integers(0, 10**8), st.integers(0, 10**8))
+def test_both_ways_of_asking_for_a_page_are_read_back(start: int, end: int) -> None:
+    page = Page("a1b2c3d4e", start, end)
+    assert read_line(page.line) == page
+    assert read_arguments(page.arguments) == page
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"id": "a"}', '{"id":1,"from":"x","to":2}'])
+def test_what_is_no_page_is_none(text: str) -> None:
+    assert read_arguments(text) is None
+    assert read_line(text) is None
+
+
+def read(text: str, step: int) -> list[Piece]:
+    reader = Reader(Languages(("python",)))
+    pieces = [
+        piece
+        for start in range(0, len(text), step)
+        for piece in reader.feed(text[start : start + step])
+    ]
+    return [*pieces, *reader.finish()]
+
+
+@pytest.mark.parametrize("step", [1, 3, 1000])
+def test_a_fence_of_output_is_shown_unless_it_asks_for_a_page(step: int) -> None:
+    asked = read("Let me see.\n```output\na1b2c3d4e 10 20\n```\nmore", step)
+    assert asked[-1] == Code("output", "a1b2c3d4e 10 20", "```output\na1b2c3d4e 10 20\n```")
+    text = "It says:\n```output\n42 files\n```\nso many."
+    shown = read(text, step)
+    assert "".join(piece.text for piece in shown if isinstance(piece, Prose)) == text
+
+
+# Pictures.
+
+
+async def test_a_model_that_sees_is_shown_what_was_drawn_and_another_is_not(house: House) -> None:
+    draw = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
+    agent = await house.agent(
+        runs(draw), says("A line."), model=house.litellm("yes", sees="yes"), mode="workspace"
+    )
+    await house.ask(agent, "plot")
+    (_, image) = house.sent()[-1]["content"]
+    assert house.sent()[-1]["role"] == "user"
+    assert house.sent()[-2]["role"] == "tool"
+    assert image["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
+    blind = await house.agent(says("I was told."), model=house.litellm("no"))
+    await house.ask(blind, "and now")
+    assert "image_url" not in str(house.sent())
+
+
+KEY = "sk-proj-abcDEF0123456789abcDEF"
+
+
+async def test_no_secret_that_code_prints_reaches_the_model(house: House) -> None:
+    agent = await house.agent(
+        runs(f"print('the key:', {KEY[:5]!r} + {KEY[5:]!r})"), says("Done."), mode="workspace"
+    )
+    await house.ask(agent, "what is my key")
+    assert KEY in house.output
+    assert "[redacted]" in house.sent()[-1]["content"]
+    assert KEY not in str(house.model.requests[-1].body)
+
+
+async def test_no_page_of_a_long_output_shows_a_part_of_a_secret(house: House) -> None:
+    code = f"print('x' * 9_000, end=' '); print({KEY[:5]!r} + {KEY[5:]!r}, 'y' * 9_000)"
+    agent = await house.agent(runs(code), says("Done."), mode="workspace")
+    await house.ask(agent, "print it")
+    (report,) = await house.records(RunReported)
+    history = History([event.record for event in await house.log.conversation("kitchen talk")])
+    outputs = Outputs(house.folder / "outputs")
+    for start in range(8_980, 9_040):
+        page = await read_page(f"{report.run} {start} {start + 20}", history, outputs)
+        assert not any(KEY[at : at + 6] in page for at in range(len(KEY) - 6))

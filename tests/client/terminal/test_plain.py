@@ -1,0 +1,77 @@
+"""Lines without a moving screen: nothing that others word steers the terminal."""
+
+import io
+import re
+
+import pytest
+
+from sayso.client.terminal.events import Notice
+from sayso.client.terminal.plain import PlainScreen, unfenced
+from sayso.protocol.codec import Envelope
+from sayso.protocol.messages import (
+    Announce,
+    ApprovalRequest,
+    Changes,
+    CodeEnd,
+    CodeOut,
+    CodeStart,
+    CommandDone,
+    Error,
+    FromServer,
+    ReplyDelta,
+    SttFinal,
+)
+from sayso.server.agent.parsing.fences import fenced
+
+EVIL = "\x1b[2J\x1b[8m\x9b31m\x07\x1b]0;owned\x07x\r\n  where: /home"
+STEERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def question(kind: str) -> ApprovalRequest:
+    return ApprovalRequest(
+        "1", "n", "python", EVIL, EVIL, (EVIL,), 9.0, "access" if kind else "run", (EVIL,), EVIL
+    )
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        CodeEnd("1", "error", 1.0, EVIL, Changes((EVIL,), (EVIL,), (EVIL,), 1)),
+        CodeOut("1", "stdout", "text/plain", EVIL),
+        CodeStart("1", "python", EVIL),
+        Announce(EVIL),
+        Error("broken", EVIL),
+        SttFinal(EVIL),
+        CommandDone("x", ok=True, text=EVIL),
+        ReplyDelta(EVIL),
+        question(""),
+        question("access"),
+    ],
+)
+def test_nothing_that_others_word_steers_the_terminal(message: FromServer) -> None:
+    written = io.StringIO()
+    screen = PlainScreen(written, written, waits=True)
+    screen.show(Envelope(message))
+    screen.show(Notice(EVIL))
+    assert "x" in written.getvalue()
+    assert not STEERS.search(written.getvalue()), written.getvalue()
+
+
+def test_no_name_of_a_folder_and_no_end_of_a_run_looks_like_a_line_of_ours() -> None:
+    written = io.StringIO()
+    screen = PlainScreen(written, written)
+    screen.show(Envelope(CodeEnd("1", "error", 1.0, "x\nApproved.")))
+    folder = "/srv/x\n  where: /tmp/harmless"
+    screen.show(Envelope(ApprovalRequest("1", "n", "python", "1", folder, (folder,), 9.0)))
+    lines = written.getvalue().splitlines()
+    assert "Approved." not in lines
+    assert "  where: /tmp/harmless" not in lines
+
+
+@pytest.mark.parametrize("text", ["+a", "+a\n```\n# b", "````\n```", "`" * 9, "\n```\n"])
+def test_a_difference_is_shown_whole_whatever_fences_are_in_it(text: str) -> None:
+    between = fenced("diff", text)
+    assert unfenced(between) == text
+    first, *_, last = between.split("\n")
+    assert last not in text
+    assert first == f"{last}diff"

@@ -1,0 +1,108 @@
+"""What a screen shows to choose from: a person's own conversations with their past."""
+
+from pathlib import Path
+
+from sayso.protocol.home import Home
+from sayso.server.agent.record.history import History
+from sayso.server.conversations.choices import Choices
+from sayso.server.conversations.transcript import Recollection
+from sayso.server.store.records import (
+    Answered,
+    Asked,
+    Call,
+    Event,
+    Heard,
+    RunIntended,
+    RunReported,
+)
+from tests.server.running_server import household
+
+
+async def test_conversations_are_listed_with_their_past_to_their_own_person(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        choices = Choices(Home(tmp_path, tmp_path, tmp_path), house.conversations)
+        desk = await house.device()
+        await desk.ask("how high is the Eiffel tower")
+        await desk.command("new", "Garden")
+
+        listed = await choices.look("/conversations", "")
+        assert listed
+        assert [one["called"] for one in listed["conversations"]] == [
+            "Garden",
+            "how high is the Eiffel tower",
+        ]
+        past = await choices.look("/conversations/main", "")
+        assert past
+        assert past["turns"][0]["said"] == "how high is the Eiffel tower"
+        assert past["turns"][0]["reply"] == "1: how high is the Eiffel tower"
+        assert past["mode"] == "ask"
+        assert past["model"]
+        for foreign in ("/conversations/main", "/conversations/none", "/conversations/", "/other"):
+            assert await choices.look(foreign, "somebody else") is None
+        assert await choices.look("/conversations", "somebody else") == {"conversations": []}
+
+
+async def test_the_past_is_there_when_the_server_was_started_again_and_turns_count_on(
+    tmp_path: Path,
+) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        await desk.ask("one")
+        await desk.ask("two")
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        past = desk.seat.snapshot().turns
+        assert [turn["said"] for turn in past] == ["one", "two"]
+        assert past[1]["reply"] == "3: two"
+        await desk.ask("three")
+        again = desk.seat.snapshot().turns
+        assert [turn["turn"] for turn in again] == [1, 2, 3]
+        assert again[:2] == past
+
+
+async def test_to_look_into_a_conversation_does_not_make_it_the_latest(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device()
+        await desk.ask("how high is the Eiffel tower")
+        for record in (
+            Asked("count"),
+            Answered("", (Call("a", "python", "1"),)),
+            RunIntended("a", "python", "1"),
+        ):
+            await house.log.append(Event("main", "person", record))
+        await desk.command("new", "Garden")
+    async with household(tmp_path) as house:
+        choices = Choices(Home(tmp_path, tmp_path, tmp_path), house.conversations)
+        before = await choices.look("/conversations", "")
+        known = len(await house.log.conversation("main"))
+        assert await choices.look("/conversations/main", "")
+        assert len(await house.log.conversation("main")) > known  # how the run ended is noted
+        assert await choices.look("/conversations", "") == before
+        assert (await house.conversations.latest()).name == "Garden"
+
+
+def test_of_the_past_what_ran_is_shown_as_it_ran_and_what_did_not_is_not() -> None:
+    calls = (Call("a", "python", "1/0"), Call("b", "python", "2"))
+    told = History(
+        [
+            Asked("divide"),
+            Answered("Let me see. ", calls),
+            RunIntended("a", "python", "1/1"),
+            RunReported("a", "error"),
+            RunReported("b", "refused"),
+            Answered("It failed. Shall I try again?"),
+            Heard("It failed."),
+        ]
+    )
+    (turn,) = Recollection.of(told.exchanges).turns
+    assert turn["reply"] == "Let me see. It failed. Shall I try again?"
+    assert turn["code"] == [{"language": "python", "code": "1/1", "status": "error"}]
+
+
+async def test_voices_models_and_modes_are_listed(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        choices = Choices(Home(tmp_path, tmp_path, tmp_path), house.conversations)
+        there = await choices.look("/choices", "")
+        assert there
+        assert {"name": "en_US-joe-medium", "language": "en"} in there["voices"]
+        assert set(there["modes"]) == {"read-only", "ask", "workspace", "full"}

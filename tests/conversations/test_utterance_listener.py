@@ -1,0 +1,70 @@
+"""What listens to an utterance without a key: a sound that is no word is not the end of it."""
+
+import asyncio
+
+import pytest
+
+from sayso.server.conversations.utterance_listener import Attention
+from sayso.server.speech.recognition.session import Ears
+from sayso.server.speech.recognition.voice_activity import SpeechGate
+from sayso.server.turn import events
+from sayso.server.turn.effects import Listen
+from sayso.server.turn.events import Event
+from tests.speech.sounds import FRAME, silence, voice
+from tests.speech_doubles import ScriptedRecognizer
+
+pytestmark = pytest.mark.virtual_time
+
+
+class Gate:
+    """Takes for a voice what the ears take for speech."""
+
+    def __init__(self) -> None:
+        self._gate = SpeechGate()
+
+    def hears(self, frame: bytes) -> bool:
+        self._gate.feed(frame)
+        return self._gate.spoken > 0 and self._gate.quiet_for == 0
+
+
+async def told(sound: bytes, *texts: str, wait_ms: int = 6_000) -> list[Event]:
+    """All that happens while this is heard."""
+    happened: list[Event] = []
+    attention = Attention(
+        Listen(1, "shelf", "hands_free", wait_ms),
+        Ears(ScriptedRecognizer(texts)),
+        happened.append,
+        lambda _: "request",
+        language="en",
+        make_gate=Gate,
+    )
+    for at in range(0, len(sound), FRAME):
+        attention.feed(sound[at : at + FRAME])
+        await asyncio.sleep(0.02)
+    await asyncio.sleep(0.2)
+    attention.drop()
+    return happened
+
+
+def ends(happened: list[Event]) -> list[str]:
+    return [event.reason for event in happened if isinstance(event, events.VoiceEnded)]
+
+
+COUGH = voice(0.3)
+
+
+async def test_after_a_cough_the_words_are_still_waited_for() -> None:
+    sound = COUGH + silence(1.5) + voice(0.8)
+    assert not ends(await told(sound, "", "What time is it?"))
+    happened = await told(sound + silence(0.8), "", "What time is it?")
+    assert ends(happened) == ["ended"]
+    assert any(isinstance(event, events.PartlyHeard) for event in happened)
+
+
+async def test_after_a_cough_and_nothing_more_the_patience_ends_as_without_it() -> None:
+    assert not ends(await told(COUGH + silence(5.5), ""))
+    assert ends(await told(COUGH + silence(6.0), "")) == ["timeout"]
+
+
+async def test_where_a_voice_opened_the_microphone_a_cough_closes_it_soon() -> None:
+    assert ends(await told(COUGH + silence(1.4), "", wait_ms=1_500)) == ["timeout"]

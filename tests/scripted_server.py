@@ -1,0 +1,143 @@
+"""A house in a process of its own whose ears, mind and voice are scripts: for figures that hang on
+the line, the clients and the conversation alone, and on no model's speed.
+
+    python -m tests.scripted_server FOLDER ANSWER        is that process; `scripted_house` starts it
+"""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from sayso.protocol.home import Home, make_token
+from sayso.server.agent.llm.model import ChatMessage
+from sayso.server.conversations.participant import Seat
+from sayso.server.conversations.registry import NoSuchConversation
+from sayso.server.gateway.host import Conversation, Greeting
+from sayso.server.gateway.listener import Listener
+from sayso.server.trust.devices import Devices
+from tests.plain_model import PlainModel
+from tests.server.running_server import Household, household
+from tests.speech_doubles import ScriptedRecognizer, ToneSynthesizer
+
+FEATURES = ("ptt", "resume", "commands", "down_rates", "partials", "pairing")
+TALKS = tuple(f"talk {number}" for number in range(10))
+"""Its conversations, for as many who talk at the same time."""
+ANSWER = "This is what was asked for, said at some length, so that there is something to hear."
+
+
+class Scripted(PlainModel):
+    """A language model that always says the same."""
+
+    name = "scripted"
+
+    def __init__(self, answer: str) -> None:
+        self._answer = answer
+
+    def says(self, messages: Sequence[ChatMessage]) -> str:
+        return self._answer
+
+
+class Host:
+    """The door's host, with a household's real conversations behind it."""
+
+    def __init__(self, house: Household) -> None:
+        self._house = house
+
+    async def conversation(self, wanted: str = "", person: str = "") -> Conversation:
+        return await Seat.take(self._house.conversations, self._house.commands, wanted, person)
+
+    def greeting(self) -> Greeting:
+        return Greeting("scripted house", {}, FEATURES)
+
+    def health(self) -> Mapping[str, object]:
+        return {"ready": True}
+
+    def metrics(self) -> bytes:
+        return b""
+
+    async def look(self, path: str, person: str) -> None:
+        return None
+
+    async def workspace_file(self, conversation: str, path: str, person: str) -> BinaryIO | None:
+        try:
+            about = await self._house.conversations.find(conversation, person)
+        except NoSuchConversation:
+            return None
+        return await (await self._house.conversations.enter(about)).download(path)
+
+    def file(self, name: str, person: str) -> tuple[str, bytes] | None:
+        item = self._house.shelf.get(name, person)
+        return (item.mime, item.data) if item else None
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A house at work."""
+
+    home: Path
+    port: int
+    token: str
+    process: int
+    """Its process id."""
+
+    @property
+    def url(self) -> str:
+        return f"ws://127.0.0.1:{self.port}/ws"
+
+
+@contextmanager
+def scripted_house(folder: Path, answer: str = ANSWER) -> Iterator[Running]:
+    """A running house of this home, until the block ends."""
+    command = [sys.executable, "-m", "tests.scripted_server", str(folder), answer]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ
+    )
+    assert process.stdin
+    assert process.stdout
+    try:
+        port, token = process.stdout.readline().split()
+        yield Running(folder, int(port), token, process.pid)
+    finally:
+        process.stdin.close()
+        process.wait()
+        process.stdout.close()
+
+
+@asynccontextmanager
+async def open_scripted_house(folder: Path, answer: str = ANSWER) -> AsyncIterator[Listener]:
+    """The same in this process; whoever opens its entrances closes nothing."""
+    home = Home(folder, folder, folder)
+    ears = ScriptedRecognizer(["What was asked."])
+    async with household(
+        folder,
+        open_at_most=2 * len(TALKS),
+        model=Scripted(answer),
+        ears=ears,
+        voice=ToneSynthesizer(),
+    ) as house:
+        for name in TALKS:
+            await house.conversations.begin(name)
+        devices = Devices(folder / "devices.json")
+        listener = Listener(Host(house), make_token(home), devices=devices)
+        try:
+            yield listener
+        finally:
+            await listener.close()
+
+
+async def _live(folder: Path, answer: str) -> None:
+    async with open_scripted_house(folder, answer) as listener:
+        port = await listener.open("127.0.0.1", 0)
+        sys.stdout.write(f"{port} {make_token(Home(folder, folder, folder))}\n")
+        sys.stdout.flush()
+        await asyncio.to_thread(sys.stdin.read)
+
+
+if __name__ == "__main__":
+    asyncio.run(_live(Path(sys.argv[1]), sys.argv[2]))

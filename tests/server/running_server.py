@@ -1,0 +1,186 @@
+"""A house with conversations of the real kind, without ears, voice and sandbox."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import repeat
+from pathlib import Path
+from typing import cast
+
+from sayso.protocol import messages as m
+from sayso.protocol.home import Home
+from sayso.server.agent.llm.model import ChatMessage, ChatModel
+from sayso.server.agent.prompt.profiles import profile
+from sayso.server.agent.spending import DayBook, DayBounds
+from sayso.server.assembly.conversation import Shared, furnish
+from sayso.server.assembly.models import Mind
+from sayso.server.assembly.unavailable import Deaf, Mute
+from sayso.server.conversations.artifacts import Shelf
+from sayso.server.conversations.deletion import wipe
+from sayso.server.conversations.participant import Seat
+from sayso.server.conversations.preferences import Preferences
+from sayso.server.conversations.reflex_responder import Instinct
+from sayso.server.conversations.registry import Conversations
+from sayso.server.conversations.upload_quota import UploadRoom
+from sayso.server.runtimes.access import Reach
+from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.protection.folder_identity import Identity
+from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
+from sayso.server.settings import Settings
+from sayso.server.slash.builtin import SHIPPED
+from sayso.server.slash.commands import Commands
+from sayso.server.speech.recognition.recognizer import Recognizer
+from sayso.server.speech.recognition.session import Ears
+from sayso.server.speech.synthesis.session import Mouth
+from sayso.server.speech.synthesis.synthesizer import Synthesizer
+from sayso.server.speech.synthesis.voices import OneVoice
+from sayso.server.store.event_log import EventLog
+from sayso.server.turn.effects import Send
+from sayso.server.turn.events import Joined, Ticket, Typed
+from tests.plain_model import PlainModel
+
+WAIT_S = 20.0
+"""Longest time for anything here on a busy machine."""
+
+
+async def until(is_so: Callable[[], object]) -> None:
+    """Let the house work until something is so."""
+    async with asyncio.timeout(WAIT_S):
+        for pause in repeat(0.002):
+            if is_so():
+                return
+            await asyncio.sleep(pause)
+
+
+class Echo(PlainModel):
+    """A language model that says back what it is told last, and how much it was told."""
+
+    def __init__(self, first: str = "") -> None:
+        self._first = first
+        self.name = first.strip() or "echo"
+
+    def says(self, messages: Sequence[ChatMessage]) -> str:
+        return f"{self._first}{len(messages) - 1}: {messages[-1]['content']}"
+
+
+@dataclass
+class Device:
+    """A device that takes part, and what it was told."""
+
+    seat: Seat
+    name: str
+    told: list[m.FromServer] = field(default_factory=list)
+    sounds: list[Send] = field(default_factory=list)
+
+    def tell(self, message: m.FromServer, ticket: Ticket) -> None:
+        self.told.append(message)
+
+    def send(self, speech: Send) -> None:
+        self.sounds.append(speech)
+
+    def all(self, kind: type) -> list[m.FromServer]:
+        return [message for message in self.told if isinstance(message, kind)]
+
+    async def ask(self, text: str) -> str:
+        """Type something and wait for the answer."""
+        self.told.clear()
+        self.seat.happened(Typed(self.name, text))
+        idle = m.TurnState("idle", "idle", "silent")
+        await until(lambda: self.all(m.Metrics) and self.told[-1] == idle)
+        replies = cast("list[m.ReplyDelta]", self.all(m.ReplyDelta))
+        return "".join(reply.text for reply in replies)
+
+    async def command(self, name: str, text: str = "") -> m.CommandDone:
+        """Give a command and wait for what comes of it."""
+        before = len(self.all(m.CommandDone))
+        self.seat.command(self.name, name, text)
+        await until(lambda: len(self.all(m.CommandDone)) > before)
+        return cast("m.CommandDone", self.all(m.CommandDone)[-1])
+
+    def leave(self) -> None:
+        self.seat.leave(self.name)
+
+
+@dataclass
+class Household:
+    """What a test works with."""
+
+    conversations: Conversations
+    commands: Commands
+    log: EventLog
+    shelf: Shelf
+
+    async def device(
+        self,
+        name: str = "desk",
+        wanted: str = "",
+        person: str = "",
+        *,
+        may_approve: bool = True,
+        may_admin: bool = True,
+        speaks: bool = False,
+    ) -> Device:
+        seat = await Seat.take(self.conversations, self.commands, wanted, person)
+        device = Device(seat, name)
+        joined = Joined(name, speaks=speaks, may_approve=may_approve, may_admin=may_admin)
+        seat.join(joined, device)
+        return device
+
+
+@asynccontextmanager
+async def household(
+    folder: Path,
+    *,
+    idle_s: float = 1_800.0,
+    open_at_most: int = 16,
+    day: DayBounds | None = None,
+    model: ChatModel | None = None,
+    ears: Recognizer | None = None,
+    voice: Synthesizer | None = None,
+    workshop: Callable[[Path, Reach, Identity | None], Workshop] | None = None,
+    guest_bytes: int = 1_000_000,
+) -> AsyncIterator[Household]:
+    """A house that lives in a folder, until the block ends."""
+    home = Home(folder, folder, folder)
+    log = await EventLog.open(folder / "events.sqlite")
+    no_sandbox = SandboxReport(holds=False, remedy="There is none here.")
+
+    async def remind(words: Callable[[], str], device: str, conversation: str) -> None:
+        await conversations.tell(words, device, conversation)
+
+    def owner(conversation: str) -> str:
+        return conversations.owner(conversation)
+
+    async def another(name: str, anywhere: bool) -> Mind:
+        missing = "" if name == "loud" and anywhere else f"No model here is called {name}."
+        return Mind(Echo("LOUD "), profile("default"), "Answers come from loud.", missing)
+
+    shared = Shared(
+        home=home,
+        settings=Settings(),
+        log=log,
+        ears=Ears(ears or Deaf("no ears")),
+        mouth=Mouth(OneVoice(voice or Mute("no voice"))),
+        mind=Mind(model or Echo(), profile("default")),
+        shelf=Shelf(),
+        instinct=await Instinct.awake(log, remind, owner),
+        preferences=await Preferences.open(log),
+        day=await DayBook.open(log, day or DayBounds()),
+        think_with=another,
+        upload_room=UploadRoom(guest_bytes),
+        workshop=workshop or (lambda place, reach, _: Workshop(place, None, no_sandbox, reach)),
+    )
+    conversations = Conversations(
+        log,
+        partial(furnish, shared),
+        partial(wipe, home, shared.shelf, shared.instinct.forget),
+        idle_s=idle_s,
+        open_at_most=open_at_most,
+    )
+    try:
+        yield Household(conversations, Commands(SHIPPED), log, shared.shelf)
+    finally:
+        await conversations.close()
+        await log.close()

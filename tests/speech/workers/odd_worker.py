@@ -1,0 +1,45 @@
+"""A worker that does what it is told, also what no worker should do."""
+
+import os
+import sys
+import time
+
+from sayso.server.speech.errors import ModelBroken
+from sayso.server.speech.workers.wire import Note
+from sayso.server.speech.workers.worker import GivenUp, Task, main
+
+
+class Odd:
+    """Takes orders: echo, die, sleep, busy, babble."""
+
+    def load(self, order: Note) -> Note:
+        if order.text("model") == "crashing":
+            sys.stderr.write("out of memory\n")
+            sys.stderr.flush()
+            os.abort()
+        if order.text("model") == "broken":
+            raise ModelBroken("This model is broken. Get another.")
+        return Note("loaded", {"what": "nothing"})
+
+    def answer(self, task: Task) -> Note:
+        match task.note.kind:
+            case "echo":
+                return Note("echo", {"text": task.note.text("text")}, task.note.load[::-1])
+            case "pid":
+                return Note("pid", {"pid": os.getpid()})
+            case "die":
+                os.abort()
+            case "sleep":
+                time.sleep(60)
+            case "busy":
+                while task.wanted():
+                    time.sleep(0.005)
+                raise GivenUp
+            case "babble":
+                os.write(int(sys.argv[1]), b"\xff" * 64)
+                time.sleep(60)
+        raise RuntimeError("a defect")
+
+
+if __name__ == "__main__":
+    main(Odd(), sys.argv[1:])
