@@ -39,7 +39,7 @@ class Heard:
     """For understanding what is said."""
 
 
-class FarEnd:
+class PlaybackReference:
     """`played` may be called in the card's own thread; `frame`, where the microphone is."""
 
     def __init__(self) -> None:

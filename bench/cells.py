@@ -12,7 +12,7 @@ from pathlib import Path
 from jupyter_client.asynchronous import AsyncKernelClient
 
 from bench.support.no_sandbox import Plain
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.kernels.wire import write_connection
 from sayso.server.runtimes.runtime import Ending
@@ -87,12 +87,14 @@ async def measure(
     async with AsyncExitStack() as stack:
         made = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         client = await stack.enter_async_context(_bare(environment, made))
-        plain = await stack.enter_async_context(_workshop(environment, Plain(), folder / "plain"))
-        confined = await stack.enter_async_context(
-            _workshop(environment, sandbox, folder / "confined")
+        plain = await stack.enter_async_context(
+            _code_runner(environment, Plain(), folder / "plain")
         )
-        for workshop in (plain, confined):
-            await _cell(workshop, CELL)
+        confined = await stack.enter_async_context(
+            _code_runner(environment, sandbox, folder / "confined")
+        )
+        for code_runner in (plain, confined):
+            await _cell(code_runner, CELL)
         for _ in range(cells):
             times.bare.append(await _bare_cell(client))
             await asyncio.sleep(REST_S)
@@ -109,47 +111,47 @@ async def measure(
             times.death.append(await _cell(confined, DEATH, "died"))
             times.after_death.append(await _cell(confined, CELL))
     for number in range(max(5, cells // 20)):
-        async with _workshop(environment, sandbox, folder / f"cold{number}") as workshop:
-            times.cold.append(await _cell(workshop, CELL))
-        async with _workshop(environment, sandbox, folder / f"warm{number}") as workshop:
-            workshop.prepare()
+        async with _code_runner(environment, sandbox, folder / f"cold{number}") as code_runner:
+            times.cold.append(await _cell(code_runner, CELL))
+        async with _code_runner(environment, sandbox, folder / f"warm{number}") as code_runner:
+            code_runner.prepare()
             await asyncio.sleep(WARM_S)
-            times.warm.append(await _cell(workshop, CELL))
+            times.warm.append(await _cell(code_runner, CELL))
     async with AsyncExitStack() as stack:
         workshops = [
             await stack.enter_async_context(
-                _workshop(environment, sandbox, folder / f"one{number}")
+                _code_runner(environment, sandbox, folder / f"one{number}")
             )
             for number in range(AT_ONCE)
         ]
-        for workshop in workshops:
-            await _cell(workshop, CELL)
+        for code_runner in workshops:
+            await _cell(code_runner, CELL)
         for _ in range(3):
             times.alone.append(await _cell(workshops[0], BUSY_CELL))
             times.together += await asyncio.gather(
-                *(_cell(workshop, BUSY_CELL) for workshop in workshops)
+                *(_cell(code_runner, BUSY_CELL) for code_runner in workshops)
             )
     return times
 
 
 @asynccontextmanager
-async def _workshop(
+async def _code_runner(
     environment: KernelEnvironment, sandbox: Sandbox, folder: Path
-) -> AsyncIterator[Workshop]:
+) -> AsyncIterator[CodeRunner]:
     report = SandboxReport(True, sandbox.kind, sandbox=sandbox)
-    workshop = Workshop(folder, environment, report)
+    code_runner = CodeRunner(folder, environment, report)
     try:
-        yield workshop
+        yield code_runner
     finally:
-        await workshop.close()
+        await code_runner.close()
 
 
-async def _interrupted(workshop: Workshop, code: str) -> float:
+async def _interrupted(code_runner: CodeRunner, code: str) -> float:
     """Milliseconds from the wish to stop what has begun to its end."""
-    async with asyncio.timeout(ANSWER_S), aclosing(workshop.run("python", code)) as pieces:
+    async with asyncio.timeout(ANSWER_S), aclosing(code_runner.run("python", code)) as pieces:
         await anext(pieces)
         begun = time.perf_counter()
-        stopping = asyncio.create_task(workshop.interrupt())
+        stopping = asyncio.create_task(code_runner.interrupt())
         async for _ in pieces:
             pass
         took = (time.perf_counter() - begun) * 1000
@@ -157,10 +159,10 @@ async def _interrupted(workshop: Workshop, code: str) -> float:
     return took
 
 
-async def _cell(workshop: Workshop, code: str, status: str = "ok") -> float:
+async def _cell(code_runner: CodeRunner, code: str, status: str = "ok") -> float:
     """Milliseconds from asking to the end."""
     begun = time.perf_counter()
-    async with asyncio.timeout(ANSWER_S), aclosing(workshop.run("python", code)) as pieces:
+    async with asyncio.timeout(ANSWER_S), aclosing(code_runner.run("python", code)) as pieces:
         async for piece in pieces:
             if isinstance(piece, Ending) and piece.status != status:
                 raise SystemExit(f"A cell ended otherwise than expected: {piece.detail}")

@@ -19,7 +19,7 @@ from sayso.protocol.codec import Envelope
 from sayso.protocol.version import SPOKEN
 from sayso.server.agent.llm.model import ChatMessage
 from sayso.server.gateway.listener import Listener
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
 from tests.fault_proxy import FaultProxy, faults
@@ -62,7 +62,7 @@ async def endure(seed: int, requests: int) -> Toll:
             household(
                 folder,
                 model=Doer(),
-                workshop=lambda place, reach, _: Workshop(place, kernels, report, reach),
+                code_runner=lambda place, reach, _: CodeRunner(place, kernels, report, reach),
             )
         )
         proxy = await stack.enter_async_context(FaultProxy(faults(seed, MOST_BYTES)))
@@ -73,7 +73,7 @@ async def endure(seed: int, requests: int) -> Toll:
         caller = _Caller(f"ws://{name}/ws")
         await caller.call(requests)
         (conversation,) = house.conversations.open.values()
-        ran = (Path(conversation.workshop.where) / RAN).read_text().split()
+        ran = (Path(conversation.code_runner.where) / RAN).read_text().split()
         return caller.toll(ran, requests, proxy.cuts)
 
 

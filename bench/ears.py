@@ -17,7 +17,7 @@ from bench import hands_free, monologue
 from bench.support.recordings import RATE, Recording, Samples, recordings
 from bench.support.word_errors import circles, words, wrong
 from sayso.protocol.home import Home
-from sayso.server.models import Shelf
+from sayso.server.models import InstalledModels
 from tests.speech import sounds
 
 STARTER = "tiny.en"
@@ -107,7 +107,7 @@ class Hearers:
 
 def measure(model: Path | None, most: int | None = None) -> Figures:
     """Hear everything; `most` bounds the recordings for a quick look."""
-    whisper = model or Shelf(Home.find()).ready("ears", STARTER).path
+    whisper = model or InstalledModels(Home.find()).ready("ears", STARTER).path
     hearers = Hearers(whisper)
     heard = _spread(recordings(), most)
     tallies = {noise: _tally(hearers, heard, decibels) for noise, decibels in NOISES.items()}

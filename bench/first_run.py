@@ -13,9 +13,9 @@ from pathlib import Path
 from bench.cells import WARM_S
 from sayso.protocol import messages as m
 from sayso.server.agent.llm.model import ChatMessage
-from sayso.server.conversations.participant import Seat
-from sayso.server.runtimes.access import Reach
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.conversations.participant import Participant
+from sayso.server.runtimes.access import Grants
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
@@ -60,14 +60,14 @@ async def first_outputs(
     """Milliseconds, of so many new conversations."""
     report = SandboxReport(True, sandbox.kind, sandbox=sandbox)
 
-    def workshop(place: Path, reach: Reach, _: Identity | None) -> Workshop:
-        return Workshop(place, environment, report, reach)
+    def code_runner(place: Path, reach: Grants, _: Identity | None) -> CodeRunner:
+        return CodeRunner(place, environment, report, reach)
 
     times = []
-    async with household(folder, model=OneRun(), workshop=workshop) as house:
+    async with household(folder, model=OneRun(), code_runner=code_runner) as house:
         for number in range(conversations):
             await house.conversations.begin(f"talk {number}")
-            seat = await Seat.take(house.conversations, house.commands, f"talk {number}", "")
+            seat = await Participant.take(house.conversations, house.commands, f"talk {number}", "")
             device = Approving(seat, "desk")
             seat.join(Joined(device.name, speaks=False), device)
             await asyncio.sleep(WARM_S)

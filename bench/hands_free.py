@@ -23,9 +23,9 @@ from sayso.audio.pcm import FRAME_SAMPLES as FRAME
 from sayso.audio.playback_reference import Heard
 from sayso.audio.voice_gate import VoiceGate
 from sayso.audio.wake_word import find_wake_word, load
-from sayso.client.listening.wake_gate import Ear
+from sayso.client.listening.wake_gate import WakeGate
 from sayso.protocol.home import Home
-from sayso.server.models import Shelf
+from sayso.server.models import InstalledModels
 from sayso.server.speech.engines.piper.synthesizer import PiperSynthesizer
 from sayso.server.speech.engines.whisper.recognizer import WhisperRecognizer
 from sayso.server.turn.hurried_stop import is_hurried_stop
@@ -72,8 +72,10 @@ def measure(model: Path | None = None) -> dict[str, float]:
     """Gives `false_starts` in ten minutes, `stops_heard` in percent of those that are understood
     when nothing is spoken over, `idle_core_percent` and `tv_core_percent`."""
     home = Home.find()
-    answers, stops = asyncio.run(_speak(Shelf(home).ready("voice", "en_US-joe-medium").path))
-    ears = model or Shelf(home).ready("ears", "tiny.en").path
+    answers, stops = asyncio.run(
+        _speak(InstalledModels(home).ready("voice", "en_US-joe-medium").path)
+    )
+    ears = model or InstalledModels(home).ready("ears", "tiny.en").path
     far = _repeat(answers, SECONDS)
     false_starts = sum(len(_openings(far, room.echo(far), room.hiss(len(far)))) for room in ROOMS)
     heard, understood = asyncio.run(_stops(ears, answers, stops))
@@ -129,7 +131,7 @@ def _openings(far: Sound, echo: Sound, voices: Sound) -> list[tuple[int, bytes]]
     """
     canceller = EchoCanceller()
     played = b""
-    ear = Ear(VoiceGate(), None, lambda frame: canceller.take(frame, played), "cancelled")
+    ear = WakeGate(VoiceGate(), None, lambda frame: canceller.take(frame, played), "cancelled")
     openings: list[tuple[int, bytes]] = []
     begun, open_until, sent = 0, -1, b""
     for number, at in enumerate(range(0, len(far) - FRAME + 1, FRAME)):
@@ -197,7 +199,7 @@ async def _is_stop(whisper: WhisperRecognizer, sound: bytes, *, over_answer: boo
 
 def _cost(near: Sound) -> float:
     """Percent of a core that listening to this takes: gates and wake word, not the sound card."""
-    ear = Ear(
+    ear = WakeGate(
         VoiceGate(),
         load(find_wake_word("hey jarvis")),
         lambda frame: Heard(frame, frame),

@@ -12,17 +12,17 @@ from pathlib import Path
 
 from bench.support.figures import resident_kb
 from sayso.protocol import messages as m
-from sayso.server.agent.limits import Bounds
+from sayso.server.agent.limits import RequestLimits
 from sayso.server.agent.llm.model import ChatMessage, Delta, TextDelta, Tool, ToolCallDelta, Usage
 from sayso.server.agent.loop import Agent
-from sayso.server.agent.permissions.approvals import ApprovalDesk
-from sayso.server.agent.permissions.modes import SaySo
+from sayso.server.agent.permissions.approvals import Approvals
+from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.agent.prompt.messages import Prompt
 from sayso.server.agent.prompt.profiles import profile
 from sayso.server.agent.record.history import History
 from sayso.server.agent.record.journal import Journal
-from sayso.server.conversations.participant import Seat
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.conversations.participant import Participant
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
@@ -119,7 +119,7 @@ async def overhead(folder: Path, deltas: int) -> list[float]:
     """Milliseconds from each of a model's deltas to the message for the client."""
     model = Talker(deltas)
     async with household(folder, model=model) as house:
-        seat = await Seat.take(house.conversations, house.commands, "", "")
+        seat = await Participant.take(house.conversations, house.commands, "", "")
         device = TimedDevice(seat, "desk")
         seat.join(Joined(device.name, speaks=False), device)
         await device.ask("Go on.")
@@ -152,9 +152,11 @@ def prompts(folder: Path) -> list[float]:
         history.apply(Asked(QUESTION.format(number=number)))
         history.apply(Answered(REPLY.format(number=number)))
     history.apply(Asked(ASKED))
-    workshop = Workshop(folder, None, SandboxReport(holds=False, remedy="None is needed here."))
+    code_runner = CodeRunner(
+        folder, None, SandboxReport(holds=False, remedy="None is needed here.")
+    )
     prompt = Prompt(
-        profile("default"), workshop, calls_tools=True, characters=Bounds().history_chars
+        profile("default"), code_runner, calls_tools=True, characters=RequestLimits().history_chars
     )
     took = []
     for _ in range(PROMPTS):
@@ -171,23 +173,23 @@ async def own_tokens(environment: KernelEnvironment, sandbox: Sandbox, folder: P
     model = Worker()
     log = await EventLog.open(folder / "events.sqlite")
     report = SandboxReport(True, sandbox.kind, sandbox=sandbox)
-    workshop = Workshop(folder / "workspace", environment, report)
+    code_runner = CodeRunner(folder / "workspace", environment, report)
     try:
         journal = await Journal.open(log, "bench")
-        desk = ApprovalDesk(journal)
+        desk = Approvals(journal)
         agent = Agent(
             model,
-            workshop,
+            code_runner,
             desk,
             journal,
             profile=profile("default"),
-            say_so=SaySo(mode="workspace"),
+            permissions=Permissions(mode="workspace"),
         )
         async with aclosing(agent.work(ASKED, by="bench")) as events:
             async for _ in events:
                 pass
     finally:
-        await workshop.close()
+        await code_runner.close()
         await log.close()
     return _tokens(model)
 

@@ -9,7 +9,7 @@ import numpy as np
 from bench.support.recordings import RATE, Recording, Samples
 from bench.support.word_errors import words, wrong
 from sayso.server.speech.recognition.recognizer import Transcript
-from sayso.server.speech.recognition.session import Ears
+from sayso.server.speech.recognition.session import SpeechRecognition
 
 SECONDS = 59.0
 MINUTES = 6
@@ -83,7 +83,7 @@ def _tell(minute: list[Recording], hear: Hear, full: Callable[[Samples], str]) -
 
 
 async def _roll(audio: Samples, hear: Hear) -> str:
-    hearing = Ears(_Recognizer(hear)).listen(lambda _: None)
+    hearing = SpeechRecognition(_Recognizer(hear)).listen(lambda _: None)
     pcm = (np.clip(audio, -1, 1) * 32_767).astype("<i2").tobytes()
     step = int(STEP_S * RATE) * 2
     for at in range(0, len(pcm), step):

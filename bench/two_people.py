@@ -21,7 +21,7 @@ from pathlib import Path
 from websockets.asyncio.client import ClientConnection, connect
 
 from sayso.audio.pcm import FRAME_SAMPLES
-from sayso.client.identity.known_server import Acquaintance
+from sayso.client.identity.known_server import KnownServer
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, Unknown, decode, encode
 from sayso.protocol.frames import AudioFrame, unpack
@@ -29,7 +29,7 @@ from sayso.protocol.version import SPOKEN
 from sayso.server.agent.llm.model import ChatMessage
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.listener import Listener
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
 from sayso.server.speech.recognition.recognizer import Transcript
@@ -100,7 +100,7 @@ async def _at_home(stack: AsyncExitStack, folder: Path) -> Sequence["Person"]:
             model=Mind(),
             ears=Ears(),
             voice=Voice(character=CHARACTER_S, takes=0.0),
-            workshop=lambda place, reach, _: Workshop(place, kernels, report, reach),
+            code_runner=lambda place, reach, _: CodeRunner(place, kernels, report, reach),
         )
     )
     devices = Devices(folder / "devices.json")
@@ -108,7 +108,7 @@ async def _at_home(stack: AsyncExitStack, folder: Path) -> Sequence["Person"]:
     stack.push_async_callback(listener.close)
     own = identity(folder / "certificates", ())
     port = await listener.open_network("127.0.0.1", 0, own)
-    context = Acquaintance("", ssl.DER_cert_to_PEM_cert(own.authority), "", "").context()
+    context = KnownServer("", ssl.DER_cert_to_PEM_cert(own.authority), "", "").context()
     people = []
     for name, word in WORDS.items():
         _, token = devices.add(f"{word} phone", name, ("talk", "approve"))

@@ -22,7 +22,7 @@ from bench.interruption import silences
 from bench.support.figures import Spread, spread
 from bench.support.questions import Question, samples_of, speak_all
 from sayso.protocol.home import Home
-from sayso.server.models import Shelf
+from sayso.server.models import InstalledModels
 from tests.kernels import lend_kernels
 from tests.rig import Client, Server
 from tests.scripted_model import Reply, ScriptedModel, says
@@ -73,7 +73,7 @@ class Times:
 def measure(turns: int, model: Path | None) -> Figures:
     """Ask so many questions, and take the times."""
     home = Home.find()
-    whisper = model or Shelf(home).ready("ears", STARTER).path
+    whisper = model or InstalledModels(home).ready("ears", STARTER).path
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         lend_kernels(folder)

@@ -17,7 +17,7 @@ from sayso.audio.pcm import FRAME_BYTES
 from sayso.audio.voice_gate import VoiceGate
 from sayso.audio.wake_word import CHUNK_BYTES, SURE, Spotter, find_wake_word, load
 from sayso.protocol.home import Home
-from sayso.server.models import Shelf
+from sayso.server.models import InstalledModels
 from sayso.server.speech.engines.piper.synthesizer import PiperSynthesizer
 
 SPELLED = {
@@ -43,7 +43,7 @@ LOUDNESS = 0.05
 
 async def measure() -> list[str]:
     """A line for each spelling, with and without a pause."""
-    mouth = PiperSynthesizer(Shelf(Home.find()).ready("voice", "en_US-joe-medium").path)
+    mouth = PiperSynthesizer(InstalledModels(Home.find()).ready("voice", "en_US-joe-medium").path)
     await mouth.start()
     lines = []
     try:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from sayso.audio.devices.cards import Device, SoundCards, portaudio
 from sayso.audio.errors import AudioError, NoPortAudio
 from sayso.audio.pcm import level
-from sayso.client.identity.known_server import NotAcquainted, read
+from sayso.client.identity.known_server import NotPaired, read
 from sayso.client.options import default_server, make_link
 from sayso.client.session.link_events import LinkChange, LinkState
 from sayso.protocol.errors import HomeError
@@ -103,7 +103,7 @@ def _token() -> Finding:
             where = urlsplit(known.url).netloc
             return Finding("token", "good", f"Paired with {where} as {known.device}.")
         token = read_token(home)
-    except (HomeError, NotAcquainted) as error:
+    except (HomeError, NotPaired) as error:
         return Finding("token", "bad", *_split(error))
     if token is None:
         return Finding(

@@ -8,7 +8,7 @@ import sys
 from importlib.metadata import version
 from typing import Literal
 
-from sayso.client.files.artifacts import Keeper
+from sayso.client.files.artifacts import ArtifactFiles
 from sayso.client.identity.known_server import Credentials, read
 from sayso.client.session.link import Link
 from sayso.client.session.player import PLAY_BUFFER_MS
@@ -69,9 +69,9 @@ def add_timeout(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def keep_files(screen: Screen, server: str) -> Keeper:
+def keep_files(screen: Screen, server: str) -> ArtifactFiles:
     """Lets pictures and other files be fetched, and kept where Sayso keeps its data."""
-    return Keeper(screen, Credentials(server), Home.find().data / "results")
+    return ArtifactFiles(screen, Credentials(server), Home.find().data / "results")
 
 
 def add_conversation(parser: argparse.ArgumentParser) -> None:

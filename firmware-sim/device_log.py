@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Diary:
+class DeviceLog:
     """From one boot to the next."""
 
     heard: list[str] = field(default_factory=list)

@@ -1,4 +1,5 @@
-"""The server's rooms. For programs, `from sayso.server import Sayso`; server/embedding/sayso.py tells how."""
+"""The server's rooms. For programs, `from sayso.server import Sayso`; server/embedding/sayso.py
+tells how."""
 
 from typing import TYPE_CHECKING
 

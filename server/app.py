@@ -13,33 +13,33 @@ from typing import Any, BinaryIO, Self
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home, make_token
 from sayso.server.agent.permissions.standing_grants import StandingGrants, loaded_files, policy_of
-from sayso.server.agent.spending import DayBook
-from sayso.server.assembly.conversation import Shared, day_bounds, furnish
+from sayso.server.agent.spending import DailySpending
+from sayso.server.assembly.conversation import SharedParts, day_bounds, open_conversation
 from sayso.server.assembly.models import Builder
-from sayso.server.assembly.speech import Senses
+from sayso.server.assembly.speech import SpeechParts
 from sayso.server.assembly.undo import MB
 from sayso.server.assembly.warm_up import prepare
-from sayso.server.conversations.artifacts import Shelf
+from sayso.server.conversations.artifacts import Artifacts
 from sayso.server.conversations.choices import Choices
 from sayso.server.conversations.deletion import forget_in_time, wipe
-from sayso.server.conversations.participant import Seat
+from sayso.server.conversations.participant import Participant
 from sayso.server.conversations.preferences import Preferences
-from sayso.server.conversations.reflex_responder import Instinct
-from sayso.server.conversations.registry import Conversations, NoSuchConversation
+from sayso.server.conversations.reflex_responder import ReflexResponder
+from sayso.server.conversations.registry import ConversationRegistry, NoSuchConversation
 from sayso.server.conversations.upload_quota import UploadRoom
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.host import Greeting
-from sayso.server.gateway.lan.remote_access import Network
+from sayso.server.gateway.lan.remote_access import RemoteAccess
 from sayso.server.gateway.listener import CannotListenError, Listener
-from sayso.server.observability.metrics import Part, Telemetry
+from sayso.server.observability.metrics import Part, ServerMetrics
 from sayso.server.process import end, keep_for_good
 from sayso.server.runtimes.protection.own_places import name_also
 from sayso.server.runtimes.resources.cgroups import Cgroups
 from sayso.server.settings import Settings
 from sayso.server.slash.builtin import SHIPPED
 from sayso.server.slash.commands import Commands
-from sayso.server.speech.recognition.session import Ears
-from sayso.server.speech.synthesis.session import Mouth
+from sayso.server.speech.recognition.session import SpeechRecognition
+from sayso.server.speech.synthesis.session import SpeechSynthesis
 from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
 from sayso.server.trust.certificates import CertificateError, bracketed
@@ -75,18 +75,18 @@ class App:
         self,
         home: Home,
         settings: Settings,
-        senses: Senses,
-        telemetry: Telemetry,
+        speech_parts: SpeechParts,
+        server_metrics: ServerMetrics,
         cgroups: Cgroups | None = None,
     ) -> None:
         self._home = home
         self._settings = settings
-        self._senses = senses
+        self._speech_parts = speech_parts
         self._policy = policy_of(settings)
         self._stack = AsyncExitStack()
-        self._shelf = Shelf()
-        self._telemetry = telemetry
-        self._builder = Builder(home, settings, self._stack, telemetry.watch_part, cgroups)
+        self._artifacts = Artifacts()
+        self._server_metrics = server_metrics
+        self._builder = Builder(home, settings, self._stack, server_metrics.watch_part, cgroups)
         self._memory_bound = "cgroup" if cgroups else "watch"
         self._devices = Devices(home.state / "devices.json")
         self._listener = Listener(
@@ -98,11 +98,11 @@ class App:
         )
         self._ready = asyncio.Event()
         self._commands = Commands(SHIPPED)
-        self._conversations: Conversations
+        self._conversations: ConversationRegistry
         self._choices: Choices
         self.address = ""
         """Host and port that it listens on."""
-        self._network: Network | None = None
+        self._network: RemoteAccess | None = None
         """The way in for other devices; none if they can't come in."""
 
     async def __aenter__(self) -> Self:
@@ -110,7 +110,7 @@ class App:
         port = await self._listener.open(listen.host, listen.port)
         self.address = f"{bracketed(listen.host)}:{port}"
         if listen.network:
-            self._network = Network(self._home, listen, self._listener)
+            self._network = RemoteAccess(self._home, listen, self._listener)
             try:
                 await self._network.open()
             except (CannotListenError, CertificateError):
@@ -134,45 +134,45 @@ class App:
         """Build all parts side by side; returns when it is ready to hear."""
         name_also(loaded_files(self._settings, Path.cwd()))
         event_log = await self._open_log()
-        recognizer, voices, mind, ground, instinct = await asyncio.gather(
-            self._senses.hearing(),
-            self._senses.speaking(),
+        recognizer, voices, backend, code_backend, responder = await asyncio.gather(
+            self._speech_parts.hearing(),
+            self._speech_parts.speaking(),
             self._builder.thinking(),
-            self._builder.ground(),
-            Instinct.awake(event_log, self._remind, self._owner),
+            self._builder.code_backend(),
+            ReflexResponder.load(event_log, self._remind, self._owner),
         )
-        shared = Shared(
+        shared = SharedParts(
             home=self._home,
             settings=self._settings,
             log=event_log,
-            ears=Ears(recognizer),
-            mouth=Mouth(voices, speed=self._settings.voice.speed),
-            mind=mind,
-            shelf=self._shelf,
-            instinct=instinct,
+            ears=SpeechRecognition(recognizer),
+            mouth=SpeechSynthesis(voices, speed=self._settings.voice.speed),
+            backend=backend,
+            artifacts=self._artifacts,
+            responder=responder,
             preferences=await Preferences.open(event_log),
-            day=await DayBook.open(event_log, day_bounds(self._settings)),
-            workshop=ground.workshop,
+            day=await DailySpending.open(event_log, day_bounds(self._settings)),
+            code_runner=code_backend.code_runner,
             upload_room=UploadRoom(self._settings.code.guest_upload_mb * MB),
             policy=self._policy,
             standing=StandingGrants(self._home, self._settings),
-            watch=self._telemetry.saw,
+            watch=self._server_metrics.saw,
             think_with=self._builder.thinking_with,
         )
-        self._conversations = Conversations(
+        self._conversations = ConversationRegistry(
             event_log,
-            partial(furnish, shared),
-            partial(wipe, self._home, self._shelf, instinct.forget),
+            partial(open_conversation, shared),
+            partial(wipe, self._home, self._artifacts, responder.forget),
         )
         self._choices = Choices(self._home, self._conversations)
-        self._telemetry.count_devices(lambda: self._conversations.devices)
-        self._telemetry.watch_part("log", lambda: Part(event_log.trouble))
-        self._telemetry.watch_part("code", self._look_at_code)
+        self._server_metrics.count_devices(lambda: self._conversations.devices)
+        self._server_metrics.watch_part("log", lambda: Part(event_log.trouble))
+        self._server_metrics.watch_part("code", self._look_at_code)
         self._stack.push_async_callback(self._conversations.close)
         latest = await self._conversations.enter(await self._conversations.latest())
-        if mind.introduction:
-            latest.conversation.notice(mind.introduction)
-        lives = [self._conversations.run(), instinct.run(), self._prepare(shared.mouth)]
+        if backend.introduction:
+            latest.conversation.notice(backend.introduction)
+        lives = [self._conversations.run(), responder.run(), self._prepare(shared.mouth)]
         keep_days = self._settings.storage.keep_days
         lives.append(forget_in_time(self._conversations, keep_days))
         if self._network:
@@ -182,7 +182,7 @@ class App:
         keep_for_good()
         self._ready.set()
 
-    async def _prepare(self, mouth: Mouth) -> None:
+    async def _prepare(self, mouth: SpeechSynthesis) -> None:
         """What is said in a hurry is needed later than the model, and they share the cores."""
         await self._builder.warmed()
         await prepare(mouth)
@@ -207,10 +207,10 @@ class App:
 
     # --- Host: what the door asks ---
 
-    async def conversation(self, wanted: str = "", person: str = "") -> Seat:
+    async def conversation(self, wanted: str = "", person: str = "") -> Participant:
         """A place in the conversation that is wanted, as soon as it can be talked in."""
         await self._ready.wait()
-        return await Seat.take(self._conversations, self._commands, wanted, person)
+        return await Participant.take(self._conversations, self._commands, wanted, person)
 
     def greeting(self) -> Greeting:
         models = {finding.part: finding.detail for finding in self._findings}
@@ -227,10 +227,10 @@ class App:
         }
 
     def metrics(self) -> bytes:
-        return self._telemetry.text()
+        return self._server_metrics.text()
 
     def file(self, name: str, person: str) -> tuple[str, bytes] | None:
-        item = self._shelf.get(name, person)
+        item = self._artifacts.get(name, person)
         return (item.mime, item.data) if item else None
 
     async def look(self, path: str, person: str) -> Mapping[str, Any] | None:
@@ -249,13 +249,15 @@ class App:
     # --- building ---
 
     def _look_at_code(self) -> Part:
-        shops = [here.workshop for here in self._conversations.open.values()]
+        shops = [here.code_runner for here in self._conversations.open.values()]
         trouble = next((shop.trouble for shop in shops if shop.trouble), "")
         return Part(trouble, sum(shop.restarts for shop in shops))
 
     @property
     def _findings(self) -> list[Finding]:
-        found = self._senses.findings | self._builder.findings | self._telemetry.troubles()
+        found = (
+            self._speech_parts.findings | self._builder.findings | self._server_metrics.troubles()
+        )
         return [found[part] for part in PARTS if part in found]
 
     async def _open_log(self) -> EventLog:

@@ -77,7 +77,7 @@ async def in_background(work: Callable[[], Result], name: str) -> Result:
     return await asyncio.wrap_future(future)
 
 
-class Ending:
+class Shutdown:
     """Sees to it that a program that was told to end does end, whatever it waits for."""
 
     def __init__(self, within_s: float = ENDING_S) -> None:

@@ -7,8 +7,8 @@ Three fences, from the inside out:
 - Child processes that go out by HTTP: the proxy variables lead them to a door on loopback that lets
   nobody through and notes whom they wanted.
 - Everything else (C code, raw sockets, any language): `scripts/test` runs the tests in a network
-  that has no outside, where the system allows that (tests/without_network.py), and there the kernel counts
-  who wanted out.
+  that has no outside, where the system allows that (tests/without_network.py), and there the kernel
+  counts who wanted out.
 """
 
 import ipaddress

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from sayso.protocol.home import Home, make_token
 from sayso.server.agent.llm.model import ChatMessage
-from sayso.server.conversations.participant import Seat
+from sayso.server.conversations.participant import Participant
 from sayso.server.conversations.registry import NoSuchConversation
 from sayso.server.gateway.host import Conversation, Greeting
 from sayso.server.gateway.listener import Listener
@@ -50,7 +50,9 @@ class Host:
         self._house = house
 
     async def conversation(self, wanted: str = "", person: str = "") -> Conversation:
-        return await Seat.take(self._house.conversations, self._house.commands, wanted, person)
+        return await Participant.take(
+            self._house.conversations, self._house.commands, wanted, person
+        )
 
     def greeting(self) -> Greeting:
         return Greeting("scripted house", {}, FEATURES)
@@ -72,7 +74,7 @@ class Host:
         return await (await self._house.conversations.enter(about)).download(path)
 
     def file(self, name: str, person: str) -> tuple[str, bytes] | None:
-        item = self._house.shelf.get(name, person)
+        item = self._house.artifacts.get(name, person)
         return (item.mime, item.data) if item else None
 
 

@@ -34,7 +34,7 @@ _ENABLE, _DEFERRED, _ASYNCHRONOUS = 0, 0, 1
 """`PTHREAD_CANCEL_ENABLE`, `PTHREAD_CANCEL_DEFERRED`, `PTHREAD_CANCEL_ASYNCHRONOUS`."""
 
 
-class EndsRunaways:
+class ThreadReaper:
     """Of one card. What has no tasks in `/proc` has no ALSA, or no way to tell who runs away."""
 
     def __init__(self) -> None:

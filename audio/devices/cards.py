@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, Protocol
 
-from sayso.audio.devices.card_threads import EndsRunaways
+from sayso.audio.devices.card_threads import ThreadReaper
 from sayso.audio.errors import DeviceUnavailable, NoPortAudio
 from sayso.audio.pcm import FRAME_MS, RATE, from_samples, to_samples
 
@@ -289,7 +289,7 @@ class _PortAudioStream:
         self._raw: _Raw
         self.rate = 0
         self.underflows = 0
-        self._runaways = EndsRunaways()
+        self._runaways = ThreadReaper()
         self.dropping = False
         """It stops only to begin anew."""
 

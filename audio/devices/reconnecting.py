@@ -18,7 +18,7 @@ from sayso.audio.dc_offset import OffsetRemover
 from sayso.audio.devices.cards import Device, SoundCards, portaudio
 from sayso.audio.devices.microphone import DeviceChange
 from sayso.audio.devices.playback import Playback, Tap
-from sayso.audio.devices.search import Cards, Finder
+from sayso.audio.devices.search import Cards, DeviceSearch
 from sayso.audio.devices.speaker import FileSpeaker
 from sayso.audio.pcm import FRAME_BYTES, RATE, samples_in
 from sayso.audio.resample import resampler
@@ -63,7 +63,7 @@ class DeviceMicrophone:
         def open_it(device: Device) -> Capture:
             return Capture(self._cards(), device, loop)
 
-        finder = Finder(self._cards, "microphone", self._wanted, open_it)
+        finder = DeviceSearch(self._cards, "microphone", self._wanted, open_it)
         gone, stood_in = "", False
         while True:
             capture = await finder.open(gone, afresh=stood_in)
@@ -218,7 +218,7 @@ class DeviceSpeaker:
         def open_it(device: Device) -> Playback:
             return Playback(self._cards(), device, self._rate, self._latency, loop, self._tap)
 
-        finder = Finder(self._cards, "loudspeaker", self._wanted, open_it)
+        finder = DeviceSearch(self._cards, "loudspeaker", self._wanted, open_it)
         after: After = "again"
         while True:
             gone = self.name if after == "gone" else ""
@@ -266,7 +266,7 @@ class DeviceSpeaker:
         """All that was written has been heard."""
         return self.played() >= self._written
 
-    async def _look_after(self, playback: Playback, finder: Finder[Playback]) -> After:
+    async def _look_after(self, playback: Playback, finder: DeviceSearch[Playback]) -> After:
         """Waits until the playback is no longer wanted."""
         underflows, storm = playback.underflows, 0.0
         while True:

@@ -39,7 +39,7 @@ class Open(Protocol):
 Opened = TypeVar("Opened", bound=Open)
 
 
-class Comings:
+class DeviceChanges:
     """Notices that a card was plugged in or pulled out."""
 
     def __init__(self, cards: Cards) -> None:
@@ -57,7 +57,7 @@ class Comings:
         return self._before != before
 
 
-class Finder(Generic[Opened]):
+class DeviceSearch(Generic[Opened]):
     """Opens the wanted device, or any other in its stead, again and again."""
 
     def __init__(
@@ -67,7 +67,7 @@ class Finder(Generic[Opened]):
         self._part: Part = part
         self._wanted = wanted
         self._open_it = open_it
-        self._comings: Comings | None = None
+        self._changes: DeviceChanges | None = None
         """While another device stands in."""
         self._due: float | None = None
         self._missed = False
@@ -79,7 +79,7 @@ class Finder(Generic[Opened]):
     def may_be_back(self) -> bool:
         """What is in use stands in for the wanted device, and that may be there again."""
         now = asyncio.get_running_loop().time()
-        if self._comings is not None and self._comings.noticed():
+        if self._changes is not None and self._changes.noticed():
             self._due = now + SETTLE_SECONDS
         return self._due is not None and now >= self._due
 
@@ -104,21 +104,21 @@ class Finder(Generic[Opened]):
 
     def news(self, device: Opened) -> DeviceChange | None:
         """To be asked once for each device that was opened: what the person should know of it."""
-        stood_in = self._comings is not None
+        stood_in = self._changes is not None
         stands_in = not _is_wanted(device.device, self._wanted)
-        self._comings, self._due = Comings(self._cards) if stands_in else None, None
+        self._changes, self._due = DeviceChanges(self._cards) if stands_in else None, None
         if self._missed or stands_in != stood_in:
             return _found(self._part, device.device, self._wanted)
         return None
 
     async def again(self) -> Opened:
         """Looks until there is one."""
-        comings, rest = Comings(self._cards), LOOK_AGAIN_SECONDS
+        changes, rest = DeviceChanges(self._cards), LOOK_AGAIN_SECONDS
         while True:
             due = asyncio.get_running_loop().time() + rest
             while asyncio.get_running_loop().time() < due:
                 await asyncio.sleep(LOOK_AGAIN_SECONDS)
-                if comings.noticed():
+                if changes.noticed():
                     rest = LOOK_AGAIN_SECONDS
                     break
             try:

@@ -129,7 +129,7 @@ def silent_speaker() -> FileSpeaker:
     return FileSpeaker(None, "max")
 
 
-class LastingSpeaker:
+class ReopeningSpeaker:
     """Another speaker, and silence in real time once that one has failed: talk goes on as text.
 
     `failed` is told once, with the error.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sayso.server.runtimes.base_python import base_python
 from sayso.server.runtimes.sandbox.sandbox import (
-    NO_DOOR,
+    NO_HANDOVER,
     Confined,
     Confines,
     Kind,
@@ -31,7 +31,7 @@ class Plain:
         environment: Mapping[str, str],
         confines: Confines,
         private: Path,
-        door: int = NO_DOOR,
+        door: int = NO_HANDOVER,
     ) -> Confined:
         home = private / "home"
         home.mkdir()

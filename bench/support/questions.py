@@ -9,7 +9,7 @@ import numpy as np
 import soxr
 
 from sayso.protocol.home import Home
-from sayso.server.models import Shelf
+from sayso.server.models import InstalledModels
 from sayso.server.speech.engines.piper.synthesizer import PiperSynthesizer
 
 QUESTIONS = (
@@ -49,7 +49,7 @@ class Question:
 
 def speak_all(home: Home, folder: Path, count: int) -> list[Question]:
     """WAV files, 16 kHz mono, of `count` questions."""
-    voice = Shelf(home).ready("voice", "en_US-joe-medium").path
+    voice = InstalledModels(home).ready("voice", "en_US-joe-medium").path
     return asyncio.run(_speak_all(voice, folder, count))
 
 

@@ -12,7 +12,7 @@ import argparse
 import json
 
 from sayso.audio.devices.cards import Device, Direction, portaudio
-from sayso.client.devices.device_choice import Chosen, recall, remember
+from sayso.client.devices.device_choice import DeviceChoice, recall, remember
 from sayso.client.options import prepare_logging
 from sayso.client.terminal.tty import quiet
 from sayso.protocol.home import Home
@@ -54,7 +54,7 @@ class Devices:
         return 0
 
 
-def _used(devices: list[Device], direction: Direction, chosen: Chosen) -> Device | None:
+def _used(devices: list[Device], direction: Direction, chosen: DeviceChoice) -> Device | None:
     wanted = chosen.microphone if direction == "input" else chosen.loudspeaker
     there = [device for device in devices if device.direction == direction]
     matching = [device for device in there if matches(device.name, wanted)]
@@ -70,7 +70,7 @@ def matches(name: str, wanted: str) -> bool:
 
 
 def _lines(
-    devices: list[Device], used: dict[Direction, Device | None], chosen: Chosen
+    devices: list[Device], used: dict[Direction, Device | None], chosen: DeviceChoice
 ) -> list[str]:
     lines = []
     for direction, head in _HEADS.items():

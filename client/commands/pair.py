@@ -20,9 +20,9 @@ from typing import Literal, cast
 
 from sayso.client.errors import ClientError
 from sayso.client.headless.pairing_file import NAME
-from sayso.client.identity.device_admin import Administrator, administering
+from sayso.client.identity.device_admin import DeviceAdmin, administering
 from sayso.client.identity.known_server import write, write_to
-from sayso.client.identity.pairing import JoiningFailed, Met, join, meet
+from sayso.client.identity.pairing import Met, PairingFailed, join, meet
 from sayso.client.options import add_server
 from sayso.client.terminal.screen.sanitize import words
 from sayso.protocol.fingerprint import as_browsers_show, read_pairing_url
@@ -143,7 +143,7 @@ async def _into_file(opened: PairingOpened, name: str, path: Path) -> None:
     )
 
 
-async def _until_done(server: Administrator) -> PairingDone:
+async def _until_done(server: DeviceAdmin) -> PairingDone:
     while True:
         said = await server.next()
         if isinstance(said, PairingDone):
@@ -227,7 +227,7 @@ def _print(devices: Devices) -> None:
 
 def _join(arguments: argparse.Namespace) -> int:
     if not arguments.what:
-        raise JoiningFailed("Say whom to join: sayso pair join URL, as `sayso pair` shows it.")
+        raise PairingFailed("Say whom to join: sayso pair join URL, as `sayso pair` shows it.")
     name = arguments.name or platform.node() or "device"
     from_code = read_pairing_url(arguments.what)
     if from_code:
@@ -253,7 +253,7 @@ def _compare(met: Met, expected: str) -> None:
         answer = _ask("Does the server's screen show the same? [y/N] ")
         same = answer.strip().lower() in {"y", "yes"}
     if not same:
-        raise JoiningFailed(
+        raise PairingFailed(
             f"What answers at {met.address} is not the server. Nothing was sent to it. Are you in "
             "the same network as the server?"
         )
@@ -264,7 +264,7 @@ def _ask(question: str) -> str:
         return input(question)
     except EOFError:
         sys.stdout.write("\n")
-        raise JoiningFailed(
+        raise PairingFailed(
             "Nobody is there to answer: give --words and --digits, or the whole URL."
         ) from None
 

@@ -17,7 +17,7 @@ import sys
 from sayso.audio.devices.microphone import DeviceChange
 from sayso.audio.devices.reconnecting import DeviceMicrophone
 from sayso.audio.errors import AudioError
-from sayso.audio.playback_reference import FarEnd
+from sayso.audio.playback_reference import PlaybackReference
 from sayso.client.devices.device_choice import recall
 from sayso.client.devices.sound import Sound, file_sound, find_sound
 from sayso.client.headless.options import add_headless
@@ -126,7 +126,7 @@ async def _once(arguments: argparse.Namespace) -> int:
     placement.through(session.send)
     hands_free = None
     if arguments.hands_free:
-        hands_free = await make_hands_free(session, arguments.wake, echo, FarEnd())
+        hands_free = await make_hands_free(session, arguments.wake, echo, PlaybackReference())
 
     async def ask() -> None:
         if hands_free is not None:
@@ -201,7 +201,7 @@ async def _in_background(arguments: argparse.Namespace) -> int:
 async def _session(
     arguments: argparse.Namespace, screen: Screen
 ) -> tuple[Session, Sound, HandsFree | None]:
-    far_end = FarEnd() if arguments.hands_free else None
+    playback_reference = PlaybackReference() if arguments.hands_free else None
     home = Home.find()
 
     def changed(change: DeviceChange) -> None:
@@ -214,7 +214,7 @@ async def _session(
         arguments.speaker,
         arguments.pace,
         changed,
-        tap=far_end.played if far_end else None,
+        tap=playback_reference.played if playback_reference else None,
         chosen=recall(home),
     )
     for note in sound.notes:
@@ -227,13 +227,13 @@ async def _session(
     placement.through(session.send)
     if not sound.wants_speech:
         sound.speaker.start(USUAL_RATE)  # A device that is not there is looked for from now on.
-    if far_end is None:
+    if playback_reference is None:
         return session, sound, None
     if isinstance(sound.microphone, DeviceMicrophone):
         claim(home, sound.microphone.name)
     if echo == "half_duplex" and arguments.echo == "auto":
         screen.show(Notice(NO_CANCELLER))
-    return session, sound, await make_hands_free(session, arguments.wake, echo, far_end)
+    return session, sound, await make_hands_free(session, arguments.wake, echo, playback_reference)
 
 
 def _placement(arguments: argparse.Namespace, screen: Screen) -> Placement:

@@ -18,29 +18,29 @@ class NotRemembered(ClientError):
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class DeviceChoice:
     """Parts of names; an empty one means the system's own choice."""
 
     microphone: str = ""
     loudspeaker: str = ""
 
 
-def recall(home: Home) -> Chosen:
+def recall(home: Home) -> DeviceChoice:
     """What was chosen before."""
     path = home.config / FILE
     try:
         with path.open("rb") as file:
             found = tomllib.load(file)
     except FileNotFoundError:
-        return Chosen()
+        return DeviceChoice()
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise NotRemembered(f"{path} cannot be read: {error}. Mend it, or delete it.") from error
-    return Chosen(_text(found, "microphone"), _text(found, "loudspeaker"))
+    return DeviceChoice(_text(found, "microphone"), _text(found, "loudspeaker"))
 
 
 def remember(
     home: Home, *, microphone: str | None = None, loudspeaker: str | None = None
-) -> Chosen:
+) -> DeviceChoice:
     """Keeps a new choice; None leaves what there is."""
     chosen = recall(home)
     if microphone is not None:

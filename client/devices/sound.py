@@ -11,7 +11,7 @@ from sayso.audio.devices.playback import Tap
 from sayso.audio.devices.reconnecting import DeviceMicrophone, DeviceSpeaker
 from sayso.audio.devices.speaker import FileSpeaker, Speaker, silent_speaker
 from sayso.audio.errors import AudioError, NoPortAudio
-from sayso.client.devices.device_choice import Chosen
+from sayso.client.devices.device_choice import DeviceChoice
 
 FILE = "file:"
 """`file:q.wav` is a microphone that speaks the file; `file:a.wav` a loudspeaker that writes it."""
@@ -48,7 +48,7 @@ async def find_sound(
     changed: Callable[[DeviceChange], None],
     cards: Callable[[], SoundCards] = portaudio,
     tap: Tap | None = None,
-    chosen: Chosen | None = None,
+    chosen: DeviceChoice | None = None,
 ) -> Sound:
     """The same as `patient_sound`, and tells whether a loudspeaker is there now, since the server
     does not speak to nobody; and whether a microphone is."""
@@ -81,7 +81,7 @@ def patient_sound(
     changed: Callable[[DeviceChange], None],
     cards: Callable[[], SoundCards] = portaudio,
     tap: Tap | None = None,
-    chosen: Chosen | None = None,
+    chosen: DeviceChoice | None = None,
 ) -> Sound:
     """Devices (or files) of these names that are waited for if they are not there yet; an empty
     name means the one that the person chose for good, or the default device.
@@ -89,7 +89,7 @@ def patient_sound(
     `tap` is given all that a loudspeaker plays.
     """
     files = file_sound(microphone, speaker, pace)
-    chosen = chosen or Chosen()
+    chosen = chosen or DeviceChoice()
     heard = files.microphone or DeviceMicrophone(microphone or chosen.microphone, cards)
     if speaker.startswith(FILE):
         return Sound(heard, files.speaker, wants_speech=True)

@@ -20,7 +20,7 @@ MOST_FETCHES = 8
 """At once; a loop that draws a thousand plots must not open a thousand connections."""
 
 
-class Keeper:
+class ArtifactFiles:
     """A screen before another one: fetches announced files, and tells where they lie."""
 
     def __init__(self, screen: Screen, credentials: Credentials, folder: Path) -> None:

@@ -8,16 +8,16 @@ import asyncio
 from collections.abc import Callable
 
 from sayso.audio.devices.microphone import DeviceChange
-from sayso.client.headless.sentences import Saying
+from sayso.client.headless.sentences import Sentence
 from sayso.client.session.backoff import AWAY_SECONDS
 from sayso.client.session.link_events import LinkChange, LinkState
 from sayso.client.terminal.events import Seen
 
 
-class Herald:
+class Announcements:
     """Takes what happens; calls `say` when it is to be told."""
 
-    def __init__(self, say: Callable[[Saying], None]) -> None:
+    def __init__(self, say: Callable[[Sentence], None]) -> None:
         self._say = say
         self._met = False
         """The server was there once."""

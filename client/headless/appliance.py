@@ -21,11 +21,11 @@ from sayso.audio.pcm import SAMPLE_BYTES
 from sayso.client.background.companion import MUTE, MUTED, UNMUTE
 from sayso.client.devices.sound import Sound
 from sayso.client.errors import ClientError
-from sayso.client.headless.announcements import Herald
+from sayso.client.headless.announcements import Announcements
 from sayso.client.headless.lights import LOOKS, Signs, State
 from sayso.client.headless.pairing_file import PLACES, arrive
 from sayso.client.headless.pins import Light
-from sayso.client.headless.sentences import Manner, Saying, sound
+from sayso.client.headless.sentences import Sentence, SpokenAs, sound
 from sayso.client.identity.known_server import file_of, read
 from sayso.client.listening.hands_free import HandsFree
 from sayso.client.session.link_events import LinkChange, LinkState
@@ -65,7 +65,7 @@ class Appliance:
         sounds: Sounds,
         converse: Converse,
         light: Light,
-        manner: Manner,
+        manner: SpokenAs,
         journal: TextIO,
         *,
         known: bool = False,
@@ -75,13 +75,13 @@ class Appliance:
         self._sounds = sounds
         self._begin = converse
         self._light = light
-        self._manner: Manner = manner
+        self._manner: SpokenAs = manner
         self._journal = journal
         self._signs = Signs()
         self._shown: State | None = None
         self._told = ""
-        self._herald = Herald(self._say_soon)
-        self._to_say: asyncio.Queue[Saying] = asyncio.Queue(MOST_TO_SAY)
+        self._announcements = Announcements(self._say_soon)
+        self._to_say: asyncio.Queue[Sentence] = asyncio.Queue(MOST_TO_SAY)
         self._session: Session | None = None
         self._listen: Callable[[], asyncio.Task[None]] | None = None
         """Opens the microphone."""
@@ -104,7 +104,7 @@ class Appliance:
     def show(self, seen: Seen) -> None:
         self._signs.take(seen)
         self._shine(self._signs.state)
-        self._herald.take(seen)
+        self._announcements.take(seen)
         match seen:
             case Notice(text=text) | Envelope(message=Error(message=text)):
                 self._write(text)
@@ -140,7 +140,7 @@ class Appliance:
             for task in (living, ending):
                 task.cancel()
             await asyncio.gather(living, ending, return_exceptions=True)
-            self._herald.close()
+            self._announcements.close()
 
     async def _live(self) -> None:
         while True:
@@ -214,7 +214,7 @@ class Appliance:
 
     # What the device says.
 
-    def _say_soon(self, saying: Saying) -> None:
+    def _say_soon(self, saying: Sentence) -> None:
         with suppress(asyncio.QueueFull):
             self._to_say.put_nowait(saying)
 
@@ -225,12 +225,12 @@ class Appliance:
             if saying == "away":
                 session.let_go()
             for _ in range(MOMENTS):
-                if session.silent and not session.talker.listening:
+                if session.silent and not session.client_turn.listening:
                     session.announce(partial(sound, saying, self._manner))
                     break
                 await asyncio.sleep(LOOK_FOR_A_MOMENT_SECONDS)
 
-    async def _say_alone(self, saying: Saying) -> None:
+    async def _say_alone(self, saying: Sentence) -> None:
         """Says it outside a conversation."""
         speaker = self._sounds(self.show).speaker
         pcm = sound(saying, self._manner, ALONE_RATE)

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 from sayso.audio.devices.cards import portaudio
 from sayso.audio.devices.microphone import DeviceChange
-from sayso.audio.playback_reference import FarEnd
+from sayso.audio.playback_reference import PlaybackReference
 from sayso.client.devices.device_choice import recall
 from sayso.client.devices.sound import FILE, Sound, patient_sound
 from sayso.client.headless.appliance import Appliance
@@ -30,12 +30,12 @@ async def run_headless(arguments: argparse.Namespace) -> int:
     microphone = arguments.mic or recall(home).microphone or "default"
     if arguments.hands_free and not microphone.startswith(FILE):
         claim(home, microphone)
-    far_end = FarEnd() if arguments.hands_free else None
+    playback_reference = PlaybackReference() if arguments.hands_free else None
     # A pairing may come, and change, while the device runs; a server that was named stays.
     named = arguments.server if arguments.server != default_server() else ""
 
     def sounds(changed: Callable[[DeviceChange], None]) -> Sound:
-        tap = far_end.played if far_end else None
+        tap = playback_reference.played if playback_reference else None
         chosen = recall(home)
         return patient_sound(
             arguments.mic, arguments.speaker, "real", changed, tap=tap, chosen=chosen
@@ -46,9 +46,9 @@ async def run_headless(arguments: argparse.Namespace) -> int:
         server = named or default_server()
         link = make_link(server, "headless", (), arguments.conversation, echo)
         session = Session(link, sound.speaker, screen, earcons="on")
-        if far_end is None:
+        if playback_reference is None:
             return session, None
-        return session, await make_hands_free(session, arguments.wake, echo, far_end)
+        return session, await make_hands_free(session, arguments.wake, echo, playback_reference)
 
     with ExitStack() as pins:
         light = GpioLight(arguments.led) if arguments.led else NoLight()

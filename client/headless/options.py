@@ -4,7 +4,7 @@ import argparse
 from typing import get_args
 
 from sayso.client.errors import ClientError
-from sayso.client.headless.sentences import Manner
+from sayso.client.headless.sentences import SpokenAs
 
 
 class NoWayToTalk(ClientError):
@@ -28,7 +28,7 @@ def add_headless(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--announce",
-        choices=get_args(Manner),
+        choices=get_args(SpokenAs),
         default="sentences",
         help="with --headless: how it tells of itself (default sentences, which are English)",
     )

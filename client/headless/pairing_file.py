@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sayso.client.errors import ClientError
-from sayso.client.identity.known_server import LARGEST_BYTES, Acquaintance, parse, write
+from sayso.client.identity.known_server import LARGEST_BYTES, KnownServer, parse, write
 from sayso.protocol.home import Home
 
 NAME = "sayso.json"
@@ -25,7 +25,7 @@ class NotArrived(ClientError):
     """There is a file to be paired by, and it is no good. The sentence says what to do."""
 
 
-def arrive(home: Home, places: tuple[Path, ...] = PLACES) -> Acquaintance | None:
+def arrive(home: Home, places: tuple[Path, ...] = PLACES) -> KnownServer | None:
     """Takes the first file that is there, and keeps what is in it. None: there is none."""
     for path in places:
         try:

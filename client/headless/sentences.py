@@ -12,7 +12,7 @@ from sayso.audio.pcm import RATE
 from sayso.audio.resample import resample
 from sayso.audio.wav import parse
 
-Saying = Literal[
+Sentence = Literal[
     "ready",
     "away",
     "back",
@@ -23,10 +23,10 @@ Saying = Literal[
     "microphone_back",
     "loudspeaker_back",
 ]
-Manner = Literal["sentences", "earcons"]
+SpokenAs = Literal["sentences", "earcons"]
 """`earcons`: for households that do not speak English, or like it quiet."""
 
-TEXTS: dict[Saying, str] = {
+TEXTS: dict[Sentence, str] = {
     "ready": "I am ready.",
     "away": "I can't reach the server. I keep trying.",
     "back": "The server is back.",
@@ -37,7 +37,7 @@ TEXTS: dict[Saying, str] = {
     "microphone_back": "The microphone is back.",
     "loudspeaker_back": "The loudspeaker is back.",
 }
-_EARCONS: dict[Saying, Earcon] = {
+_EARCONS: dict[Sentence, Earcon] = {
     "ready": "listening",
     "away": "error",
     "back": "done",
@@ -51,7 +51,7 @@ _EARCONS: dict[Saying, Earcon] = {
 FOLDER = Path(__file__).with_name("spoken")
 
 
-def sound(saying: Saying, manner: Manner, rate: int) -> bytes:
+def sound(saying: Sentence, manner: SpokenAs, rate: int) -> bytes:
     """PCM16 mono at this rate."""
     if manner == "earcons":
         return earcon(_EARCONS[saying], rate)

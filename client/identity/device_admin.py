@@ -36,11 +36,11 @@ WANTS = tuple(NAMES[kind] for kind in (Devices, PairingOpened, PairingDone))
 """Who wants nothing else takes no part in a conversation."""
 
 
-class AdministeringFailed(ClientError):
+class DeviceAdminFailed(ClientError):
     """The server could not be asked, or would not. The sentence says why."""
 
 
-class Administrator:
+class DeviceAdmin:
     """A line to the server, about its devices."""
 
     def __init__(self, socket: ClientConnection) -> None:
@@ -58,7 +58,7 @@ class Administrator:
             message = decode(await self._socket.recv()).message
             match message:
                 case Error():
-                    raise AdministeringFailed(message.message)
+                    raise DeviceAdminFailed(message.message)
                 case Ping(id=number):
                     await self._socket.send(encode(Envelope(Pong(number))))
                 case Devices() | PairingOpened() | PairingDone() | Welcome():
@@ -68,7 +68,7 @@ class Administrator:
 
 
 @asynccontextmanager
-async def administering(server: str) -> AsyncIterator[Administrator]:
+async def administering(server: str) -> AsyncIterator[DeviceAdmin]:
     """Calls the server. Every trouble on the line is an AdministeringFailed."""
     credentials = Credentials(server)
     token = credentials.token()
@@ -82,13 +82,13 @@ async def administering(server: str) -> AsyncIterator[Administrator]:
             proxy=None,
             max_size=MAX_TEXT_BYTES,
         ) as socket:
-            caller = Administrator(socket)
+            caller = DeviceAdmin(socket)
             hello = Hello(SPOKEN, f"sayso-pair {version('sayso')}", "pair", wants=WANTS)
             async with asyncio.timeout(READY_SECONDS):
                 await socket.send(encode(Envelope(hello)))
                 await caller.next()
             yield caller
     except (OSError, TimeoutError, InvalidURI, WebSocketException, ProtocolError) as error:
-        raise AdministeringFailed(judge(error, server).reason) from error
+        raise DeviceAdminFailed(judge(error, server).reason) from error
     except TypeError as error:
-        raise AdministeringFailed(f"What answers at {server} is not a Sayso server.") from error
+        raise DeviceAdminFailed(f"What answers at {server} is not a Sayso server.") from error

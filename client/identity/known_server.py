@@ -22,12 +22,12 @@ LARGEST_BYTES = 16_384
 """Of the file: a certificate and a token are two thousand."""
 
 
-class NotAcquainted(ClientError):
+class NotPaired(ClientError):
     """The server can't be shown who we are. The sentence says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
-class Acquaintance:
+class KnownServer:
     """A server that knows this device."""
 
     url: str
@@ -66,16 +66,16 @@ class Credentials:
             return None
         return self._acquaintance().context()
 
-    def _acquaintance(self) -> Acquaintance:
+    def _acquaintance(self) -> KnownServer:
         parts = urlsplit(self.server)
         if parts.scheme not in {"wss", "https"}:
-            raise NotAcquainted(
+            raise NotPaired(
                 f"{self.server} would carry your voice and your token in the open: pair this "
                 "device with `sayso pair join`, or use a tunnel such as ssh -L."
             )
         known = read(Home.find())
         if known is None or urlsplit(known.url).netloc != parts.netloc:
-            raise NotAcquainted(
+            raise NotPaired(
                 f"This device is not paired with {parts.netloc}: run `sayso pair` on the server's "
                 "machine, and `sayso pair join` here."
             )
@@ -100,7 +100,7 @@ def file_of(home: Home) -> Path:
     return home.state / "server.json"
 
 
-def read(home: Home) -> Acquaintance | None:
+def read(home: Home) -> KnownServer | None:
     """The server that this device was paired with; none if it was not. Raises NotAcquainted."""
     path = file_of(home)
     try:
@@ -110,30 +110,30 @@ def read(home: Home) -> Acquaintance | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise NotAcquainted(f"{path} can't be read: {error.strerror}.") from None
+        raise NotPaired(f"{path} can't be read: {error.strerror}.") from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise NotAcquainted(f"Others can reach the token in {path}: run `chmod 600 '{path}'`.")
+        raise NotPaired(f"Others can reach the token in {path}: run `chmod 600 '{path}'`.")
     known = parse(content)
     if known is None:
-        raise NotAcquainted(f"{path} is damaged: delete it and pair this device again.")
+        raise NotPaired(f"{path} is damaged: delete it and pair this device again.")
     return known
 
 
-def parse(content: bytes) -> Acquaintance | None:
+def parse(content: bytes) -> KnownServer | None:
     """What such a file holds. None: it is damaged."""
     try:
-        known = Acquaintance(**json.loads(content))
+        known = KnownServer(**json.loads(content))
     except (ValueError, TypeError):
         return None
     return known if all(isinstance(value, str) for value in asdict(known).values()) else None
 
 
-def write(home: Home, known: Acquaintance) -> None:
+def write(home: Home, known: KnownServer) -> None:
     """Keep it, in place of the one before. Raises NotAcquainted."""
     write_to(file_of(home), known)
 
 
-def write_to(path: Path, known: Acquaintance) -> None:
+def write_to(path: Path, known: KnownServer) -> None:
     """Write it into a file that only its owner can read, where the file system knows owners."""
     draft = path.with_name(f".server-{secrets.token_hex(8)}")
     try:
@@ -153,4 +153,4 @@ def write_to(path: Path, known: Acquaintance) -> None:
     except OSError as error:
         with suppress(OSError):
             draft.unlink()
-        raise NotAcquainted(f"{path} can't be written: {error.strerror}.") from None
+        raise NotPaired(f"{path} can't be written: {error.strerror}.") from None

@@ -19,7 +19,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
 from sayso.client.errors import ClientError
-from sayso.client.identity.known_server import Acquaintance
+from sayso.client.identity.known_server import KnownServer
 from sayso.protocol.codec import MAX_TEXT_BYTES, Envelope, decode, encode
 from sayso.protocol.errors import ProtocolError
 from sayso.protocol.fingerprint import is_of, words
@@ -32,7 +32,7 @@ LARGEST_CERTIFICATE = 16_384
 """Bytes; the authority's has one thousand."""
 
 
-class JoiningFailed(ClientError):
+class PairingFailed(ClientError):
     """This device was not paired. The sentence says why, and what to do."""
 
 
@@ -53,7 +53,7 @@ class Met:
     def check(self, expected: str) -> None:
         """Raises JoiningFailed unless this is the server with the fingerprint from the QR."""
         if not is_of(self.authority, expected):
-            raise JoiningFailed(
+            raise PairingFailed(
                 f"What answers at {self.address} is not the server that showed you the code. "
                 "Nothing was sent to it. Are you in the same network as the server?"
             )
@@ -76,28 +76,28 @@ def meet(address: str) -> Met:
         content = answer.read(LARGEST_CERTIFICATE)
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "strerror", None) or "it does not answer as one"
-        raise JoiningFailed(
+        raise PairingFailed(
             f"No Sayso server for other devices is at {netloc} ({reason}): is it running with "
             "`sayso serve --network`?"
         ) from error
     finally:
         call.close()
     if answer.status != http.client.OK or not content:
-        raise JoiningFailed(
+        raise PairingFailed(
             f"The server at {netloc} is not called so (HTTP {answer.status}): use the address that "
             "`sayso pair` shows, or add the name to its `listen.names`."
         )
     return Met(netloc, content)
 
 
-async def join(met: Met, code: str, name: str) -> Acquaintance:
+async def join(met: Met, code: str, name: str) -> KnownServer:
     """Steps 3 and 4. Raises JoiningFailed."""
     url = f"wss://{met.address}{WEBSOCKET_PATH}"
     try:
         authority = ssl.DER_cert_to_PEM_cert(met.authority)
-        context = Acquaintance(url, authority, "", "").context()
+        context = KnownServer(url, authority, "", "").context()
     except (ValueError, ssl.SSLError) as error:
-        raise JoiningFailed(f"What {met.address} calls its certificate is none.") from error
+        raise PairingFailed(f"What {met.address} calls its certificate is none.") from error
     try:
         async with (
             asyncio.timeout(ANSWER_SECONDS),
@@ -108,16 +108,16 @@ async def join(met: Met, code: str, name: str) -> Acquaintance:
             await socket.send(encode(Envelope(Pair(code, name))))
             answer = decode(await socket.recv()).message
     except ssl.SSLError as error:
-        raise JoiningFailed(
+        raise PairingFailed(
             f"What answers at {met.address} can't prove that it is the server. The code was not "
             "sent. Are you in the same network as the server?"
         ) from error
     except (OSError, TimeoutError, WebSocketException, ProtocolError, TypeError) as error:
-        raise JoiningFailed(f"The server at {met.address} broke off: try again.") from error
+        raise PairingFailed(f"The server at {met.address} broke off: try again.") from error
     match answer:
         case Paired(token=token, device=device):
-            return Acquaintance(url, authority, token, device)
+            return KnownServer(url, authority, token, device)
         case Error(message=message):
-            raise JoiningFailed(message)
+            raise PairingFailed(message)
         case _:
-            raise JoiningFailed(f"What answers at {met.address} is not a Sayso server.")
+            raise PairingFailed(f"What answers at {met.address} is not a Sayso server.")

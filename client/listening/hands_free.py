@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from sayso.audio.devices.microphone import DeviceChange, Microphone
 from sayso.audio.pcm import FRAME_BYTES, FRAME_MS, silence
-from sayso.audio.playback_reference import FarEnd, Heard
+from sayso.audio.playback_reference import Heard, PlaybackReference
 from sayso.client.errors import TurnFailed
-from sayso.client.listening.wake_gate import Clean, Ear, EchoKind, Opening
+from sayso.client.listening.wake_gate import Clean, EchoKind, Opening, WakeGate
 from sayso.client.session.session import Session
 from sayso.client.terminal.events import HandsFree as Seen
 from sayso.client.terminal.events import HandsFreeState, Notice
@@ -34,33 +34,33 @@ class Listening:
 
     wake: str
     echo: EchoKind
-    far_end: FarEnd | None = None
+    playback_reference: PlaybackReference | None = None
     """What the loudspeaker plays; with `cancelled`."""
 
 
-async def make_ear(listening: Listening) -> Ear:
+async def make_ear(listening: Listening) -> WakeGate:
     """Loads the models. Raises `AudioError` where one is missing."""
 
     # webrtcvad, numpy and the models: half a second that talking with a key does without.
     from sayso.audio.voice_gate import VoiceGate
     from sayso.audio.wake_word import find_wake_word, load
 
-    def work() -> Ear:
+    def work() -> WakeGate:
         word = find_wake_word(listening.wake) if listening.wake != NO_WORD else None
         spotter = load(word) if word else None
-        return Ear(VoiceGate(), spotter, _cleaner(listening), listening.echo)
+        return WakeGate(VoiceGate(), spotter, _cleaner(listening), listening.echo)
 
     return await asyncio.to_thread(work)
 
 
 def _cleaner(listening: Listening) -> Clean:
-    far_end = listening.far_end
-    if listening.echo != "cancelled" or far_end is None:
+    playback_reference = listening.playback_reference
+    if listening.echo != "cancelled" or playback_reference is None:
         return lambda frame: Heard(frame, frame)
     from sayso.audio.echo import EchoCanceller  # numpy
 
     canceller = EchoCanceller()
-    return lambda frame: canceller.take(frame, far_end.frame())
+    return lambda frame: canceller.take(frame, playback_reference.frame())
 
 
 class HandsFree:
@@ -69,11 +69,11 @@ class HandsFree:
     def __init__(
         self,
         session: Session,
-        ear: Ear,
+        wake_gate: WakeGate,
         changed: Callable[[HandsFreeState], None] | None = None,
     ) -> None:
         self._session = session
-        self._ear = ear
+        self._wake_gate = wake_gate
         self._changed = changed or (lambda state: session.show(Seen(state)))
         self._state: HandsFreeState | None = None
         self._unmuted = asyncio.Event()
@@ -92,7 +92,7 @@ class HandsFree:
             return
         if on:
             self._unmuted.clear()
-            if self._session.talker.listening:
+            if self._session.client_turn.listening:
                 self._session.cancel()
             if self._listening is not None:
                 self._listening.cancel()
@@ -119,7 +119,7 @@ class HandsFree:
         await self._listen(microphone, until_ended=True)
         loop = asyncio.get_running_loop()
         began, frame = loop.time(), silence(FRAME_BYTES // 2)
-        while self._session.talker.listening:
+        while self._session.client_turn.listening:
             if loop.time() - began > REST_SECONDS:
                 self._session.cancel()
                 raise TurnFailed("The server found no end of what was said: try it again.")
@@ -135,15 +135,15 @@ class HandsFree:
                     self._session.show(frame)
                     continue
                 self._take(frame)
-                if until_ended and self._opened and not self._session.talker.listening:
+                if until_ended and self._opened and not self._session.client_turn.listening:
                     return
 
     def _take(self, frame: bytes) -> None:
         session = self._session
-        turn = session.talker.turn
-        words, opening = self._ear.take(
+        turn = session.client_turn.turn
+        words, opening = self._wake_gate.take(
             frame,
-            open_already=session.talker.listening,
+            open_already=session.client_turn.listening,
             speaking=not session.silent,
             working=turn.work in {"thinking", "acting"},
         )
@@ -165,14 +165,14 @@ class HandsFree:
         self._session.open(opening.pre_roll, opening.wait_ms)
 
     def _now(self) -> HandsFreeState:
-        turn = self._session.talker.turn
-        if self._session.talker.listening:
+        turn = self._session.client_turn.turn
+        if self._session.client_turn.listening:
             return "listening"
         if not self._session.silent:
             return "speaking"
         if turn.work in {"thinking", "acting"} or turn.ears == "committed":
             return "working"
-        return "inviting" if self._ear.inviting else "waiting"
+        return "inviting" if self._wake_gate.inviting else "waiting"
 
     def _tell(self, state: HandsFreeState) -> None:
         if state != self._state:

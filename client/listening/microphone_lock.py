@@ -10,7 +10,7 @@ from sayso.client.errors import ClientError
 from sayso.protocol.home import Home
 
 
-class EarTaken(ClientError):
+class MicrophoneTaken(ClientError):
     """Another client listens there."""
 
 
@@ -29,7 +29,7 @@ def claim(home: Home, microphone: str) -> None:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(handle)
-            raise EarTaken(
+            raise MicrophoneTaken(
                 "Sayso listens hands-free at this microphone already, in another window or in the "
                 "background: end that one (`sayso service uninstall`), or choose another with "
                 "--mic; to hold a key, start without --hands-free."

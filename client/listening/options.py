@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from typing import Literal, get_args
 
 from sayso.audio.devices.reconnecting import DeviceMicrophone, DeviceSpeaker
-from sayso.audio.playback_reference import FarEnd
+from sayso.audio.playback_reference import PlaybackReference
 from sayso.client.devices.sound import Sound
 from sayso.client.listening.hands_free import NO_WORD, HandsFree, Listening, make_ear
 from sayso.client.listening.wake_gate import EchoKind
@@ -53,7 +53,7 @@ def echo_kind(choice: EchoChoice, sound: Sound) -> EchoKind:
 
 
 async def make_hands_free(
-    session: Session, wake: str, echo: EchoKind, far_end: FarEnd
+    session: Session, wake: str, echo: EchoKind, playback_reference: PlaybackReference
 ) -> HandsFree:
     """Loads what it takes to listen without a key. Raises `AudioError`."""
-    return HandsFree(session, await make_ear(Listening(wake, echo, far_end)))
+    return HandsFree(session, await make_ear(Listening(wake, echo, playback_reference)))

@@ -66,7 +66,7 @@ class Opening:
     """How long a first word may be waited for; a cough is none."""
 
 
-class Ear:
+class WakeGate:
     """`spotter` None: there is no wake word, and any voice opens."""
 
     def __init__(

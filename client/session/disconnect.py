@@ -30,7 +30,7 @@ _UNAUTHORIZED, _FORBIDDEN, _BUSY = 401, 403, 503
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
+class Disconnect:
     """The end of a connection, or of the attempt to make one."""
 
     reason: str
@@ -79,7 +79,7 @@ _FINAL_CODES = frozenset({"version_mismatch", "unauthorized", "forbidden", "repl
 """Fatal errors after which calling again with the same words would get the same answer."""
 
 
-def judge(error: Exception, url: str) -> Parting:
+def judge(error: Exception, url: str) -> Disconnect:
     """Finds out what an exception means. Those that it does not know are faults of ours."""
     match error:
         case ServerSaid() | ServerLeft() | WrongVersion() | NotReady():
@@ -89,87 +89,93 @@ def judge(error: Exception, url: str) -> Parting:
         case ConnectionClosed() | InvalidMessage(__cause__=EOFError()):
             return _closed(error)
         case ProtocolError():
-            return Parting(f"The server said what cannot be understood: {error.message}", GARBAGE)
+            return Disconnect(
+                f"The server said what cannot be understood: {error.message}", GARBAGE
+            )
         case HomeError() | ClientError():
-            return Parting(str(error), None)
+            return Disconnect(str(error), None)
         case InvalidURI():
-            return Parting(f"{url} is not an address; it must look like ws://host:port/ws.", None)
+            return Disconnect(
+                f"{url} is not an address; it must look like ws://host:port/ws.", None
+            )
         case NotSayso() | InvalidHandshake() | WebSocketException() | EOFError():
-            return Parting(f"What answers at {url} is not a Sayso server.", GARBAGE)
+            return Disconnect(f"What answers at {url} is not a Sayso server.", GARBAGE)
         case Stalled() | TimeoutError():
-            return Parting(f"The server at {url} does not answer.", CUT)
+            return Disconnect(f"The server at {url} does not answer.", CUT)
         case OSError():
             return _no_line(error, url)
         case _:
             raise error
 
 
-def _no_line(error: OSError, url: str) -> Parting:
+def _no_line(error: OSError, url: str) -> Disconnect:
     if isinstance(error, SSLCertVerificationError) and error.verify_code in _OUT_OF_TIME:
         here = f"{datetime.now().astimezone():%d %B %Y}"
-        return Parting(
+        return Disconnect(
             f"The certificate of the server at {url} is not valid on {here}, which it is by this "
             "device's clock: set the clock that is wrong, this one or the server's.",
             GARBAGE,
         )
     if isinstance(error, SSLError):
-        return Parting(f"What answers at {url} can't prove that it is {WHO_WE_KNOW}", GARBAGE)
+        return Disconnect(f"What answers at {url} can't prove that it is {WHO_WE_KNOW}", GARBAGE)
     start = "start it with `sayso serve`"
-    return Parting(f"No Sayso server answers at {url}: {start}.", NOBODY)
+    return Disconnect(f"No Sayso server answers at {url}: {start}.", NOBODY)
 
 
-def _told(error: ServerSaid | ServerLeft | WrongVersion | NotReady, url: str) -> Parting:
+def _told(error: ServerSaid | ServerLeft | WrongVersion | NotReady, url: str) -> Disconnect:
     """The server was plain, by what it said or did not say."""
     match error:
         case ServerSaid():
             return _said(error.error)
         case ServerLeft():
             why = f": {error.bye.reason.rstrip('.')}" if error.bye.reason else ""
-            return Parting(f"The server left{why}.", CUT)
+            return Disconnect(f"The server left{why}.", CUT)
         case WrongVersion():
-            return Parting(str(error), None)
+            return Disconnect(str(error), None)
         case NotReady():
-            return Parting(f"The server at {url} is there, but still getting ready.", CUT)
+            return Disconnect(f"The server at {url} is there, but still getting ready.", CUT)
 
 
-def _said(error: Error) -> Parting:
+def _said(error: Error) -> Disconnect:
     if error.code in _FINAL_CODES:
-        return Parting(error.message, None, unauthorized=error.code == "unauthorized")
+        return Disconnect(error.message, None, unauthorized=error.code == "unauthorized")
     if error.retry_ms is not None:
-        return Parting(error.message, BUSY, error.retry_ms / 1000)
-    return Parting(error.message, BUSY)
+        return Disconnect(error.message, BUSY, error.retry_ms / 1000)
+    return Disconnect(error.message, BUSY)
 
 
-def _status(status: int, url: str) -> Parting:
+def _status(status: int, url: str) -> Disconnect:
     if status == _UNAUTHORIZED and url.startswith("wss:"):
-        return Parting(
+        return Disconnect(
             f"The server at {url} does not know this device any more: it was turned out, or the "
             "server was set up anew. Pair it again with `sayso pair join`.",
             None,
             unauthorized=True,
         )
     if status == _UNAUTHORIZED:
-        return Parting(
+        return Disconnect(
             f"The server at {url} does not accept our token: it runs as another user or with "
             "another SAYSO_HOME. `sayso doctor` shows which token file is used.",
             None,
             unauthorized=True,
         )
     if status == _FORBIDDEN:
-        return Parting(f"The server at {url} refuses to talk to this address: use 127.0.0.1.", None)
+        return Disconnect(
+            f"The server at {url} refuses to talk to this address: use 127.0.0.1.", None
+        )
     if status == _BUSY:
-        return Parting(f"The server at {url} is too busy.", BUSY)
-    return Parting(f"What answers at {url} is not a Sayso server (HTTP {status}).", GARBAGE)
+        return Disconnect(f"The server at {url} is too busy.", BUSY)
+    return Disconnect(f"What answers at {url} is not a Sayso server (HTTP {status}).", GARBAGE)
 
 
-def _closed(error: ConnectionClosed | InvalidMessage) -> Parting:
+def _closed(error: ConnectionClosed | InvalidMessage) -> Disconnect:
     if isinstance(error, InvalidMessage):
-        return Parting("The connection was cut before the server had answered.", CUT)
+        return Disconnect("The connection was cut before the server had answered.", CUT)
     if error.sent is not None and error.sent.code in _OUR_COMPLAINTS and not error.rcvd_then_sent:
-        return Parting("The server said what cannot be understood.", GARBAGE)
+        return Disconnect("The server said what cannot be understood.", GARBAGE)
     code = error.rcvd.code if error.rcvd else None
     reason = error.rcvd.reason if error.rcvd else ""
     name = next((name for name, meaning in CODES.items() if meaning.close == code), None)
     if name in _FINAL_CODES:
-        return Parting(reason or f"The server ended the connection ({name}).", None)
-    return Parting("The connection was cut.", CUT)
+        return Disconnect(reason or f"The server ended the connection ({name}).", None)
+    return Disconnect("The connection was cut.", CUT)

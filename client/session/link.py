@@ -189,20 +189,20 @@ class Link:
                 self._outbox.cut()
                 continue
             except _TROUBLE as error:
-                parting = judge(error, self.url)
+                disconnect = judge(error, self.url)
             if self._leaving:
                 return  # The server closed first, having heard our goodbye.
             tries = 0 if self._state is LinkState.UP else tries + 1
             self._outbox.cut()
-            if parting.unauthorized and self._token() != self._shown:
+            if disconnect.unauthorized and self._token() != self._shown:
                 continue  # The server has made a new one meanwhile.
-            if parting.backoff is None:
-                self._enter_finally(LinkChange(LinkState.REFUSED, parting.reason))
+            if disconnect.backoff is None:
+                self._enter_finally(LinkChange(LinkState.REFUSED, disconnect.reason))
                 return
-            wait = parting.retry_s
+            wait = disconnect.retry_s
             if wait is None:
-                wait = seconds(parting.backoff, tries)
-            await self._enter(LinkChange(LinkState.WAITING, parting.reason, retry_s=wait))
+                wait = seconds(disconnect.backoff, tries)
+            await self._enter(LinkChange(LinkState.WAITING, disconnect.reason, retry_s=wait))
             await asyncio.sleep(wait)
 
     async def _visit(self) -> NoReturn:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Literal
 
 from sayso.audio.devices.microphone import DeviceChange, Microphone
-from sayso.audio.devices.speaker import LastingSpeaker, Speaker
+from sayso.audio.devices.speaker import ReopeningSpeaker, Speaker
 from sayso.audio.earcons import Earcon, earcon
 from sayso.audio.errors import AudioError
 from sayso.audio.pcm import Meter
@@ -20,6 +20,7 @@ from sayso.client.session.link import Link
 from sayso.client.session.link_events import LinkChange, LinkState
 from sayso.client.session.player import Player
 from sayso.client.session.turn_state import (
+    ClientTurn,
     Drop,
     Duck,
     Effect,
@@ -30,7 +31,6 @@ from sayso.client.session.turn_state import (
     Play,
     Send,
     SendAudio,
-    Talker,
 )
 from sayso.client.terminal.events import (
     AudioDone,
@@ -76,17 +76,17 @@ class Session:
     ) -> None:
         self._earcons = earcons
         self._link = link
-        self._speaker = LastingSpeaker(speaker, self._sound_failed)
+        self._speaker = ReopeningSpeaker(speaker, self._sound_failed)
         self._screen = screen
-        self._talker = Talker()
+        self._client_turn = ClientTurn()
         self._player = Player(self._speaker, self)
         self._received: int | None = None
         self._meter = Meter()
         self._features: tuple[str, ...] = ()
 
     @property
-    def talker(self) -> Talker:
-        return self._talker
+    def client_turn(self) -> ClientTurn:
+        return self._client_turn
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -120,44 +120,44 @@ class Session:
         if self._link.full:
             self._screen.show(Notice(TOO_MUCH_WAITS))
             return
-        if not self._talker.listening:
+        if not self._client_turn.listening:
             self._player.end_chime()
             self._screen.show(MicPressed())
-        self._perform(self._talker.press(_now()))
+        self._perform(self._client_turn.press(_now()))
 
     def open(self, pre_roll: bytes, wait_ms: int) -> None:
         """Listens without a key; the server finds the end."""
-        if not self._talker.listening:
+        if not self._client_turn.listening:
             self._screen.show(MicPressed())
-        self._perform(self._talker.open(_now(), pre_roll, wait_ms))
+        self._perform(self._client_turn.open(_now(), pre_roll, wait_ms))
 
     def release(self) -> bool:
         """The key comes up. False: it was a mere tap."""
-        if self._talker.listening:
+        if self._client_turn.listening:
             self._screen.show(MicReleased())
-        effects = self._talker.release(_now())
+        effects = self._client_turn.release(_now())
         self._perform(effects)
         return not any(isinstance(e, Send) and isinstance(e.message, ListenCancel) for e in effects)
 
     def cancel(self) -> None:
         """Forget what is being said."""
-        if self._talker.listening:
+        if self._client_turn.listening:
             self._screen.show(MicReleased())
-        self._perform(self._talker.cancel())
+        self._perform(self._client_turn.cancel())
 
     @property
     def question(self) -> str:
         """What words are about that are begun now: the id of an approval request, or nothing."""
-        return self._talker.question(_now())
+        return self._client_turn.question(_now())
 
     def say(self, text: str, files: tuple[str, ...] = (), question: str = "") -> None:
         """Typed words, and names of files in the workspace that belong to them. `question`: what
         it was when they were begun; without one they answer none."""
-        self._perform(self._talker.say(text, files, question))
+        self._perform(self._client_turn.say(text, files, question))
 
     def interrupt(self) -> bool:
         """Stops what goes on. False: there was nothing to stop."""
-        effects = self._talker.interrupt()
+        effects = self._client_turn.interrupt()
         self._perform(effects)
         return bool(effects)
 
@@ -177,11 +177,11 @@ class Session:
 
     def pass_on(self, frame: bytes) -> None:
         """Sends what the microphone gave, if somebody is being listened to."""
-        effects = self._talker.frame(frame)
+        effects = self._client_turn.frame(frame)
         self._perform(effects)
         if effects:
             self._screen.show(MicLevel(self._meter.feed(frame)))
-        if effects and not self._talker.listening:
+        if effects and not self._client_turn.listening:
             self._screen.show(MicReleased())
             self._screen.show(Notice("That was a minute; what you said is being answered."))
 
@@ -205,7 +205,7 @@ class Session:
 
     def let_go(self) -> None:
         """What is being played does not go on: the line is away, and sends it again when back."""
-        self._perform(self._talker.resumed())
+        self._perform(self._client_turn.resumed())
 
     async def speak(self, microphone: Microphone) -> None:
         """Holds the key down for as long as the microphone gives something: for files."""
@@ -225,7 +225,7 @@ class Session:
         self._screen.show(FirstAudioPlayed(stream))
 
     def finished(self, stream: int, samples: int) -> None:
-        self._talker.played(stream)
+        self._client_turn.played(stream)
         self._screen.show(AudioDone(stream, samples))
 
     def ran_dry(self, stream: int, seconds: float) -> None:
@@ -236,7 +236,7 @@ class Session:
     def _take(self, event: Envelope | AudioFrame | LinkChange) -> None:
         match event:
             case AudioFrame():
-                self._perform(self._talker.hear_audio(event))
+                self._perform(self._client_turn.hear_audio(event))
             case LinkChange():
                 self._line(event)
             case Envelope():
@@ -244,25 +244,25 @@ class Session:
 
     def _line(self, event: LinkChange) -> None:
         if event.session == "anew":
-            self._perform(self._talker.begin_anew())
+            self._perform(self._client_turn.begin_anew())
         elif event.session in {"resumed", "snapshot"}:
-            self._perform(self._talker.resumed())
+            self._perform(self._client_turn.resumed())
         self._screen.show(event)
         if event.welcome is not None:
             self._features = event.welcome.features
         if event.welcome is not None and event.welcome.snapshot is not None:
             for missed in missed_messages(event.welcome.snapshot):
                 if isinstance(missed.message, ApprovalRequest):
-                    self._talker.asked(missed.message.id, _now())
+                    self._client_turn.asked(missed.message.id, _now())
                 self._screen.show(missed)
 
     def _message(self, event: Envelope) -> None:
-        listened = self._talker.listening
-        effects = self._talker.hear(event, _now())
+        listened = self._client_turn.listening
+        effects = self._client_turn.hear(event, _now())
         if effects is None:
             return  # Stale: it belongs to an attempt that is over.
         self._perform(effects)
-        if listened and not self._talker.listening:
+        if listened and not self._client_turn.listening:
             self._screen.show(MicReleased())
         self._chime(event.message)
         self._screen.show(event)

@@ -133,7 +133,7 @@ class _Utterance:
     samples: int = 0
 
 
-class Talker:
+class ClientTurn:
     """Every method takes something that happened and gives what is to be done."""
 
     def __init__(self) -> None:

@@ -176,7 +176,7 @@ class PlainTalking:
     async def _toggle(self, session: Session, microphone: Microphone | None) -> None:
         if microphone is None or self._deaf:
             self._screen.say(TYPE)
-        elif session.talker.listening:
+        elif session.client_turn.listening:
             session.release()
         elif self.hands_free is None and isinstance(microphone, FileMicrophone):
             await session.speak(microphone)
@@ -215,7 +215,7 @@ class PlainTalking:
         if again:
             self._code = 130
             self._left.set()
-        elif session.talker.listening:
+        elif session.client_turn.listening:
             session.cancel()
             self._screen.say("Dropped.")
         elif session.interrupt():

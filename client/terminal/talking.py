@@ -89,7 +89,7 @@ class Talking:
         talks = HOLD if holds else TOGGLE
         if self._hotkey:
             talks = f"{ANYWHERE}{self._hotkey} anywhere · {talks}"
-        self._screen.board.keys = talks if self._microphone is not None else TYPE
+        self._screen.status_line.keys = talks if self._microphone is not None else TYPE
         self._screen.touch()
         if await self._terminal.ask_for_pictures():
             self._screen.paper = lambda: self._terminal.paper
@@ -100,10 +100,10 @@ class Talking:
         except AudioError as error:
             self._screen.show(Notice(f"{error} You can type instead."))
         self._microphone = None
-        self._screen.board.keys = TYPE
+        self._screen.status_line.keys = TYPE
 
     def _talk(self) -> bool:
-        if self._microphone is None or self._screen.board.deaf:
+        if self._microphone is None or self._screen.status_line.deaf:
             return False
         if self._hands_free is None and isinstance(self._microphone, FileMicrophone):
             task = asyncio.create_task(self._session.speak(self._microphone))

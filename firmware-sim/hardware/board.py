@@ -13,7 +13,7 @@ from typing import Protocol
 
 from sayso.firmware_sim.faults import Fault
 from sayso.firmware_sim.hardware.button import Button
-from sayso.firmware_sim.hardware.clock_drift import LOOP_S, Quartz
+from sayso.firmware_sim.hardware.clock_drift import LOOP_S, SampleClock
 from sayso.firmware_sim.hardware.memory import MemoryExceeded
 from sayso.firmware_sim.hardware.nvs import Nvs, Stored
 from sayso.firmware_sim.hardware.radio import Ear, Line
@@ -87,7 +87,7 @@ class Board:
         """Live until the scene is over or the time is up."""
         await asyncio.sleep(self._power_on_at)
         started = self._now
-        quartz = Quartz(started, self._ppm)
+        quartz = SampleClock(started, self._ppm)
         self._boot()
         try:
             while not self._is_over and self._now - started < limit_s:
@@ -140,7 +140,7 @@ class Board:
         if self._speaker:
             self._speaker.append(sound, rate)
 
-    async def _wait(self, quartz: Quartz) -> None:
+    async def _wait(self, quartz: SampleClock) -> None:
         """Until there is sound to move, or something else to look after."""
         if self._device.records or self._device.plays or self._hand.waits:
             await asyncio.sleep(max(0.0, quartz.next(self._now) - self._now))

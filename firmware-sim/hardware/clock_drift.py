@@ -8,7 +8,7 @@ LATEST_S = 1.0
 is caught up, as the bus went on meanwhile."""
 
 
-class Quartz:
+class SampleClock:
     """Says when the next piece of sound is due, however late the last one was fetched."""
 
     def __init__(self, now: float, ppm: float = 0.0) -> None:

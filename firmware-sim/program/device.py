@@ -11,13 +11,13 @@ argument. `Wire` is what it can do to the outside.
 
 from dataclasses import replace
 
-from sayso.firmware_sim.device_log import Diary
+from sayso.firmware_sim.device_log import DeviceLog
 from sayso.firmware_sim.hardware.button import Button
 from sayso.firmware_sim.hardware.led import LIGHTS, Light, State
 from sayso.firmware_sim.hardware.memory import FRAME_BYTES, JSON_BYTES, MemoryExceeded
 from sayso.firmware_sim.program.backoff import Backoff
 from sayso.firmware_sim.program.capture import RATE, Capture
-from sayso.firmware_sim.program.heartbeat import Pulse
+from sayso.firmware_sim.program.heartbeat import Heartbeat
 from sayso.firmware_sim.program.playback import Playback
 from sayso.firmware_sim.program.wire import Wire
 from sayso.protocol import messages as m
@@ -58,7 +58,7 @@ class Device:
         self._line: str = "down"
         self._call_at: float | None = now
         self._since = now
-        self._pulse = Pulse(now)
+        self._pulse = Heartbeat(now)
         self._session: str | None = None
         self._received_seq = 0
         self._sent_seq = 0
@@ -68,7 +68,7 @@ class Device:
         self._trouble = ""
         self._refused = False
         self._overflowed = False
-        self.diary = Diary()
+        self.diary = DeviceLog()
 
     # --- what a person and the hardware see ---
 

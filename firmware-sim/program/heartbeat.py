@@ -10,7 +10,7 @@ DEAD_S = 7.0
 """After so long the line counts as cut, before the watchdog would have to act."""
 
 
-class Pulse:
+class Heartbeat:
     """Counts the seconds since the server's last sign of life."""
 
     def __init__(self, now: float) -> None:

@@ -9,22 +9,22 @@ from typing import Final, Protocol
 from sayso.server.agent.checkpointer import Checkpointer
 from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.events import RunEnded, RunOutput, RunStarted
-from sayso.server.agent.limits import Bounds, Reckoning, last_line
-from sayso.server.agent.permissions.access_requests import Access
+from sayso.server.agent.limits import RequestLimits, RequestUsage, last_line
+from sayso.server.agent.permissions.access_requests import AccessRequests
 from sayso.server.agent.permissions.access_syntax import LANGUAGE
-from sayso.server.agent.permissions.approvals import ApprovalDesk, Request, Ruling
+from sayso.server.agent.permissions.approvals import ApprovalDecision, ApprovalRequest, Approvals
 from sayso.server.agent.permissions.host_questions import HostQuestions
 from sayso.server.agent.permissions.mentioned_paths import named_places, needed
-from sayso.server.agent.permissions.modes import Reachable, SaySo
+from sayso.server.agent.permissions.modes import Permissions, Reachable
 from sayso.server.agent.prompt import server_notes
 from sayso.server.agent.prompt.output_digest import Digest, as_text
 from sayso.server.agent.record.conversation_settings import taken_back
 from sayso.server.agent.record.journal import Journal
-from sayso.server.agent.record.run_outputs import Outputs
+from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.stream_closing import closing
 from sayso.server.policy.judge import Judgement
-from sayso.server.runtimes.access import Reach
-from sayso.server.runtimes.network.traffic_record import Passage
+from sayso.server.runtimes.access import Grants
+from sayso.server.runtimes.network.traffic_record import Transfer
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.store.decisions import NetworkUsed
 from sayso.server.store.records import (
@@ -53,7 +53,7 @@ _NOT_OPENED: Final = "It did not run: it needs what was not opened."
 _NO_ENDING: Final = "It ended without saying how."
 
 
-class Workshop(Reachable, Protocol):
+class CodeRunner(Reachable, Protocol):
     """Where the code of one conversation runs, as far as the agent needs it."""
 
     @property
@@ -69,7 +69,7 @@ class Workshop(Reachable, Protocol):
         """Why no code runs here, in words for the person; empty where code runs."""
         ...
 
-    def take_passages(self) -> Sequence[Passage]:
+    def take_passages(self) -> Sequence[Transfer]:
         """What went over the network since this was last asked."""
         ...
 
@@ -86,31 +86,31 @@ class Workshop(Reachable, Protocol):
         ...
 
 
-class Performer:
+class CodeExecutor:
     """Performs the calls of one request."""
 
     def __init__(
         self,
-        workshop: Workshop,
-        desk: ApprovalDesk,
+        code_runner: CodeRunner,
+        approvals: Approvals,
         journal: Journal,
         checkpointer: Checkpointer,
-        say_so: SaySo,
-        bounds: Bounds,
-        reckoning: Reckoning,
+        permissions: Permissions,
+        bounds: RequestLimits,
+        reckoning: RequestUsage,
         emit: Emit,
-        outputs: Outputs,
+        outputs: RunOutputs,
     ) -> None:
         self._outputs = outputs
-        self._workshop = workshop
-        self._desk = desk
+        self._code_runner = code_runner
+        self._approvals = approvals
         self._journal = journal
         self._checkpointer = checkpointer
-        self._say_so = say_so
+        self._permissions = permissions
         self._bounds = bounds
         self._reckoning = reckoning
         self._emit = emit
-        self._access = Access(workshop, say_so, desk, journal, reckoning, emit)
+        self._access = AccessRequests(code_runner, permissions, approvals, journal, reckoning, emit)
         self._not_opened: set[str] = set()
         """What the person named in this request and did not open: they are not asked again."""
 
@@ -131,7 +131,7 @@ class Performer:
         if closed := await self._open_what_was_named(call):
             await self._refuse(call, closed, _NOT_OPENED)
             return
-        if await self._say_so.settle(self._workshop):
+        if await self._permissions.settle(self._code_runner):
             await self._journal.note("server", InterpretersEnded())
         allowed = await self._allowed(call)
         if isinstance(allowed, str):
@@ -140,10 +140,10 @@ class Performer:
         request, alone = allowed
         # Nothing runs that is not written down before.
         code, where, binding = request.code, request.where, request.binding
-        reach = self._workshop.reach
+        reach = self._code_runner.reach
         folders = (Path(where), *reach.writable(Path(where)))
-        outside = (*_outside(reach), *await self._say_so.take_up(folders))
-        await self._say_so.leave(folders, (*_outside(reach), *_hosts(reach)))
+        outside = (*_outside(reach), *await self._permissions.take_up(folders))
+        await self._permissions.leave(folders, (*_outside(reach), *_hosts(reach)))
         intended = RunIntended(call.id, request.language, code, where, binding, outside)
         await self._journal.note("server", intended)
         if hindrance := await self._checkpointer.before(call.id):
@@ -151,28 +151,28 @@ class Performer:
             return
         await self._emit(RunStarted(call.id, request.language, request.code))
         questions = HostQuestions(
-            call, request.where, self._desk, self._journal, self._reckoning, self._emit
+            call, request.where, self._approvals, self._journal, self._reckoning, self._emit
         )
         await self._note_passages(call)
         try:
-            with self._say_so.outside_content.asked_by(questions.ask):
+            with self._permissions.outside_content.asked_by(questions.ask):
                 await self._run(call, request, questions, alone=alone)
         finally:
             await questions.withdraw()
-            self._say_so.outside_content.read(_outside(self._workshop.reach))
+            self._permissions.outside_content.read(_outside(self._code_runner.reach))
             await self._note_passages(call)
-            await self._say_so.leave(folders)
+            await self._permissions.leave(folders)
 
     async def _close_what_changed(self) -> str:
         """What was closed just now, because it is not what was granted; in sentences."""
-        told = await self._say_so.close_changed()
-        for part in self._say_so.take_closed():
+        told = await self._permissions.close_changed()
+        for part in self._permissions.take_closed():
             await self._journal.note("server", taken_back(part, "", lasting=False))
         return told
 
     async def _open_what_was_named(self, call: Call) -> str:
         """Why it must not run: it needs what the person named, and they did not open it."""
-        exchange, where = self._journal.history.exchanges[-1], self._workshop.where
+        exchange, where = self._journal.history.exchanges[-1], self._code_runner.where
         named = [place for place in exchange.places if place not in self._not_opened]
         if not named:
             return ""
@@ -183,34 +183,34 @@ class Performer:
             self._not_opened.update(place.path for place in places)
         return closed
 
-    async def _allowed(self, call: Call) -> tuple[Request, bool] | str:
+    async def _allowed(self, call: Call) -> tuple[ApprovalRequest, bool] | str:
         """What may run, as the person wants it, and whether apart from what earlier runs left; or
         why nothing may."""
         judged = await self._judged(call.language, call.code)
         if judged.verdict == "deny":
             return judged.reason
         request = self._request(call, call.code, judged.warnings)
-        if not self._say_so.must_ask(judged):
+        if not self._permissions.must_ask(judged):
             # An earlier run may have given the commands another meaning than the rule has for them.
-            return request, self._say_so.mode == "ask" and judged.words_count
-        ruling = await self._ask(request)
-        if not ruling.allows:
-            return _REFUSALS[ruling.decision]
-        if ruling.decision == "edit":
-            judged = await self._judged(call.language, ruling.request.code)
+            return request, self._permissions.mode == "ask" and judged.words_count
+        approval = await self._ask(request)
+        if not approval.allows:
+            return _REFUSALS[approval.decision]
+        if approval.decision == "edit":
+            judged = await self._judged(call.language, approval.request.code)
             if judged.verdict == "deny":
                 return judged.reason
-        return ruling.request, False
+        return approval.request, False
 
     async def _judged(self, language: str, code: str) -> Judgement:
         if len(code) <= _READ_AT_ONCE_CHARS:
-            return self._say_so.judge(language, code)
-        return await asyncio.to_thread(self._say_so.judge, language, code)
+            return self._permissions.judge(language, code)
+        return await asyncio.to_thread(self._permissions.judge, language, code)
 
     async def _note_passages(self, call: Call) -> None:
         """What went over the network until now; before a run, by what an earlier one left."""
-        passages = self._workshop.take_passages()
-        self._say_so.outside_content.read(each.host for each in passages if each.received)
+        passages = self._code_runner.take_passages()
+        self._permissions.outside_content.read(each.host for each in passages if each.received)
         for each in passages:
             used = NetworkUsed(
                 call.id, each.host, each.port, each.verdict, each.sent, each.received
@@ -219,7 +219,7 @@ class Performer:
 
     async def named(self, text: str) -> tuple[str, ...]:
         """What the person names in a request that code may want opened, as whole paths."""
-        if not self._say_so.opens_folders:
+        if not self._permissions.opens_folders:
             return ()
         return await asyncio.to_thread(named_places, text)
 
@@ -232,44 +232,44 @@ class Performer:
     def _why_not(self, call: Call) -> str:
         if not call.code.strip():
             return server_notes.UNREADABLE
-        if self._workshop.refusal:
-            return self._workshop.refusal
-        if call.language != LANGUAGE and call.language not in self._workshop.languages:
-            here = ", ".join(self._workshop.languages)
+        if self._code_runner.refusal:
+            return self._code_runner.refusal
+        if call.language != LANGUAGE and call.language not in self._code_runner.languages:
+            here = ", ".join(self._code_runner.languages)
             return f"{call.language} does not run here; these do: {here}."
         return ""
 
-    def _request(self, call: Call, code: str, warnings: tuple[str, ...]) -> Request:
-        return Request(
+    def _request(self, call: Call, code: str, warnings: tuple[str, ...]) -> ApprovalRequest:
+        return ApprovalRequest(
             run=call.id,
             language=call.language,
             code=code,
-            where=self._workshop.where,
-            may_touch=self._workshop.may_touch(call.language),
+            where=self._code_runner.where,
+            may_touch=self._code_runner.may_touch(call.language),
             warnings=warnings,
-            tap=self._say_so.mode == "full",
+            tap=self._permissions.mode == "full",
         )
 
-    async def _ask(self, request: Request) -> Ruling:
+    async def _ask(self, request: ApprovalRequest) -> ApprovalDecision:
         """Ask until the answer is to what would run now: reach may change while it is asked."""
         while True:
             with self._reckoning.paused():
-                ruling = await self._desk.ask(request, self._emit)
-            now = Request(
+                approval = await self._approvals.ask(request, self._emit)
+            now = ApprovalRequest(
                 run=request.run,
                 language=request.language,
-                code=ruling.request.code,
-                where=self._workshop.where,
-                may_touch=self._workshop.may_touch(request.language),
+                code=approval.request.code,
+                where=self._code_runner.where,
+                may_touch=self._code_runner.may_touch(request.language),
                 warnings=request.warnings,
                 tap=request.tap,
             )
-            if not ruling.allows or ruling.covers(now):
-                return ruling
+            if not approval.allows or approval.covers(now):
+                return approval
             request = now
 
     async def _run(
-        self, call: Call, request: Request, questions: HostQuestions, *, alone: bool
+        self, call: Call, request: ApprovalRequest, questions: HostQuestions, *, alone: bool
     ) -> None:
         clock = asyncio.get_running_loop().time
         most = self._bounds.output_chars
@@ -277,7 +277,7 @@ class Performer:
         recording = self._outputs.record(call.id, most)
         ending = Ending("died", 0.0, _NO_ENDING)
         try:
-            run = self._workshop.run_alone if alone else self._workshop.run
+            run = self._code_runner.run_alone if alone else self._code_runner.run
             async with closing(run(request.language, request.code)) as outputs:
                 async for output in outputs:
                     if isinstance(output, Ending):
@@ -330,14 +330,14 @@ class Performer:
         await self._emit(RunEnded(call.id, "refused", 0.0, told or _TOLD.get(detail, detail)))
 
 
-def _outside(reach: Reach) -> Iterator[str]:
+def _outside(reach: Grants) -> Iterator[str]:
     """What code could read besides its workspace and the system."""
     yield from (str(each.path) for each in reach.folders)
     if reach.everything:
         yield "this machine, without a sandbox"
 
 
-def _hosts(reach: Reach) -> Iterator[str]:
+def _hosts(reach: Grants) -> Iterator[str]:
     """Where code could fetch something, at any time while its interpreter lives."""
     yield from reach.hosts
     if reach.network:

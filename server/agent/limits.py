@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from sayso.server.agent.spending import DayBook
+from sayso.server.agent.spending import DailySpending
 from sayso.server.store.records import Answered, Call
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class RequestLimits:
     """Limits of one request. Each ends in a question to the person, who may let it go on."""
 
     steps: int = 12
@@ -40,10 +40,10 @@ class LimitReached(Exception):
     """The work stops here. The text is a question for the person."""
 
 
-class Reckoning:
+class RequestUsage:
     """What one request has used. Raises LimitReached where it is too much."""
 
-    def __init__(self, bounds: Bounds, day: DayBook | None = None) -> None:
+    def __init__(self, bounds: RequestLimits, day: DailySpending | None = None) -> None:
         self._day = day
         self.tokens_in = 0
         self.tokens_out = 0

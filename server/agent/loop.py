@@ -10,12 +10,12 @@ from functools import partial
 from sayso.server.agent.checkpointer import Checkpointer, NoCheckpoints
 from sayso.server.agent.event_stream import Emit, emitting
 from sayso.server.agent.events import AgentEvent, Said, WorkDone, WorkFailed
-from sayso.server.agent.execution import Performer, Workshop
-from sayso.server.agent.limits import Bounds, LimitReached, Reckoning
+from sayso.server.agent.execution import CodeExecutor, CodeRunner
+from sayso.server.agent.limits import LimitReached, RequestLimits, RequestUsage
 from sayso.server.agent.llm.embedded.answers import checked, plain_answer
 from sayso.server.agent.llm.model import ChatModel, ModelError
-from sayso.server.agent.permissions.approvals import ApprovalDesk
-from sayso.server.agent.permissions.modes import SaySo
+from sayso.server.agent.permissions.approvals import Approvals
+from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.agent.prompt import server_notes
 from sayso.server.agent.prompt.messages import Prompt
 from sayso.server.agent.prompt.profiles import ModelProfile, PlainAnswers
@@ -23,9 +23,9 @@ from sayso.server.agent.prompt.redacted_messages import Outgoing
 from sayso.server.agent.record.draft import Draft
 from sayso.server.agent.record.history import Exchange
 from sayso.server.agent.record.journal import Journal
-from sayso.server.agent.record.run_outputs import Outputs
+from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.reply import Replier
-from sayso.server.agent.spending import DayBook, DayBounds, Guess, says_yes
+from sayso.server.agent.spending import CostEstimate, DailyLimits, DailySpending, says_yes
 from sayso.server.agent.stream_closing import closing
 from sayso.server.agent.tools.function import Function
 from sayso.server.agent.tools.output_pages import read_page
@@ -52,30 +52,30 @@ class Agent:
     def __init__(
         self,
         model: ChatModel,
-        workshop: Workshop,
-        desk: ApprovalDesk,
+        code_runner: CodeRunner,
+        approvals: Approvals,
         journal: Journal,
         *,
         profile: ModelProfile,
         checkpointer: Checkpointer | None = None,
-        bounds: Bounds | None = None,
-        outputs: Outputs | None = None,
-        day: DayBook | None = None,
+        bounds: RequestLimits | None = None,
+        outputs: RunOutputs | None = None,
+        day: DailySpending | None = None,
         functions: Sequence[Function] = (),
-        say_so: SaySo | None = None,
+        permissions: Permissions | None = None,
     ) -> None:
-        self.say_so = say_so or SaySo()
+        self.permissions = permissions or Permissions()
         """What runs unasked, and what code may reach."""
         self._model = model
-        self.use_workshop(workshop)
-        self._desk = desk
+        self.use_code_runner(code_runner)
+        self._approvals = approvals
         self._journal = journal
         self._checkpointer = checkpointer or NoCheckpoints()
         self._profile = profile
-        self._bounds = bounds or Bounds()
-        self._outputs = outputs or Outputs(None)
-        self._day = day or DayBook(DayBounds())
-        self._guess = Guess()
+        self._bounds = bounds or RequestLimits()
+        self._outputs = outputs or RunOutputs(None)
+        self._day = day or DailySpending(DailyLimits())
+        self._guess = CostEstimate()
         self._outgoing = Outgoing()
         self._functions = functions
         self._told_at_most = self._bounds.history_chars
@@ -92,7 +92,7 @@ class Agent:
         model and what runs, and leaves a history that says so.
         """
 
-        may_extend = may_decide and self.say_so.opens_folders  # the day's money is the owner's
+        may_extend = may_decide and self.permissions.opens_folders  # the day's money is the owner's
         pursue = partial(_Work.do, text=text, by=by, may_extend=may_extend)
         async with closing(self._work(pursue)) as events:
             async for event in events:
@@ -118,13 +118,13 @@ class Agent:
         self, pursue: Callable[["_Work"], Awaitable[None]]
     ) -> AsyncGenerator[AgentEvent, None]:
         async def do(emit: Emit) -> None:
-            reckoning = Reckoning(self._bounds, self._day)
-            performer = Performer(
-                self._workshop,
-                self._desk,
+            reckoning = RequestUsage(self._bounds, self._day)
+            performer = CodeExecutor(
+                self._code_runner,
+                self._approvals,
                 self._journal,
                 self._checkpointer,
-                self.say_so,
+                self.permissions,
                 self._bounds,
                 reckoning,
                 emit,
@@ -144,10 +144,10 @@ class Agent:
             await pursue(work)
 
         async with self._one_at_a_time:
-            self.say_so.outside_content.new_request()
+            self.permissions.outside_content.new_request()
             prompt = Prompt(
                 self._profile,
-                self._workshop,
+                self._code_runner,
                 calls_tools=self._model.calls_tools,
                 characters=self._told_at_most,
                 functions=self._functions,
@@ -164,13 +164,13 @@ class Agent:
 
     def use_model(self, model: ChatModel, profile: ModelProfile) -> None:
         """It answers from the next request on."""
-        self._model, self._profile, self._guess = model, profile, Guess()
+        self._model, self._profile, self._guess = model, profile, CostEstimate()
         self._told_at_most = self._bounds.history_chars
 
-    def use_workshop(self, workshop: Workshop) -> None:
+    def use_code_runner(self, code_runner: CodeRunner) -> None:
         """Code runs there from the next request on."""
-        workshop.heed(self.say_so)
-        self._workshop = workshop
+        code_runner.heed(self.permissions)
+        self._code_runner = code_runner
 
     async def withdraw(self, text: str) -> None:
         """This request was never complete: the person went on with the same sentence.
@@ -204,11 +204,11 @@ class _Work:
         self,
         journal: Journal,
         replier: Replier,
-        performer: Performer,
-        reckoning: Reckoning,
+        performer: CodeExecutor,
+        reckoning: RequestUsage,
         emit: Emit,
         answers: PlainAnswers | None,
-        outputs: Outputs,
+        outputs: RunOutputs,
     ) -> None:
         self._journal = journal
         self._replier = replier

@@ -5,14 +5,14 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
-from sayso.server.agent.limits import Reckoning
+from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.llm.model import ChatMessage, ChatModel, ModelError, TooLongError
-from sayso.server.agent.parsing.reply_parser import Listener
+from sayso.server.agent.parsing.reply_parser import ReplyParser
 from sayso.server.agent.prompt.messages import Prompt
 from sayso.server.agent.prompt.redacted_messages import Outgoing
 from sayso.server.agent.record.journal import Journal
-from sayso.server.agent.record.run_outputs import Outputs
-from sayso.server.agent.spending import Guess
+from sayso.server.agent.record.run_outputs import RunOutputs
+from sayso.server.agent.spending import CostEstimate
 from sayso.server.agent.stream_closing import closing
 from sayso.server.store.records import Answered
 
@@ -27,10 +27,10 @@ class Replier:
         model: ChatModel,
         journal: Journal,
         prompt: Prompt,
-        outputs: Outputs,
+        outputs: RunOutputs,
         outgoing: Outgoing,
-        reckoning: Reckoning,
-        guess: Guess,
+        reckoning: RequestUsage,
+        guess: CostEstimate,
     ) -> None:
         self._model = model
         self._journal = journal
@@ -60,7 +60,7 @@ class Replier:
         said = [exchange.asked for exchange in history.exchanges]
         messages = await self._outgoing.without_secrets(sending.messages, said)
         fences = self._prompt.fences(self._reckoning.runs)
-        listener = Listener(self._prompt.languages, fences, sending.begun)
+        listener = ReplyParser(self._prompt.languages, fences, sending.begun)
         sent, began = self._length(messages), clock()
 
         def kept(answer: Answered) -> Answered:
@@ -84,7 +84,7 @@ class Replier:
         return answer
 
     def _reckoned(
-        self, answer: Answered, listener: Listener, sent: int, seconds: float
+        self, answer: Answered, listener: ReplyParser, sent: int, seconds: float
     ) -> Answered:
         """With what it took: as its provider says, else as far as one can tell."""
         usage, said = listener.usage, listener.characters

@@ -22,7 +22,7 @@ from sayso.server.store.records import (
 
 
 @dataclass(frozen=True, slots=True)
-class DayBounds:
+class DailyLimits:
     """Limits of one day, from midnight to midnight. Each ends in a question to the person."""
 
     steps: int = 500
@@ -64,10 +64,10 @@ _YES: Final = re.compile(
 )
 
 
-class DayBook:
+class DailySpending:
     """Keeps the account of the day."""
 
-    def __init__(self, bounds: DayBounds, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, bounds: DailyLimits, clock: Callable[[], float] = time.time) -> None:
         """`clock` gives Unix seconds."""
         self.used = Used()
         self._bounds = bounds
@@ -79,7 +79,7 @@ class DayBook:
 
     @classmethod
     async def open(
-        cls, log: EventLog, bounds: DayBounds, clock: Callable[[], float] = time.time
+        cls, log: EventLog, bounds: DailyLimits, clock: Callable[[], float] = time.time
     ) -> Self:
         """Read what was used today. Raises StoreError."""
         book = cls(bounds, clock)
@@ -131,7 +131,7 @@ def _midnight(now: float) -> float:
     return day.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
 
 
-class Guess:
+class CostEstimate:
     """What a reply took whose end was not waited for: its provider said nothing of it.
 
     Learned from the replies that were reported, since each model counts in its own tokens.

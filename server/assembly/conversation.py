@@ -10,33 +10,38 @@ from typing import BinaryIO, Final
 
 from sayso.protocol.home import Home
 from sayso.protocol.messages import FileGot, FilePut
-from sayso.server.agent.limits import Bounds
+from sayso.server.agent.limits import RequestLimits
 from sayso.server.agent.loop import Agent
-from sayso.server.agent.permissions.approvals import ApprovalDesk
-from sayso.server.agent.permissions.modes import SaySo
+from sayso.server.agent.permissions.approvals import Approvals
+from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.agent.permissions.shared_folders import Earlier, SharedFolders
 from sayso.server.agent.permissions.standing_grants import StandingGrants
-from sayso.server.agent.record.conversation_settings import Terms, identity_in, seen_at, taken_back
+from sayso.server.agent.record.conversation_settings import (
+    ConversationSettings,
+    identity_in,
+    seen_at,
+    taken_back,
+)
 from sayso.server.agent.record.journal import LATELY_S, Journal
-from sayso.server.agent.record.run_outputs import Outputs
-from sayso.server.agent.spending import DayBook, DayBounds, Used
-from sayso.server.assembly.models import Mind
-from sayso.server.assembly.undo import MB, Memory
-from sayso.server.conversations.artifacts import Shelf
-from sayso.server.conversations.driver import Conversation
+from sayso.server.agent.record.run_outputs import RunOutputs
+from sayso.server.agent.spending import DailyLimits, DailySpending, Used
+from sayso.server.assembly.models import ChatBackend
+from sayso.server.assembly.undo import MB, ConversationUndo
+from sayso.server.conversations.artifacts import Artifacts
+from sayso.server.conversations.driver import ConversationDriver
 from sayso.server.conversations.preferences import Preferences
-from sayso.server.conversations.reflex_responder import Instinct
+from sayso.server.conversations.reflex_responder import ReflexResponder
 from sayso.server.conversations.upload_quota import UploadRoom
 from sayso.server.conversations.uploads import Beside, WorkspaceFiles
 from sayso.server.policy.judge import Policy
 from sayso.server.reflexes.undo_answers import UndoAnswers
-from sayso.server.runtimes.access import Reach
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.access import Grants
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.protection.folder_identity import NOWHERE, Identity
 from sayso.server.runtimes.protection.own_places import why_unwritable
 from sayso.server.settings import Settings
-from sayso.server.speech.recognition.session import Ears
-from sayso.server.speech.synthesis.session import Mouth
+from sayso.server.speech.recognition.session import SpeechRecognition
+from sayso.server.speech.synthesis.session import SpeechSynthesis
 from sayso.server.store import records
 from sayso.server.store.decisions import ModeChanged, ReachGranted, WorkspaceChosen
 from sayso.server.store.event_log import EventLog
@@ -56,20 +61,20 @@ ASKED_CHARS: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedParts:
     """What all conversations of a house have in common."""
 
     home: Home
     settings: Settings
     log: EventLog
-    ears: Ears
-    mouth: Mouth
-    mind: Mind
-    shelf: Shelf
-    instinct: Instinct
+    ears: SpeechRecognition
+    mouth: SpeechSynthesis
+    backend: ChatBackend
+    artifacts: Artifacts
+    responder: ReflexResponder
     preferences: Preferences
-    day: DayBook
-    workshop: Callable[[Path, Reach, Identity | None], Workshop]
+    day: DailySpending
+    code_runner: Callable[[Path, Grants, Identity | None], CodeRunner]
     """Sets up a place for code to run in a folder, by which that is recognised."""
     upload_room: UploadRoom
     policy: Policy = field(default_factory=Policy)
@@ -78,49 +83,49 @@ class Shared:
     """What strangers may have written, and where."""
     watch: Callable[[Effect], None] = lambda _: None
     """Sees everything that turns want done."""
-    think_with: Callable[[str, bool], Awaitable[Mind]] | None = None
+    think_with: Callable[[str, bool], Awaitable[ChatBackend]] | None = None
     """Gives another language model, by name; and whether one may be named that lies elsewhere."""
 
-    async def mind_called(self, name: str, *, anywhere: bool) -> Mind:
+    async def backend_named(self, name: str, *, anywhere: bool) -> ChatBackend:
         """A language model by its name; without one, that of the settings. `anywhere`: it need not
         be one that was fetched to this machine."""
         if not name:
-            return self.mind
+            return self.backend
         if self.think_with is None:
-            return replace(self.mind, missing="There is no other language model here.")
+            return replace(self.backend, missing="There is no other language model here.")
         return await self.think_with(name, anywhere)
 
 
-class Furnished:
-    """Made by `furnish`; closed once."""
+class OpenConversation:
+    """Made by `open_conversation`; closed once."""
 
     def __init__(
         self,
-        shared: Shared,
+        shared: SharedParts,
         about: records.Conversation,
-        conversation: Conversation,
+        conversation: ConversationDriver,
         agent: Agent,
         journal: Journal,
-        workshop: Workshop,
-        make_workshop: Callable[[records.Conversation], Workshop],
-        memory: Memory,
-        of_undoing: UndoAnswers,
+        code_runner: CodeRunner,
+        make_code_runner: Callable[[records.Conversation], CodeRunner],
+        undo: ConversationUndo,
+        undo_answers: UndoAnswers,
     ) -> None:
         self.about = about
         self.day = shared.day
-        self.shelf = shared.shelf.of(about.owner, about.id)
+        self.artifacts = shared.artifacts.of(about.owner, about.id)
         self._shared = shared
         self.conversation = conversation
         self.agent = agent
         self.journal = journal
-        self.workshop = workshop
-        self.taking_back = memory.taking_back
-        self.of_undoing = of_undoing
+        self.code_runner = code_runner
+        self.undo_requests = undo.undo_requests
+        self.undo_answers = undo_answers
         """What is said when something was taken back."""
-        self._memory = memory
-        self._files = self._files_of(workshop)
+        self._undo = undo
+        self._files = self._files_of(code_runner)
         self._one_file_at_a_time = asyncio.Lock()
-        self._make_workshop = make_workshop
+        self._make_code_runner = make_code_runner
         self._life = asyncio.create_task(conversation.run(), name=f"conversation {about.id}")
 
     async def used(self) -> Used:
@@ -134,14 +139,14 @@ class Furnished:
         """Everything that happened here. Raises StoreError."""
         return await self._shared.log.conversation(self.about.id)
 
-    async def think_with(self, name: str, *, anywhere: bool) -> Mind:
+    async def think_with(self, name: str, *, anywhere: bool) -> ChatBackend:
         """Let another language model answer from the next request on, if it can be had; without a
         name, the one of the settings. `anywhere`: it need not be one that was fetched here.
         """
-        mind = await self._shared.mind_called(name, anywhere=anywhere)
-        if not mind.missing:
-            self.agent.use_model(mind.model, mind.manner)
-        return mind
+        backend = await self._shared.backend_named(name, anywhere=anywhere)
+        if not backend.missing:
+            self.agent.use_model(backend.model, backend.talk_profile)
+        return backend
 
     async def upload(self, device: str, piece: FilePut) -> FileGot:
         """Take a piece of a file into the workspace."""
@@ -161,7 +166,7 @@ class Furnished:
 
     async def renew(self) -> None:
         """New interpreters: nothing that code left in them remains."""
-        self.agent.say_so.forget()
+        self.agent.permissions.forget()
         await self._set_up()
 
     async def work_in(self, folder: Path | None, by: str) -> None:
@@ -177,18 +182,18 @@ class Furnished:
         await self.journal.note("server", records.InterpretersEnded())
 
     async def _set_up(self) -> None:
-        await self.workshop.close()
-        self.workshop = self._make_workshop(self.about)
-        await self._memory.move(self.workshop)
-        self.agent.use_workshop(self.workshop)
+        await self.code_runner.close()
+        self.code_runner = self._make_code_runner(self.about)
+        await self._undo.move(self.code_runner)
+        self.agent.use_code_runner(self.code_runner)
         async with self._one_file_at_a_time:
             await asyncio.to_thread(self._files.close)
-            self._files = self._files_of(self.workshop)
-        self.workshop.prepare()
+            self._files = self._files_of(self.code_runner)
+        self.code_runner.prepare()
 
-    def _files_of(self, workshop: Workshop) -> WorkspaceFiles:
+    def _files_of(self, code_runner: CodeRunner) -> WorkspaceFiles:
         most = self._shared.settings.code.upload_mb * MB
-        return WorkspaceFiles(Path(workshop.where), most, workshop.identity)
+        return WorkspaceFiles(Path(code_runner.where), most, code_runner.identity)
 
     def halt(self) -> None:
         """Go no further, and note nothing more: what is under way goes on when it is opened again,
@@ -201,60 +206,60 @@ class Furnished:
         """Stop what it does and end its interpreters."""
         self.halt()
         await asyncio.gather(self._life, return_exceptions=True)
-        await self.workshop.close()
-        await self._memory.close()
+        await self.code_runner.close()
+        await self._undo.close()
         async with self._one_file_at_a_time:
             await asyncio.to_thread(self._files.close)
 
 
-async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
+async def open_conversation(shared: SharedParts, about: records.Conversation) -> OpenConversation:
     """Open a conversation. Raises StoreError."""
     await asyncio.to_thread(_keep_names_private, shared.home)
     journal = await Journal.open(shared.log, about.id, shared.day.saw)
-    desk = ApprovalDesk(journal, shared.settings.approvals.expire_s)
+    approvals = Approvals(journal, shared.settings.approvals.expire_s)
 
-    def make_workshop(about: records.Conversation) -> Workshop:
+    def make_code_runner(about: records.Conversation) -> CodeRunner:
         folder = workspace(shared.home, shared.settings, about)
-        return shared.workshop(folder, say_so.reach, _known(shared, about))
+        return shared.code_runner(folder, permissions.reach, _known(shared, about))
 
     guest = bool(about.owner)
     standing = None if guest else shared.standing
     mode = shared.settings.approvals.mode
     neighbours = Neighbourhood(shared, about.id)
-    say_so = SaySo(shared.policy, mode, standing, guest=guest, neighbours=neighbours)
-    lost = [*(standing.take_losses() if standing else ()), *say_so.restore(journal.terms)]
-    for part in say_so.take_closed():
+    permissions = Permissions(shared.policy, mode, standing, guest=guest, neighbours=neighbours)
+    lost = [*(standing.take_losses() if standing else ()), *permissions.restore(journal.terms)]
+    for part in permissions.take_closed():
         await journal.note("server", taken_back(part, "", lasting=False))
-    if journal.terms.mode not in ("", say_so.mode):  # told once, not at each start
-        await journal.note("server", ModeChanged(say_so.mode))
-    mind = await shared.mind_called(journal.terms.model, anywhere=not guest)
-    if journal.terms.model and mind.missing:
-        lost.append(f"{mind.missing} {shared.mind.model.name} answers instead.")
-        mind = shared.mind
-    workshop = make_workshop(about)
-    memory = Memory(shared.home, shared.settings.undo, journal, workshop)
+    if journal.terms.mode not in ("", permissions.mode):  # told once, not at each start
+        await journal.note("server", ModeChanged(permissions.mode))
+    backend = await shared.backend_named(journal.terms.model, anywhere=not guest)
+    if journal.terms.model and backend.missing:
+        lost.append(f"{backend.missing} {shared.backend.model.name} answers instead.")
+        backend = shared.backend
+    code_runner = make_code_runner(about)
+    undo = ConversationUndo(shared.home, shared.settings.undo, journal, code_runner)
     agent = Agent(
-        mind.model,
-        workshop,
-        desk,
+        backend.model,
+        code_runner,
+        approvals,
         journal,
-        profile=mind.manner,
-        checkpointer=memory.checkpointer,
+        profile=backend.talk_profile,
+        checkpointer=undo.checkpointer,
         bounds=bounds(shared.settings),
-        outputs=Outputs(shared.home.state / "outputs" / about.id),
+        outputs=RunOutputs(shared.home.state / "outputs" / about.id),
         day=shared.day,
-        say_so=say_so,
+        permissions=permissions,
     )
-    conversation = Conversation(
+    conversation = ConversationDriver(
         about.id,
         shared.ears,
         shared.mouth,
         agent,
-        desk,
-        shared.shelf.of(about.owner, about.id),
-        shared.instinct,
+        approvals,
+        shared.artifacts.of(about.owner, about.id),
+        shared.responder,
         shared.preferences,
-        memory.taking_back,
+        undo.undo_requests,
         shared.watch,
         "on" if shared.settings.voice.fillers else "off",
     )
@@ -265,24 +270,24 @@ async def furnish(shared: Shared, about: records.Conversation) -> Furnished:
         conversation.happened(Announced(CUT_OFF.format(asked=asked), device=""))
     if half := journal.half_said:
         conversation.owe(half.device, HALF_SAID.format(answer=half.text), LATELY_S)
-    workshop.prepare()
-    return Furnished(
+    code_runner.prepare()
+    return OpenConversation(
         shared,
         about,
         conversation,
         agent,
         journal,
-        workshop,
-        make_workshop,
-        memory,
-        shared.instinct.of_undoing,
+        code_runner,
+        make_code_runner,
+        undo,
+        shared.responder.undo_answers,
     )
 
 
 class Neighbourhood:
     """Of one conversation: those whose code may write where its own does."""
 
-    def __init__(self, shared: Shared, conversation: str) -> None:
+    def __init__(self, shared: SharedParts, conversation: str) -> None:
         self._shared = shared
         self._conversation = conversation
         self._looked_up: set[Sequence[Path]] = set()
@@ -318,7 +323,7 @@ class Neighbourhood:
     def _earlier(self, one: records.Conversation, opened: Iterable[Path]) -> Earlier:
         async def sources() -> Iterable[str]:
             events = await self._shared.log.conversation(one.id)
-            return sorted(Terms.of(event.record for event in events).heard)
+            return sorted(ConversationSettings.of(event.record for event in events).heard)
 
         where = workspace(self._shared.home, self._shared.settings, one)
         return Earlier(one.id, (where, *opened), sources)
@@ -338,7 +343,7 @@ def workspace(home: Home, settings: Settings, about: records.Conversation) -> Pa
     return Path(chosen).expanduser() if chosen else home.data / "workspaces" / about.id
 
 
-def _known(shared: Shared, about: records.Conversation) -> Identity | None:
+def _known(shared: SharedParts, about: records.Conversation) -> Identity | None:
     """Which folder was chosen for its code; nothing if it is one of its own."""
     if about.workspace:
         # Where that was not written down, it is what is there, unless a link is.
@@ -348,10 +353,10 @@ def _known(shared: Shared, about: records.Conversation) -> Identity | None:
     return None if about.owner or not shared.standing else shared.standing.workspace
 
 
-def day_bounds(settings: Settings) -> DayBounds:
+def day_bounds(settings: Settings) -> DailyLimits:
     """How far one day may go, as the settings have it."""
     limits = settings.agent
-    return DayBounds(
+    return DailyLimits(
         steps=limits.day_steps,
         seconds=limits.day_seconds,
         tokens=limits.day_tokens,
@@ -359,10 +364,10 @@ def day_bounds(settings: Settings) -> DayBounds:
     )
 
 
-def bounds(settings: Settings) -> Bounds:
+def bounds(settings: Settings) -> RequestLimits:
     """How far one request may go, as the settings have it."""
     limits = settings.agent
-    return Bounds(
+    return RequestLimits(
         steps=limits.steps,
         seconds=limits.seconds,
         tokens=limits.tokens,

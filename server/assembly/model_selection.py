@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from sayso.server.agent.llm.selection import Choice, Wishes, choose
-from sayso.server.models import Model, ModelError, Shelf
+from sayso.server.agent.llm.selection import ModelChoice, ModelPreferences, choose
+from sayso.server.models import InstalledModels, Model, ModelError
 from sayso.server.settings import LanguageModel
 from sayso.server.speech.synthesis.voices import Voice
 
@@ -26,16 +26,16 @@ class Selected:
     """Why it is not the one that the settings name; empty if it is."""
 
 
-def for_speech(shelf: Shelf, kind: Literal["ears", "voice"], name: str) -> Selected:
+def for_speech(installed: InstalledModels, kind: Literal["ears", "voice"], name: str) -> Selected:
     """The model that the settings name, else the one that comes with Sayso and the reason why.
 
     Looks at files' content the first time: not for an event loop. Raises ModelError if neither is
     whole.
     """
     try:
-        return Selected(shelf.ready(kind, name))
+        return Selected(installed.ready(kind, name))
     except ModelError as error:
-        fallback = shelf.starter(kind)
+        fallback = installed.starter(kind)
         if fallback.name == name:
             raise
         return Selected(fallback, f"{error} Until then, {fallback.name} is used.")
@@ -46,13 +46,13 @@ def voice(model: Model) -> Voice:
     return Voice(model.name, model.language, model.path)
 
 
-def voices(shelf: Shelf) -> list[Voice]:
+def voices(installed: InstalledModels) -> list[Voice]:
     """All voices on this machine that are whole. Hashes what is new: not for an event loop."""
     found = []
-    for model in shelf.models():
+    for model in installed.models():
         if model.kind == "voice":
             try:
-                shelf.verify(model)
+                installed.verify(model)
             except ModelError as error:
                 log.warning("%s", error)
             else:
@@ -61,19 +61,21 @@ def voices(shelf: Shelf) -> list[Voice]:
 
 
 async def for_talking(
-    settings: LanguageModel, shelf: Shelf, environment: Mapping[str, str] | None = None
-) -> Choice:
+    settings: LanguageModel,
+    installed: InstalledModels,
+    environment: Mapping[str, str] | None = None,
+) -> ModelChoice:
     """The language model, found anew. Raises nothing."""
     return await choose(
         wishes(settings),
-        shelf=shelf,
+        installed=installed,
         environment=os.environ if environment is None else environment,
     )
 
 
-def wishes(settings: LanguageModel) -> Wishes:
+def wishes(settings: LanguageModel) -> ModelPreferences:
     """What the settings say of the language model, in the agent's words."""
-    return Wishes(
+    return ModelPreferences(
         model=settings.model,
         api_base=settings.api_base,
         api_key_variable=settings.api_key_variable,

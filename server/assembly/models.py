@@ -14,20 +14,20 @@ from typing import Final, Literal
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home
 from sayso.server.agent.llm.embedded.client import MODEL_NAME, Pocket, PocketModel, introduction
-from sayso.server.agent.llm.health import WatchedModel
+from sayso.server.agent.llm.health import MonitoredModel
 from sayso.server.agent.llm.litellm_model import LitellmModel
 from sayso.server.agent.llm.model import ChatModel, ModelError
-from sayso.server.agent.llm.selection import Choice
+from sayso.server.agent.llm.selection import ModelChoice
 from sayso.server.agent.prompt.profiles import PROFILES, ModelProfile, profile
 from sayso.server.assembly.model_selection import for_talking
-from sayso.server.assembly.unavailable import Mindless
-from sayso.server.models import Shelf
+from sayso.server.assembly.unavailable import UnavailableModel
+from sayso.server.models import InstalledModels
 from sayso.server.models.machine import memory_bytes
 from sayso.server.models.names import best_fitting
 from sayso.server.observability.metrics import Part
 from sayso.server.process import end, keep_for_good
-from sayso.server.runtimes.access import Reach
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.access import Grants
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import (
     KernelEnvironment,
     KernelEnvironmentError,
@@ -60,11 +60,11 @@ TOO_MANY: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Mind:
+class ChatBackend:
     """A language model, and how to talk to it."""
 
     model: ChatModel
-    manner: ModelProfile
+    talk_profile: ModelProfile
     sentence: str = ""
     """What answers, for a screen."""
     missing: str = ""
@@ -74,7 +74,7 @@ class Mind:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class CodeBackend:
     """What the places where code runs have in common."""
 
     report: SandboxReport
@@ -83,10 +83,10 @@ class Ground:
     cgroups: Cgroups | None = None
     """What bounds the memory of each conversation's code, beside the watch; None where none is."""
 
-    def workshop(self, folder: Path, reach: Reach, known: Identity | None = None) -> Workshop:
+    def code_runner(self, folder: Path, reach: Grants, known: Identity | None = None) -> CodeRunner:
         """A place where code runs, confined; or one that says why none does. `known`: which folder
         a person chose."""
-        return Workshop(
+        return CodeRunner(
             folder,
             self.environment,
             self.report,
@@ -101,16 +101,16 @@ def _names_a_file(name: str) -> bool:
     return name.endswith(".gguf") or name.startswith((".", "~", "/", "file:"))
 
 
-def manner_of(choice: Choice, settings: Settings) -> ModelProfile:
+def model_profile(choice: ModelChoice, settings: Settings) -> ModelProfile:
     """How to talk to a model, as the settings have it."""
     wanted = settings.agent.manner
     name = choice.profile if wanted == "auto" else wanted
-    manner = profile(name if name in PROFILES else "default")
+    talk_profile = profile(name if name in PROFILES else "default")
     temperature = settings.language_model.temperature
     return replace(
-        manner,
+        talk_profile,
         instructions=settings.agent.instructions,
-        temperature=manner.temperature if temperature < 0 else temperature,
+        temperature=talk_profile.temperature if temperature < 0 else temperature,
     )
 
 
@@ -131,26 +131,26 @@ class Builder:
         self._watch = watch
         """Takes a part's name, and how to find out how it is."""
         self._cgroups = cgroups
-        self._shelf = Shelf(home)
-        self._minds: dict[tuple[str, str], Mind] = {}
+        self._installed = InstalledModels(home)
+        self._backends: dict[tuple[str, str], ChatBackend] = {}
         """By name and address: each may be an engine, which keeps its memory until the end."""
         self._one_mind_at_a_time = asyncio.Lock()
         self._warming: asyncio.Task[None] | None = None
         self.findings: dict[str, Finding] = {}
         """How each part is, by its name."""
 
-    async def thinking(self) -> Mind:
+    async def thinking(self) -> ChatBackend:
         """The language model that the settings and this machine allow."""
-        choice = await for_talking(self._settings.language_model, self._shelf)
+        choice = await for_talking(self._settings.language_model, self._installed)
         remedy = choice.offer.sentence if choice.offer else ""
         state: Literal["good", "bad"] = "bad" if choice.origin == "none" else "good"
         self.findings[MODEL] = Finding(MODEL, state, choice.sentence, remedy)
-        mind = await self._mind_of(choice)
-        model = WatchedModel(mind.model)
+        backend = await self._backend_of(choice)
+        model = MonitoredModel(backend.model)
         self._watch(MODEL, lambda: Part(model.trouble))
-        return replace(mind, model=model)
+        return replace(backend, model=model)
 
-    async def thinking_with(self, name: str, anywhere: bool) -> Mind:
+    async def thinking_with(self, name: str, anywhere: bool) -> ChatBackend:
         """The language model of this name; each is built once.
 
         `anywhere`: the owner names it, and it may be a provider's or another server's, as in the
@@ -164,51 +164,53 @@ class Builder:
             # A provider's model is at its provider; a bare name may be one of the same server.
             own = self._settings.language_model
             base = "" if fetched or "/" in name else own.api_base
-            if (name, base) not in self._minds:
+            if (name, base) not in self._backends:
                 most = MOST_MODELS if anywhere else MOST_MODELS - KEPT_FOR_THE_OWNER
-                if len(self._minds) >= most:
+                if len(self._backends) >= most:
                     return self._no_mind(TOO_MANY)
-                choice = await for_talking(replace(own, model=name, api_base=base), self._shelf)
-                mind = await self._mind_of(choice)
-                if mind.missing:
-                    return mind
-                self._minds[name, base] = mind
-            return self._minds[name, base]
+                choice = await for_talking(replace(own, model=name, api_base=base), self._installed)
+                backend = await self._backend_of(choice)
+                if backend.missing:
+                    return backend
+                self._backends[name, base] = backend
+            return self._backends[name, base]
 
     def _is_fetched(self, name: str) -> bool:
-        there = (model for model in self._shelf.models() if model.kind == "language_model")
+        there = (model for model in self._installed.models() if model.kind == "language_model")
         return any(model.name == name for model in there)
 
-    def _no_mind(self, reason: str) -> Mind:
-        return Mind(Mindless(reason), profile("default"), missing=reason)
+    def _no_mind(self, reason: str) -> ChatBackend:
+        return ChatBackend(UnavailableModel(reason), profile("default"), missing=reason)
 
-    async def _mind_of(self, choice: Choice) -> Mind:
-        manner = manner_of(choice, self._settings)
-        model = await self._model_of(choice, manner)
+    async def _backend_of(self, choice: ModelChoice) -> ChatBackend:
+        talk_profile = model_profile(choice, self._settings)
+        model = await self._model_of(choice, talk_profile)
         missing = choice.sentence if choice.origin == "none" else ""
-        return Mind(model, manner, choice.sentence, missing, self._introduction(choice))
+        return ChatBackend(
+            model, talk_profile, choice.sentence, missing, self._introduction(choice)
+        )
 
-    def _introduction(self, choice: Choice) -> str | None:
+    def _introduction(self, choice: ModelChoice) -> str | None:
         if choice.profile != "pocket":
             return None
         better = f"run `sayso models get {best_fitting(memory_bytes())}`"
         return introduction(self._home, better)
 
-    async def ground(self) -> Ground:
+    async def code_backend(self) -> CodeBackend:
         """What code stands on; where it can't run, the reason is found out here."""
         report, environment = await asyncio.gather(find_sandbox(), self._environment())
         if not report.holds:
             reason = f"Code does not run, because {report.reason}."
             self.findings["code"] = Finding("code", "bad", reason, report.remedy)
         if not report.holds or not environment:
-            return Ground(report, environment)
+            return CodeBackend(report, environment)
         wanted = self._settings.code.languages
         languages, complaints = await asyncio.to_thread(available, environment, wanted)
         known = ", ".join(language.name for language in languages)
         detail = f"{known}, confined by {report.kind}."
         state: Literal["good", "poor"] = "poor" if complaints else "good"
         self.findings["code"] = Finding("code", state, " ".join((detail, *complaints)))
-        return Ground(report, environment, languages, self._cgroups)
+        return CodeBackend(report, environment, languages, self._cgroups)
 
     async def _environment(self) -> KernelEnvironment | None:
         try:
@@ -217,9 +219,9 @@ class Builder:
             self._missing("code", error)
             return None
 
-    async def _model_of(self, choice: Choice, manner: ModelProfile) -> ChatModel:
+    async def _model_of(self, choice: ModelChoice, talk_profile: ModelProfile) -> ChatModel:
         if choice.origin == "none":
-            return Mindless(choice.sentence)
+            return UnavailableModel(choice.sentence)
 
         def connect(api_base: str, api_key: str) -> LitellmModel:
             return LitellmModel(
@@ -229,8 +231,8 @@ class Builder:
                 name=choice.name,
                 calls_tools="yes" if choice.calls_tools else "no",
                 sees=self._settings.language_model.sees,
-                temperature=manner.temperature,
-                reply_tokens=manner.reply_tokens,
+                temperature=talk_profile.temperature,
+                reply_tokens=talk_profile.reply_tokens,
             )
 
         model = connect(choice.api_base or "", choice.api_key or "")

@@ -14,9 +14,9 @@ from typing import Literal, Self
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home
 from sayso.server.assembly.model_selection import for_speech, voice, voices
-from sayso.server.assembly.unavailable import Deaf, Mute
+from sayso.server.assembly.unavailable import UnavailableRecognizer, UnavailableSynthesizer
+from sayso.server.models import InstalledModels
 from sayso.server.models import ModelError as ModelFileError
-from sayso.server.models import Shelf
 from sayso.server.observability.metrics import Part
 from sayso.server.process import end
 from sayso.server.settings import Settings
@@ -25,14 +25,14 @@ from sayso.server.speech.engines.whisper.options import WhisperOptions
 from sayso.server.speech.engines.whisper.recognizer import WhisperRecognizer
 from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.recognition.recognizer import Recognizer
-from sayso.server.speech.synthesis.voice_pool import Choir
+from sayso.server.speech.synthesis.voice_pool import VoicePool
 from sayso.server.speech.synthesis.voices import OneVoice, Voices
 
 MOST_HEARING_THREADS = 4
 """More make a short utterance no faster."""
 
 
-class Senses:
+class SpeechParts:
     """Use it as an async context manager: both begin to load with it, and end with it."""
 
     def __init__(
@@ -41,7 +41,7 @@ class Senses:
         self._settings = settings
         self._watch = watch
         """Takes a part's name, and how to find out how it is."""
-        self._shelf = Shelf(home)
+        self._installed = InstalledModels(home)
         self._stack = AsyncExitStack()
         self._hearing: asyncio.Task[Recognizer]
         self._speaking: asyncio.Task[Voices]
@@ -74,7 +74,7 @@ class Senses:
     async def _hear(self) -> Recognizer:
         wanted = self._settings.ears
         try:
-            chosen = await asyncio.to_thread(for_speech, self._shelf, "ears", wanted.model)
+            chosen = await asyncio.to_thread(for_speech, self._installed, "ears", wanted.model)
             language = "" if wanted.language == "auto" else wanted.language
             options = WhisperOptions(threads=wanted.threads or most_threads(), language=language)
             whisper = WhisperRecognizer(chosen.model.path, options=options)
@@ -83,28 +83,28 @@ class Senses:
             await whisper.start()
         except (ModelFileError, SpeechError) as error:
             self._missing("ears", error)
-            return Deaf(str(error))
+            return UnavailableRecognizer(str(error))
         self._found("ears", f"Whisper {chosen.model.name}.", chosen.complaint)
         return whisper
 
     async def _speak(self) -> Voices:
         wanted = self._settings.voice
         try:
-            chosen = await asyncio.to_thread(for_speech, self._shelf, "voice", wanted.model)
-            choir = Choir(
-                lambda: voices(self._shelf),
+            chosen = await asyncio.to_thread(for_speech, self._installed, "voice", wanted.model)
+            voice_pool = VoicePool(
+                lambda: voices(self._installed),
                 voice(chosen.model),
                 make=PiperSynthesizer,
                 most=wanted.loaded,
             )
-            self._stack.push_async_callback(choir.close)
-            self._watch("voice", lambda: Part(choir.trouble, choir.restarts))
-            await choir.start()
+            self._stack.push_async_callback(voice_pool.close)
+            self._watch("voice", lambda: Part(voice_pool.trouble, voice_pool.restarts))
+            await voice_pool.start()
         except (ModelFileError, SpeechError) as error:
             self._missing("voice", error)
-            return OneVoice(Mute(str(error)))
+            return OneVoice(UnavailableSynthesizer(str(error)))
         self._found("voice", f"{chosen.model.name}.", chosen.complaint)
-        return choir
+        return voice_pool
 
     def _found(self, part: str, detail: str, complaint: str) -> None:
         state: Literal["good", "poor"] = "poor" if complaint else "good"

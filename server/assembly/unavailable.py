@@ -8,7 +8,7 @@ from sayso.server.speech.recognition.recognizer import Transcript
 from sayso.server.speech.synthesis.synthesizer import Sound
 
 
-class Deaf:
+class UnavailableRecognizer:
     """A Recognizer that explains why it can't hear."""
 
     def __init__(self, reason: str) -> None:
@@ -20,7 +20,7 @@ class Deaf:
         raise SpeechError(self._reason)
 
 
-class Mute:
+class UnavailableSynthesizer:
     """A Synthesizer that explains why it can't speak."""
 
     def __init__(self, reason: str) -> None:
@@ -30,7 +30,7 @@ class Mute:
         raise SpeechError(self._reason)
 
 
-class Mindless:
+class UnavailableModel:
     """A ChatModel that explains why there is none."""
 
     name = "none"

@@ -7,24 +7,26 @@ from typing import Final
 from sayso.protocol.home import Home
 from sayso.server.agent.checkpointer import Checkpointer, NoCheckpoints
 from sayso.server.agent.record.journal import Journal
-from sayso.server.agent.record.undo import TakingBack
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.agent.record.undo import UndoRequests
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.settings import Undo
 from sayso.server.store.records import Changes
 from sayso.server.undo.checkpoints import Checkpoints
-from sayso.server.undo.hooks.guard import Disarming
+from sayso.server.undo.hooks.guard import GitHookGuard
 from sayso.server.undo.results import Undone
 from sayso.server.undo.store import Room
 
 MB: Final = 1_000_000
 
 
-class Memory:
+class ConversationUndo:
     """Looks after the folders that a workshop's code may write to, beginning at once; it stands for
     the checkpoints, whichever folder code runs in now."""
 
-    def __init__(self, home: Home, settings: Undo, journal: Journal, workshop: Workshop) -> None:
-        self.workshop = workshop
+    def __init__(
+        self, home: Home, settings: Undo, journal: Journal, code_runner: CodeRunner
+    ) -> None:
+        self.code_runner = code_runner
         """Where code runs now."""
         self._folder = home.state / "undo"
         self._conversation = journal.conversation
@@ -32,28 +34,28 @@ class Memory:
             settings.total_mb * MB, settings.house_mb * MB, settings.file_mb * MB, settings.files
         )
         self._checkpoints = self._begun()
-        self.taking_back = TakingBack(journal, self)
-        self._disarming = Disarming(self, self._confined)
+        self.undo_requests = UndoRequests(journal, self)
+        self._disarming = GitHookGuard(self, self._confined)
         self.checkpointer: Checkpointer = self._disarming
 
-    async def move(self, workshop: Workshop) -> None:
+    async def move(self, code_runner: CodeRunner) -> None:
         """Code runs there from now on, and nowhere else any more; what was done elsewhere can still
         be taken back."""
         await self._disarming.close()
         await self._checkpoints.close()
-        self.workshop = workshop
+        self.code_runner = code_runner
         self._checkpoints = self._begun()
 
     async def close(self) -> None:
         """Finish what was begun; no code runs any more."""
-        await self.taking_back.close()
+        await self.undo_requests.close()
         await self._disarming.close()
         await self._checkpoints.close()
 
     def _begun(self) -> Checkpoints | NoCheckpoints:
-        if not self._room.total_bytes or self.workshop.refusal:
+        if not self._room.total_bytes or self.code_runner.refusal:
             return NoCheckpoints()
-        where = Path(self.workshop.where)
+        where = Path(self.code_runner.where)
         checkpoints = Checkpoints(
             self._folder, self._conversation, where, self._writable, self._room
         )
@@ -61,10 +63,10 @@ class Memory:
         return checkpoints
 
     def _writable(self) -> Sequence[Path]:
-        return self.workshop.reach.writable(Path(self.workshop.where))
+        return self.code_runner.reach.writable(Path(self.code_runner.where))
 
     def _confined(self) -> Sequence[Path]:
-        return () if self.workshop.reach.everything else self._writable()
+        return () if self.code_runner.reach.everything else self._writable()
 
     # --- as checkpoints ---
 

@@ -3,13 +3,13 @@
 import logging
 
 from sayso.server.speech.errors import SpeechError
-from sayso.server.speech.synthesis.session import Mouth
+from sayso.server.speech.synthesis.session import SpeechSynthesis
 from sayso.server.turn.phrases import PHRASES
 
 log = logging.getLogger(__name__)
 
 
-async def prepare(mouth: Mouth) -> None:
+async def prepare(mouth: SpeechSynthesis) -> None:
     """Have the fillers and the question for a say-so as sound, so that they cost nothing."""
     own = PHRASES.get(mouth.language, PHRASES["en"])
     phrases = [phrase for kind in ("may_i", "thinking", "acting") for phrase in own[kind]]

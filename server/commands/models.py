@@ -12,7 +12,7 @@ from typing import Literal
 
 from sayso.protocol.home import Home
 from sayso.server.assembly.model_selection import Selected, for_speech, for_talking
-from sayso.server.models import FetchFailed, Kind, Model, ModelError, ModelMissing, Shelf
+from sayso.server.models import FetchFailed, InstalledModels, Kind, Model, ModelError, ModelMissing
 from sayso.server.models.machine import in_words, memory_bytes
 from sayso.server.models.names import SUGGESTED, Wanted, best_fitting, understand
 from sayso.server.settings import Settings
@@ -72,14 +72,14 @@ class Row:
 
 
 def _list(home: Home, *, as_json: bool) -> int:
-    shelf = Shelf(home)
+    installed = InstalledModels(home)
     settings = Settings.load(home)
-    choice = asyncio.run(for_talking(settings.language_model, shelf))
-    speech = list(_for_speech(shelf, settings))
+    choice = asyncio.run(for_talking(settings.language_model, installed))
+    speech = list(_for_speech(installed, settings))
     used = {choice.weights, *(selected.model.path for selected in speech)}
-    models = {model.path: model for model in shelf.models()}
+    models = {model.path: model for model in installed.models()}
     models |= {selected.model.path: selected.model for selected in speech}
-    rows = [_row(shelf, model, used) for model in models.values()]
+    rows = [_row(installed, model, used) for model in models.values()]
     if as_json:
         record = {"models": [asdict(row) for row in rows], "language_model": choice.sentence}
         print(json.dumps(record, indent=1, ensure_ascii=False))
@@ -103,7 +103,7 @@ def _list(home: Home, *, as_json: bool) -> int:
     return 0
 
 
-def _for_speech(shelf: Shelf, settings: Settings) -> Iterator[Selected]:
+def _for_speech(installed: InstalledModels, settings: Settings) -> Iterator[Selected]:
     """What hears and speaks; nothing where not even the starter is whole: the list tells."""
     named: tuple[tuple[Literal["ears", "voice"], str], ...] = (
         ("ears", settings.ears.model),
@@ -111,16 +111,16 @@ def _for_speech(shelf: Shelf, settings: Settings) -> Iterator[Selected]:
     )
     for kind, name in named:
         try:
-            yield for_speech(shelf, kind, name)
+            yield for_speech(installed, kind, name)
         except ModelError:
             continue
 
 
-def _row(shelf: Shelf, model: Model, used: set[Path | None]) -> Row:
+def _row(installed: InstalledModels, model: Model, used: set[Path | None]) -> Row:
     state: Literal["whole", "damaged", "not verifiable"]
     state = "not verifiable" if model.source == "path" else "whole"
     try:
-        shelf.verify(model)
+        installed.verify(model)
     except ModelError:
         state = "damaged"
     return Row(
@@ -153,16 +153,16 @@ def _print_table(rows: list[Row]) -> None:
 
 
 def _get(home: Home, name: str, *, again: bool) -> int:
-    shelf = Shelf(home)
-    here = _here(shelf, name)
+    installed = InstalledModels(home)
+    here = _here(installed, name)
     if here and here.source == "starter":
-        shelf.verify(here, trust_memory=not again)
+        installed.verify(here, trust_memory=not again)
         print(f"{name} comes with Sayso and is whole.")
         return 0
     wanted = understand(name)
     if here and not again:
         try:
-            shelf.verify(here)
+            installed.verify(here)
         except ModelError:
             print(f"{name} is damaged and is put right.")
         else:
@@ -210,11 +210,11 @@ def _hub_address(readings: Readings) -> str:
 
 def _check(home: Home) -> int:
     """Look at every byte of every model."""
-    shelf = Shelf(home)
+    installed = InstalledModels(home)
     damaged = False
-    for model in shelf.models():
+    for model in installed.models():
         try:
-            shelf.verify(model, trust_memory=False)
+            installed.verify(model, trust_memory=False)
             print(f"{model.name} is whole ({in_words(model.bytes)}).")
         except ModelError as error:
             damaged = True
@@ -223,19 +223,19 @@ def _check(home: Home) -> int:
 
 
 def _remove(home: Home, name: str) -> int:
-    shelf = Shelf(home)
-    model = _here(shelf, name)
+    installed = InstalledModels(home)
+    model = _here(installed, name)
     if model is None or model.source != "hub":
         what = "comes with Sayso and stays" if model else "is not here"
         message = f"{name} {what}; only what `sayso models get` brought is removed."
         raise ModelMissing(message)
-    shutil.rmtree(shelf.folder_of(model.kind, name))
+    shutil.rmtree(installed.folder_of(model.kind, name))
     print(f"{name} is removed; {in_words(model.bytes)} are free again.")
     return 0
 
 
-def _here(shelf: Shelf, name: str) -> Model | None:
-    return next((model for model in shelf.models() if model.name == name), None)
+def _here(installed: InstalledModels, name: str) -> Model | None:
+    return next((model for model in installed.models() if model.name == name), None)
 
 
 command = ModelsCommand()

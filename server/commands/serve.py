@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sayso.protocol.home import Home
 from sayso.server.commands.needs import need_the_server
 from sayso.server.observability.server_log import write_log
-from sayso.server.process import Ending, in_background, leave, loading, share_heaps
+from sayso.server.process import Shutdown, in_background, leave, loading, share_heaps
 from sayso.server.settings import Settings, set_in_file, user_file
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Serve:
             return 0
         started = write_log(settings.log.level, home)
         share_heaps()
-        ending = Ending()
+        ending = Shutdown()
         status = asyncio.run(_serve(home, settings, ending, started))
         ending.end()
         return leave(status)
@@ -104,9 +104,9 @@ def _flags(arguments: argparse.Namespace) -> Mapping[str, object]:
 def _ask_for_cloud(home: Home, settings: Settings) -> None:
     """A key lies in the environment: may it be used? Asked once, remembered either way."""
     from sayso.server.assembly.model_selection import for_talking
-    from sayso.server.models import Shelf
+    from sayso.server.models import InstalledModels
 
-    choice = asyncio.run(for_talking(settings.language_model, Shelf(home)))
+    choice = asyncio.run(for_talking(settings.language_model, InstalledModels(home)))
     if choice.offer is None:
         return
     answer = input(f"{choice.offer.question} [y/N] ").strip().lower()
@@ -115,12 +115,12 @@ def _ask_for_cloud(home: Home, settings: Settings) -> None:
 
 
 async def _serve(
-    home: Home, settings: Settings, ending: Ending, started: Callable[[], None]
+    home: Home, settings: Settings, ending: Shutdown, started: Callable[[], None]
 ) -> int:
     # `sayso --help` has no time for what is imported here.
     with loading():
-        from sayso.server.assembly.speech import Senses
-        from sayso.server.observability.metrics import Telemetry
+        from sayso.server.assembly.speech import SpeechParts
+        from sayso.server.observability.metrics import ServerMetrics
 
     stop = asyncio.Event()
     by_hand = False
@@ -137,12 +137,12 @@ async def _serve(
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stop_now)
     loop.add_signal_handler(signal.SIGINT, stop_by_hand)
-    telemetry = Telemetry()
+    server_metrics = ServerMetrics()
     cgroups = _cgroups()  # first: what is started later is where it belongs
     async with (
-        Senses(home, settings, telemetry.watch_part) as senses,
+        SpeechParts(home, settings, server_metrics.watch_part) as speech_parts,
         (await in_background(_app, "loading Sayso"))(
-            home, settings, senses, telemetry, cgroups
+            home, settings, speech_parts, server_metrics, cgroups
         ) as app,
     ):
         print(f"Sayso starts on http://{app.address}", flush=True)

@@ -4,12 +4,14 @@ from collections.abc import Iterable
 
 from sayso.protocol import messages as m
 from sayso.server.agent import events as agent
-from sayso.server.conversations.artifacts import Board
+from sayso.server.conversations.artifacts import ConversationArtifacts
 from sayso.server.turn import events as turn
 from sayso.server.turn.events import Ticket
 
 
-def event_of(ticket: Ticket, event: agent.AgentEvent, shelf: Board) -> turn.Event:
+def event_of(
+    ticket: Ticket, event: agent.AgentEvent, artifacts: ConversationArtifacts
+) -> turn.Event:
     """What a step of the work means for the turn. What is no text goes on the shelf."""
     match event:
         case agent.Said(text=text):
@@ -19,15 +21,15 @@ def event_of(ticket: Ticket, event: agent.AgentEvent, shelf: Board) -> turn.Even
         case agent.WorkFailed(message=message, what=what):
             return turn.WorkFailed(ticket, message, what)
         case agent.ApprovalAsked():
-            return turn.WorkShowed(ticket, "awaiting_approval", approval_request(event))
+            return turn.AgentShowed(ticket, "awaiting_approval", approval_request(event))
         case agent.ApprovalSettled(id=name, decision=decision, by=by):
-            return turn.WorkShowed(ticket, "thinking", m.ApprovalDone(name, decision, by))
+            return turn.AgentShowed(ticket, "thinking", m.ApprovalDone(name, decision, by))
         case agent.RunStarted(id=name, language=language, code=code):
-            return turn.WorkShowed(ticket, "acting", m.CodeStart(name, language, code))
+            return turn.AgentShowed(ticket, "acting", m.CodeStart(name, language, code))
         case agent.RunOutput():
-            return turn.WorkShowed(ticket, "acting", _output(event, shelf))
+            return turn.AgentShowed(ticket, "acting", _output(event, artifacts))
         case agent.RunEnded():
-            return turn.WorkShowed(ticket, "thinking", _ended(event))
+            return turn.AgentShowed(ticket, "thinking", _ended(event))
 
 
 def approval_request(event: agent.ApprovalAsked) -> m.ApprovalRequest:
@@ -65,7 +67,7 @@ def _cost(event: agent.WorkDone) -> dict[str, float]:
     return cost if event.usd is None else {**cost, "usd": event.usd}
 
 
-def _output(event: agent.RunOutput, shelf: Board) -> m.CodeOut:
+def _output(event: agent.RunOutput, artifacts: ConversationArtifacts) -> m.CodeOut:
     output = event.output
-    file = shelf.put(output.mime, output.data) if output.data else None
+    file = artifacts.put(output.mime, output.data) if output.data else None
     return m.CodeOut(event.id, output.kind, output.mime, output.text, file)

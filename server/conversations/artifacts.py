@@ -4,7 +4,7 @@ import secrets
 from collections import OrderedDict
 from dataclasses import dataclass
 
-SHELF_BYTES = 64 * 2**20
+ARTIFACTS_BYTES = 64 * 2**20
 """All that is kept, oldest out first: some hundred plots, little beside the models in memory."""
 
 ID_BYTES = 16
@@ -12,7 +12,7 @@ ID_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Artifact:
     """Something to fetch."""
 
     mime: str
@@ -23,15 +23,15 @@ class Item:
     """In which it was made."""
 
 
-class Shelf:
+class Artifacts:
     """Keeps the latest things, up to a bound."""
 
-    def __init__(self, limit_bytes: int = SHELF_BYTES) -> None:
+    def __init__(self, limit_bytes: int = ARTIFACTS_BYTES) -> None:
         self._limit = limit_bytes
-        self._items: OrderedDict[str, Item] = OrderedDict()
+        self._items: OrderedDict[str, Artifact] = OrderedDict()
         self._bytes = 0
 
-    def put(self, item: Item) -> str:
+    def put(self, item: Artifact) -> str:
         """Keep it; returns its id."""
         name = secrets.token_urlsafe(ID_BYTES)
         self._items[name] = item
@@ -41,7 +41,7 @@ class Shelf:
             self._bytes -= len(oldest.data)
         return name
 
-    def get(self, name: str, person: str) -> Item | None:
+    def get(self, name: str, person: str) -> Artifact | None:
         """What lies here under this id for this person."""
         item = self._items.get(name)
         return item if item and item.person == person else None
@@ -53,19 +53,19 @@ class Shelf:
                 del self._items[name]
                 self._bytes -= len(item.data)
 
-    def of(self, person: str, conversation: str) -> "Board":
+    def of(self, person: str, conversation: str) -> "ConversationArtifacts":
         """Where what is made for a person in a conversation is put."""
-        return Board(self, person, conversation)
+        return ConversationArtifacts(self, person, conversation)
 
 
-class Board:
+class ConversationArtifacts:
     """One conversation's part of the shelf."""
 
-    def __init__(self, shelf: Shelf, person: str, conversation: str) -> None:
-        self._shelf = shelf
+    def __init__(self, artifacts: Artifacts, person: str, conversation: str) -> None:
+        self._artifacts = artifacts
         self._person = person
         self._conversation = conversation
 
     def put(self, mime: str, data: bytes) -> str:
         """Keep it; returns its id."""
-        return self._shelf.put(Item(mime, data, self._person, self._conversation))
+        return self._artifacts.put(Artifact(mime, data, self._person, self._conversation))

@@ -8,8 +8,8 @@ from typing import Any, Final
 from sayso.protocol.home import Home
 from sayso.server.agent.permissions.modes import MEANINGS
 from sayso.server.assembly.model_selection import voices
-from sayso.server.conversations.registry import Conversations, NoSuchConversation, called
-from sayso.server.models import Shelf
+from sayso.server.conversations.registry import ConversationRegistry, NoSuchConversation, called
+from sayso.server.models import InstalledModels
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import Conversation
 
@@ -22,8 +22,8 @@ LISTED: Final = 200
 class Choices:
     """Looks, and changes nothing."""
 
-    def __init__(self, home: Home, conversations: Conversations) -> None:
-        self._shelf = Shelf(home)
+    def __init__(self, home: Home, conversations: ConversationRegistry) -> None:
+        self._artifacts = InstalledModels(home)
         self._conversations = conversations
 
     async def look(self, path: str, person: str) -> Mapping[str, Any] | None:
@@ -44,14 +44,15 @@ class Choices:
             return None
         here = await self._conversations.enter(about)
         agent = here.agent
-        settled = {"model": agent.model_name, "mode": agent.say_so.mode}
+        settled = {"model": agent.model_name, "mode": agent.permissions.mode}
         return _line(about) | settled | asdict(here.conversation.snapshot())
 
     def _choices(self) -> Mapping[str, Any]:
-        models = (model for model in self._shelf.models() if model.kind == "language_model")
+        models = (model for model in self._artifacts.models() if model.kind == "language_model")
         return {
             "voices": [
-                {"name": voice.name, "language": voice.language} for voice in voices(self._shelf)
+                {"name": voice.name, "language": voice.language}
+                for voice in voices(self._artifacts)
             ],
             "models": [model.name for model in models],
             "modes": MEANINGS,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from sayso.protocol.home import Home
-from sayso.server.conversations.artifacts import Shelf
+from sayso.server.conversations.artifacts import Artifacts
 from sayso.server.runtimes.protection.paths_beneath import remove_tree
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import Conversation
@@ -25,11 +25,11 @@ DOUBTED_S = DAY_S
 """So long a clock that was set by more than a day is not believed: somebody will have noticed."""
 
 
-class NotForgotten(Exception):
+class NotDeleted(Exception):
     """Something of a conversation is still on the disk. One sentence for the person."""
 
 
-class Forgetful(Protocol):
+class Deletion(Protocol):
     """What can forget: all conversations of a house."""
 
     async def forget_before(self, when: float) -> int:
@@ -43,7 +43,7 @@ class Forgetful(Protocol):
 
 
 async def forget_in_time(
-    conversations: Forgetful, keep_days: int, clock: Callable[[], float] = time.time
+    conversations: Deletion, keep_days: int, clock: Callable[[], float] = time.time
 ) -> None:
     """A task, until cancelled: forget what was not taken up for so many days; 0 forgets nothing.
 
@@ -74,7 +74,7 @@ async def forget_in_time(
                 log.info("%d conversations were older than %d days", forgotten, keep_days)
 
 
-async def _all_is_old(conversations: Forgetful, when: float) -> bool:
+async def _all_is_old(conversations: Deletion, when: float) -> bool:
     try:
         return await conversations.last_talk() < when
     except StoreError:
@@ -82,12 +82,12 @@ async def _all_is_old(conversations: Forgetful, when: float) -> bool:
 
 
 async def wipe(
-    home: Home, shelf: Shelf, withdraw: Callable[[str], None], about: Conversation
+    home: Home, artifacts: Artifacts, withdraw: Callable[[str], None], about: Conversation
 ) -> None:
     """Its pictures and files in memory, and its reminders; on the disk its checkpoints, its long
     outputs, and its own folder. A chosen one is the person's. Raises NotForgotten."""
     withdraw(about.id)
-    shelf.forget(about.id)
+    artifacts.forget(about.id)
     await asyncio.to_thread(_wipe, home, about)
 
 
@@ -100,7 +100,7 @@ def _wipe(home: Home, about: Conversation) -> None:
             with contextlib.suppress(FileNotFoundError):
                 remove_tree(folder)
     except OSError as error:
-        raise NotForgotten(
+        raise NotDeleted(
             f"It is not forgotten yet: {error.filename} could not be removed ({error.strerror}). "
             "Mend that, and ask once more."
         ) from error

@@ -14,20 +14,20 @@ from typing import Literal
 
 from sayso.protocol.messages import Announce, Snapshot
 from sayso.server.agent.loop import Agent
-from sayso.server.agent.permissions.approvals import ApprovalDesk
-from sayso.server.agent.record.undo import TakingBack
+from sayso.server.agent.permissions.approvals import Approvals
+from sayso.server.agent.record.undo import UndoRequests
 from sayso.server.agent.stream_closing import closing
 from sayso.server.conversations.agent_events import approval_request, event_of
-from sayso.server.conversations.artifacts import Board
+from sayso.server.conversations.artifacts import ConversationArtifacts
 from sayso.server.conversations.preferences import Preferences
-from sayso.server.conversations.reflex_responder import Instinct
-from sayso.server.conversations.speaking import Sayings
-from sayso.server.conversations.transcript import Recollection
-from sayso.server.conversations.utterance_listener import Attention
+from sayso.server.conversations.reflex_responder import ReflexResponder
+from sayso.server.conversations.speaking import SpokenAnswers
+from sayso.server.conversations.transcript import Transcript
+from sayso.server.conversations.utterance_listener import UtteranceListener
 from sayso.server.gateway.host import Outlet
 from sayso.server.speech.errors import SpeechError
-from sayso.server.speech.recognition.session import Ears
-from sayso.server.speech.synthesis.session import Mouth
+from sayso.server.speech.recognition.session import SpeechRecognition
+from sayso.server.speech.synthesis.session import SpeechSynthesis
 from sayso.server.store.errors import StoreError
 from sayso.server.turn import effects, events
 from sayso.server.turn.effects import Effect
@@ -40,20 +40,20 @@ log = logging.getLogger(__name__)
 WORK_BROKE = "Something went wrong inside Sayso while it worked on that; please ask again."
 
 
-class Conversation:
+class ConversationDriver:
     """One conversation and the devices that take part in it."""
 
     def __init__(
         self,
         name: str,
-        ears: Ears,
-        mouth: Mouth,
+        ears: SpeechRecognition,
+        mouth: SpeechSynthesis,
         agent: Agent,
-        desk: ApprovalDesk,
-        shelf: Board,
-        instinct: Instinct,
+        approvals: Approvals,
+        artifacts: ConversationArtifacts,
+        responder: ReflexResponder,
         preferences: Preferences,
-        taking_back: TakingBack,
+        undo_requests: UndoRequests,
         watch: Callable[[Effect], None] = lambda _: None,
         fillers: Literal["on", "off"] = "on",
     ) -> None:
@@ -61,22 +61,22 @@ class Conversation:
         self._ears = ears
         self._mouth = mouth
         self._agent = agent
-        self._desk = desk
-        self._shelf = shelf
-        self._instinct = instinct
+        self._approvals = approvals
+        self._artifacts = artifacts
+        self._responder = responder
         self._preferences = preferences
-        self._taking_back = taking_back
+        self._undo_requests = undo_requests
         self._watch = watch
-        self._recollection = Recollection.of(agent.past)
-        self._machine = TurnMachine(self._recollection.next_turn, fillers=fillers)
+        self._transcript = Transcript.of(agent.past)
+        self._machine = TurnMachine(self._transcript.next_turn, fillers=fillers)
         self._outlets: dict[str, Outlet] = {}
         self._rates: dict[str, tuple[int, ...]] = {}
         """Which rates each device's loudspeaker takes."""
         self._notices: list[str] = []
         self._owed: dict[str, tuple[str, float]] = {}
         """By device: what is said there if it comes, and until when."""
-        self._hearings: dict[int, Attention] = {}
-        self._sayings = Sayings(mouth, self.happened)
+        self._hearings: dict[int, UtteranceListener] = {}
+        self._spoken_answers = SpokenAnswers(mouth, self.happened)
         self._instinctive: Ticket | None = None
         """The last answer that the agent knows nothing of."""
         self._works: dict[Ticket, asyncio.Task[None]] = {}
@@ -98,7 +98,7 @@ class Conversation:
                 self.happened(events.Announced(text, device.device))
         while self._notices:
             outlet.tell(Announce(self._notices.pop(0)), self._machine.ticket)
-        for question in self._desk.open:
+        for question in self._approvals.open:
             outlet.tell(approval_request(question), self._machine.ticket)
 
     def notice(self, text: str) -> None:
@@ -125,7 +125,7 @@ class Conversation:
 
     async def _find_language(self, device: str) -> None:
         """In which the turn's own few words are said: the device's, if there is a voice for it."""
-        wanted = self._preferences.manner(device).language
+        wanted = self._preferences.style(device).language
         if wanted and not await self._mouth.can_speak(wanted):
             self.happened(events.LanguageFound(device, ""))
         else:
@@ -139,13 +139,13 @@ class Conversation:
 
     def snapshot(self) -> Snapshot:
         """The last turns, and what waits for a say-so."""
-        questions = (approval_request(question) for question in self._desk.open)
-        return Snapshot(self._recollection.turns, tuple(asdict(one) for one in questions))
+        questions = (approval_request(question) for question in self._approvals.open)
+        return Snapshot(self._transcript.turns, tuple(asdict(one) for one in questions))
 
     def happened(self, event: Event) -> None:
         """Something happened that concerns the turn."""
         if isinstance(event, events.Typed):
-            event = replace(event, meaning=self._instinct.meaning(event.text))
+            event = replace(event, meaning=self._responder.meaning(event.text))
         self._happened.put_nowait(event)
 
     @property
@@ -201,7 +201,7 @@ class Conversation:
     async def _close(self) -> None:
         for hearing in self._hearings.values():
             hearing.drop()
-        self._sayings.hush_all()
+        self._spoken_answers.hush_all()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -214,7 +214,7 @@ class Conversation:
 
     @_perform.register
     def _(self, effect: effects.Tell) -> None:
-        self._recollection.told(effect.ticket.turn, effect.message)
+        self._transcript.told(effect.ticket.turn, effect.message)
         for device, outlet in self._outlets.items():
             if effect.device in (None, device):
                 outlet.tell(effect.message, effect.ticket)
@@ -226,13 +226,13 @@ class Conversation:
 
     @_perform.register
     def _(self, effect: effects.Listen) -> None:
-        told = self._preferences.manner(effect.device).language
+        told = self._preferences.style(effect.device).language
         language = told or self._ears.language_of(effect.device) or self._mouth.language
-        self._hearings[effect.utterance] = Attention(
+        self._hearings[effect.utterance] = UtteranceListener(
             effect,
             self._ears,
             self.happened,
-            self._instinct.meaning,
+            self._responder.meaning,
             language=language,
             fixed_language=told,
         )
@@ -251,7 +251,7 @@ class Conversation:
 
     @_perform.register
     def _(self, effect: effects.Think) -> None:
-        self._recollection.asked(effect.ticket.turn, effect.text)
+        self._transcript.asked(effect.ticket.turn, effect.text)
         self._works[effect.ticket] = self._in_turn(partial(self._think, effect))
 
     @_perform.register
@@ -283,16 +283,16 @@ class Conversation:
     @_perform.register
     def _(self, effect: effects.Speak) -> None:
         rates = self._rates.get(effect.device, ())
-        manner = replace(self._preferences.manner(effect.device), rates=rates)
-        self._sayings.say(effect.ticket, effect.text, manner)
+        style = replace(self._preferences.style(effect.device), rates=rates)
+        self._spoken_answers.say(effect.ticket, effect.text, style)
 
     @_perform.register
     def _(self, effect: effects.FinishSpeaking) -> None:
-        self._sayings.finish(effect.ticket)
+        self._spoken_answers.finish(effect.ticket)
 
     @_perform.register
     def _(self, effect: effects.Hush) -> None:
-        self._sayings.hush(effect.ticket)
+        self._spoken_answers.hush(effect.ticket)
 
     @_perform.register
     def _(self, effect: effects.Prefer) -> None:
@@ -301,7 +301,7 @@ class Conversation:
 
     @_perform.register
     def _(self, effect: effects.Settle) -> None:
-        self._desk.answer(
+        self._approvals.answer(
             effect.id,
             effect.nonce,
             effect.decision,
@@ -312,9 +312,9 @@ class Conversation:
 
     @_perform.register
     def _(self, effect: effects.SettleByWord) -> None:
-        for question in self._desk.open:
+        for question in self._approvals.open:
             if question.id == effect.id:
-                self._desk.answer(
+                self._approvals.answer(
                     effect.id, question.nonce, effect.decision, None, effect.device, by_word=True
                 )
 
@@ -326,7 +326,7 @@ class Conversation:
         except SpeechError as error:
             self.happened(events.EarsFailed(utterance, str(error)))
         else:
-            meaning = self._instinct.meaning(transcript.text)
+            meaning = self._responder.meaning(transcript.text)
             self.happened(events.Heard(utterance, transcript.text, meaning))
         finally:
             del self._hearings[utterance]
@@ -335,8 +335,8 @@ class Conversation:
         ticket = effect.ticket
         try:
             refusal = self._machine.refusal_at(effect.device)
-            answer = effect.text and await self._instinct.answer(
-                effect.text, effect.device, self.id, self._taking_back, refusal
+            answer = effect.text and await self._responder.answer(
+                effect.text, effect.device, self.id, self._undo_requests, refusal
             )
             if answer:
                 self._instinctive = ticket
@@ -348,7 +348,7 @@ class Conversation:
             work_on = asked() if effect.text else agent.take_up()
             async with closing(work_on) as work:
                 async for event in work:
-                    self._worked(ticket, event_of(ticket, event, self._shelf))
+                    self._worked(ticket, event_of(ticket, event, self._artifacts))
         finally:
             # Nobody stopped it, and it did not say how it ended: the person must not wait for it.
             if self._works.pop(ticket, None):

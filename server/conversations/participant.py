@@ -6,8 +6,8 @@ from collections.abc import Coroutine
 from dataclasses import replace
 
 from sayso.protocol import messages as m
-from sayso.server.assembly.conversation import Furnished
-from sayso.server.conversations.registry import Conversations, NoSuchConversation, called
+from sayso.server.assembly.conversation import OpenConversation
+from sayso.server.conversations.registry import ConversationRegistry, NoSuchConversation, called
 from sayso.server.gateway.host import Outlet
 from sayso.server.slash.command import Outcome, Situation
 from sayso.server.slash.commands import Commands
@@ -21,14 +21,14 @@ LONGEST_ANSWER: int = 16_000
 """Characters of a command's answer: it must fit one frame of any client."""
 
 
-class Seat:
+class Participant:
     """What the door knows as the conversation of one device."""
 
     def __init__(
         self,
-        conversations: Conversations,
+        conversations: ConversationRegistry,
         commands: Commands,
-        here: Furnished,
+        here: OpenConversation,
         *,
         person: str = "",
         missing: str = "",
@@ -46,8 +46,8 @@ class Seat:
 
     @classmethod
     async def take(
-        cls, conversations: Conversations, commands: Commands, wanted: str, person: str
-    ) -> "Seat":
+        cls, conversations: ConversationRegistry, commands: Commands, wanted: str, person: str
+    ) -> "Participant":
         """In the conversation that is wanted, else in the latest. Raises StoreError."""
         missing = ""
         try:

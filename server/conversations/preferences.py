@@ -4,7 +4,7 @@ import asyncio
 import logging
 from typing import Self
 
-from sayso.server.speech.synthesis.session import Manner
+from sayso.server.speech.synthesis.session import SpeakingStyle
 from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import DevicePreferred, Event
@@ -30,10 +30,14 @@ class Preferences:
                 preferences._known[event.record.device] = event.record
         return preferences
 
-    def manner(self, device: str) -> Manner:
+    def style(self, device: str) -> SpeakingStyle:
         """How to speak to it; what it did not say is as the settings have it."""
         known = self._known.get(device)
-        return Manner(known.voice, known.speed or None, known.language) if known else Manner()
+        return (
+            SpeakingStyle(known.voice, known.speed or None, known.language)
+            if known
+            else SpeakingStyle()
+        )
 
     def note(self, preferred: Preferred, conversation: str) -> None:
         """It counts for what is said from now on. Kept in the background, in order."""

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Protocol, Self
 
-from sayso.server.agent.record.undo import TakingBack
+from sayso.server.agent.record.undo import UndoRequests
 from sayso.server.reflexes.answers import Answers
 from sayso.server.reflexes.matching import Reflexes
 from sayso.server.reflexes.reflex import Cancel, No, Redo, Stop, Undo, Yes
 from sayso.server.reflexes.reminder import Reminder
 from sayso.server.reflexes.reminders import Reminders
-from sayso.server.reflexes.time_actions import Clerk
+from sayso.server.reflexes.time_actions import TimeActions
 from sayso.server.store.event_log import EventLog
 from sayso.server.turn.events import Meaning
 
@@ -30,31 +30,31 @@ class OnDue(Protocol):
     async def __call__(self, words: Callable[[], str], device: str, conversation: str) -> None: ...
 
 
-class Instinct:
-    """Made by `awake`; its `run` is a task, until cancelled."""
+class ReflexResponder:
+    """Made by `load`; its `run` is a task, until cancelled."""
 
     def __init__(
-        self, reflexes: Reflexes, clerk: Clerk, reminders: Reminders, answers: Answers
+        self, reflexes: Reflexes, time_actions: TimeActions, reminders: Reminders, answers: Answers
     ) -> None:
-        self.of_undoing = answers.undoing
+        self.undo_answers = answers.undoing
         """What is said when changes were taken back."""
         self._match = lru_cache(REMEMBERED)(reflexes.match)
-        self._clerk = clerk
+        self._time_actions = time_actions
         self._reminders = reminders
 
     @classmethod
-    async def awake(cls, log: EventLog, on_due: OnDue, owner: Callable[[str], str]) -> Self:
+    async def load(cls, log: EventLog, on_due: OnDue, owner: Callable[[str], str]) -> Self:
         """Load the phrases, and the reminders that wait. `owner`: whose a conversation is. Raises
         StoreError."""
         reflexes, answers = await asyncio.to_thread(_load)
 
         async def due(reminder: Reminder) -> None:
-            words = partial(clerk.due, reminder)
+            words = partial(time_actions.due, reminder)
             await on_due(words, reminder.device, reminder.conversation)
 
         reminders = await Reminders.open(log, due, owner=owner)
-        clerk = Clerk(answers, reminders)
-        return cls(reflexes, clerk, reminders, answers)
+        time_actions = TimeActions(answers, reminders)
+        return cls(reflexes, time_actions, reminders, answers)
 
     async def run(self) -> None:
         """Tell reminders when their time comes."""
@@ -77,7 +77,7 @@ class Instinct:
                 return "request"
 
     async def answer(
-        self, text: str, device: str, conversation: str, taking_back: TakingBack, refusal: str
+        self, text: str, device: str, conversation: str, undo_requests: UndoRequests, refusal: str
     ) -> str | None:
         """Answer what needs no language model; None for what does. `refusal`: what is said where
         the device may not decide; empty where it may."""
@@ -87,11 +87,11 @@ class Instinct:
             case Undo() | Redo() if refusal:
                 return refusal
             case Undo():
-                return self.of_undoing.undone(await taking_back.undo(device))
+                return self.undo_answers.undone(await undo_requests.undo(device))
             case Redo():
-                return self.of_undoing.redone(await taking_back.redo(device))
+                return self.undo_answers.redone(await undo_requests.redo(device))
             case reflex:
-                return await self._clerk.answer(reflex, device, conversation)
+                return await self._time_actions.answer(reflex, device, conversation)
 
 
 def _load() -> tuple[Reflexes, Answers]:

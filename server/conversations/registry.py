@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Final
 
 from sayso.server.agent.record.conversation_settings import seen_at
-from sayso.server.assembly.conversation import Furnished
-from sayso.server.conversations.deletion import NotForgotten
-from sayso.server.conversations.driver import Conversation as TurnConversation
+from sayso.server.assembly.conversation import OpenConversation
+from sayso.server.conversations.deletion import NotDeleted
+from sayso.server.conversations.driver import ConversationDriver as TurnConversation
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import (
     Conversation,
@@ -52,7 +52,7 @@ ID_BYTES: Final = 4
 LONGEST_NAME: Final = 80
 """Characters: a line of a list."""
 
-Furnish = Callable[[Conversation], Awaitable[Furnished]]
+OpenOne = Callable[[Conversation], Awaitable[OpenConversation]]
 
 
 class NoSuchConversation(Exception):
@@ -63,24 +63,24 @@ class StillUsed(Exception):
     """The text says by whom."""
 
 
-class Conversations:
+class ConversationRegistry:
     """Its `run` is a task, until cancelled; `close` ends all that are open."""
 
     def __init__(
         self,
         event_log: EventLog,
-        furnish: Furnish,
+        open_one: OpenOne,
         wipe: Callable[[Conversation], Awaitable[None]],
         *,
         idle_s: float = IDLE_S,
         open_at_most: int = OPEN_AT_MOST,
     ) -> None:
         self._log = event_log
-        self._furnish = furnish
+        self._open_one = open_one
         self._wipe = wipe
         self._idle_s = idle_s
         self._open_at_most = open_at_most
-        self._open: dict[str, Furnished] = {}
+        self._open: dict[str, OpenConversation] = {}
         self._used_at: dict[str, float] = {}
         self._owners: dict[str, str] = {}
         """Whose each conversation is."""
@@ -154,7 +154,7 @@ class Conversations:
     # --- the open ones ---
 
     @property
-    def open(self) -> Mapping[str, Furnished]:
+    def open(self) -> Mapping[str, OpenConversation]:
         """Those that are open now, by id."""
         return self._open
 
@@ -163,13 +163,13 @@ class Conversations:
         """How many take part in any."""
         return sum(len(here.conversation.devices) for here in self._open.values())
 
-    async def enter(self, conversation: Conversation) -> Furnished:
+    async def enter(self, conversation: Conversation) -> OpenConversation:
         """Open it, if it is not. Raises StoreError."""
         async with self._one_at_a_time:
             self._used_at[conversation.id] = asyncio.get_running_loop().time()
             here = self._open.get(conversation.id)
             if here is None:
-                here = self._open[conversation.id] = await self._furnish(conversation)
+                here = self._open[conversation.id] = await self._open_one(conversation)
                 self._owners[conversation.id] = conversation.owner
                 await self._close_beyond(self._open_at_most)
             return here
@@ -206,7 +206,7 @@ class Conversations:
                 await self.forget(one)
             except StillUsed:
                 continue
-            except NotForgotten as problem:
+            except NotDeleted as problem:
                 log.warning("%s", problem)
                 continue
             forgotten += 1

@@ -3,27 +3,34 @@
 from collections.abc import Callable
 from functools import partial
 
-from sayso.server.speech.synthesis.session import Chunk, Handed, Manner, Mouth, MouthFailed, Saying
+from sayso.server.speech.synthesis.session import (
+    Chunk,
+    Handed,
+    SpeakingStyle,
+    SpeechSynthesis,
+    SpokenReply,
+    SynthesisFailed,
+)
 from sayso.server.turn import events
 from sayso.server.turn.events import Event, Ticket
 
 
-class Sayings:
+class SpokenAnswers:
     """Of one conversation. What comes of them are events."""
 
-    def __init__(self, mouth: Mouth, happened: Callable[[Event], None]) -> None:
+    def __init__(self, mouth: SpeechSynthesis, happened: Callable[[Event], None]) -> None:
         self._mouth = mouth
         self._happened = happened
-        self._open: dict[Ticket, Saying] = {}
+        self._open: dict[Ticket, SpokenReply] = {}
 
-    def say(self, ticket: Ticket, text: str, manner: Manner) -> None:
+    def say(self, ticket: Ticket, text: str, style: SpeakingStyle) -> None:
         """The next piece of an answer; its first one decides in which manner it is spoken."""
         if ticket not in self._open:
 
             def remark(message: str) -> None:
                 self._happened(events.MouthRemarked(ticket, message))
 
-            self._open[ticket] = self._mouth.speak(partial(self._spoken, ticket), manner, remark)
+            self._open[ticket] = self._mouth.speak(partial(self._spoken, ticket), style, remark)
         self._open[ticket].say(text)
 
     def finish(self, ticket: Ticket) -> None:
@@ -47,7 +54,7 @@ class Sayings:
             case Chunk(text=text, sound=sound, begun_at=at):
                 spoken = events.ChunkSpoken(ticket, text, sound.rate, sound.pcm, sound.words, at)
                 self._happened(spoken)
-            case MouthFailed(message=message):
+            case SynthesisFailed(message=message):
                 self._open.pop(ticket, None)
                 self._happened(events.MouthFailed(ticket, message))
             case None:

@@ -37,7 +37,7 @@ def _run(act: Act) -> _Run:
     return _Run(act.call.id, act.call.language, code[:TEXT_CHARS], status)
 
 
-class Recollection:
+class Transcript:
     """Follows what is asked and told. Bounded: old turns and the ends of long texts fall away."""
 
     def __init__(self) -> None:

@@ -6,15 +6,15 @@ from functools import partial
 from sayso.audio.endpointing import AdaptiveSilence
 from sayso.audio.voice_gate import VoiceGate
 from sayso.server.speech.recognition.agreement import Partial
-from sayso.server.speech.recognition.end_of_speech import Ending, Gate
+from sayso.server.speech.recognition.end_of_speech import EndOfSpeech, Gate
 from sayso.server.speech.recognition.recognizer import Transcript
-from sayso.server.speech.recognition.session import Ears
+from sayso.server.speech.recognition.session import SpeechRecognition
 from sayso.server.turn import events
 from sayso.server.turn.effects import Listen
 from sayso.server.turn.events import Event, Meaning
 
 
-class Attention:
+class UtteranceListener:
     """For one utterance. What it hears are events.
 
     `language` is what endings are judged by; `fixed_language` is what the device says that it
@@ -24,7 +24,7 @@ class Attention:
     def __init__(
         self,
         listen: Listen,
-        ears: Ears,
+        ears: SpeechRecognition,
         happened: Callable[[Event], None],
         meaning: Callable[[str], Meaning],
         *,
@@ -42,11 +42,11 @@ class Attention:
             language=fixed_language,
             on_wordless=self._wordless,
         )
-        self._ending: Ending | None = None
+        self._ending: EndOfSpeech | None = None
         if listen.mode == "hands_free":
             began = partial(events.VoiceBegan, self._utterance)
             over = partial(events.VoiceEnded, self._utterance)
-            self._ending = Ending(
+            self._ending = EndOfSpeech(
                 make_gate,
                 AdaptiveSilence(language, patience_ms=listen.wait_ms),
                 lambda sample: happened(began(sample)),

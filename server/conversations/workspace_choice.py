@@ -5,19 +5,19 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Final
 
-from sayso.server.agent.permissions.modes import SaySo
+from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.runtimes.access import GrantError, folder, of_the_system, personal
 
 _SHARED: Final = tuple(map(Path, ("/home", "/media", "/mnt", "/opt", "/srv", "/var", gettempdir())))
 """What lies in these may be a person's; they themselves are everybody's."""
 
 
-def chosen_folder(text: str, say_so: SaySo) -> tuple[Path, tuple[str, ...]]:
+def chosen_folder(text: str, permissions: Permissions) -> tuple[Path, tuple[str, ...]]:
     """The folder that is meant, and what the person should know before code runs there.
 
     Raises GrantError where none ever does; the message says why.
     """
-    say_so.check_that_folders_are_theirs()
+    permissions.check_that_folders_are_theirs()
     place = folder(personal(text), "write").path
     if not place.is_dir():
         raise GrantError(f"{place} is a file; code runs in a folder.")
@@ -25,4 +25,4 @@ def chosen_folder(text: str, say_so: SaySo) -> tuple[Path, tuple[str, ...]]:
         raise GrantError(f"{place} belongs to the whole machine; choose a folder of your own.")
     if not os.access(place, os.R_OK | os.W_OK | os.X_OK):
         raise GrantError(f"Sayso may not write in {place}; choose another folder.")
-    return place, say_so.warnings_about(place)
+    return place, permissions.warnings_about(place)

@@ -24,11 +24,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
-from sayso.server.embedding.stream import BY, CLOSE_S, Approve, Chat, ChatFailed
+from sayso.server.embedding.stream import BY, CLOSE_S, Approve, ChatFailed, EventStream
 
 if TYPE_CHECKING:
     from sayso.server.agent.permissions.modes import Mode
-    from sayso.server.embedding.session import OneHouse
+    from sayso.server.embedding.session import EmbeddedSession
     from sayso.server.runtimes.language import Language
     from sayso.server.undo.results import Undone
 
@@ -79,7 +79,7 @@ class Sayso:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._stack = AsyncExitStack()
-        self._house: OneHouse | None = None
+        self._house: EmbeddedSession | None = None
 
     # --- life ---
 
@@ -142,15 +142,17 @@ class Sayso:
     def chat(self, text: str, *, stream: Literal[False]) -> str: ...
 
     @overload
-    def chat(self, text: str, *, stream: Literal[True]) -> "Chat": ...
+    def chat(self, text: str, *, stream: Literal[True]) -> "EventStream": ...
 
-    def chat(self, text: str, *, stream: bool = False) -> "Chat | str":
+    def chat(self, text: str, *, stream: bool = False) -> "EventStream | str":
         """Ask for something. With `stream`, an iterator of events, for `for` and `async for`;
         without, the answer's text, when all is done. Raises ChatFailed.
 
         Both ask `approve` before anything runs.
         """
-        chat = Chat(self.loop, partial(self.house.work, text), self.house.settle, self._approve)
+        chat = EventStream(
+            self.loop, partial(self.house.work, text), self.house.settle, self._approve
+        )
         return chat if stream else chat.answer()
 
     @property
@@ -165,28 +167,28 @@ class Sayso:
     def go_on(self, *, stream: Literal[False]) -> str: ...
 
     @overload
-    def go_on(self, *, stream: Literal[True]) -> "Chat": ...
+    def go_on(self, *, stream: Literal[True]) -> "EventStream": ...
 
-    def go_on(self, *, stream: bool = False) -> "Chat | str":
+    def go_on(self, *, stream: bool = False) -> "EventStream | str":
         """Put the question again that was open when the program before this one ended, and go on
         from there, as `chat` does. Raises ChatFailed where none `waits`.
         """
         if not self.waits:
             raise ChatFailed("No question was open; ask for something with chat().")
-        chat = Chat(self.loop, self.house.agent.take_up, self.house.settle, self._approve)
+        chat = EventStream(self.loop, self.house.agent.take_up, self.house.settle, self._approve)
         return chat if stream else chat.answer()
 
     def undo(self) -> "Undone":
         """Put files back as they were before the last request that changed any."""
-        return self._do(self.house.taking_back.undo(BY))
+        return self._do(self.house.undo_requests.undo(BY))
 
     def redo(self) -> "Undone":
         """Do again what was undone last; no code runs."""
-        return self._do(self.house.taking_back.redo(BY))
+        return self._do(self.house.undo_requests.redo(BY))
 
     def diff(self) -> str:
         """What `undo` would put back, for a screen; empty if nothing."""
-        return self._do(self.house.taking_back.diff())
+        return self._do(self.house.undo_requests.diff())
 
     @property
     def mode(self) -> "Mode":
@@ -196,7 +198,7 @@ class Sayso:
     @mode.setter
     def mode(self, mode: "Mode") -> None:
         if self._house is not None:
-            self._house.agent.say_so.change_mode(mode, at_console=True)
+            self._house.agent.permissions.change_mode(mode, at_console=True)
         self._mode = mode
 
     @property
@@ -216,7 +218,7 @@ class Sayso:
     # --- inside ---
 
     @property
-    def house(self) -> "OneHouse":
+    def house(self) -> "EmbeddedSession":
         """What works behind the scenes."""
         if self._house is None:
             raise RuntimeError("Use `with Sayso() as sayso:`, or call start() first.")
@@ -232,10 +234,10 @@ class Sayso:
     def _do(self, work: Coroutine[Any, Any, Kind]) -> Kind:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result()
 
-    async def _open(self) -> "OneHouse":
-        from sayso.server.embedding.session import OneHouse
+    async def _open(self) -> "EmbeddedSession":
+        from sayso.server.embedding.session import EmbeddedSession
 
-        return await OneHouse.open(
+        return await EmbeddedSession.open(
             self._stack,
             flags=self._flags,
             mode=self._mode,

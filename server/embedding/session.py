@@ -12,19 +12,19 @@ from typing import Any, Final, Literal, Self
 from sayso.protocol.home import Home
 from sayso.server.agent.events import AgentEvent, ApprovalAsked
 from sayso.server.agent.loop import Agent
-from sayso.server.agent.permissions.approvals import ApprovalDesk
-from sayso.server.agent.permissions.modes import Mode, SaySo
+from sayso.server.agent.permissions.approvals import Approvals
+from sayso.server.agent.permissions.modes import Mode, Permissions
 from sayso.server.agent.permissions.standing_grants import StandingGrants, policy_of
-from sayso.server.agent.record.conversation_settings import Terms
+from sayso.server.agent.record.conversation_settings import ConversationSettings
 from sayso.server.agent.record.journal import Journal
-from sayso.server.agent.record.run_outputs import Outputs
-from sayso.server.agent.spending import DayBook
-from sayso.server.agent.tools.function import Function, Toolbox
+from sayso.server.agent.record.run_outputs import RunOutputs
+from sayso.server.agent.spending import DailySpending
+from sayso.server.agent.tools.function import Function, Functions
 from sayso.server.assembly.conversation import bounds, day_bounds
-from sayso.server.assembly.models import Builder, Ground
-from sayso.server.assembly.undo import Memory
+from sayso.server.assembly.models import Builder, CodeBackend
+from sayso.server.assembly.undo import ConversationUndo
 from sayso.server.embedding.stream import BY, Answer
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.language import Language
 from sayso.server.settings import Settings
 from sayso.server.store.event_log import EventLog
@@ -34,25 +34,25 @@ NAME: Final = "chat"
 Role = Literal["person", "sayso", "code", "output"]
 
 
-class OneHouse:
+class EmbeddedSession:
     """Made by `open`; ends with the stack that it is given."""
 
     def __init__(
         self,
         agent: Agent,
-        desk: ApprovalDesk,
+        approvals: Approvals,
         journal: Journal,
-        make_workshop: Callable[[], Workshop],
+        make_code_runner: Callable[[], CodeRunner],
         functions: Sequence[Function],
-        memory: Memory,
+        undo: ConversationUndo,
     ) -> None:
         self.agent = agent
-        self._desk = desk
+        self._approvals = approvals
         self._journal = journal
-        self._make_workshop = make_workshop
+        self._make_code_runner = make_code_runner
         self._functions = functions
-        self._memory = memory
-        self.taking_back = memory.taking_back
+        self._undo = undo
+        self.undo_requests = undo.undo_requests
 
     @classmethod
     async def open(
@@ -73,37 +73,39 @@ class OneHouse:
         log = await EventLog.open(own / "events.sqlite")
         stack.push_async_callback(log.close)
         builder = Builder(home, settings, stack, lambda _name, _look: None)
-        mind, ground = await asyncio.gather(builder.thinking(), builder.ground())
-        ground = _with_languages(ground, languages)
+        backend, code_backend = await asyncio.gather(builder.thinking(), builder.code_backend())
+        code_backend = _with_languages(code_backend, languages)
         folder = workspace or own / "workspace"
 
-        def make_workshop() -> Workshop:
-            return ground.workshop(folder, say_so.reach)
+        def make_code_runner() -> CodeRunner:
+            return code_backend.code_runner(folder, permissions.reach)
 
         functions = [Function.of(tool) for tool in tools]
         outside = frozenset(function.name for function in functions)
-        say_so = SaySo(policy_of(settings), mode, StandingGrants(home, settings), outside)
+        permissions = Permissions(
+            policy_of(settings), mode, StandingGrants(home, settings), outside
+        )
 
-        day = await DayBook.open(log, day_bounds(settings))
+        day = await DailySpending.open(log, day_bounds(settings))
         journal = await Journal.open(log, NAME, day.saw)
-        say_so.restore(replace(journal.terms, mode=""))
-        workshop = make_workshop()
-        memory = Memory(Home(own, own, own), settings.undo, journal, workshop)
-        desk = ApprovalDesk(journal, settings.approvals.expire_s, most_bytes=inf)
+        permissions.restore(replace(journal.terms, mode=""))
+        code_runner = make_code_runner()
+        undo = ConversationUndo(Home(own, own, own), settings.undo, journal, code_runner)
+        approvals = Approvals(journal, settings.approvals.expire_s, most_bytes=inf)
         agent = Agent(
-            mind.model,
-            Toolbox(workshop, functions),
-            desk,
+            backend.model,
+            Functions(code_runner, functions),
+            approvals,
             journal,
-            profile=mind.manner,
-            checkpointer=memory.checkpointer,
+            profile=backend.talk_profile,
+            checkpointer=undo.checkpointer,
             bounds=bounds(settings),
-            say_so=say_so,
-            outputs=Outputs(own / "outputs"),
+            permissions=permissions,
+            outputs=RunOutputs(own / "outputs"),
             day=day,
             functions=functions,
         )
-        house = cls(agent, desk, journal, make_workshop, functions, memory)
+        house = cls(agent, approvals, journal, make_code_runner, functions, undo)
         stack.push_async_callback(house.close)
         return house
 
@@ -114,17 +116,17 @@ class OneHouse:
     def settle(self, asked: ApprovalAsked, answer: Answer) -> None:
         """Answer a question: whether it may run, or what is to run instead."""
         if isinstance(answer, str):
-            self._desk.answer(asked.id, asked.nonce, "edit", answer, BY)
+            self._approvals.answer(asked.id, asked.nonce, "edit", answer, BY)
         else:
-            self._desk.answer(asked.id, asked.nonce, "yes" if answer else "no", None, BY)
+            self._approvals.answer(asked.id, asked.nonce, "yes" if answer else "no", None, BY)
 
     async def reset(self) -> None:
         """Begin anew, in new interpreters."""
         await self._journal.note("person", ConversationReset())
-        await self._memory.workshop.close()
-        self.agent.say_so.restore(Terms())
-        await self._memory.move(self._make_workshop())
-        self.agent.use_workshop(Toolbox(self._memory.workshop, self._functions))
+        await self._undo.code_runner.close()
+        self.agent.permissions.restore(ConversationSettings())
+        await self._undo.move(self._make_code_runner())
+        self.agent.use_code_runner(Functions(self._undo.code_runner, self._functions))
 
     async def messages(self) -> AsyncIterator[tuple[Role, str, str, str]]:
         """Role, text, language and status of everything that was said and done. Raises
@@ -143,12 +145,12 @@ class OneHouse:
 
     async def close(self) -> None:
         """End the interpreters."""
-        await self._memory.workshop.close()
-        await self._memory.close()
+        await self._undo.code_runner.close()
+        await self._undo.close()
 
 
-def _with_languages(ground: Ground, more: Sequence[Language]) -> Ground:
-    return replace(ground, languages=(*ground.languages, *more))
+def _with_languages(code_backend: CodeBackend, more: Sequence[Language]) -> CodeBackend:
+    return replace(code_backend, languages=(*code_backend.languages, *more))
 
 
 def _thrown_away() -> tempfile.TemporaryDirectory[str]:

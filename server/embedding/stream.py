@@ -25,7 +25,7 @@ class ChatFailed(Exception):
     """The request could not be answered. The text is one sentence that says what to do."""
 
 
-class Chat:
+class EventStream:
     """The events of one request. Leaving the iteration stops the work."""
 
     def __init__(

@@ -15,13 +15,13 @@ from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, encode
 from sayso.protocol.errors import ProtocolError, Refused
 from sayso.protocol.version import choose
-from sayso.server.gateway.admission.authentication import Entrance, Guard
+from sayso.server.gateway.admission.authentication import Authentication, ListenerKind
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.unauthenticated import known
 from sayso.server.gateway.host import Host
-from sayso.server.gateway.http.requests import Door, is_loopback
-from sayso.server.gateway.http.trust_page import Introduction
-from sayso.server.gateway.lan.device_admin import NOT_OPEN, Administration, Reachable
+from sayso.server.gateway.http.requests import HttpRequests, is_loopback
+from sayso.server.gateway.http.trust_page import TrustPage
+from sayso.server.gateway.lan.device_admin import NOT_OPEN, DeviceAdmin, Reachable
 from sayso.server.gateway.socket.connection import Connection, close_with, greet
 from sayso.server.gateway.socket.message_size import with_snapshot
 from sayso.server.gateway.socket.session import Session
@@ -29,7 +29,7 @@ from sayso.server.gateway.socket.sessions import Sessions
 from sayso.server.gateway.socket.websocket_server import prepare
 from sayso.server.trust.certificates import Identity, best_name, bracketed
 from sayso.server.trust.devices import Devices
-from sayso.server.trust.principal import Who
+from sayso.server.trust.principal import Principal
 
 log = logging.getLogger(__name__)
 
@@ -55,13 +55,13 @@ class Listener:
     ) -> None:
         """`also`: further names, with their ports, under which it may be addressed."""
         self._host = host
-        self._guard = Guard(token, devices)
+        self._guard = Authentication(token, devices)
         self._limits = limits or Limits()
         self._also = frozenset(name.lower() for name in also)
         self._sessions = Sessions(self._limits)
-        self._administration: Administration | None = None
+        self._administration: DeviceAdmin | None = None
         if devices:
-            self._administration = Administration(devices, self._sessions.is_connected)
+            self._administration = DeviceAdmin(devices, self._sessions.is_connected)
             devices.on_revoked(lambda device: self._sessions.turn_out(device.id))
             devices.on_revoked(lambda device: self._guard.turn_out(device.id))
         self._connections = 0
@@ -81,9 +81,9 @@ class Listener:
             )
         names = {"127.0.0.1", "localhost", "[::1]", bracketed(address)}
 
-        def entrance(bound: int) -> Entrance:
+        def entrance(bound: int) -> ListenerKind:
             own = frozenset(f"{name}:{bound}" for name in names)
-            return Entrance("http", own, proxied=self._also)
+            return ListenerKind("http", own, proxied=self._also)
 
         bound = await self._open(address, port, entrance, strangers=self._limits.near_strangers)
         if self._administration:
@@ -98,15 +98,15 @@ class Listener:
         `trust_port`: where browsers get the authority while pairing is open; none: nowhere.
         """
         if self._administration and trust_port is not None:
-            introduction = Introduction(address, trust_port, self._limits)
+            introduction = TrustPage(address, trust_port, self._limits)
             self._administration.introduction = introduction
 
         self._identity = identity
 
-        def entrance(bound: int) -> Entrance:
+        def entrance(bound: int) -> ListenerKind:
             known = self._identity or identity
             names = frozenset(f"{bracketed(name)}:{bound}" for name in known.names)
-            return Entrance("https", names, known.authority, self._also)
+            return ListenerKind("https", names, known.authority, self._also)
 
         bound = await self._open(
             address, port, entrance, strangers=self._limits.strangers, tls=identity.context
@@ -127,7 +127,7 @@ class Listener:
         self,
         address: str,
         port: int,
-        entrance_at: Callable[[int], Entrance],
+        entrance_at: Callable[[int], ListenerKind],
         *,
         strangers: int,
         tls: ssl.SSLContext | None = None,
@@ -135,7 +135,9 @@ class Listener:
         bound = 0
 
         async def answer(socket: ServerConnection, request: Request) -> Response | None:
-            return await Door(self._host, self._guard, entrance_at(bound)).answer(socket, request)
+            return await HttpRequests(self._host, self._guard, entrance_at(bound)).answer(
+                socket, request
+            )
 
         async def welcome(socket: ServerConnection) -> None:
             await self._welcome(socket, entrance_at(bound))
@@ -163,7 +165,7 @@ class Listener:
         if self._administration:
             await self._administration.close()
 
-    async def _welcome(self, socket: ServerConnection, entrance: Entrance) -> None:
+    async def _welcome(self, socket: ServerConnection, entrance: ListenerKind) -> None:
         self._connections += 1
         try:
             await self._take_in(socket, entrance)
@@ -174,7 +176,7 @@ class Listener:
         finally:
             self._connections -= 1
 
-    async def _take_in(self, socket: ServerConnection, entrance: Entrance) -> None:
+    async def _take_in(self, socket: ServerConnection, entrance: ListenerKind) -> None:
         if self._connections > self._limits.connections:
             raise Refused("Too many clients are connected.", code="too_many", fatal=True)
         hello = await greet(socket, self._limits)
@@ -218,7 +220,9 @@ class Listener:
         else:
             self._sessions.cut(session)
 
-    async def _identify(self, socket: ServerConnection, hello: m.Hello, entrance: Entrance) -> Who:
+    async def _identify(
+        self, socket: ServerConnection, hello: m.Hello, entrance: ListenerKind
+    ) -> Principal:
         headers = socket.request.headers if socket.request else None
         near = entrance.is_near(headers)
         who = self._guard.who_asks(headers, entrance) if headers else None

@@ -21,12 +21,13 @@ from sayso.server.models.errors import (
     ModelMissing,
     NameUnknown,
 )
-from sayso.server.models.installed import Shelf
+from sayso.server.models.installed import InstalledModels
 from sayso.server.models.model import Digest, Kind, Model, ModelFile
 
 __all__ = [
     "Digest",
     "FetchFailed",
+    "InstalledModels",
     "Kind",
     "Model",
     "ModelDamaged",
@@ -34,5 +35,4 @@ __all__ = [
     "ModelFile",
     "ModelMissing",
     "NameUnknown",
-    "Shelf",
 ]

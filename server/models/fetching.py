@@ -16,7 +16,7 @@ from sayso.protocol.home import Home
 from sayso.server.models.download import Download, here
 from sayso.server.models.errors import FetchFailed, NameUnknown
 from sayso.server.models.hub import Hub, HubFile, Repository
-from sayso.server.models.installed import Shelf, folder_name
+from sayso.server.models.installed import InstalledModels, folder_name
 from sayso.server.models.machine import in_words
 from sayso.server.models.manifest import Manifest
 from sayso.server.models.model import Model
@@ -47,14 +47,14 @@ class Fetching:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._home = home
-        self._shelf = Shelf(home)
+        self._installed = InstalledModels(home)
         self._hub = hub
         self._download = Download(hub, progress or Silent(), sleep)
         self._kept_free = kept_free_bytes
 
     @property
     def _aside(self) -> Path:
-        return self._shelf.folder / ".unfinished"
+        return self._installed.folder / ".unfinished"
 
     def fetch(self, wanted: Wanted) -> Model:
         """Fetch the model as it is now on the hub; what is here and whole is not fetched again.
@@ -74,7 +74,7 @@ class Fetching:
         except OSError as error:
             reason = error.strerror or str(error)
             message = (
-                f"{wanted.name} cannot be written to {self._shelf.folder} ({reason}); "
+                f"{wanted.name} cannot be written to {self._installed.folder} ({reason}); "
                 f"put that right and run the same command again."
             )
             raise FetchFailed(message) from error
@@ -99,7 +99,7 @@ class Fetching:
             if other != folder:  # of another commit: it would never be finished
                 shutil.rmtree(other, ignore_errors=True)
         folder.mkdir(parents=True, exist_ok=True)
-        installed = self._shelf.folder_of(wanted.kind, wanted.name)
+        installed = self._installed.folder_of(wanted.kind, wanted.name)
         for file in files:
             old, new = installed / file.name, folder / file.name
             if not new.exists() and old.is_file() and holds(old, file.bytes, file.digest):
@@ -109,7 +109,7 @@ class Fetching:
         free = shutil.disk_usage(folder).free
         if needed > 0 and needed + self._kept_free > free:
             message = (
-                f"{wanted.name} needs {in_words(needed)} on the disk of {self._shelf.folder}, "
+                f"{wanted.name} needs {in_words(needed)} on the disk of {self._installed.folder}, "
                 f"where {in_words(free)} are free and {in_words(self._kept_free)} stay so; "
                 f"make room and run the same command again."
             )
@@ -130,7 +130,7 @@ class Fetching:
             files=[(file.name, file.bytes, file.digest) for file in files],
         )
         manifest.write(folder)
-        place = self._shelf.folder_of(wanted.kind, wanted.name)
+        place = self._installed.folder_of(wanted.kind, wanted.name)
         place.parent.mkdir(parents=True, exist_ok=True)
         old = self._aside / f"{folder.name}.old"
         shutil.rmtree(old, ignore_errors=True)

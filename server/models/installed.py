@@ -17,7 +17,7 @@ WHISPER_FILES = ("config.json", "model.bin", "tokenizer.json")
 """Without these, a folder is no Whisper model in CTranslate2 format."""
 
 
-class Shelf:
+class InstalledModels:
     """The models of one home."""
 
     def __init__(self, home: Home) -> None:

@@ -18,11 +18,11 @@ from sayso.protocol.health import Finding
 from sayso.protocol.home import Home
 from sayso.server.agent.llm.embedded.client import Pocket, PocketError
 from sayso.server.agent.llm.loopback_http import NoAnswer, ask
-from sayso.server.agent.llm.selection import Choice
+from sayso.server.agent.llm.selection import ModelChoice
 from sayso.server.agent.permissions.standing_grants import policy_of
 from sayso.server.assembly.model_selection import for_speech, for_talking
 from sayso.server.gateway.http.requests import is_loopback
-from sayso.server.models import ModelError, Shelf
+from sayso.server.models import InstalledModels, ModelError
 from sayso.server.models.machine import in_words, memory_bytes
 from sayso.server.models.names import SUGGESTED, best_fitting
 from sayso.server.runtimes.kernels.environment import present
@@ -44,7 +44,7 @@ MEGABYTE = 1_000_000
 def examine() -> Iterator[Finding]:
     """Looks at one thing after the other."""
     home = Home.find()
-    shelf = Shelf(home)
+    installed = InstalledModels(home)
     settings = Settings()
     try:
         settings = Settings.load(home)
@@ -55,9 +55,9 @@ def examine() -> Iterator[Finding]:
         yield Finding("settings", "good", "All are understood.")
     yield _folders(home)
     yield _disk(home, settings)
-    yield _speech(shelf, "ears", settings.ears.model)
-    yield _speech(shelf, "voice", settings.voice.model)
-    yield asyncio.run(_language_model(settings, shelf))
+    yield _speech(installed, "ears", settings.ears.model)
+    yield _speech(installed, "voice", settings.voice.model)
+    yield asyncio.run(_language_model(settings, installed))
     yield asyncio.run(_sandbox())
     yield _kernels(home)
     yield asyncio.run(_memory(settings))
@@ -94,9 +94,9 @@ def _disk(home: Home, settings: Settings) -> Finding:
     )
 
 
-def _speech(shelf: Shelf, kind: Literal["ears", "voice"], name: str) -> Finding:
+def _speech(installed: InstalledModels, kind: Literal["ears", "voice"], name: str) -> Finding:
     try:
-        selected = for_speech(shelf, kind, name)
+        selected = for_speech(installed, kind, name)
     except ModelError as error:
         return Finding(kind, "bad", *_split(str(error)))
     if selected.complaint:
@@ -107,8 +107,8 @@ def _speech(shelf: Shelf, kind: Literal["ears", "voice"], name: str) -> Finding:
     return Finding(kind, "good", f"{model.name} is there and whole.")
 
 
-async def _language_model(settings: Settings, shelf: Shelf) -> Finding:
-    choice = await for_talking(settings.language_model, shelf)
+async def _language_model(settings: Settings, installed: InstalledModels) -> Finding:
+    choice = await for_talking(settings.language_model, installed)
     part = "language model"
     if choice.origin == "none":
         return Finding(part, "bad", *_split(choice.sentence))
@@ -126,7 +126,7 @@ async def _language_model(settings: Settings, shelf: Shelf) -> Finding:
     return Finding(part, "good", choice.sentence)
 
 
-async def _trouble(choice: Choice) -> str:
+async def _trouble(choice: ModelChoice) -> str:
     """What keeps the chosen model from answering; empty if nothing is seen."""
     if choice.weights:
         # A large model takes minutes to load; the server tells if it does not.

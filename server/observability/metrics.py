@@ -71,7 +71,7 @@ class _Parts(Collector):
         yield restarts
 
 
-class Telemetry:
+class ServerMetrics:
     """Counts and times; `text` is what is published."""
 
     def __init__(self) -> None:

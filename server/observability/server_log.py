@@ -38,7 +38,7 @@ def _shown(unseen: re.Match[str]) -> str:
     return unseen[0].encode("unicode_escape").decode()
 
 
-class DiscreetFormatter(logging.Formatter):
+class RedactingFormatter(logging.Formatter):
     """Whatever is logged, by whichever library, passes here last: secrets are taken out, and what
     would move a terminal's cursor, or hide, is shown. Code may name a file as it likes."""
 
@@ -46,7 +46,7 @@ class DiscreetFormatter(logging.Formatter):
         return _UNSEEN.sub(_shown, redacted(super().format(record)))
 
 
-class LineFormatter(DiscreetFormatter):
+class LineFormatter(RedactingFormatter):
     """One object a line: `time`, `level`, `room` and `text`."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -109,7 +109,7 @@ def write_log(level: str, home: Home) -> Callable[[], None]:
     logging.getLogger("sayso").setLevel(grave)
     logging.getLogger("sayso.websockets").setLevel(logging.WARNING)
     shown = logging.StreamHandler()
-    shown.setFormatter(DiscreetFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    shown.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     waiting = UntilStarted(shown)
     handlers: list[logging.Handler] = [waiting]
     try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Self
 from sayso.server.reflexes.errors import LanguageDamaged
 from sayso.server.reflexes.language import Doubts, Language
 from sayso.server.reflexes.language_file import SENTENCES, read_language
-from sayso.server.reflexes.politeness import Manners
+from sayso.server.reflexes.politeness import Politeness
 from sayso.server.reflexes.reflex import Reflex, Yes
 from sayso.server.reflexes.slot_reader import INTENTS, Slot, reflex_of
 
@@ -40,7 +40,7 @@ class Reflexes:
         self.language = language.code
         self._examples = language.examples
         self._intents = intents
-        self._manners = Manners(language.manners)
+        self._manners = Politeness(language.manners)
         self._doubts = _Doubts(language.doubts)
 
     @classmethod

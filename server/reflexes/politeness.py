@@ -35,7 +35,7 @@ class Reading:
     tone: Tone
 
 
-class Manners:
+class Politeness:
     """The manners of one language, ready for use."""
 
     def __init__(self, words: language.Manners) -> None:

@@ -24,7 +24,7 @@ from sayso.server.store.errors import StoreError
 log = logging.getLogger(__name__)
 
 
-class Clerk:
+class TimeActions:
     """Answers in one language, and sees to the reminders."""
 
     def __init__(

@@ -1,6 +1,6 @@
 """What a conversation's code may reach, as a person granted it: a record that only grows by a yes.
 
-A `Reach` is what people decide about; the sandbox turns it into `Confines`, which is what a kernel
+A `Grants` is what people decide about; the sandbox turns it into `Confines`, which is what a kernel
 is started with. Folders are part of a kernel's confines from its start, so more of them means a new
 kernel. The network is a proxy that is there from the start, and a grant edits its rules; but what
 earlier code left in a kernel that ran anything must not use a host that was granted for something
@@ -64,7 +64,7 @@ class Folder:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Grants:
     """What code may reach besides the system's programs and its workspace."""
 
     folders: tuple[Folder, ...] = ()
@@ -104,18 +104,18 @@ class Reach:
             if path != home and path.is_relative_to(home)
         }
 
-    def with_folder(self, folder: Folder) -> "Reach":
+    def with_folder(self, folder: Folder) -> "Grants":
         """This, and a folder more; a write grant takes in the read grant of the same place."""
         if any(_covers(each, folder) for each in self.folders):
             return self
         kept = (each for each in self.folders if not _covers(folder, each))
         return replace(self, folders=(*kept, folder))
 
-    def with_host(self, host: str) -> "Reach":
+    def with_host(self, host: str) -> "Grants":
         """This, and a host more."""
         return self if host in self.hosts else replace(self, hosts=(*self.hosts, host))
 
-    def joined(self, other: "Reach") -> "Reach":
+    def joined(self, other: "Grants") -> "Grants":
         """What both grant."""
         both = self
         for each in other.folders:
@@ -124,7 +124,7 @@ class Reach:
             both = both.with_host(host)
         return replace(both, network=self.network or other.network)
 
-    def without(self, other: "Reach") -> "Reach":
+    def without(self, other: "Grants") -> "Grants":
         """This, and nothing of what is granted there in the same words."""
         return replace(
             self,
@@ -141,11 +141,11 @@ class Reach:
         return (*map(str, self.folders), *hosts, *network)
 
     @property
-    def parts(self) -> tuple["Reach", ...]:
+    def parts(self) -> tuple["Grants", ...]:
         """What is granted, one by one, in the order of `lines`."""
-        folders = (Reach(folders=(each,)) for each in self.folders)
-        hosts = (Reach(hosts=(host,)) for host in self.hosts)
-        return (*folders, *hosts, *((Reach(network=True),) if self.network else ()))
+        folders = (Grants(folders=(each,)) for each in self.folders)
+        hosts = (Grants(hosts=(host,)) for host in self.hosts)
+        return (*folders, *hosts, *((Grants(network=True),) if self.network else ()))
 
     def places(self, access: Access) -> tuple[str, ...]:
         """The paths that are granted for this and no more."""
@@ -157,18 +157,18 @@ class Reach:
             return False
         return self.network or any(_matches(host, name) for name in self.hosts)
 
-    def is_within(self, wider: "Reach") -> bool:
+    def is_within(self, wider: "Grants") -> bool:
         """Whether every host of this one is granted there, too."""
         return self.look_only or (
             not wider.look_only
             and (wider.network or (not self.network and set(self.hosts) <= set(wider.hosts)))
         )
 
-    def needs_new_kernel(self, wider: "Reach") -> bool:
+    def needs_new_kernel(self, wider: "Grants") -> bool:
         """Whether kernels of this reach that ran something must be replaced for another to hold."""
         return self.confines_otherwise(wider) or not wider.is_within(self)
 
-    def confines_otherwise(self, other: "Reach") -> bool:
+    def confines_otherwise(self, other: "Grants") -> bool:
         """Whether a kernel is started in other confines for it, so that none can be kept."""
         return _of_kernel(self) != _of_kernel(other)
 
@@ -210,7 +210,7 @@ def _matches(host: str, name: str) -> bool:
     return host == name
 
 
-def _of_kernel(reach: Reach) -> object:
+def _of_kernel(reach: Grants) -> object:
     folders = {(each, each.identity) for each in reach.folders}
     return folders, reach.look_only, reach.everything
 

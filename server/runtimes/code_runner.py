@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Final
 
 from sayso.protocol.home import Home
-from sayso.server.runtimes.access import Folder, Reach
+from sayso.server.runtimes.access import Folder, Grants
 from sayso.server.runtimes.base_python import base_python
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.language import Language, Place
 from sayso.server.runtimes.languages.shipped import shipped
 from sayso.server.runtimes.network.addresses import Whereabouts
 from sayso.server.runtimes.network.proxy import Permission, Proxy
-from sayso.server.runtimes.network.traffic_record import Passage
-from sayso.server.runtimes.persistent_runtime import LastingRuntime
+from sayso.server.runtimes.network.traffic_record import Transfer
+from sayso.server.runtimes.persistent_runtime import PersistentRuntime
 from sayso.server.runtimes.protection.folder_identity import NOWHERE, Identity, look_at
 from sayso.server.runtimes.protection.own_places import holds_interpreters, is_within
 from sayso.server.runtimes.resources.cgroups import Cgroups
@@ -27,7 +27,7 @@ from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from sayso.server.runtimes.sandbox.unconfined import Unconfined
 from sayso.server.runtimes.shielding import to_the_end
 
-NO_GRANTS = Reach()
+NO_GRANTS = Grants()
 
 _LEFT: Final = "use what earlier runs left in its interpreter, which may change what it does"
 _ALONE: Final = (
@@ -36,7 +36,7 @@ _ALONE: Final = (
 )
 
 
-class Workshop:
+class CodeRunner:
     """Where a conversation's code runs, each language in a runtime of its own that keeps its
     state."""
 
@@ -45,7 +45,7 @@ class Workshop:
         workspace: Path,
         environment: KernelEnvironment | None,
         report: SandboxReport,
-        reach: Reach = NO_GRANTS,
+        reach: Grants = NO_GRANTS,
         whereabouts: Whereabouts | None = None,
         *,
         identity: Identity | None = None,
@@ -107,8 +107,8 @@ class Workshop:
         return sum(runtime.restarts for runtime in self._lasting)
 
     @property
-    def _lasting(self) -> list[LastingRuntime]:
-        return [one for one in self._runtimes.values() if isinstance(one, LastingRuntime)]
+    def _lasting(self) -> list[PersistentRuntime]:
+        return [one for one in self._runtimes.values() if isinstance(one, PersistentRuntime)]
 
     @property
     def where(self) -> str:
@@ -129,11 +129,11 @@ class Workshop:
         return (*words, _LEFT) if used else words
 
     @property
-    def reach(self) -> Reach:
+    def reach(self) -> Grants:
         """What was granted, and holds for the next run."""
         return self._reach
 
-    async def set_reach(self, reach: Reach) -> bool:
+    async def set_reach(self, reach: Grants) -> bool:
         """Let this be what code can reach; return whether variables were lost over it.
 
         What runs is stopped if it must be.
@@ -157,7 +157,7 @@ class Workshop:
         """Let nothing pass into the network, at any moment, but what this then allows."""
         self._proxy.permission = permission
 
-    def take_passages(self) -> tuple[Passage, ...]:
+    def take_passages(self) -> tuple[Transfer, ...]:
         """What went over the network since this was last asked."""
         return self._proxy.take_passages()
 
@@ -223,13 +223,13 @@ class Workshop:
         if self._cgroup:
             await asyncio.to_thread(self._cgroup.remove)
 
-    def _made_for(self, reach: Reach) -> dict[str, Runtime]:
+    def _made_for(self, reach: Grants) -> dict[str, Runtime]:
         place = self._place(reach)
         if place is None:
             return {}
         return {language.name: language.runtime(place) for language in self._languages}
 
-    def _place(self, reach: Reach) -> Place | None:
+    def _place(self, reach: Grants) -> Place | None:
         if not self._environment or not self._sandbox:
             return None
         sandbox = Unconfined(base_python()) if reach.everything else self._sandbox
@@ -245,7 +245,7 @@ class Workshop:
         )
         return Place(sandbox, self._environment, confines, self._watch)
 
-    def _known(self, reach: Reach) -> Mapping[Path, Identity]:
+    def _known(self, reach: Grants) -> Mapping[Path, Identity]:
         """What each place in reach is to be recognised by."""
         granted = {each.path: each.identity for each in reach.folders}
         places = {**granted, self._workspace: self._identity}
@@ -307,7 +307,7 @@ def _made(workspace: Path, known: Identity | None) -> tuple[Identity, str]:
     return identity, ""
 
 
-def _pinned(reach: Reach) -> Reach:
+def _pinned(reach: Grants) -> Grants:
     """With all that is granted known by more than its path, from now on."""
     return replace(reach, folders=tuple(map(_recognisable, reach.folders)))
 

@@ -15,12 +15,12 @@ from functools import partial
 from pathlib import Path
 
 from sayso.server.runtimes import processes
-from sayso.server.runtimes.network.socket_handover import ENVIRONMENT, Door, door_for
+from sayso.server.runtimes.network.socket_handover import ENVIRONMENT, SocketHandover, handover_for
 from sayso.server.runtimes.protection.own_places import PRIVATE
 from sayso.server.runtimes.protection.paths_beneath import remove_tree
 from sayso.server.runtimes.resources.cgroups import InterpreterCgroup
 from sayso.server.runtimes.resources.watch import ResourceWatch, held_too_much
-from sayso.server.runtimes.sandbox.sandbox import NO_DOOR, Confined, Confines, Sandbox
+from sayso.server.runtimes.sandbox.sandbox import NO_HANDOVER, Confined, Confines, Sandbox
 from sayso.server.runtimes.shielding import to_the_end
 
 log = logging.getLogger(__name__)
@@ -114,7 +114,7 @@ def _prepare(
     command: Callable[[Path], Sequence[str]],
     environment: Mapping[str, str],
     confines: Confines,
-    door: int,
+    handover: int,
 ) -> tuple[PrivateFolder, InterpreterCgroup | None, Confined]:
     """Make a private folder, a cgroup where there is any, and the confined command, which joins
     it."""
@@ -125,7 +125,9 @@ def _prepare(
     try:
         if cgroup:
             confines = replace(confines, joins=cgroup.descriptor)
-        confined = sandbox.confine(command(private.path), environment, confines, private.path, door)
+        confined = sandbox.confine(
+            command(private.path), environment, confines, private.path, handover
+        )
     except BaseException:
         if cgroup:
             os.close(cgroup.descriptor)
@@ -151,14 +153,14 @@ class ConfinedProcess:
         process: asyncio.subprocess.Process,
         word: "_Word",
         private: PrivateFolder,
-        door: Door | None,
+        handover: SocketHandover | None,
         watch: ResourceWatch | None = None,
         cgroup: InterpreterCgroup | None = None,
     ) -> None:
         self._process = process
         self._word = word
         self._private = private
-        self._door = door
+        self._handover = handover
         self._last_words = b""
         self._closing: asyncio.Task[None] | None = None
         self._watch = watch
@@ -202,23 +204,23 @@ class ConfinedProcess:
         confines: Confines,
         descriptors: Sequence[int],
     ) -> "ConfinedProcess":
-        door = door_for(sandbox.kind, confines.proxy)
-        number = door.descriptor if door else NO_DOOR
-        added = {**(ENVIRONMENT if door else {}), **environment}
+        handover = handover_for(sandbox.kind, confines.proxy)
+        number = handover.descriptor if handover else NO_HANDOVER
+        added = {**(ENVIRONMENT if handover else {}), **environment}
         try:
             private, cgroup, confined = await asyncio.to_thread(
                 _prepare, sandbox, command, added, confines, number
             )
         except BaseException:
-            if door:
-                door.close()
+            if handover:
+                handover.close()
             raise
         word = _Word()
         try:
             process = await asyncio.create_subprocess_exec(
                 *confined.argv,
                 env=confined.environment,
-                pass_fds=(*confined.descriptors, *descriptors, *([number] if door else [])),
+                pass_fds=(*confined.descriptors, *descriptors, *([number] if handover else [])),
                 stdin=word.theirs,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
@@ -228,16 +230,16 @@ class ConfinedProcess:
         except BaseException:
             word.take_back()
             _leave(private, cgroup)
-            if door:
-                door.close()
+            if handover:
+                handover.close()
             raise
         finally:
             word.passed_on()
-            if door:
-                door.passed_on()
+            if handover:
+                handover.passed_on()
             for descriptor in confined.descriptors:
                 os.close(descriptor)
-        made = cls(process, word, private, door, confines.watch, cgroup)
+        made = cls(process, word, private, handover, confines.watch, cgroup)
         if confines.watch:
             folders = (private.path, *confines.writable)
             confines.watch.add(made, confined.memory, folders)
@@ -293,8 +295,8 @@ class ConfinedProcess:
             self._listening.cancel()
             if self._watch:
                 self._watch.remove(self)
-            if self._door:
-                self._door.close()
+            if self._handover:
+                self._handover.close()
             if self._cgroup:
                 await asyncio.to_thread(self._cgroup.remove)
             await asyncio.to_thread(self._private.remove)

@@ -19,7 +19,7 @@ from sayso.server.runtimes.confined_process import ConfinedProcess, how_it_died
 from sayso.server.runtimes.interpreter import CUT, CUT_S, SWEEP_S, CannotStartError
 from sayso.server.runtimes.kernels.outputs import PlainText, plain
 from sayso.server.runtimes.languages.driver import HEADER, Plan
-from sayso.server.runtimes.output_stream import Pieces
+from sayso.server.runtimes.output_stream import OutputStream
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
 from sayso.server.runtimes.shielding import to_the_end
@@ -81,7 +81,7 @@ def _over(body: bytes) -> _Over | None:
     return replace(over, detail=plain(over.detail))
 
 
-class DrivenRun(Pieces):
+class DriverRun(OutputStream):
     """One run's outputs, from the driver's frames."""
 
     def __init__(self) -> None:
@@ -143,7 +143,7 @@ class DrivenRun(Pieces):
         return Ending("error", seconds, f"{told}{asked}{changed}")
 
 
-class DrivenInterpreter:
+class DriverInterpreter:
     """A living interpreter with its driver: code goes in, one run at a time."""
 
     def __init__(
@@ -151,7 +151,7 @@ class DrivenInterpreter:
     ) -> None:
         self._process = process
         self._reader, self._writer = reader, writer
-        self._run: DrivenRun | None = None
+        self._run: DriverRun | None = None
         process.ready = processes.now()
         self._told = False
         self._between: deque[tuple[bytes, bytes]] = deque(maxlen=_BETWEEN_MOST)
@@ -162,7 +162,7 @@ class DrivenInterpreter:
     @classmethod
     async def start(
         cls, sandbox: Sandbox, plan: Plan, environment: Mapping[str, str], confines: Confines
-    ) -> "DrivenInterpreter":
+    ) -> "DriverInterpreter":
         """Start an interpreter and return it when it is ready."""
         ours, theirs = socket.socketpair()
 
@@ -214,9 +214,9 @@ class DrivenInterpreter:
         """Whether it took variables with it and no run has told of that."""
         return not self.alive and self._run is not None and not self._told
 
-    async def execute(self, code: str) -> DrivenRun:
+    async def execute(self, code: str) -> DriverRun:
         """Begin a run. The one before must have ended."""
-        self._run = run = DrivenRun()
+        self._run = run = DriverRun()
         if not self.alive:
             self._told = run.died(how_it_died(self._process))
             return run

@@ -28,7 +28,7 @@ RICH_MOST = 100
 """Plots, tables and pictures in one run; the hundred-and-first tells nobody anything new."""
 
 
-class Pieces:
+class OutputStream:
     """One run's outputs, from whoever hears the interpreter to whoever asked for the run."""
 
     def __init__(self) -> None:

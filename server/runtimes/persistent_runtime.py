@@ -27,7 +27,7 @@ _NOT_STOPPED = (
 log = logging.getLogger(__name__)
 
 
-class LastingRuntime:
+class PersistentRuntime:
     """Runs code in one interpreter, and gets a new one when that dies."""
 
     def __init__(

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from sayso.server.assembly.conversation import Furnished
-from sayso.server.conversations.registry import Conversations
+from sayso.server.assembly.conversation import OpenConversation
+from sayso.server.conversations.registry import ConversationRegistry
 from sayso.server.store.records import Conversation
 
 
@@ -13,8 +13,8 @@ from sayso.server.store.records import Conversation
 class Situation:
     """Where a command was given."""
 
-    conversations: Conversations
-    here: Furnished
+    conversations: ConversationRegistry
+    here: OpenConversation
     """The conversation that the device takes part in."""
     move: Callable[[Conversation], Awaitable[None]]
     """Take the device to another conversation."""

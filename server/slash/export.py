@@ -27,7 +27,7 @@ async def _export(situation: Situation) -> Outcome:
             return Outcome("`/export` makes a notebook, `/export json` an account.", ok=False)
     # Months of talk take seconds, which nobody else is to wait.
     told, text = await asyncio.to_thread(make, await here.events())
-    file = here.shelf.put(kind, text.encode())
+    file = here.artifacts.put(kind, text.encode())
     return Outcome(told, file=file, file_name=f"{here.about.id}.{ending}")
 
 

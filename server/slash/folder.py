@@ -17,16 +17,16 @@ async def _folder(situation: Situation) -> Outcome:
     here = situation.here
     if not situation.text.strip():
         return Outcome(
-            f"Code runs in {here.workshop.where}. `/folder PATH` takes another one for this "
+            f"Code runs in {here.code_runner.where}. `/folder PATH` takes another one for this "
             f"conversation, `/folder {OWN}` its own."
         )
     if situation.text.strip().lower() == OWN:
         await here.work_in(None, situation.device)
-        return Outcome(f"Code runs in {here.workshop.where} from now on; variables are gone.")
+        return Outcome(f"Code runs in {here.code_runner.where} from now on; variables are gone.")
     place = await _chosen(situation, "folder")
     if isinstance(place, Outcome):
         return place
-    if str(place) == here.workshop.where:
+    if str(place) == here.code_runner.where:
         return Outcome(f"Code runs in {place} already.")
     await here.work_in(place, situation.device)
     return Outcome(
@@ -57,9 +57,9 @@ async def _chosen(situation: Situation, name: str) -> Path | Outcome:
         text, sure = text.removesuffix(f" {SURE}").strip(), True
     if not text:
         return Outcome(f"Name the folder: `/{name} ~/notes`.", ok=False)
-    say_so = situation.here.agent.say_so
+    permissions = situation.here.agent.permissions
     try:
-        place, warnings = await asyncio.to_thread(chosen_folder, text, say_so)
+        place, warnings = await asyncio.to_thread(chosen_folder, text, permissions)
     except GrantError as problem:
         return Outcome(str(problem), ok=False)
     if warnings and not sure:

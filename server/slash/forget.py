@@ -1,6 +1,6 @@
 """The command that makes Sayso forget."""
 
-from sayso.server.conversations.deletion import NotForgotten
+from sayso.server.conversations.deletion import NotDeleted
 from sayso.server.conversations.registry import StillUsed, called
 from sayso.server.slash.command import Command, Outcome, Situation
 from sayso.server.store.errors import StoreError
@@ -23,7 +23,7 @@ async def _forget(situation: Situation) -> Outcome:
     await situation.move(onward)
     try:
         await situation.conversations.forget(here)
-    except (StillUsed, NotForgotten, StoreError) as refusal:
+    except (StillUsed, NotDeleted, StoreError) as refusal:
         return Outcome(f"{refusal} This is {called(onward)} now.", ok=False)
     return Outcome(f"It is forgotten. This is {called(onward)} now.")
 

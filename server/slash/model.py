@@ -20,12 +20,14 @@ async def _model(situation: Situation) -> Outcome:
         )
     usual = name.lower() == USUAL
     anywhere = situation.may_admin and situation.person == OWNER
-    mind = await situation.here.think_with("" if usual else name, anywhere=anywhere)
-    if mind.missing:
-        return Outcome(mind.missing, ok=False)
+    backend = await situation.here.think_with("" if usual else name, anywhere=anywhere)
+    if backend.missing:
+        return Outcome(backend.missing, ok=False)
     chosen = ModelChosen("" if usual else name, situation.device)
     await situation.here.journal.note("person", chosen)
-    return Outcome(mind.sentence if usual else f"{mind.sentence} That holds for this conversation.")
+    return Outcome(
+        backend.sentence if usual else f"{backend.sentence} That holds for this conversation."
+    )
 
 
 CHOOSING = (

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from sayso.server.agent.permissions.modes import MEANINGS, Held, ModeError
+from sayso.server.agent.permissions.modes import MEANINGS, HeldGrants, ModeError
 from sayso.server.agent.record.conversation_settings import taken_back
 from sayso.server.slash.command import Command, Outcome, Situation
 from sayso.server.store.decisions import ModeChanged
@@ -17,16 +17,16 @@ _UNTIL: Final = {
 
 
 async def _mode(situation: Situation) -> Outcome:
-    say_so = situation.here.agent.say_so
+    permissions = situation.here.agent.permissions
     wanted = situation.text.strip()
     if not wanted:
         lines = [
-            f"{'▸' if mode == say_so.mode else ' '} {mode:<10} {meaning}"
+            f"{'▸' if mode == permissions.mode else ' '} {mode:<10} {meaning}"
             for mode, meaning in MEANINGS.items()
         ]
         return Outcome("\n".join(lines))
     try:
-        mode = say_so.change_mode(wanted, at_console=situation.at_console)
+        mode = permissions.change_mode(wanted, at_console=situation.at_console)
     except ModeError as problem:
         return Outcome(str(problem), ok=False)
     await situation.here.journal.note("person", ModeChanged(mode, situation.device))
@@ -35,7 +35,7 @@ async def _mode(situation: Situation) -> Outcome:
 
 
 async def _grants(situation: Situation) -> Outcome:
-    held = situation.here.agent.say_so.held
+    held = situation.here.agent.permissions.held
     match situation.text.split():
         case []:
             return Outcome(_listed(held) or "Nothing beyond the workspace is granted.")
@@ -50,11 +50,11 @@ async def _grants(situation: Situation) -> Outcome:
     return await _take_back(situation, wanted)
 
 
-async def _take_back(situation: Situation, wanted: Sequence[Held]) -> Outcome:
+async def _take_back(situation: Situation, wanted: Sequence[HeldGrants]) -> Outcome:
     """The network at once, folders from the next run on; and written down."""
     here, told = situation.here, []
     for each in wanted:
-        if trouble := await here.agent.say_so.take_back(each):
+        if trouble := await here.agent.permissions.take_back(each):
             told.append(trouble)
         if each.until != "rule":
             lasting = each.until == "good"
@@ -66,7 +66,7 @@ async def _take_back(situation: Situation, wanted: Sequence[Held]) -> Outcome:
     return Outcome("\n".join(told))
 
 
-def _listed(held: Sequence[Held]) -> str:
+def _listed(held: Sequence[HeldGrants]) -> str:
     width = max((len(each.line) for each in held), default=0)
     lines = [
         f"{number:>3}  {each.line:<{width}}  {_UNTIL[each.until]}"
@@ -75,7 +75,7 @@ def _listed(held: Sequence[Held]) -> str:
     return "\n".join([*lines, "`/grants forget 1` takes one back."]) if lines else ""
 
 
-def _meant(text: str, held: Sequence[Held]) -> list[Held]:
+def _meant(text: str, held: Sequence[HeldGrants]) -> list[HeldGrants]:
     """By its number, its line, or the place or host in it."""
     if text.isdecimal():
         return [each for number, each in enumerate(held, 1) if text == str(number)]

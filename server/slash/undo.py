@@ -9,20 +9,20 @@ _DONE = ("done", "nothing")
 
 async def _undo(situation: Situation) -> Outcome:
     here = situation.here
-    undone = await here.taking_back.undo(situation.device)
-    return Outcome(here.of_undoing.undone(undone), ok=undone.outcome in _DONE)
+    undone = await here.undo_requests.undo(situation.device)
+    return Outcome(here.undo_answers.undone(undone), ok=undone.outcome in _DONE)
 
 
 async def _redo(situation: Situation) -> Outcome:
     here = situation.here
-    redone = await here.taking_back.redo(situation.device)
-    return Outcome(here.of_undoing.redone(redone), ok=redone.outcome in _DONE)
+    redone = await here.undo_requests.redo(situation.device)
+    return Outcome(here.undo_answers.redone(redone), ok=redone.outcome in _DONE)
 
 
 async def _diff(situation: Situation) -> Outcome:
     here = situation.here
-    text = await here.taking_back.diff()
-    nothing = here.of_undoing.undone(Undone("nothing"))
+    text = await here.undo_requests.diff()
+    nothing = here.undo_answers.undone(Undone("nothing"))
     return Outcome(fenced("diff", text) if text else nothing)
 
 

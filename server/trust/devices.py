@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import cast
 
 from sayso.protocol.home import TOKEN_BYTES
-from sayso.server.trust.principal import SCOPES, Scope, Who
+from sayso.server.trust.principal import SCOPES, Principal, Scope
 
 MOST_DEVICES = 64
 """Of a household, many times over; a page of a list."""
@@ -46,8 +46,8 @@ class Device:
     """Unix seconds."""
 
     @property
-    def who(self) -> Who:
-        return Who(self.id, self.person, frozenset(self.scopes), self.name)
+    def who(self) -> Principal:
+        return Principal(self.id, self.person, frozenset(self.scopes), self.name)
 
 
 class Devices:
@@ -69,7 +69,7 @@ class Devices:
         """Call this for every device that is revoked, at once."""
         self._watchers.append(watcher)
 
-    def with_token(self, token: str) -> Who | None:
+    def with_token(self, token: str) -> Principal | None:
         """Who shows this token. Takes as long for a wrong one as for a right one."""
         shown = _hash(token)
         found = None
@@ -78,7 +78,7 @@ class Devices:
                 found = device.who
         return found if found and found.device not in self._turned_out else None
 
-    def still(self, who: Who) -> bool:
+    def still(self, who: Principal) -> bool:
         """Whether the device was not revoked meanwhile."""
         there = any(device.id == who.device for device in self._devices)
         return there and who.device not in self._turned_out

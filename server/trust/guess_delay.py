@@ -22,7 +22,7 @@ class _Record:
     last: float
 
 
-class Patience:
+class GuessDelay:
     """Counts the failures of each address."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ OWNER: Final = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Who:
+class Principal:
     """A client that has proved who it is."""
 
     device: str
@@ -29,5 +29,5 @@ class Who:
         return scope in self.scopes
 
 
-THIS_MACHINE: Final = Who("this machine", OWNER, frozenset(SCOPES))
+THIS_MACHINE: Final = Principal("this machine", OWNER, frozenset(SCOPES))
 """A program of the owner's on this machine: it can read the token file, as all of their files."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from sayso.protocol.messages import Announce
 from sayso.server.turn.events import Announced, Joined, Ticket
-from sayso.server.turn.regions.playback import Mouth
-from sayso.server.turn.regions.shared_state import Floor
+from sayso.server.turn.regions.playback import PlaybackRegion
+from sayso.server.turn.regions.shared_state import SharedState
 from sayso.server.turn.timing import WAITING_ANNOUNCEMENTS
 
 TRIES = 2
@@ -25,9 +25,9 @@ class _Waiting:
 class Announcements:
     """Keeps them until there is a gap and somebody to hear them."""
 
-    def __init__(self, floor: Floor, mouth: Mouth) -> None:
-        self._floor = floor
-        self._mouth = mouth
+    def __init__(self, shared: SharedState, playback: PlaybackRegion) -> None:
+        self._shared = shared
+        self._playback = playback
         self._waiting: deque[_Waiting] = deque(maxlen=WAITING_ANNOUNCEMENTS)
         self._current: _Waiting | None = None
         self._ticket = Ticket(0, 0)
@@ -35,13 +35,13 @@ class Announcements:
 
     def add(self, event: Announced) -> None:
         """Show it on all devices; it is said aloud later."""
-        self._waiting.append(_Waiting(event, shown=bool(self._floor.devices)))
-        if self._floor.devices:
-            self._floor.tell(Announce(event.text))
+        self._waiting.append(_Waiting(event, shown=bool(self._shared.devices)))
+        if self._shared.devices:
+            self._shared.tell(Announce(event.text))
 
     def say_there(self, text: str, device: str) -> None:
         """Say this to one device's person, who can read it already."""
-        waiting = _Waiting(Announced(text, device), shown=True, only_at=self._floor.ticket)
+        waiting = _Waiting(Announced(text, device), shown=True, only_at=self._shared.ticket)
         self._waiting.appendleft(waiting)
 
     def joined(self, device: str) -> None:
@@ -49,21 +49,21 @@ class Announcements:
         for waiting in self._waiting:
             if not waiting.shown:
                 waiting.shown = True
-                self._floor.tell(Announce(waiting.announced.text), device)
+                self._shared.tell(Announce(waiting.announced.text), device)
 
     def follow(self) -> None:
         """Note how far the current one is; if it was cut before its first word, it waits again."""
         if not self._current:
             return
-        self._heard = self._heard or self._mouth.answer_played
-        if not self._mouth.is_busy or self._floor.ticket != self._ticket:
+        self._heard = self._heard or self._playback.answer_played
+        if not self._playback.is_busy or self._shared.ticket != self._ticket:
             current, self._current = self._current, None
             if not self._heard and current.tries < TRIES:
                 self._waiting.appendleft(current)
 
     def say_next(self) -> None:
         """There is a gap: say one, if there is one and somebody who can hear it."""
-        if not self._waiting or not self._floor.devices:
+        if not self._waiting or not self._shared.devices:
             return
         waiting = self._waiting.popleft()
         device = self._place(waiting)
@@ -71,16 +71,16 @@ class Announcements:
             return  # There are screens only, and they have shown it.
         waiting.tries += 1
         self._current, self._heard = waiting, False
-        self._floor.next_turn()
-        self._ticket = self._floor.ticket
-        self._mouth.open(device, answer=False)
-        self._mouth.say(waiting.announced.text)
-        self._mouth.finish()
+        self._shared.next_turn()
+        self._ticket = self._shared.ticket
+        self._playback.open(device, answer=False)
+        self._playback.say(waiting.announced.text)
+        self._playback.finish()
 
     def _place(self, waiting: _Waiting) -> Joined | None:
         """Where it belongs; if that device is gone or mute, anywhere rather than nowhere."""
-        able = {name: device for name, device in self._floor.devices.items() if device.speaks}
+        able = {name: device for name, device in self._shared.devices.items() if device.speaks}
         there = able.get(waiting.announced.device)
         if waiting.only_at:
-            return there if waiting.only_at == self._floor.ticket else None
+            return there if waiting.only_at == self._shared.ticket else None
         return there or next(iter(able.values()), None)

@@ -19,7 +19,7 @@ MURMURS = frozenset(f"{_ENGLISH} {_GERMAN}".split())
 """Of all languages at once: a listener's sounds are alike, and a request is never made of them."""
 
 
-def is_murmur(text: str) -> bool:
+def is_backchannel(text: str) -> bool:
     """Whether these words, if there are any, are no more than a listener's sounds."""
     words = _WORD.findall(_SOUNDS_IN_BRACKETS.sub(" ", text.lower()))
     return all(word in MURMURS for word in words)

@@ -214,7 +214,7 @@ class ReplyGrew:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkShowed:
+class AgentShowed:
     """The work has something for the screens, and stands where `state` says."""
 
     ticket: Ticket
@@ -311,7 +311,7 @@ Event = (
     | EarsRemarked
     | EarsFailed
     | ReplyGrew
-    | WorkShowed
+    | AgentShowed
     | WorkEnded
     | WorkFailed
     | ChunkSpoken

@@ -8,10 +8,10 @@ Once in a turn at most, only to those who asked aloud, and never over anybody.
 
 from typing import Literal
 
-from sayso.server.turn.regions.capture import Ears
-from sayso.server.turn.regions.playback import Mouth
-from sayso.server.turn.regions.request import Work
-from sayso.server.turn.regions.shared_state import Floor
+from sayso.server.turn.regions.capture import CaptureRegion
+from sayso.server.turn.regions.playback import PlaybackRegion
+from sayso.server.turn.regions.request import RequestRegion
+from sayso.server.turn.regions.shared_state import SharedState
 from sayso.server.turn.timing import FILLER_AFTER_S
 
 
@@ -19,13 +19,18 @@ class Filler:
     """Watches for silence."""
 
     def __init__(
-        self, floor: Floor, ears: Ears, work: Work, mouth: Mouth, wanted: Literal["on", "off"]
+        self,
+        shared: SharedState,
+        capture: CaptureRegion,
+        work: RequestRegion,
+        playback: PlaybackRegion,
+        wanted: Literal["on", "off"],
     ) -> None:
         self._wanted = wanted
-        self._floor = floor
-        self._ears = ears
+        self._shared = shared
+        self._capture = capture
         self._work = work
-        self._mouth = mouth
+        self._playback = playback
         self._silent_since = 0.0
         self._was_silent = True
         self._filled_turn = 0
@@ -35,29 +40,29 @@ class Filler:
     @property
     def deadline(self) -> float:
         """When the silence will have lasted too long."""
-        if not self._is_wanted or self._filled_turn == self._floor.ticket.turn:
+        if not self._is_wanted or self._filled_turn == self._shared.ticket.turn:
             return float("inf")
         return self._silent_since + FILLER_AFTER_S
 
     def look_at_the_clock(self) -> None:
         """Say something when it is time."""
-        if self.deadline <= self._floor.now:
-            self._filled_turn = self._floor.ticket.turn
+        if self.deadline <= self._shared.now:
+            self._filled_turn = self._shared.ticket.turn
             acting = self._work.state == "acting"
-            self._mouth.say_aside("acting" if acting else "thinking", self._count)
+            self._playback.say_aside("acting" if acting else "thinking", self._count)
             self._count += 1
 
     def follow(self) -> None:
         """After every event: is it silent?"""
-        silent = not self._mouth.is_speaking and not self._ears.is_anybody_speaking
+        silent = not self._playback.is_speaking and not self._capture.is_anybody_speaking
         if silent and not self._was_silent:
-            self._silent_since = self._floor.now
+            self._silent_since = self._shared.now
         self._was_silent = silent
 
     @property
     def _is_wanted(self) -> bool:
         request = self._work.request
-        device = self._floor.devices.get(self._mouth.device or "")
+        device = self._shared.devices.get(self._playback.device or "")
         return (
             self._wanted == "on"
             and request is not None
@@ -66,7 +71,7 @@ class Filler:
             and request.spoken
             and self._work.owes_words
             and self._work.state in ("thinking", "acting")
-            and not self._mouth.is_speaking
-            and not self._mouth.is_held
-            and not self._ears.somebody_speaks
+            and not self._playback.is_speaking
+            and not self._playback.is_held
+            and not self._capture.somebody_speaks
         )

@@ -28,17 +28,17 @@ from sayso.protocol.messages import (
 )
 from sayso.server.turn import events
 from sayso.server.turn.announcements import Announcements
-from sayso.server.turn.backchannel import is_murmur
+from sayso.server.turn.backchannel import is_backchannel
 from sayso.server.turn.effects import Effect, Prefer, Settle, SettleByWord
 from sayso.server.turn.events import Event, Ticket
 from sayso.server.turn.filler import Filler
 from sayso.server.turn.hurried_stop import is_hurried_stop
-from sayso.server.turn.missed_speech import Unheard
+from sayso.server.turn.missed_speech import MissedSpeech
 from sayso.server.turn.phrases import Aside, words
-from sayso.server.turn.regions.capture import Ears
-from sayso.server.turn.regions.playback import Mouth
-from sayso.server.turn.regions.request import Work
-from sayso.server.turn.regions.shared_state import Floor
+from sayso.server.turn.regions.capture import CaptureRegion
+from sayso.server.turn.regions.playback import PlaybackRegion
+from sayso.server.turn.regions.request import RequestRegion
+from sayso.server.turn.regions.shared_state import SharedState
 from sayso.server.turn.request import Request
 from sayso.server.turn.timing import SHOWN_S
 from sayso.server.turn.utterance import Utterance
@@ -48,55 +48,55 @@ class TurnMachine:
     """Decides who speaks when, for one conversation."""
 
     def __init__(self, first_turn: int = 1, *, fillers: Literal["on", "off"] = "on") -> None:
-        self._floor = Floor(first_turn)
-        self._ears = Ears(self._floor, self._nothing_said)
-        self._mouth = Mouth(self._floor)
-        self._work = Work(self._floor, self._mouth)
-        self._filler = Filler(self._floor, self._ears, self._work, self._mouth, fillers)
-        self._announcements = Announcements(self._floor, self._mouth)
-        self._unheard = Unheard(self._floor, self._mouth, self._work, self._announcements)
+        self._shared = SharedState(first_turn)
+        self._capture = CaptureRegion(self._shared, self._nothing_said)
+        self._playback = PlaybackRegion(self._shared)
+        self._work = RequestRegion(self._shared, self._playback)
+        self._filler = Filler(self._shared, self._capture, self._work, self._playback, fillers)
+        self._announcements = Announcements(self._shared, self._playback)
+        self._unheard = MissedSpeech(self._shared, self._playback, self._work, self._announcements)
         self._shown = TurnState("idle", "idle", "silent")
 
     def handle(self, event: Event, now: float) -> list[Effect]:
         """Take in what happened; returns what is to be done, in order."""
-        self._floor.now = now
+        self._shared.now = now
         self._on(event)
         self._go_on()
-        return self._floor.take_effects()
+        return self._shared.take_effects()
 
     @property
     def deadline(self) -> float:
         """When TimePassed is to be handed in, if nothing else happens before."""
-        return min(self._ears.deadline, self._mouth.deadline, self._filler.deadline)
+        return min(self._capture.deadline, self._playback.deadline, self._filler.deadline)
 
     @property
     def state(self) -> TurnState:
         """Where the three regions stand."""
-        return TurnState(self._ears.state, self._work.state, self._mouth.state)
+        return TurnState(self._capture.state, self._work.state, self._playback.state)
 
     @property
     def ticket(self) -> Ticket:
         """The ticket of the answer that counts."""
-        return self._floor.ticket
+        return self._shared.ticket
 
     def refusal_at(self, device: str) -> str:
         """What is said to what only those may decide who may approve; empty where they may."""
-        known = self._floor.devices.get(device)
+        known = self._shared.devices.get(device)
         if known and known.may_approve:
             return ""
         return words("not_from_here", known.language if known else "en")
 
     def _go_on(self) -> None:
         """After every event: send what may be sent, take up what waits, show where things stand."""
-        self._mouth.go_on(wait=self._ears.is_pressed(self._mouth.device))
+        self._playback.go_on(wait=self._capture.is_pressed(self._playback.device))
         self._work.go_on()
         self._announcements.follow()
-        if not self._work.is_busy and not self._ears.somebody_speaks:
+        if not self._work.is_busy and not self._capture.somebody_speaks:
             self._announcements.say_next()
         self._filler.follow()
         if self.state != self._shown:
             self._shown = self.state
-            self._floor.tell(self._shown)
+            self._shared.tell(self._shown)
 
     @singledispatchmethod
     def _on(self, event: Event) -> None:
@@ -106,105 +106,105 @@ class TurnMachine:
 
     @_on.register
     def _(self, event: events.Joined) -> None:
-        self._floor.devices[event.device] = event
+        self._shared.devices[event.device] = event
         self._work.shows_nothing(event.device)
         if event.returns:
-            self._ears.regain_link(event.device)
-        self._floor.tell(self.state, event.device)
+            self._capture.regain_link(event.device)
+        self._shared.tell(self.state, event.device)
         self._announcements.joined(event.device)
         if self._work.is_of(event.device):
-            self._work.open_mouth()
+            self._work.open_playback()
         self._unheard.joined(event)
 
     @_on.register
     def _(self, event: events.Preferred) -> None:
-        self._floor.do(Prefer(event))
+        self._shared.do(Prefer(event))
 
     @_on.register
     def _(self, event: events.LanguageFound) -> None:
-        if known := self._floor.devices.get(event.device):
-            self._floor.devices[event.device] = replace(known, language=event.language)
+        if known := self._shared.devices.get(event.device):
+            self._shared.devices[event.device] = replace(known, language=event.language)
 
     @_on.register
     def _(self, event: events.Left) -> None:
         self._unheard.leaving(event.device)
         self._work.shows_nothing(event.device)
-        self._floor.devices.pop(event.device, None)
-        self._ears.lose_link(event)
-        self._mouth.lose(event.device)
+        self._shared.devices.pop(event.device, None)
+        self._capture.lose_link(event)
+        self._playback.lose(event.device)
 
     @_on.register
     def _(self, _: events.TimePassed) -> None:
-        self._ears.look_at_the_clock()
-        self._mouth.look_at_the_clock()
+        self._capture.look_at_the_clock()
+        self._playback.look_at_the_clock()
         self._filler.look_at_the_clock()
 
     # --- a person opens the microphone ---
 
     @_on.register
     def _(self, event: events.ListenStarted) -> None:
-        utterance = self._ears.open(event)
+        utterance = self._capture.open(event)
         self._note_what_it_is_over(utterance)
         if not utterance.hands_free:
             self._make_room_for_words(event.device)
 
     @_on.register
     def _(self, event: events.AudioHeard) -> None:
-        self._ears.take(event)
+        self._capture.take(event)
 
     @_on.register
     def _(self, event: events.ListenStopped) -> None:
-        self._ears.release(event)
+        self._capture.release(event)
 
     @_on.register
     def _(self, event: events.ListenCancelled) -> None:
-        self._ears.cancel(event)
+        self._capture.cancel(event)
 
     @_on.register
     def _(self, event: events.VoiceBegan) -> None:
-        if utterance := self._ears.get(event.utterance):
+        if utterance := self._capture.get(event.utterance):
             utterance.voice_began(event.sample)
             self._note_what_it_is_over(utterance)
-            self._mouth.duck(utterance.device)
+            self._playback.duck(utterance.device)
 
     @_on.register
     def _(self, event: events.VoiceEnded) -> None:
-        self._ears.voice_ended(event)
+        self._capture.voice_ended(event)
 
     def _make_room_for_words(self, device: str) -> None:
         """A press: silence, and a second thought about an answer that has not begun."""
         self._work.take_back(device)
         if self._work.is_of(device) and self._work.state == "thinking":
             self._work.stop()
-        elif self._mouth.device == device:
-            self._mouth.silence()
+        elif self._playback.device == device:
+            self._playback.silence()
 
     def _note_what_it_is_over(self, utterance: Utterance) -> None:
-        quiet = utterance.began_at >= self._mouth.quiet_since
-        utterance.over_speech = self._mouth.is_speaking or not quiet
-        utterance.over_question = self._mouth.is_asking
+        quiet = utterance.began_at >= self._playback.quiet_since
+        utterance.over_speech = self._playback.is_speaking or not quiet
+        utterance.over_question = self._playback.is_asking
 
     # --- what was said ---
 
     @_on.register
     def _(self, event: events.PartlyHeard) -> None:
-        if utterance := self._ears.get(event.utterance):
-            self._floor.tell(SttPartial(event.stable, event.tail), utterance.device)
-            if utterance.hands_free and self._mouth.device == utterance.device:
+        if utterance := self._capture.get(event.utterance):
+            self._shared.tell(SttPartial(event.stable, event.tail), utterance.device)
+            if utterance.hands_free and self._playback.device == utterance.device:
                 self._weigh(event, utterance.device)
 
     def _weigh(self, event: events.PartlyHeard, device: str) -> None:
         """Words over the answer hold it until they are understood; certain ones end it."""
-        if not is_murmur(event.stable + event.tail):
-            self._mouth.stay_ducked(device)
-        if event.meaning == "stop" or not is_murmur(event.stable):
-            self._mouth.silence()
+        if not is_backchannel(event.stable + event.tail):
+            self._playback.stay_ducked(device)
+        if event.meaning == "stop" or not is_backchannel(event.stable):
+            self._playback.silence()
 
     @_on.register
     def _(self, event: events.Heard) -> None:
-        if utterance := self._ears.close(event.utterance):
-            said = "" if self._is_mere_murmur(event, utterance) else event.text
-            self._floor.tell(SttFinal(said), None if said else utterance.device)
+        if utterance := self._capture.close(event.utterance):
+            said = "" if self._is_mere_backchannel(event, utterance) else event.text
+            self._shared.tell(SttFinal(said), None if said else utterance.device)
             if said:
                 self._said(event, utterance)
             else:
@@ -212,19 +212,19 @@ class TurnMachine:
 
     @_on.register
     def _(self, event: events.EarsRemarked) -> None:
-        if utterance := self._ears.get(event.utterance):
-            self._floor.tell(Announce(event.message, "low"), utterance.device)
+        if utterance := self._capture.get(event.utterance):
+            self._shared.tell(Announce(event.message, "low"), utterance.device)
 
     @_on.register
     def _(self, event: events.EarsFailed) -> None:
-        if utterance := self._ears.close(event.utterance):
-            self._floor.tell(Error("ears_failed", event.message), utterance.device)
+        if utterance := self._capture.close(event.utterance):
+            self._shared.tell(Error("ears_failed", event.message), utterance.device)
             self._nothing_said(utterance)
 
-    def _is_mere_murmur(self, event: events.Heard, utterance: Utterance) -> bool:
+    def _is_mere_backchannel(self, event: events.Heard, utterance: Utterance) -> bool:
         """Said over an answer without a key: it asks for nothing."""
         answers = event.meaning != "request" and self._is_awaited_by(utterance.device)
-        return utterance.is_aside and is_murmur(event.text) and not answers
+        return utterance.is_aside and is_backchannel(event.text) and not answers
 
     def _is_stop(self, event: events.Heard, utterance: Utterance) -> bool:
         """Also a hurried one over an answer; over a question it may be what is answered."""
@@ -234,39 +234,39 @@ class TurnMachine:
 
     def _said(self, event: events.Heard, utterance: Utterance) -> None:
         device = utterance.device
-        at = utterance.released_at or self._floor.now
+        at = utterance.released_at or self._shared.now
         request = Request(device, event.text, at, spoken=True)
         if self._is_stop(event, utterance):
             self._stop(device)
         elif self._is_answer_to_question(device, event.meaning):
             began_at, named = utterance.began_at, utterance.question
             self._settle(device, event.meaning, began_at, named, over_speech=utterance.over_speech)
-        elif self._ears.is_speaking(device):
+        elif self._capture.is_speaking(device):
             self._work.go_on_with(request)
         else:
             self._work.take_back(device)
             self._work.ask(request)
-        self._mouth.resume(device)
+        self._playback.resume(device)
 
     def _nothing_said(self, utterance: Utterance) -> None:
         """It was a tap, a cough or an error: all goes on as if it had not been."""
-        if not self._ears.is_speaking(utterance.device):
+        if not self._capture.is_speaking(utterance.device):
             self._work.nothing_said(utterance.device)
-            self._mouth.resume(utterance.device)
+            self._playback.resume(utterance.device)
 
     @_on.register
     def _(self, event: events.Typed) -> None:
         if event.meaning == "stop":
             self._stop(event.device)
         elif self._is_answer_to_question(event.device, event.meaning):
-            now, named = self._floor.now, event.question
+            now, named = self._shared.now, event.question
             self._settle(event.device, event.meaning, now, named, over_speech=False)
         else:
-            self._work.ask(Request(event.device, event.text, self._floor.now, spoken=False))
+            self._work.ask(Request(event.device, event.text, self._shared.now, spoken=False))
 
     @_on.register
     def _(self, event: events.Interrupted) -> None:
-        self._mouth.played(event)
+        self._playback.played(event)
         self._stop(event.device)
 
     def _stop(self, device: str) -> None:
@@ -277,7 +277,7 @@ class TurnMachine:
 
     @_on.register
     def _(self, event: events.Answered) -> None:
-        self._floor.do(
+        self._shared.do(
             Settle(event.device, event.id, event.nonce, event.decision, event.code, event.lasting)
         )
 
@@ -305,13 +305,13 @@ class TurnMachine:
         question = self._work.question
         if question is None:
             return
-        self._work.open_mouth()
+        self._work.open_playback()
         if meaning == "no":
-            self._floor.do(SettleByWord(device, question.id, "no"))
+            self._shared.do(SettleByWord(device, question.id, "no"))
         elif refusal := self._why_not(question, device, began_at, named, over_speech=over_speech):
             self._decline(device, refusal)
         else:
-            self._floor.do(SettleByWord(device, question.id, "yes"))
+            self._shared.do(SettleByWord(device, question.id, "yes"))
 
     def _why_not(
         self,
@@ -323,7 +323,7 @@ class TurnMachine:
         over_speech: bool,
     ) -> Aside | None:
         """Why a yes in words does not count."""
-        known, shown_at = self._floor.devices.get(device), self._work.shown_at(device)
+        known, shown_at = self._shared.devices.get(device), self._work.shown_at(device)
         if known and not known.may_approve:
             return "not_from_here"
         if question.tap:
@@ -338,9 +338,9 @@ class TurnMachine:
 
     def _decline(self, device: str, refusal: Aside) -> None:
         """Say why a yes did not count, aloud and on the screen."""
-        self._mouth.say_aside(refusal)
-        if known := self._floor.devices.get(device):
-            self._floor.tell(Announce(words(refusal, known.language), "low"), device)
+        self._playback.say_aside(refusal)
+        if known := self._shared.devices.get(device):
+            self._shared.tell(Announce(words(refusal, known.language), "low"), device)
 
     # --- what comes of the work ---
 
@@ -350,7 +350,7 @@ class TurnMachine:
         self._unheard.grew(event)
 
     @_on.register
-    def _(self, event: events.WorkShowed) -> None:
+    def _(self, event: events.AgentShowed) -> None:
         self._work.showed(event)
 
     @_on.register
@@ -369,22 +369,22 @@ class TurnMachine:
 
     @_on.register
     def _(self, event: events.ChunkSpoken) -> None:
-        if self._mouth.take(event):
+        if self._playback.take(event):
             self._work.spoke(event)
 
     @_on.register
     def _(self, event: events.MouthDone) -> None:
-        self._mouth.complete(event.ticket)
+        self._playback.complete(event.ticket)
 
     @_on.register
     def _(self, event: events.MouthRemarked) -> None:
-        self._floor.tell(Announce(event.message, "low"))
+        self._shared.tell(Announce(event.message, "low"))
 
     @_on.register
     def _(self, event: events.MouthFailed) -> None:
-        if self._mouth.complete(event.ticket):
-            self._floor.tell(Error("mouth_failed", event.message))
+        if self._playback.complete(event.ticket):
+            self._shared.tell(Error("mouth_failed", event.message))
 
     @_on.register
     def _(self, event: events.Played) -> None:
-        self._mouth.played(event)
+        self._playback.played(event)

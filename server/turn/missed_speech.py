@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from sayso.server.turn.announcements import Announcements
 from sayso.server.turn.events import Joined, ReplyGrew, Ticket
-from sayso.server.turn.regions.playback import Mouth
-from sayso.server.turn.regions.request import Work
-from sayso.server.turn.regions.shared_state import Floor
+from sayso.server.turn.regions.playback import PlaybackRegion
+from sayso.server.turn.regions.request import RequestRegion
+from sayso.server.turn.regions.shared_state import SharedState
 
 MOST_CHARS = 8_000
 """Of an answer: some ten minutes of speech, which nobody wants read out after the event."""
@@ -30,12 +30,18 @@ class _Owed:
     text: str
 
 
-class Unheard:
+class MissedSpeech:
     """Follows who leaves in the middle of what."""
 
-    def __init__(self, floor: Floor, mouth: Mouth, work: Work, said: Announcements) -> None:
-        self._floor = floor
-        self._mouth = mouth
+    def __init__(
+        self,
+        shared: SharedState,
+        playback: PlaybackRegion,
+        work: RequestRegion,
+        said: Announcements,
+    ) -> None:
+        self._shared = shared
+        self._playback = playback
         self._work = work
         self._announcements = said
         self._ticket = Ticket(0, 0)
@@ -44,7 +50,7 @@ class Unheard:
 
     def grew(self, event: ReplyGrew) -> None:
         """The answer is this much longer."""
-        if event.ticket != self._floor.ticket:
+        if event.ticket != self._shared.ticket:
             return
         if event.ticket != self._ticket:
             self._ticket, self._reply = event.ticket, ""
@@ -55,13 +61,13 @@ class Unheard:
 
     def leaving(self, device: str) -> None:
         """The device's connection breaks. To be told before the mouth loses it."""
-        known = self._floor.devices.get(device)
-        spoken_to = self._mouth.device == device and self._mouth.is_answer
+        known = self._shared.devices.get(device)
+        spoken_to = self._playback.device == device and self._playback.is_answer
         if not known or not known.speaks or not (spoken_to or self._work.is_of(device)):
             return
-        reply = self._reply if self._ticket == self._floor.ticket else ""
-        heard = self._mouth.heard_words if spoken_to else 0
-        self._owed[device] = _Owed(self._floor.ticket, heard, reply)
+        reply = self._reply if self._ticket == self._shared.ticket else ""
+        heard = self._playback.heard_words if spoken_to else 0
+        self._owed[device] = _Owed(self._shared.ticket, heard, reply)
         while len(self._owed) > MOST_DEVICES:
             del self._owed[next(iter(self._owed))]
 
@@ -72,8 +78,8 @@ class Unheard:
         rest = rest_of(owed.text, owed.heard_words) if owed else ""
         if owed is None or not event.returns or not rest.strip():
             return
-        if owed.ticket == self._floor.ticket and self._mouth.device == device:
-            self._mouth.say(rest)
+        if owed.ticket == self._shared.ticket and self._playback.device == device:
+            self._playback.say(rest)
         else:
             self._announcements.say_there(rest, device)
 

@@ -18,7 +18,7 @@ TIMES = 3
 """Sound is delayed on its way down as a report is on its way up, and the worst was not seen yet."""
 
 
-class Pace:
+class Pacing:
     """Of one device. It grows with what the line needs, and stays."""
 
     def __init__(self, buffer_s: float) -> None:

@@ -11,7 +11,7 @@ from typing import Literal
 from sayso.protocol.messages import SpeechStart, SpeechStop, Word
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import ChunkSpoken, Joined, Ticket
-from sayso.server.turn.pacing import Pace
+from sayso.server.turn.pacing import Pacing
 from sayso.server.turn.phrases import is_aside, is_filler
 from sayso.server.turn.timing import FRAME_S, PLAYBACK_STALL_S
 
@@ -19,10 +19,10 @@ BYTES_PER_SAMPLE = 2
 FRAME_HEADER_BYTES = 12
 
 
-class Speech:
+class SpokenAnswer:
     """One stream of speech to one device, for one ticket."""
 
-    def __init__(self, ticket: Ticket, device: Joined, stream: int, pace: Pace) -> None:
+    def __init__(self, ticket: Ticket, device: Joined, stream: int, pace: Pacing) -> None:
         self.ticket = ticket
         self.device = device.device
         self.stream = stream

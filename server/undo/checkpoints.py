@@ -1,4 +1,5 @@
-"""A conversation's checkpoints, for the event loop: what `Keeper` does, in a thread of its own."""
+"""A conversation's checkpoints, for the event loop: what `UndoStore` does, in a thread of its
+own."""
 
 import asyncio
 import contextlib
@@ -16,7 +17,7 @@ from sayso.server.undo.archive import Archive, ArchiveInUse
 from sayso.server.undo.diff import compared
 from sayso.server.undo.results import Undone
 from sayso.server.undo.roots import Root
-from sayso.server.undo.store import Keeper, Room
+from sayso.server.undo.store import Room, UndoStore
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +53,7 @@ class Checkpoints:
         self._room = room
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sayso-undo")
         self._archive: Archive | None = None
-        self._keeper: Keeper | None = None
+        self._store: UndoStore | None = None
         self._trouble = ""
         self._telling: asyncio.Task[None] | None = None
 
@@ -90,11 +91,11 @@ class Checkpoints:
     async def undo(self, groups: Iterable[Sequence[str]]) -> Undone:
         """Take back the first of these groups of runs that changed anything."""
         wanted = [tuple(group) for group in groups]
-        return await asyncio.shield(self._do(self._safely, lambda keeper: keeper.undo(wanted)))
+        return await asyncio.shield(self._do(self._safely, lambda store: store.undo(wanted)))
 
     async def redo(self) -> Undone:
         """Make again what was taken back last."""
-        return await asyncio.shield(self._do(self._safely, Keeper.redo))
+        return await asyncio.shield(self._do(self._safely, UndoStore.redo))
 
     async def diff(self, groups: Iterable[Sequence[str]]) -> str:
         """What `undo` would take back, as text; empty if there is nothing."""
@@ -105,15 +106,15 @@ class Checkpoints:
 
     def _open(self, roots: Sequence[Root]) -> None:
         try:
-            self._keeper = self._opened()
-            self._keeper.open(roots)
+            self._store = self._opened()
+            self._store.open(roots)
         except ArchiveInUse:
             self._trouble = "another Sayso server keeps the same conversation"
         except (OSError, sqlite3.Error) as error:
             self._trouble = _words(error)
             log.warning("checkpoints cannot be kept in %s: %s", self._path, self._trouble)
 
-    def _opened(self) -> Keeper:
+    def _opened(self) -> UndoStore:
         try:
             self._archive = Archive.open(self._path)
         except sqlite3.DatabaseError as error:
@@ -127,7 +128,7 @@ class Checkpoints:
             self._path.replace(damaged)
             self._archive = Archive.open(self._path)
         own = self._path.parent.stat()
-        return Keeper(
+        return UndoStore(
             self._archive, self._workspace, self._room, frozenset({(own.st_dev, own.st_ino)})
         )
 
@@ -136,11 +137,11 @@ class Checkpoints:
             self._archive.close()
 
     def _before(self, run: str, roots: Sequence[Root]) -> str:
-        if self._keeper is None:
+        if self._store is None:
             self._open(roots)
-        if self._keeper is not None:
+        if self._store is not None:
             try:
-                self._keeper.before(run, roots)
+                self._store.before(run, roots)
             except (OSError, sqlite3.Error) as error:
                 self._trouble = _words(error)
             else:
@@ -151,38 +152,38 @@ class Checkpoints:
         )
 
     def _after(self, run: str, roots: Sequence[Root]) -> Changes:
-        if self._keeper is None:
+        if self._store is None:
             return NO_CHANGES
         try:
-            return self._keeper.after(run, roots)
+            return self._store.after(run, roots)
         except (OSError, sqlite3.Error) as error:
             # It stays open in the archive: the next look at the folders closes it.
             log.warning("what a run changed could not be kept: %s", _words(error))
             return NO_CHANGES
 
     def _forget(self, run: str) -> None:
-        if self._keeper is not None:
+        if self._store is not None:
             with contextlib.suppress(OSError, sqlite3.Error):
-                self._keeper.forget(run)
+                self._store.forget(run)
 
     def _alive(self, run: str) -> None:
-        if self._keeper is not None:
+        if self._store is not None:
             with contextlib.suppress(sqlite3.Error):
-                self._keeper.alive(run)
+                self._store.alive(run)
 
-    def _safely(self, work: Callable[[Keeper], Undone]) -> Undone:
-        if self._keeper is None:
+    def _safely(self, work: Callable[[UndoStore], Undone]) -> Undone:
+        if self._store is None:
             return Undone("failed", problem=f"Nothing can be taken back: {self._trouble}.")
         try:
-            return work(self._keeper)
+            return work(self._store)
         except (OSError, sqlite3.Error) as error:
             return Undone("failed", problem=f"That did not work: {_words(error)}.")
 
     def _diff(self, groups: Sequence[Sequence[str]]) -> str:
-        if self._keeper is None:
+        if self._store is None:
             return ""
         try:
-            return compared(self._keeper, self._keeper.changed(groups))
+            return compared(self._store, self._store.changed(groups))
         except (OSError, sqlite3.Error) as error:
             return f"That did not work: {_words(error)}."
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from sayso.server.undo.store import Keeper, named
+from sayso.server.undo.store import UndoStore, named
 from sayso.server.undo.tree import Change, Entry
 
 MOST_LINES: Final = 400
@@ -23,26 +23,26 @@ _UNKEPT: Final = {
 }
 
 
-def compared(keeper: Keeper, runs: Sequence[str]) -> str:
+def compared(store: UndoStore, runs: Sequence[str]) -> str:
     """All of it, bounded; empty if nothing changed."""
-    lines = list(islice(_lines(keeper, runs), MOST_LINES + 1))
+    lines = list(islice(_lines(store, runs), MOST_LINES + 1))
     if len(lines) > MOST_LINES:
         lines[MOST_LINES:] = ["… and more."]
     return "\n".join(line[:_LINE_CHARS] for line in lines)
 
 
-def _lines(keeper: Keeper, runs: Sequence[str]) -> Iterator[str]:
-    for shown, changes in keeper.joined_changes(runs).items():
+def _lines(store: UndoStore, runs: Sequence[str]) -> Iterator[str]:
+    for shown, changes in store.joined_changes(runs).items():
         for change in changes:
             if change.matters:
-                yield from _of(keeper, shown + named(change), change)
+                yield from _of(store, shown + named(change), change)
 
 
-def _of(keeper: Keeper, path: str, change: Change) -> Iterator[str]:
+def _of(store: UndoStore, path: str, change: Change) -> Iterator[str]:
     before, after = change.before, change.after
     happened = "added" if before is None else "deleted" if after is None else "changed"
     yield f"{happened}: {path}{_remark(before, after)}"
-    old, new = _text(keeper, before), _text(keeper, after)
+    old, new = _text(store, before), _text(store, after)
     if old is not None and new is not None:
         differences = difflib.unified_diff(old, new, lineterm="", n=2)
         yield from (line.rstrip("\r\n") for line in islice(differences, 2, None))
@@ -57,13 +57,13 @@ def _remark(before: Entry | None, after: Entry | None) -> str:
     return f" ({_UNKEPT[reasons[0]]})" if reasons else ""
 
 
-def _text(keeper: Keeper, entry: Entry | None) -> list[str] | None:
+def _text(store: UndoStore, entry: Entry | None) -> list[str] | None:
     """Its lines, if it is a text; none for what is not there."""
     if entry is None:
         return []
     if entry.kind != "file" or entry.unkept or entry.size > TEXT_BYTES:
         return None
-    content = keeper.content(entry)
+    content = store.content(entry)
     if b"\0" in content:
         return None
     return content.decode("utf-8", "replace").splitlines(keepends=True)

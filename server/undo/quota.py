@@ -9,7 +9,7 @@ from typing import Final
 _LOCK: Final = ".lock"
 
 
-class HouseRoom:
+class UndoQuota:
     """Of one conversation's archive among the others, which lie in the same folder."""
 
     def __init__(self, own: Path, total_bytes: int) -> None:

@@ -59,7 +59,7 @@ class Restorer:
         self._adjusted: dict[str, Entry] = {}
         """What stays the same file and gets other permissions or dates, as it will be."""
         self._written = 0
-        self._doors = paths_beneath.Doors(root)
+        self._opened_folders = paths_beneath.OpenedFolders(root)
 
     def restore(self, steps: Sequence[Step]) -> list[Left]:
         """Do all that can be done; returns what could not."""
@@ -210,13 +210,13 @@ class Restorer:
         """Folders on the way that are closed to their owner are opened for as long as it takes."""
         names = path.split("/") if path else []
         for depth in range(1, len(names) + 1):
-            self._doors.open("/".join(names[:depth]), _OWNER)
+            self._opened_folders.open("/".join(names[:depth]), _OWNER)
 
     def _finish(self, steps: Sequence[Step]) -> Iterator[Left]:
         """Folders get their permissions and dates last, the deepest first."""
         wanted = {s.path: s.want for s in steps if s.want and s.want.kind == "folder"}
         for path in wanted:
-            self._doors.opened.pop(path, None)
+            self._opened_folders.opened.pop(path, None)
         for path in sorted(wanted, reverse=True):
             try:
                 with paths_beneath.folder_of(self._root, path) as (holder, name):
@@ -226,7 +226,7 @@ class Restorer:
             except OSError as error:
                 log.info("a folder could not be made as it was: %s", error.strerror)
                 yield Left(path, "system")
-        self._doors.close()
+        self._opened_folders.close()
         if self._written > _FLUSHED:
             os.sync()
 

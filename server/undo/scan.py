@@ -35,7 +35,7 @@ _CHARS: Final = 256
 
 
 @dataclass(slots=True)
-class View:
+class Scan:
     """What was seen."""
 
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -61,17 +61,17 @@ def look(
     root: int,
     known: Tree,
     most: int,
-    doors: paths_beneath.Doors,
+    opened_folders: paths_beneath.OpenedFolders,
     skip: Set[tuple[int, int]] = frozenset(),
     only: str = "",
-) -> View:
+) -> Scan:
     """See what is in an open folder, but for what lies deeper than code may leave anything.
 
     What looks as it is known is taken over as it is known. `most`: paths; TooManyFiles is raised
-    beyond. `doors`: opens what is closed, until everything is read. `skip`: devices and inodes of
-    folders to leave out. `only`: look at nothing but this name in the folder.
+    beyond. `opened_folders`: opens what is closed, until everything is read. `skip`: devices and
+    inodes of folders to leave out. `only`: look at nothing but this name in the folder.
     """
-    view = View(only=only, room=most)
+    view = Scan(only=only, room=most)
     waiting = [""]
     while waiting:
         path = waiting.pop()
@@ -83,7 +83,7 @@ def look(
         except PermissionError:
             if not path:
                 raise
-            if doors.open(path, _READ):
+            if opened_folders.open(path, _READ):
                 waiting.append(path)
                 continue
             # What cannot be seen is taken to be as it was: it is not gone.
@@ -97,7 +97,7 @@ def look(
 
 
 def _look_into(
-    descriptor: int, prefix: str, known: Tree, view: View, skip: Set[tuple[int, int]]
+    descriptor: int, prefix: str, known: Tree, view: Scan, skip: Set[tuple[int, int]]
 ) -> list[str]:
     """See the names in one folder; return the folders among them."""
     below = []

@@ -22,11 +22,11 @@ from sayso.server.undo import partial_files
 from sayso.server.undo.archive import Archive, Run
 from sayso.server.undo.file_contents import pieces, stored_bytes
 from sayso.server.undo.plan import Left, plan
-from sayso.server.undo.quota import HouseRoom
+from sayso.server.undo.quota import UndoQuota
 from sayso.server.undo.restore import Restorer
 from sayso.server.undo.results import Outcome, Undone
 from sayso.server.undo.roots import Root
-from sayso.server.undo.scan import TooManyFiles, View, look, read
+from sayso.server.undo.scan import Scan, TooManyFiles, look, read
 from sayso.server.undo.tree import Change, Entry, Unkept, changes, joined
 
 log = logging.getLogger(__name__)
@@ -63,14 +63,14 @@ class _Seen:
     descriptor: int
     number: int
     known: Mapping[str, Entry]
-    view: View
+    view: Scan
 
     @property
     def found(self) -> list[Change]:
         return changes(self.known, self.view.entries)
 
 
-class Keeper:
+class UndoStore:
     """Of one conversation. `roots`, wherever given: where code may write now."""
 
     def __init__(
@@ -80,7 +80,7 @@ class Keeper:
         self._workspace = workspace
         self._archive = archive
         self._room = room
-        self._house = HouseRoom(archive.path, room.house_bytes)
+        self._house = UndoQuota(archive.path, room.house_bytes)
         self._skip = skip
         self._trees: dict[int, dict[str, Entry]] = {}
         self._numbers: dict[Root, int] = {}
@@ -283,11 +283,13 @@ class Keeper:
             for root in roots:
                 try:
                     descriptor = opened.enter_context(root.opened())
-                    doors = paths_beneath.Doors(descriptor)
-                    opened.callback(doors.close)
+                    opened_folders = paths_beneath.OpenedFolders(descriptor)
+                    opened.callback(opened_folders.close)
                     number = self._number(root)
                     known = self._tree(number)
-                    view = look(descriptor, known, self._room.files, doors, self._skip, root.only)
+                    view = look(
+                        descriptor, known, self._room.files, opened_folders, self._skip, root.only
+                    )
                 except TooManyFiles:
                     self.unwatched[root] = f"it has more than {self._room.files} files"
                 except OSError as error:

@@ -10,27 +10,27 @@ import pytest
 
 from sayso.protocol.home import Home
 from sayso.server.agent.events import AgentEvent, ApprovalAsked, RunOutput, Said
-from sayso.server.agent.execution import Workshop
-from sayso.server.agent.limits import Bounds
-from sayso.server.agent.llm.litellm_model import LitellmModel, Patience
+from sayso.server.agent.execution import CodeRunner
+from sayso.server.agent.limits import RequestLimits
+from sayso.server.agent.llm.litellm_model import LitellmModel, Timeouts
 from sayso.server.agent.llm.model import ChatModel
 from sayso.server.agent.loop import Agent
-from sayso.server.agent.permissions.approvals import ApprovalDesk, Decision
-from sayso.server.agent.permissions.modes import Mode, SaySo, Standing
+from sayso.server.agent.permissions.approvals import Approvals, Decision
+from sayso.server.agent.permissions.modes import Mode, Permissions, StandingPermissions
 from sayso.server.agent.prompt.profiles import ModelProfile, profile
 from sayso.server.agent.record.journal import Journal
-from sayso.server.agent.record.run_outputs import Outputs
-from sayso.server.agent.spending import DayBook, DayBounds
-from sayso.server.models import Shelf
+from sayso.server.agent.record.run_outputs import RunOutputs
+from sayso.server.agent.spending import DailyLimits, DailySpending
+from sayso.server.models import InstalledModels
 from sayso.server.policy.judge import Policy
-from sayso.server.runtimes.code_runner import Workshop as RealWorkshop
+from sayso.server.runtimes.code_runner import CodeRunner as RealWorkshop
 from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport, find_sandbox
 from sayso.server.store.event_log import EventLog
 from tests.kernels import lent_home
 from tests.scripted_model import Reply, ScriptedModel
 
-IMPATIENT = Patience(first_delta_s=5.0, next_delta_s=5.0, all_tries_s=20.0, pause_s=0.01)
+IMPATIENT = Timeouts(first_delta_s=5.0, next_delta_s=5.0, all_tries_s=20.0, pause_s=0.01)
 """A test does not wait half a second between tries."""
 
 _SANDBOXES: list[SandboxReport] = []
@@ -58,20 +58,20 @@ class House:
     stack: AsyncExitStack
     log: EventLog
     journal: Journal
-    desk: ApprovalDesk
-    day: DayBook = field(default_factory=lambda: DayBook(DayBounds()))
+    approvals: Approvals
+    day: DailySpending = field(default_factory=lambda: DailySpending(DailyLimits()))
     model: ScriptedModel = field(default_factory=ScriptedModel)
     events: list[AgentEvent] = field(default_factory=list)
     """What the last work told."""
 
-    async def workshop(self) -> Workshop:
+    async def code_runner(self) -> CodeRunner:
         """A real place for code to run."""
         if not _SANDBOXES:
             _SANDBOXES.append(await find_sandbox())
         report = _SANDBOXES[0]
-        workshop = RealWorkshop(self.folder / "workspace", ensure(lent_home()), report)
-        self.stack.push_async_callback(workshop.close)
-        return workshop
+        code_runner = RealWorkshop(self.folder / "workspace", ensure(lent_home()), report)
+        self.stack.push_async_callback(code_runner.close)
+        return code_runner
 
     def litellm(self, calls_tools: Literal["yes", "no"], **more: Any) -> LitellmModel:  # noqa: ANN401
         """The scripted model, as litellm reaches it."""
@@ -86,24 +86,24 @@ class House:
         calls_tools: Literal["yes", "no"] = "yes",
         mode: Mode = "ask",
         policy: Policy | None = None,
-        standing: Standing | None = None,
-        say_so: SaySo | None = None,
-        bounds: Bounds | None = None,
+        standing: StandingPermissions | None = None,
+        permissions: Permissions | None = None,
+        bounds: RequestLimits | None = None,
         manner: ModelProfile | None = None,
         model: ChatModel | None = None,
-        workshop: Workshop | None = None,
+        code_runner: CodeRunner | None = None,
     ) -> Agent:
         """An agent whose model answers like this."""
         self.model.add(*replies)
         return Agent(
             model or self.litellm(calls_tools),
-            workshop or await self.workshop(),
-            self.desk,
+            code_runner or await self.code_runner(),
+            self.approvals,
             self.journal,
             profile=manner or profile("default"),
             bounds=bounds,
-            say_so=say_so or SaySo(policy or Policy(), mode, standing),
-            outputs=Outputs(self.folder / "outputs"),
+            permissions=permissions or Permissions(policy or Policy(), mode, standing),
+            outputs=RunOutputs(self.folder / "outputs"),
             day=self.day,
         )
 
@@ -121,7 +121,9 @@ class House:
                 if isinstance(event, ApprovalAsked):
                     decision, code = answer(event) if callable(answer) else (answer, None)
                     if decision != "silence":
-                        assert self.desk.answer(event.id, event.nonce, decision, code, "kitchen")
+                        assert self.approvals.answer(
+                            event.id, event.nonce, decision, code, "kitchen"
+                        )
         return "".join(event.text for event in self.events if isinstance(event, Said))
 
     def told(self, kind: type) -> list[Any]:
@@ -149,7 +151,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
         log = await EventLog.open(tmp_path / "log.db")
         stack.push_async_callback(log.close)
         journal = await Journal.open(log, "kitchen talk")
-        house = House(tmp_path, stack, log, journal, ApprovalDesk(journal))
+        house = House(tmp_path, stack, log, journal, Approvals(journal))
         stack.enter_context(house.model)
         yield house
 
@@ -157,4 +159,4 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 @pytest.fixture(scope="module")
 def weights() -> Path:
     """The pocket model's, as they come with Sayso."""
-    return Shelf(Home.find()).find("language_model", "SmolLM2-135M-Instruct").path
+    return InstalledModels(Home.find()).find("language_model", "SmolLM2-135M-Instruct").path

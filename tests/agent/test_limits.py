@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from sayso.server.agent.events import AgentEvent, ApprovalAsked, RunEnded, Said, WorkDone
-from sayso.server.agent.limits import Bounds
+from sayso.server.agent.limits import RequestLimits
 from sayso.server.agent.llm.model import ChatMessage
 from sayso.server.agent.loop import Agent
-from sayso.server.agent.permissions.approvals import ApprovalDesk
-from sayso.server.agent.permissions.modes import Mode, SaySo
+from sayso.server.agent.permissions.approvals import Approvals
+from sayso.server.agent.permissions.modes import Mode, Permissions
 from sayso.server.agent.prompt.profiles import profile
 from sayso.server.agent.record.journal import Journal
 from sayso.server.runtimes.runtime import Ending, Output
@@ -66,7 +66,7 @@ class Hourglass(Ungranted):
 class Room:
     def __init__(self, log: EventLog, journal: Journal) -> None:
         self.log = log
-        self.desk = ApprovalDesk(journal, expires_s=120.0)
+        self.approvals = Approvals(journal, expires_s=120.0)
         self.hourglass = Hourglass()
         self._journal = journal
         self.events: list[AgentEvent] = []
@@ -75,11 +75,11 @@ class Room:
         return Agent(
             model,
             self.hourglass,
-            self.desk,
+            self.approvals,
             self._journal,
             profile=profile("default"),
-            bounds=Bounds(seconds=seconds),
-            say_so=SaySo(mode=mode),
+            bounds=RequestLimits(seconds=seconds),
+            permissions=Permissions(mode=mode),
         )
 
     @property
@@ -129,7 +129,7 @@ async def test_time_that_the_person_takes_to_decide_is_not_counted(room: Room) -
         room.events.append(event)
         if isinstance(event, ApprovalAsked):
             await asyncio.sleep(100)
-            room.desk.answer(event.id, event.nonce, "yes", None, "kitchen")
+            room.approvals.answer(event.id, event.nonce, "yes", None, "kitchen")
     assert room.said == "Done."
     assert asyncio.get_running_loop().time() == 1 + 100 + 5 + 1
 
@@ -151,5 +151,5 @@ async def test_it_is_asked_again_if_the_code_could_reach_more_by_then(room: Room
         if isinstance(event, ApprovalAsked):
             asked.append(event.may_touch)
             room.hourglass.touch = ("write /w", "the network")
-            room.desk.answer(event.id, event.nonce, "yes", None, "kitchen")
+            room.approvals.answer(event.id, event.nonce, "yes", None, "kitchen")
     assert asked == [("write /w",), ("write /w", "the network")]

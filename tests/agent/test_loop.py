@@ -16,7 +16,7 @@ from sayso.server.agent.events import (
     Said,
     WorkDone,
 )
-from sayso.server.agent.limits import Bounds
+from sayso.server.agent.limits import RequestLimits
 from sayso.server.store.records import Answered, Interrupted, RunIntended, RunReported
 from tests.agent.conftest import House
 from tests.scripted_model import Reply, runs, says
@@ -100,7 +100,7 @@ async def test_long_output_is_given_back_as_head_and_tail_with_a_note(house: Hou
     )
     await house.ask(agent, "count")
     told = house.sent()[-1]["content"]
-    assert len(told) < Bounds().output_chars + 300
+    assert len(told) < RequestLimits().output_chars + 300
     assert ">\n0\n1\n" in told[:30]
     assert "\n19999\n</output" in told
     assert "left out here" in told
@@ -156,7 +156,7 @@ async def test_what_is_about_to_run_is_written_down_before_it_runs(house: House)
         async for event in events:
             if isinstance(event, ApprovalAsked):
                 assert await house.records(RunIntended) == []
-                house.desk.answer(event.id, event.nonce, "yes", None, "kitchen")
+                house.approvals.answer(event.id, event.nonce, "yes", None, "kitchen")
             if isinstance(event, RunStarted):
                 assert len(await house.records(RunIntended)) == 1
                 assert await house.records(RunReported) == []
@@ -242,8 +242,8 @@ async def test_stopping_while_it_is_asked_withdraws_the_question(
             if isinstance(event, ApprovalAsked):
                 asked = event
                 break
-    assert house.desk.open == []
-    assert not house.desk.answer(asked.id, asked.nonce, "yes", None, "kitchen")
+    assert house.approvals.open == []
+    assert not house.approvals.answer(asked.id, asked.nonce, "yes", None, "kitchen")
     await house.ask(agent, "never mind")
     assert "did not run" in house.sent()[2]["content"]
 

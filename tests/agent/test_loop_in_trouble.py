@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from sayso.server.agent.events import ApprovalAsked, RunStarted, WorkDone, WorkFailed
-from sayso.server.agent.limits import Bounds
+from sayso.server.agent.limits import RequestLimits
 from sayso.server.store.records import RunReported
 from tests.agent.conftest import House
 from tests.scripted_model import Reply, fails, runs, says
@@ -84,7 +84,7 @@ async def test_a_language_that_does_not_run_here_is_explained_to_the_model(house
 async def test_too_many_steps_end_in_a_question_and_yes_goes_on(house: House) -> None:
     agent = await house.agent(
         *(runs(f"print({number})") for number in range(4)), says("Done."),
-        mode="workspace", bounds=Bounds(steps=3),
+        mode="workspace", bounds=RequestLimits(steps=3),
     )  # fmt: skip
     said = await house.ask(agent, "go")
     assert said == "\n\nI have run code 3 times and am not done. Shall I go on?"
@@ -119,7 +119,7 @@ async def test_the_same_failure_three_times_ends_in_a_question(house: House) -> 
 
 async def test_a_reply_without_end_ends_in_a_question(house: House) -> None:
     agent = await house.agent(
-        Reply(says=" ".join(map(str, range(1000))), split=20), bounds=Bounds(reply_chars=500)
+        Reply(says=" ".join(map(str, range(1000))), split=20), bounds=RequestLimits(reply_chars=500)
     )
     said = await house.ask(agent, "go")
     assert said.endswith("My answer is getting very long. Shall I go on?")
@@ -137,7 +137,7 @@ async def test_a_model_that_goes_in_circles_is_cut_short(house: House) -> None:
 async def test_spending_has_a_limit(house: House) -> None:
     agent = await house.agent(
         *(runs(f"print({number})") for number in range(5)),
-        mode="workspace", bounds=Bounds(tokens=250),
+        mode="workspace", bounds=RequestLimits(tokens=250),
     )  # fmt: skip
     said = await house.ask(agent, "go")
     assert "long piece of work" in said

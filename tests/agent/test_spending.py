@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sayso.server.agent.events import RunEnded, Said, WorkDone
 from sayso.server.agent.record.journal import Journal
-from sayso.server.agent.spending import DayBook, DayBounds, Guess, says_yes
+from sayso.server.agent.spending import CostEstimate, DailyLimits, DailySpending, says_yes
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import Answered, DayExtended, Event, RunIntended, RunReported
 from tests.agent.conftest import House
@@ -15,7 +15,7 @@ from tests.server.running_server import household
 
 
 async def test_a_days_limit_ends_in_a_question_and_a_yes_lets_it_go_on(house: House) -> None:
-    house.day = DayBook(DayBounds(tokens=100))
+    house.day = DailySpending(DailyLimits(tokens=100))
     house.journal = await Journal.open(house.log, "talk", house.day.saw)
     agent = await house.agent(
         Reply(says="One.", tokens=(90, 20)), Reply(says="Two.", tokens=(10, 1)), says("Three.")
@@ -35,7 +35,7 @@ async def test_a_days_limit_ends_in_a_question_and_a_yes_lets_it_go_on(house: Ho
 
 
 async def test_a_days_limit_stops_in_the_middle_of_the_work_too(house: House) -> None:
-    house.day = DayBook(DayBounds(steps=2))
+    house.day = DailySpending(DailyLimits(steps=2))
     house.journal = await Journal.open(house.log, "talk", house.day.saw)
     agent = await house.agent(*(runs(f"print({n})") for n in range(3)), mode="workspace")
     said = await house.ask(agent, "go")
@@ -44,16 +44,16 @@ async def test_a_days_limit_stops_in_the_middle_of_the_work_too(house: House) ->
 
 
 async def test_the_day_is_one_for_all_conversations_and_outlives_a_restart(tmp_path: Path) -> None:
-    bounds = DayBounds(tokens=3)
+    bounds = DailyLimits(tokens=3)
     async with household(tmp_path, day=bounds) as house:
-        desk = await house.device()
-        assert await desk.ask("hello") == "1: hello"  # three tokens
-        await desk.command("new", "other")
-        assert "Shall I go on?" in await desk.ask("hello")
+        approvals = await house.device()
+        assert await approvals.ask("hello") == "1: hello"  # three tokens
+        await approvals.command("new", "other")
+        assert "Shall I go on?" in await approvals.ask("hello")
     async with household(tmp_path, day=bounds) as house:
-        desk = await house.device()
-        assert "Shall I go on?" in await desk.ask("hello")
-        assert await desk.ask("yes please go on") != ""
+        approvals = await house.device()
+        assert "Shall I go on?" in await approvals.ask("hello")
+        assert await approvals.ask("yes please go on") != ""
 
 
 async def test_a_new_day_begins_at_midnight(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ async def test_a_new_day_begins_at_midnight(tmp_path: Path) -> None:
     await log.append(Event("b", "server", RunIntended("r", "python", "1"), time=today))
     await log.append(Event("b", "runtime", RunReported("r", "ok", seconds=4.0), time=today))
     clock = [today + 60]
-    book = await DayBook.open(log, DayBounds(seconds=5), lambda: clock[0])
+    book = await DailySpending.open(log, DailyLimits(seconds=5), lambda: clock[0])
     assert (book.used.tokens, book.used.steps, book.used.seconds) == (30, 1, 4.0)
     book.saw(Answered("y", seconds=2.0))
     assert book.question == "I have worked for 0.0 hours today. Shall I go on?"
@@ -92,7 +92,7 @@ async def test_a_reply_that_is_left_at_its_fence_is_reckoned_with(house: House) 
 
 
 def test_a_guess_learns_from_what_was_reported() -> None:
-    guess = Guess()
+    guess = CostEstimate()
     assert guess.tokens(400, 40) == (100, 10)
     guess.learn(900, 30, 300, 15)
     assert guess.tokens(900, 30) == (300, 15)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sayso.protocol.home import Home
-from sayso.server.assembly.speech import Senses
-from sayso.server.models import Shelf
-from sayso.server.observability.metrics import Part, Telemetry
+from sayso.server.assembly.speech import SpeechParts
+from sayso.server.models import InstalledModels
+from sayso.server.observability.metrics import Part, ServerMetrics
 from sayso.server.settings import Settings
 from sayso.server.settings.schema import Ears
 from tests.server.running_server import WAIT_S
@@ -17,7 +17,7 @@ from tests.server.running_server import WAIT_S
 async def test_while_ears_and_voice_load_a_monitor_sees_that_they_are_not_ready(
     tmp_path: Path,
 ) -> None:
-    telemetry = Telemetry()
+    telemetry = ServerMetrics()
     known: asyncio.Queue[str] = asyncio.Queue()
 
     def watch(name: str, look: Callable[[], Part]) -> None:
@@ -25,7 +25,7 @@ async def test_while_ears_and_voice_load_a_monitor_sees_that_they_are_not_ready(
         known.put_nowait(name)
 
     home = Home(tmp_path, tmp_path, tmp_path)
-    async with Senses(home, Settings(), watch) as senses, asyncio.timeout(WAIT_S):
+    async with SpeechParts(home, Settings(), watch) as senses, asyncio.timeout(WAIT_S):
         for _ in ("ears", "voice"):
             loading = f'sayso_part_ready{{part="{await known.get()}"}} 0.0'
             assert loading in telemetry.text().decode()
@@ -34,11 +34,11 @@ async def test_while_ears_and_voice_load_a_monitor_sees_that_they_are_not_ready(
 
 
 async def test_of_ears_that_cannot_be_loaded_it_is_said_what_to_do(tmp_path: Path) -> None:
-    telemetry = Telemetry()
+    telemetry = ServerMetrics()
     home, model = Home(tmp_path, tmp_path, tmp_path), tmp_path / "model"
-    shutil.copytree(Shelf(home).starter("ears").path, model)
+    shutil.copytree(InstalledModels(home).starter("ears").path, model)
     (model / "model.bin").write_bytes(b"not a model" * 1_000)
     settings = Settings(ears=Ears(model=str(model)))
-    async with Senses(home, settings, telemetry.watch_part) as senses, asyncio.timeout(WAIT_S):
+    async with SpeechParts(home, settings, telemetry.watch_part) as senses, asyncio.timeout(WAIT_S):
         await senses.hearing()
         assert "Fetch it again" in telemetry.troubles()["ears"].detail

@@ -6,7 +6,7 @@ import pytest
 
 from sayso.server.assembly.warm_up import prepare
 from sayso.server.speech.errors import SpeechError
-from sayso.server.speech.synthesis.session import Chunk, Handed, Mouth
+from sayso.server.speech.synthesis.session import Chunk, Handed, SpeechSynthesis
 from sayso.server.speech.synthesis.synthesizer import Sound
 from sayso.server.speech.synthesis.voices import OneVoice
 from sayso.server.turn.phrases import words
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.virtual_time
 
 async def test_a_filler_is_heard_at_once() -> None:
     tone = ToneSynthesizer(takes=0.5)
-    mouth = Mouth(OneVoice(tone))
+    mouth = SpeechSynthesis(OneVoice(tone))
     await prepare(mouth)
     heard: asyncio.Queue[Handed] = asyncio.Queue()
     saying = mouth.speak(heard.put_nowait)
@@ -33,4 +33,4 @@ async def test_without_a_voice_nothing_is_prepared_and_nothing_breaks() -> None:
         async def synthesize(self, text: str, *, speed: float = 1.0) -> Sound:
             raise SpeechError("There is no voice here.")
 
-    await prepare(Mouth(OneVoice(Mute())))
+    await prepare(SpeechSynthesis(OneVoice(Mute())))

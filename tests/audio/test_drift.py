@@ -7,7 +7,7 @@ import pytest
 
 from sayso.audio.devices.reconnecting import DeviceMicrophone
 from sayso.audio.pcm import FRAME_BYTES, FRAME_MS
-from sayso.audio.playback_reference import TRIM_ABOVE_FRAMES, FarEnd
+from sayso.audio.playback_reference import TRIM_ABOVE_FRAMES, PlaybackReference
 from tests.audio.cards_double import Cards, device
 
 HOUR_S = 3_600
@@ -22,7 +22,7 @@ async def test_nothing_of_an_hour_is_lost_or_late_whichever_way_the_clock_errs(
 ) -> None:
     clock = asyncio.get_running_loop().time
     cards = Cards(clock, [device("Desk", "input", rate)])
-    far, said, heard = FarEnd(), 0, 0
+    far, said, heard = PlaybackReference(), 0, 0
     most_waiting_ms, latest_s = 0, 0.0
     block = b"\1\0" * (rate * FRAME_MS // 1000)
 

@@ -11,8 +11,8 @@ from sayso.audio.playback_reference import (
     QUIET_FRAMES,
     TRIM_ABOVE_FRAMES,
     WATCH_FRAMES,
-    FarEnd,
     Heard,
+    PlaybackReference,
 )
 
 Floats = NDArray[np.float64]
@@ -110,7 +110,7 @@ def tone(frames: int) -> bytes:
 
 @pytest.mark.parametrize("rate", [16_000, 22_050, 24_000, 44_100, 48_000])
 def test_what_is_played_keeps_its_distance_from_answer_to_answer(rate: int) -> None:
-    far, step = FarEnd(), rate * FRAME_MS // 1_000
+    far, step = PlaybackReference(), rate * FRAME_MS // 1_000
     click = np.zeros(step, "<i2")
     click[0] = 20_000
     # A card takes silence between answers, and of each answer we look for a click in its middle.
@@ -127,7 +127,7 @@ def test_what_is_played_keeps_its_distance_from_answer_to_answer(rate: int) -> N
 
 
 def test_after_one_unevenness_a_larger_one_changes_nothing() -> None:
-    far = FarEnd()
+    far = PlaybackReference()
     rhythm = [1] * 50 + [0, 2] + [1] * 50 + [0, 0, 3] + [1] * 50
     played, frames = 0, []
     for count in rhythm:
@@ -140,7 +140,7 @@ def test_after_one_unevenness_a_larger_one_changes_nothing() -> None:
 
 
 def test_when_nothing_was_played_for_long_there_is_no_echo() -> None:
-    far = FarEnd()
+    far = PlaybackReference()
     assert far.frame() is None
     far.played(tone(3), RATE)
     frames = [far.frame() for _ in range(QUIET_FRAMES + 10)]
@@ -149,13 +149,13 @@ def test_when_nothing_was_played_for_long_there_is_no_echo() -> None:
 
 
 def test_any_rate_of_the_card_becomes_ours() -> None:
-    far = FarEnd()
+    far = PlaybackReference()
     for _ in range(50):
         far.played(tone(1) * 3, 48_000)
     assert abs(far_seconds(far) - 1.0) < 0.1
 
 
-def far_seconds(far: FarEnd) -> float:
+def far_seconds(far: PlaybackReference) -> float:
     count = 0
     far.frame()  # The cushion.
     while far.frame() is not None:
@@ -164,13 +164,13 @@ def far_seconds(far: FarEnd) -> float:
 
 
 def test_a_queue_that_has_grown_for_good_is_trimmed_and_one_that_breathes_is_not() -> None:
-    far = FarEnd()
+    far = PlaybackReference()
     far.played(tone(TRIM_ABOVE_FRAMES + 20), RATE)
     for _ in range(2 * WATCH_FRAMES):
         far.played(tone(1), RATE)
         far.frame()
     assert far.waiting_ms <= TRIM_ABOVE_FRAMES * FRAME_MS
-    breathing = FarEnd()
+    breathing = PlaybackReference()
     breathing.played(tone(1), RATE)
     breathing.frame()
     for _ in range(WATCH_FRAMES // 10):

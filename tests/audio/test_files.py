@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sayso.audio.devices.microphone import FileMicrophone
-from sayso.audio.devices.speaker import FileSpeaker, LastingSpeaker, silent_speaker
+from sayso.audio.devices.speaker import FileSpeaker, ReopeningSpeaker, silent_speaker
 from sayso.audio.errors import BadSound
 from sayso.audio.pcm import FRAME_BYTES, FRAME_SAMPLES, RATE
 from sayso.audio.wav import write
@@ -137,7 +137,7 @@ class FullDisk(FileSpeaker):
 
 async def test_a_speaker_that_breaks_is_told_once_and_time_goes_on() -> None:
     told: list[str] = []
-    speaker = LastingSpeaker(FullDisk(1_000), lambda error: told.append(str(error)))
+    speaker = ReopeningSpeaker(FullDisk(1_000), lambda error: told.append(str(error)))
     speaker.start(10_000)
     speaker.write(pcm(5_000))
     await asyncio.sleep(0.09)

@@ -16,7 +16,7 @@ from sayso.client.session.player import Player
 from sayso.protocol import messages as m
 from sayso.protocol.frames import AudioFrame
 from sayso.server.agent.llm.model import ChatMessage, Delta, TextDelta, Tool
-from sayso.server.conversations.participant import Seat
+from sayso.server.conversations.participant import Participant
 from sayso.server.turn import events
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Joined, Ticket
@@ -71,7 +71,7 @@ class Listener:
 
     name = "desk"
 
-    def __init__(self, seat: Seat, jitter_s: float, ppm: float, seed: int) -> None:
+    def __init__(self, seat: Participant, jitter_s: float, ppm: float, seed: int) -> None:
         clock = asyncio.get_running_loop().time
         speaker = FileSpeaker(None, "real", lambda: clock() * (1 + ppm / 1e6))
         self._seat = seat
@@ -132,7 +132,7 @@ async def hear(
     folder: Path, sentences: int, *, jitter_s: float = 0.0, ppm: float = 0.0, seed: int = 1
 ) -> Listener:
     async with household(folder, model=Teller(sentences), voice=ToneSynthesizer()) as house:
-        seat = await Seat.take(house.conversations, house.commands, "", "")
+        seat = await Participant.take(house.conversations, house.commands, "", "")
         listener = Listener(seat, jitter_s, ppm, seed)
         await listener.ask()
         assert listener.samples == pytest.approx(sentences * SENTENCE_S * TONE_RATE, rel=0.02)

@@ -5,7 +5,7 @@ from pathlib import Path
 from sayso.protocol.home import Home
 from sayso.server.agent.record.history import History
 from sayso.server.conversations.choices import Choices
-from sayso.server.conversations.transcript import Recollection
+from sayso.server.conversations.transcript import Transcript
 from sayso.server.store.records import (
     Answered,
     Asked,
@@ -94,7 +94,7 @@ def test_of_the_past_what_ran_is_shown_as_it_ran_and_what_did_not_is_not() -> No
             Heard("It failed."),
         ]
     )
-    (turn,) = Recollection.of(told.exchanges).turns
+    (turn,) = Transcript.of(told.exchanges).turns
     assert turn["reply"] == "Let me see. It failed. Shall I try again?"
     assert turn["code"] == [{"language": "python", "code": "1/1", "status": "error"}]
 

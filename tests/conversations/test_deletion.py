@@ -32,7 +32,7 @@ async def talked_about(house: Household, text: str) -> None:
     await desk.command("new", "kitchen")
     for number in range(20):
         await desk.ask(f"{text} {number}")
-    leave_a_file(Path(house.conversations.open["kitchen"].workshop.where), text)
+    leave_a_file(Path(house.conversations.open["kitchen"].code_runner.where), text)
     desk.leave()
 
 
@@ -125,12 +125,12 @@ async def test_what_was_made_in_it_can_not_be_fetched_any_more(tmp_path: Path) -
         kept = (await desk.command("export")).file or ""
         await desk.command("new", "kitchen")
         made = (await desk.command("export")).file or ""
-        assert house.shelf.get(made, "")
+        assert house.artifacts.get(made, "")
 
         await desk.command("forget", "yes")
 
-        assert house.shelf.get(made, "") is None
-        assert house.shelf.get(kept, "")
+        assert house.artifacts.get(made, "") is None
+        assert house.artifacts.get(kept, "")
 
 
 async def test_it_is_asked_before_anything_is_forgotten(tmp_path: Path) -> None:

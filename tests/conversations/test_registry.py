@@ -37,7 +37,7 @@ async def test_conversations_remember_apart_from_each_other(tmp_path: Path) -> N
         assert await desk.ask("three") == "3: three"
         assert (await desk.command("resume", "taxes 2026")).ok
         assert await desk.ask("four") == "3: four"
-        folders = {here.workshop.where for here in house.conversations.open.values()}
+        folders = {here.code_runner.where for here in house.conversations.open.values()}
         assert folders == {str(tmp_path / "workspaces" / one) for one in ("main", "taxes-2026")}
 
 
@@ -155,9 +155,9 @@ async def test_what_was_made_for_one_person_nobody_else_can_fetch(tmp_path: Path
         ann = await house.device("radio", person="ann")
         await ann.ask("hello")
         made = (await ann.command("export")).file or ""
-        assert house.shelf.get(made, "ann")
-        assert house.shelf.get(made, "bob") is None
-        assert house.shelf.get(made, "") is None
+        assert house.artifacts.get(made, "ann")
+        assert house.artifacts.get(made, "bob") is None
+        assert house.artifacts.get(made, "") is None
 
 
 async def test_a_reminder_is_told_to_the_one_who_asked_for_it_alone(tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ async def test_the_mode_is_chosen_where_one_may_approve(tmp_path: Path) -> None:
         assert "▸ ask" in (await desk.command("mode")).text
         assert not (await desk.command("mode", "reckless")).ok
         assert (await desk.command("mode", "workspace")).ok
-        assert house.conversations.open["main"].agent.say_so.mode == "workspace"
+        assert house.conversations.open["main"].agent.permissions.mode == "workspace"
         assert "own console" in (await desk.command("mode", "full")).text
         radio = await house.device("radio", may_approve=False)
         assert not (await radio.command("mode", "ask")).ok
@@ -322,7 +322,7 @@ async def test_a_conversation_is_exported_as_a_file(tmp_path: Path) -> None:
         await desk.ask("hello")
         done = await desk.command("export")
         assert (done.ok, done.file_name) == (True, "main.ipynb")
-        item = house.shelf.get(done.file or "", "")
+        item = house.artifacts.get(done.file or "", "")
         assert item
         assert "hello" in str(json.loads(item.data)["cells"])
         assert (await desk.command("export", "json")).file_name == "main.jsonl"

@@ -104,10 +104,10 @@ async def test_a_device_is_spoken_to_as_fast_as_it_likes_and_that_is_remembered(
 async def test_one_devices_liking_is_not_anothers(tmp_path: Path) -> None:
     async with house_that_talks(tmp_path) as house:
         desk = await device(house)
-        shelf = await house.device("shelf", speaks=True)
+        artifacts = await house.device("shelf", speaks=True)
         say(desk, 1, seconds=2)
         usual = await hear_out(desk)
-        shelf.seat.happened(events.Preferred("shelf", speed=2.0))
+        artifacts.seat.happened(events.Preferred("shelf", speed=2.0))
         say(desk, 2, seconds=2)
         assert await hear_out(desk) == pytest.approx(usual, rel=0.2)
 

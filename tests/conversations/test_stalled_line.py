@@ -22,7 +22,7 @@ from tests.fault_proxy import FaultProxy
 from tests.plain_model import PlainModel
 from tests.scripted_server import Host
 from tests.server.running_server import Device, household, until
-from tests.server.server_to_kill import workshop
+from tests.server.server_to_kill import code_runner
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -62,7 +62,7 @@ class Place:
 async def place(folder: Path) -> AsyncIterator[Place]:
     home = Home(folder, folder, folder)
     async with (
-        household(folder, model=Wanting(), workshop=workshop) as house,
+        household(folder, model=Wanting(), code_runner=code_runner) as house,
         FaultProxy(iter(())) as proxy,
     ):
         name = f"127.0.0.1:{proxy.port}"
@@ -74,7 +74,7 @@ async def place(folder: Path) -> AsyncIterator[Place]:
             async with window("talk", "--server", f"ws://{name}/ws", environment=told) as desk:
                 await desk.sees("ready")
                 (here,) = house.conversations.open.values()
-                written = Path(here.workshop.where) / "tally"
+                written = Path(here.code_runner.where) / "tally"
                 yield Place(desk, phone, proxy, written.exists)
         finally:
             await listener.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sayso.protocol.messages import FileGot, FilePut
-from sayso.server.assembly.conversation import Furnished
+from sayso.server.assembly.conversation import OpenConversation
 from sayso.server.conversations import upload_quota
 from sayso.server.conversations.uploads import AT_ONCE, WorkspaceFiles, plain_name
 from sayso.server.undo.checkpoints import Checkpoints
@@ -194,13 +194,13 @@ def test_what_is_no_file_leaves_nothing_open(files: WorkspaceFiles, workspace: P
 GUEST_BYTES = 10_000
 
 
-def folder_of(here: Furnished) -> Path:
-    folder = Path(here.workshop.where)
+def folder_of(here: OpenConversation) -> Path:
+    folder = Path(here.code_runner.where)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
-async def send_into(here: Furnished, content: bytes, number: str) -> FileGot:
+async def send_into(here: OpenConversation, content: bytes, number: str) -> FileGot:
     return await here.upload("radio", put("a.txt", len(content), 0, content, number))
 
 

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from sayso.server.conversations.utterance_listener import Attention
-from sayso.server.speech.recognition.session import Ears
-from sayso.server.speech.recognition.voice_activity import SpeechGate
+from sayso.server.conversations.utterance_listener import UtteranceListener
+from sayso.server.speech.recognition.session import SpeechRecognition
+from sayso.server.speech.recognition.voice_activity import VoiceActivity
 from sayso.server.turn import events
 from sayso.server.turn.effects import Listen
 from sayso.server.turn.events import Event
@@ -20,7 +20,7 @@ class Gate:
     """Takes for a voice what the ears take for speech."""
 
     def __init__(self) -> None:
-        self._gate = SpeechGate()
+        self._gate = VoiceActivity()
 
     def hears(self, frame: bytes) -> bool:
         self._gate.feed(frame)
@@ -30,9 +30,9 @@ class Gate:
 async def told(sound: bytes, *texts: str, wait_ms: int = 6_000) -> list[Event]:
     """All that happens while this is heard."""
     happened: list[Event] = []
-    attention = Attention(
+    attention = UtteranceListener(
         Listen(1, "shelf", "hands_free", wait_ms),
-        Ears(ScriptedRecognizer(texts)),
+        SpeechRecognition(ScriptedRecognizer(texts)),
         happened.append,
         lambda _: "request",
         language="en",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sayso.protocol.home import Home
-from sayso.server.agent.permissions.modes import SaySo
+from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.conversations.workspace_choice import chosen_folder
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.access import GrantError
@@ -69,11 +69,11 @@ def test_some_folders_are_never_taken(
     never = ["/", "/etc", "/usr/lib", "/home", "/proc", str(home.state), str(tmp_path)]
     for path in [*never, str(garden / "plan"), "garden", str(garden / "none")]:
         with pytest.raises(GrantError, match=r"\.$"):
-            chosen_folder(path, SaySo())
+            chosen_folder(path, Permissions())
     deny = Policy([f"deny path {garden}\nmatches: cat '{garden}/plan'\nspares: ls /"])
     with pytest.raises(GrantError, match="forbids"):
-        chosen_folder(str(garden), SaySo(deny))
-    assert chosen_folder(str(garden), SaySo()) == (garden, ())
+        chosen_folder(str(garden), Permissions(deny))
+    assert chosen_folder(str(garden), Permissions()) == (garden, ())
 
 
 async def test_what_gives_pause_needs_a_second_yes(

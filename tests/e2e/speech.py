@@ -10,7 +10,7 @@ import soxr
 from num2words import num2words
 
 from sayso.protocol.home import Home
-from sayso.server.models import Shelf
+from sayso.server.models import InstalledModels
 from sayso.server.speech.engines.piper.synthesizer import PiperSynthesizer
 from sayso.server.speech.engines.whisper.recognizer import WhisperRecognizer
 
@@ -37,7 +37,7 @@ class Voice:
         raise AssertionError(f"{TAKES} takes of {text!r} were not understood")
 
     def _say(self, text: str, path: Path, pause_after_s: float, take: int) -> None:
-        voice = Shelf(Home.find()).ready("voice", "en_US-joe-medium").path
+        voice = InstalledModels(Home.find()).ready("voice", "en_US-joe-medium").path
 
         async def synthesize() -> np.ndarray:
             piper = PiperSynthesizer(voice, seed=take)
@@ -64,7 +64,7 @@ class Voice:
             rate = file.getframerate()
             samples = np.frombuffer(file.readframes(file.getnframes()), np.int16)
         pcm = soxr.resample(samples, rate, RATE).astype(np.int16).tobytes()
-        ears = Shelf(Home.find()).ready("ears", "tiny.en").path
+        ears = InstalledModels(Home.find()).ready("ears", "tiny.en").path
 
         async def transcribe() -> str:
             whisper = WhisperRecognizer(ears)

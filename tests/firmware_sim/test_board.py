@@ -8,7 +8,7 @@ import pytest
 from sayso.firmware_sim.faults import parse
 from sayso.firmware_sim.fleet import Fleet, run_fleet
 from sayso.firmware_sim.hardware.board import Board
-from sayso.firmware_sim.hardware.clock_drift import Quartz
+from sayso.firmware_sim.hardware.clock_drift import SampleClock
 from sayso.firmware_sim.hardware.led import LIGHTS, State
 from sayso.firmware_sim.hardware.memory import CAPTURE_BYTES, PLAY_BYTES
 from sayso.firmware_sim.hardware.nvs import Nvs, Stored
@@ -239,7 +239,7 @@ async def test_an_hour_of_answer_has_no_gap_whichever_way_the_quartz_errs(ppm: i
 
 @pytest.mark.parametrize("ppm", [-200.0, 200.0])
 def test_a_quartz_errs_by_so_much_in_an_hour_and_not_more(ppm: float) -> None:
-    quartz, now, pieces = Quartz(0.0, ppm), 0.0, 0
+    quartz, now, pieces = SampleClock(0.0, ppm), 0.0, 0
     while now < 3_600:
         now = quartz.next(now)
         pieces += 1
@@ -247,7 +247,7 @@ def test_a_quartz_errs_by_so_much_in_an_hour_and_not_more(ppm: float) -> None:
 
 
 def test_a_host_that_is_late_is_caught_up_and_one_that_slept_is_not() -> None:
-    quartz = Quartz(0.0)
+    quartz = SampleClock(0.0)
     assert quartz.next(0.3) == pytest.approx(0.02)
     assert quartz.next(0.3) == pytest.approx(0.04)
     assert quartz.next(60.0) == 60.0

@@ -11,7 +11,7 @@ from sayso.client.terminal import slash
 from sayso.protocol.codec import Unknown, decode, encode
 from sayso.protocol.errors import ProtocolError
 from sayso.protocol.frames import unpack
-from sayso.server.agent.parsing.markdown_reader import Code, Reader
+from sayso.server.agent.parsing.markdown_reader import Code, MarkdownReader
 from sayso.server.agent.prompt.language_names import Languages
 from sayso.server.policy.code_reader import read
 from sayso.server.policy.judge import Policy
@@ -95,7 +95,7 @@ def commands(data: bytes) -> None:
 def answers(data: bytes) -> None:
     """However a model's answer is cut, the same is said and the same is run."""
     text = data.decode("utf-8", "replace")
-    whole, pieces = Reader(LANGUAGES), Reader(LANGUAGES)
+    whole, pieces = MarkdownReader(LANGUAGES), MarkdownReader(LANGUAGES)
     at_once = [*whole.feed(text), *whole.finish()]
     bit_by_bit = [one for letter in text for one in pieces.feed(letter)] + pieces.finish()
     code = [piece for piece in at_once if isinstance(piece, Code)]

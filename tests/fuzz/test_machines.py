@@ -23,14 +23,19 @@ from sayso.protocol import messages as m
 from sayso.protocol.errors import ProtocolError
 from sayso.protocol.version import SPOKEN
 from sayso.server.agent.events import ApprovalAsked, ApprovalSettled
-from sayso.server.agent.permissions.approvals import ApprovalDesk, Decision, Request, Ruling
+from sayso.server.agent.permissions.approvals import (
+    ApprovalDecision,
+    ApprovalRequest,
+    Approvals,
+    Decision,
+)
 from sayso.server.agent.record.journal import Journal
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.host import Outlet
 from sayso.server.gateway.socket.session import Session
 from sayso.server.gateway.socket.sessions import Sessions
 from sayso.server.store.event_log import EventLog
-from sayso.server.trust.principal import Who
+from sayso.server.trust.principal import Principal
 from sayso.server.turn.events import Event, Joined
 from tests.fuzz.resuming import MISSED, Ends
 from tests.virtual_time import VirtualTimeLoop
@@ -112,9 +117,9 @@ class AnyLine(RuleBasedStateMachine):
 class Question:
     """One that was asked, and what should become of it."""
 
-    request: Request
+    request: ApprovalRequest
     asked: ApprovalAsked
-    ruling: "asyncio.Task[Ruling]"
+    ruling: "asyncio.Task[ApprovalDecision]"
     until: float
     decision: str = "expired"
     by: str = ""
@@ -129,7 +134,7 @@ class AnyAnswer(Timed):
         folder = self.stack.enter_context(tempfile.TemporaryDirectory())
         log = self.do(EventLog.open(Path(folder) / "log.db"))
         self.stack.push_async_callback(log.close)
-        self.desk = ApprovalDesk(self.do(Journal.open(log, "c")), EXPIRES_S)
+        self.desk = Approvals(self.do(Journal.open(log, "c")), EXPIRES_S)
         self.questions: list[Question] = []
 
     @rule(tap=st.booleans())
@@ -138,7 +143,7 @@ class AnyAnswer(Timed):
 
     async def _ask(self, tap: bool) -> None:
         code = f"print({len(self.questions)})"
-        request = Request(f"run{len(self.questions)}", "python", code, "/w", (), tap=tap)
+        request = ApprovalRequest(f"run{len(self.questions)}", "python", code, "/w", (), tap=tap)
         told: asyncio.Future[ApprovalAsked] = self.loop.create_future()
 
         async def tell(event: ApprovalAsked | ApprovalSettled) -> None:
@@ -251,7 +256,7 @@ class AnySession(Timed):
     """A session is its own device's, is there once, and leaves the conversation when it is over."""
 
     LIMITS = Limits(sessions=4, resume_s=KEPT_S)
-    DEVICES = tuple(Who(name, "", frozenset(("talk",)), name) for name in ("a", "b"))
+    DEVICES = tuple(Principal(name, "", frozenset(("talk",)), name) for name in ("a", "b"))
 
     def __init__(self) -> None:
         super().__init__()
@@ -267,7 +272,7 @@ class AnySession(Timed):
         return m.Hello(SPOKEN, "test", features=("resume",), session=session, last_seq=0)
 
     @rule(who=st.sampled_from(DEVICES))
-    def somebody_comes(self, who: Who) -> None:
+    def somebody_comes(self, who: Principal) -> None:
         async def come() -> None:
             session = self.sessions.make(self.hello(), who, self.room)
             session.begin(Line(), self.hello())
@@ -278,7 +283,7 @@ class AnySession(Timed):
 
     @precondition(lambda self: self.known)
     @rule(which=WHICH, who=st.sampled_from(DEVICES))
-    def somebody_comes_back(self, which: int, who: Who) -> None:
+    def somebody_comes_back(self, which: int, who: Principal) -> None:
         session = self.known[-1 - which % len(self.known)]
         may = self.is_there(session) and who == session.who
         before = session.line
@@ -308,7 +313,7 @@ class AnySession(Timed):
         assert not (says_goodbye and self.is_there(session))
 
     @rule(who=st.sampled_from(DEVICES))
-    def a_device_is_turned_out(self, who: Who) -> None:
+    def a_device_is_turned_out(self, who: Principal) -> None:
         lines = [one.line for one in self.known if self.is_there(one) and one.who == who]
 
         async def turn_out() -> None:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from websockets.asyncio.client import ClientConnection, connect
 
-from sayso.client.identity.known_server import Acquaintance
+from sayso.client.identity.known_server import KnownServer
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, decode, encode
 from sayso.protocol.version import SPOKEN
@@ -203,7 +203,7 @@ class NetworkHouse(House):
         """A socket over the network's entrance that has not said hello."""
         if token:
             headers["Authorization"] = f"Bearer {token}"
-        context = Acquaintance("", self.pem, "", "").context()
+        context = KnownServer("", self.pem, "", "").context()
         async with connect(
             self.network_url, additional_headers=headers, compression=None, ssl=context
         ) as socket:
@@ -211,7 +211,7 @@ class NetworkHouse(House):
 
     async def far_get(self, path: str, host: str, token: str = "") -> int:
         """A plain request over the network's entrance; returns its status."""
-        context = Acquaintance("", self.pem, "", "").context()
+        context = KnownServer("", self.pem, "", "").context()
         reader, writer = await asyncio.open_connection("127.0.0.1", self.network_port, ssl=context)
         head = f"GET {path} HTTP/1.1\r\nHost: {host}\r\n"
         head += f"Authorization: Bearer {token}\r\n" if token else ""

@@ -11,8 +11,8 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
-from sayso.client.identity.known_server import Acquaintance
-from sayso.client.identity.pairing import JoiningFailed, Met, join, meet
+from sayso.client.identity.known_server import KnownServer
+from sayso.client.identity.pairing import Met, PairingFailed, join, meet
 from sayso.client.session.link import Link
 from sayso.client.session.link_events import LinkChange, LinkState
 from sayso.protocol import messages as m
@@ -96,7 +96,7 @@ async def test_a_code_counts_once(tmp_path: Path) -> None:
         window = await opened(owner)
         met = Met(f"127.0.0.1:{house.network_port}", house.authority)
         await join(met, window.digits, "first")
-        with pytest.raises(JoiningFailed, match="sayso pair"):
+        with pytest.raises(PairingFailed, match="sayso pair"):
             await join(met, window.digits, "second")
         assert [device.name for device in house.devices.all] == ["first"]
 
@@ -110,10 +110,10 @@ async def test_after_five_wrong_tries_the_window_is_shut(
         met = Met(f"127.0.0.1:{house.network_port}", house.authority)
         wrong = f"{(int(window.digits) + 1) % 1_000_000:06d}"
         for _ in range(5):
-            with pytest.raises(JoiningFailed, match="not right"):
+            with pytest.raises(PairingFailed, match="not right"):
                 await join(met, wrong, "guesser")
         assert await hear(owner) == m.PairingDone("failed")
-        with pytest.raises(JoiningFailed, match="No pairing is open"):
+        with pytest.raises(PairingFailed, match="No pairing is open"):
             await join(met, window.digits, "too late")
         assert not house.devices.all
 
@@ -125,7 +125,7 @@ async def test_the_window_shuts_when_its_owner_leaves(tmp_path: Path) -> None:
             await say(owner, m.Bye())
             await close_code(owner)
         met = Met(f"127.0.0.1:{house.network_port}", house.authority)
-        with pytest.raises(JoiningFailed, match="No pairing is open"):
+        with pytest.raises(PairingFailed, match="No pairing is open"):
             await join(met, window.digits, "late")
 
 
@@ -318,12 +318,12 @@ async def test_an_impostor_learns_nothing(tmp_path: Path) -> None:
     async with server:
         address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
         shown = false.authority
-        with pytest.raises(JoiningFailed, match="Nothing was sent"):
+        with pytest.raises(PairingFailed, match="Nothing was sent"):
             (await asyncio.to_thread(meet, address)).check(fingerprint(real))
         shown = real
         met = await asyncio.to_thread(meet, address)
         met.check(fingerprint(real))
-        with pytest.raises(JoiningFailed, match="code was not sent"):
+        with pytest.raises(PairingFailed, match="code was not sent"):
             await join(met, "one-time-secret", "phone")
     assert b"one-time-secret" not in b"".join(heard)
     assert words(real) != words(false.authority)
@@ -342,7 +342,7 @@ async def test_a_paired_client_shows_its_token_to_its_own_server_alone(tmp_path:
     server = await asyncio.start_server(impostor, "127.0.0.1", 0, ssl=false.context)
     async with server:
         url = f"wss://127.0.0.1:{server.sockets[0].getsockname()[1]}/ws"
-        known = Acquaintance(url, ssl.DER_cert_to_PEM_cert(real), "my-secret-token", "phone")
+        known = KnownServer(url, ssl.DER_cert_to_PEM_cert(real), "my-secret-token", "phone")
         link = Link(url, m.Hello(SPOKEN, "test"), lambda: known.token, known.context)
         running = asyncio.create_task(link.run())
         async with asyncio.timeout(WAIT_S):

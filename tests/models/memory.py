@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from sayso.protocol.home import Home
-from sayso.server.models import Shelf
+from sayso.server.models import InstalledModels
 from sayso.server.models.verification import memory_file
 
 
@@ -20,7 +20,7 @@ def remember_starters(home: Home) -> None:
 def _memory() -> str:
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         home = Home(Path(folder), Path(folder), Path(folder))
-        shelf = Shelf(home)
+        shelf = InstalledModels(home)
         for model in shelf.models():
             shelf.verify(model)
         return memory_file(home).read_text()

@@ -7,7 +7,7 @@ import pytest
 
 from sayso.client.command import main
 from sayso.protocol.home import Home
-from sayso.server.models import Shelf
+from sayso.server.models import InstalledModels
 from sayso.server.settings import set_in_file, user_file
 from tests.models.hub_double import HubDouble, running
 from tests.models.memory import remember_starters
@@ -70,7 +70,7 @@ def test_a_model_is_fetched_used_repaired_and_removed(
     assert "is here and whole" in models(capsys, "get", "base.en")[1]
     assert hub.asked == []
 
-    weights = Shelf(Home.find()).find("ears", "base.en").path / "model.bin"
+    weights = InstalledModels(Home.find()).find("ears", "base.en").path / "model.bin"
     weights.write_bytes(b"?" * len(WEIGHTS))
     assert rows(capsys)["base.en"]["state"] == "damaged"
     code, out, _ = models(capsys, "check")

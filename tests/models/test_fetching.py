@@ -10,7 +10,14 @@ from types import SimpleNamespace
 import pytest
 
 from sayso.protocol.home import Home
-from sayso.server.models import FetchFailed, Model, ModelDamaged, ModelMissing, NameUnknown, Shelf
+from sayso.server.models import (
+    FetchFailed,
+    InstalledModels,
+    Model,
+    ModelDamaged,
+    ModelMissing,
+    NameUnknown,
+)
 from sayso.server.models import fetching as fetching_module
 from sayso.server.models.fetching import Fetching
 from sayso.server.models.hub import Hub
@@ -71,14 +78,14 @@ def fetch(name: str, double: HubDouble, *, token: str = "", watch: Watch | None 
 
 
 def leftovers() -> list[str]:
-    aside = Shelf(Home.find()).folder / ".unfinished"
+    aside = InstalledModels(Home.find()).folder / ".unfinished"
     return sorted(path.name for path in aside.rglob("*") if path.suffix != ".lock")
 
 
 def test_a_whisper_model_is_fetched_by_its_short_name_and_found_whole(hub: HubDouble) -> None:
     model = fetch("base.en", hub)
 
-    found = Shelf(Home.find()).ready("ears", "base.en")
+    found = InstalledModels(Home.find()).ready("ears", "base.en")
     assert found == model
     assert (found.path / "model.bin").read_bytes() == WEIGHTS
     assert sorted(file.path.name for file in found.files) == sorted(set(WHISPER) - {"README.md"})
@@ -100,7 +107,9 @@ def test_a_language_model_is_fetched_by_repository_and_file(hub: HubDouble) -> N
     model = fetch("someone/Models-GGUF:q4/small.gguf", hub)
 
     assert model.path.read_bytes() == WEIGHTS
-    found = Shelf(Home.find()).ready("language_model", "someone/Models-GGUF:q4/small.gguf")
+    found = InstalledModels(Home.find()).ready(
+        "language_model", "someone/Models-GGUF:q4/small.gguf"
+    )
     assert found.path == model.path
 
 
@@ -138,7 +147,7 @@ def test_a_fetch_that_was_given_up_goes_on_where_it_was(hub: HubDouble) -> None:
     with pytest.raises(FetchFailed, match="cannot be reached"):
         fetch("base.en", hub)
     with pytest.raises(ModelMissing):
-        Shelf(Home.find()).find("ears", "base.en")
+        InstalledModels(Home.find()).find("ears", "base.en")
 
     hub.cuts.clear()
     hub.asked.clear()
@@ -147,7 +156,7 @@ def test_a_fetch_that_was_given_up_goes_on_where_it_was(hub: HubDouble) -> None:
 
     assert watch.begun["model.bin"] == 100_000
     assert hub.content_requests()[0].range == "bytes=100000-"
-    assert Shelf(Home.find()).ready("ears", "base.en").path.is_dir()
+    assert InstalledModels(Home.find()).ready("ears", "base.en").path.is_dir()
 
 
 def test_a_hub_that_begins_anew_instead_of_going_on_is_understood(hub: HubDouble) -> None:
@@ -175,7 +184,7 @@ def test_what_is_not_what_the_hub_promised_is_thrown_away_and_nothing_is_install
         fetch("base.en", hub)
 
     with pytest.raises(ModelMissing):
-        Shelf(Home.find()).find("ears", "base.en")
+        InstalledModels(Home.find()).find("ears", "base.en")
     assert file not in leftovers()
 
 
@@ -183,7 +192,7 @@ def test_a_damaged_remainder_of_an_earlier_try_is_replaced(hub: HubDouble) -> No
     hub.cuts = [100_000, 0, 0, 0, 0, 0, 0]
     with pytest.raises(FetchFailed):
         fetch("base.en", hub)
-    (part,) = Shelf(Home.find()).folder.rglob("model.bin.part")
+    (part,) = InstalledModels(Home.find()).folder.rglob("model.bin.part")
     part.write_bytes(b"?" * 100_000)
     hub.cuts.clear()
 
@@ -201,7 +210,7 @@ def test_when_the_hub_has_something_new_only_that_is_fetched(hub: HubDouble) -> 
     assert (model.path / "tokenizer.json").read_bytes() == b"n" * 5_000
     assert [one.path.rpartition("/")[2] for one in hub.content_requests()] == ["tokenizer.json"]
     assert "ffffffffffff" in model.origin
-    Shelf(Home.find()).verify(model, trust_memory=False)
+    InstalledModels(Home.find()).verify(model, trust_memory=False)
 
 
 def test_a_model_that_was_here_stays_when_its_successor_does_not_come(hub: HubDouble) -> None:
@@ -213,7 +222,7 @@ def test_a_model_that_was_here_stays_when_its_successor_does_not_come(hub: HubDo
     with pytest.raises(FetchFailed):
         fetch("base.en", hub)
 
-    assert Shelf(Home.find()).ready("ears", "base.en") == before
+    assert InstalledModels(Home.find()).ready("ears", "base.en") == before
 
 
 def test_a_damaged_file_alone_is_fetched_again(hub: HubDouble) -> None:
@@ -221,7 +230,7 @@ def test_a_damaged_file_alone_is_fetched_again(hub: HubDouble) -> None:
     (model.path / "tokenizer.json").write_bytes(b"?" * 5_000)
     hub.asked.clear()
 
-    Shelf(Home.find()).verify(fetch("base.en", hub), trust_memory=False)
+    InstalledModels(Home.find()).verify(fetch("base.en", hub), trust_memory=False)
 
     assert [one.path.rpartition("/")[2] for one in hub.content_requests()] == ["tokenizer.json"]
 
@@ -280,7 +289,7 @@ def test_without_a_network_it_says_so_soon_and_keeps_what_is_there(hub: HubDoubl
         fetch("base.en", nobody, watch=watch)
 
     assert watch.waits == [1.0]
-    assert Shelf(Home.find()).ready("ears", "base.en") == model
+    assert InstalledModels(Home.find()).ready("ears", "base.en") == model
 
 
 def test_an_address_that_is_none_is_told_with_the_setting_to_correct() -> None:
@@ -339,7 +348,7 @@ def test_a_model_that_was_fetched_notices_damage(hub: HubDouble) -> None:
     (model.path / "model.bin").write_bytes(WEIGHTS[:-1])
 
     with pytest.raises(ModelDamaged, match=r"299,999 bytes instead of 300,000.*get --again base"):
-        Shelf(Home.find()).ready("ears", "base.en")
+        InstalledModels(Home.find()).ready("ears", "base.en")
 
 
 def test_a_hub_cannot_lead_out_of_the_models_folder(hub: HubDouble) -> None:

@@ -12,11 +12,11 @@ import pytest
 from sayso.protocol.home import Home
 from sayso.server.models import (
     Digest,
+    InstalledModels,
     Model,
     ModelDamaged,
     ModelFile,
     ModelMissing,
-    Shelf,
     starters,
     verification,
 )
@@ -24,8 +24,8 @@ from sayso.server.models.starters import STARTERS, Pin, Starter
 
 
 @pytest.fixture
-def shelf() -> Shelf:
-    return Shelf(Home.find())
+def shelf() -> InstalledModels:
+    return InstalledModels(Home.find())
 
 
 @pytest.fixture
@@ -69,7 +69,9 @@ def packaged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Starter:
     return one
 
 
-def test_the_three_starters_are_found_where_their_packages_are_installed(shelf: Shelf) -> None:
+def test_the_three_starters_are_found_where_their_packages_are_installed(
+    shelf: InstalledModels,
+) -> None:
     found = {model.kind: model for model in shelf.models()}
 
     assert set(found) == {"ears", "voice", "language_model"}
@@ -81,29 +83,29 @@ def test_the_three_starters_are_found_where_their_packages_are_installed(shelf: 
             assert file.path.stat().st_size == file.bytes
 
 
-def test_packages_are_never_imported(shelf: Shelf, packaged: Starter) -> None:
+def test_packages_are_never_imported(shelf: InstalledModels, packaged: Starter) -> None:
     shelf.ready("ears", packaged.name)
 
     assert "some_models" not in sys.modules
 
 
 @pytest.mark.slow
-def test_the_starters_hold_what_they_held_when_they_were_chosen(shelf: Shelf) -> None:
+def test_the_starters_hold_what_they_held_when_they_were_chosen(shelf: InstalledModels) -> None:
     for one in STARTERS:
         shelf.verify(shelf.find(one.kind, one.name), trust_memory=False)
 
 
 def test_content_is_looked_at_once_and_then_remembered(
-    shelf: Shelf, packaged: Starter, reads: list[Path]
+    shelf: InstalledModels, packaged: Starter, reads: list[Path]
 ) -> None:
     shelf.ready("ears", packaged.name)
-    Shelf(Home.find()).ready("ears", packaged.name)
+    InstalledModels(Home.find()).ready("ears", packaged.name)
 
     assert [path.name for path in reads] == ["model.bin"]
 
 
 def test_a_file_that_was_changed_is_looked_at_again(
-    shelf: Shelf, packaged: Starter, reads: list[Path]
+    shelf: InstalledModels, packaged: Starter, reads: list[Path]
 ) -> None:
     path = shelf.ready("ears", packaged.name).path / "model.bin"
     content = bytearray(path.read_bytes())
@@ -115,7 +117,7 @@ def test_a_file_that_was_changed_is_looked_at_again(
 
 
 def test_a_replaced_file_of_the_same_size_and_time_is_looked_at_again(
-    shelf: Shelf, packaged: Starter, reads: list[Path]
+    shelf: InstalledModels, packaged: Starter, reads: list[Path]
 ) -> None:
     path = shelf.ready("ears", packaged.name).path / "model.bin"
     copy = path.with_name("copy")
@@ -129,7 +131,7 @@ def test_a_replaced_file_of_the_same_size_and_time_is_looked_at_again(
 
 @pytest.mark.parametrize("memory", ["", "no json", "[1]", '{"a": 1}'])
 def test_a_memory_that_cannot_be_read_costs_only_time(
-    shelf: Shelf, packaged: Starter, memory: str, reads: list[Path]
+    shelf: InstalledModels, packaged: Starter, memory: str, reads: list[Path]
 ) -> None:
     verification.memory_file(Home.find()).write_text(memory)
 
@@ -143,11 +145,11 @@ def test_a_memory_that_cannot_be_written_costs_only_time(packaged: Starter) -> N
     home = Home.find()
     verification.memory_file(home).mkdir(parents=True)
 
-    assert Shelf(home).ready("ears", packaged.name)
+    assert InstalledModels(home).ready("ears", packaged.name)
 
 
 def test_everything_can_be_looked_at_again(
-    shelf: Shelf, packaged: Starter, reads: list[Path]
+    shelf: InstalledModels, packaged: Starter, reads: list[Path]
 ) -> None:
     model = shelf.ready("ears", packaged.name)
     shelf.verify(model, trust_memory=False)
@@ -164,7 +166,7 @@ def test_everything_can_be_looked_at_again(
     ],
 )
 def test_a_damaged_starter_is_told_with_the_command_that_repairs_it(
-    shelf: Shelf, packaged: Starter, damage: str, sentence: str
+    shelf: InstalledModels, packaged: Starter, damage: str, sentence: str
 ) -> None:
     path = shelf.find("ears", packaged.name).path / "model.bin"
     path.unlink()
@@ -204,7 +206,7 @@ def test_without_pip_the_command_is_one_of_uv(
 
 
 def test_a_starter_whose_package_is_not_installed_is_told_with_the_command(
-    monkeypatch: pytest.MonkeyPatch, shelf: Shelf
+    monkeypatch: pytest.MonkeyPatch, shelf: InstalledModels
 ) -> None:
     def none(name: str) -> metadata.Distribution:
         raise metadata.PackageNotFoundError(name)
@@ -216,12 +218,14 @@ def test_a_starter_whose_package_is_not_installed_is_told_with_the_command(
     assert shelf.models() == ()
 
 
-def test_a_model_that_is_not_here_is_told_with_the_command(shelf: Shelf) -> None:
+def test_a_model_that_is_not_here_is_told_with_the_command(shelf: InstalledModels) -> None:
     with pytest.raises(ModelMissing, match=r"sayso models get base\.en"):
         shelf.find("ears", "base.en")
 
 
-def test_a_folder_of_the_persons_own_is_taken_as_it_is(shelf: Shelf, tmp_path: Path) -> None:
+def test_a_folder_of_the_persons_own_is_taken_as_it_is(
+    shelf: InstalledModels, tmp_path: Path
+) -> None:
     for name in ("config.json", "model.bin", "tokenizer.json"):
         (tmp_path / name).write_text("x")
 
@@ -241,7 +245,12 @@ def test_a_folder_of_the_persons_own_is_taken_as_it_is(shelf: Shelf, tmp_path: P
     ],
 )
 def test_a_path_that_holds_no_model_is_told(
-    shelf: Shelf, tmp_path: Path, kind: str, name: str, error: type[Exception], sentence: str
+    shelf: InstalledModels,
+    tmp_path: Path,
+    kind: str,
+    name: str,
+    error: type[Exception],
+    sentence: str,
 ) -> None:
     (tmp_path / "a.onnx").write_text("x")
 
@@ -261,7 +270,7 @@ GOOD_NOTE = {
 }
 
 
-def test_a_fetched_folder_is_known_by_the_note_in_it(shelf: Shelf) -> None:
+def test_a_fetched_folder_is_known_by_the_note_in_it(shelf: InstalledModels) -> None:
     folder = shelf.folder_of("ears", "broken")
     folder.mkdir(parents=True)
     (folder / "sayso-model.json").write_text(json.dumps(GOOD_NOTE))
@@ -284,7 +293,7 @@ def test_a_fetched_folder_is_known_by_the_note_in_it(shelf: Shelf) -> None:
     ],
 )
 def test_a_fetched_folder_that_cannot_be_understood_is_left_out_of_the_list(
-    shelf: Shelf, note: str
+    shelf: InstalledModels, note: str
 ) -> None:
     folder = shelf.folder_of("ears", "broken")
     folder.mkdir(parents=True)
@@ -296,7 +305,7 @@ def test_a_fetched_folder_that_cannot_be_understood_is_left_out_of_the_list(
 
 
 @pytest.mark.parametrize("name", ["../../etc", "a/../b", "..", ".", "", "a\0b", "~x"])
-def test_no_name_leads_out_of_the_models_folder(shelf: Shelf, name: str) -> None:
+def test_no_name_leads_out_of_the_models_folder(shelf: InstalledModels, name: str) -> None:
     folder = shelf.folder_of("ears", name)
 
     assert folder.parent == shelf.folder / "ears"

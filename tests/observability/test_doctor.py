@@ -9,7 +9,7 @@ import pytest
 
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home
-from sayso.server.models import Model, ModelDamaged, Shelf
+from sayso.server.models import InstalledModels, Model, ModelDamaged
 from sayso.server.models.machine import install_command
 from sayso.server.observability import doctor
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
@@ -120,11 +120,11 @@ def test_a_model_that_is_not_here_is_told_with_what_is_used_instead() -> None:
 
 
 def test_damaged_weights_are_told_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    def damaged(_: Shelf, model: Model, *, trust_memory: bool = True) -> None:
+    def damaged(_: InstalledModels, model: Model, *, trust_memory: bool = True) -> None:
         message = f"The model {model.name} is damaged: x is missing; put it right with `pip`."
         raise ModelDamaged(message)
 
-    monkeypatch.setattr(Shelf, "verify", damaged)
+    monkeypatch.setattr(InstalledModels, "verify", damaged)
 
     for part, name in (("ears", "tiny.en"), ("voice", "en_US-joe-medium")):
         found = finding(part)

@@ -6,14 +6,14 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from sayso.protocol import messages as m
-from sayso.server.observability.metrics import Part, Telemetry
+from sayso.server.observability.metrics import Part, ServerMetrics
 from sayso.server.turn.effects import Tell
 from sayso.server.turn.events import Ticket
 
 MARKS = {"final": 80.0, "first_token": 120.0, "first_audio_sent": 300.0, "of_tomorrow": 1.0}
 
 
-def told(telemetry: Telemetry, *messages: m.FromServer) -> dict[str, float]:
+def told(telemetry: ServerMetrics, *messages: m.FromServer) -> dict[str, float]:
     """All samples after these messages have passed, by name and labels."""
     for message in messages:
         telemetry.saw(Tell(message, Ticket(3, 0)))
@@ -26,7 +26,7 @@ def told(telemetry: Telemetry, *messages: m.FromServer) -> dict[str, float]:
 
 
 def test_a_turn_s_moments_are_published_as_histograms() -> None:
-    samples = told(Telemetry(), m.Metrics(MARKS))
+    samples = told(ServerMetrics(), m.Metrics(MARKS))
     assert samples["sayso_turns_total()"] == 1
     assert samples["sayso_turn_stage_seconds_count(final)"] == 1
     assert samples["sayso_turn_stage_seconds_sum(final)"] == pytest.approx(0.08)
@@ -36,7 +36,7 @@ def test_a_turn_s_moments_are_published_as_histograms() -> None:
 
 def test_what_came_of_words_speech_and_code_is_counted() -> None:
     samples = told(
-        Telemetry(),
+        ServerMetrics(),
         m.SttFinal("a secret"),
         m.SttFinal(""),
         m.SpeechStop(1, "interrupted"),
@@ -54,13 +54,13 @@ def test_what_came_of_words_speech_and_code_is_counted() -> None:
 
 
 def test_nothing_that_was_said_is_published() -> None:
-    telemetry = Telemetry()
+    telemetry = ServerMetrics()
     told(telemetry, m.SttFinal("a secret"), m.ReplyDelta("a secret"), m.Announce("a secret"))
     assert b"secret" not in telemetry.text()
 
 
 def test_parts_are_asked_when_somebody_looks() -> None:
-    telemetry = Telemetry()
+    telemetry = ServerMetrics()
     part = Part("")
     telemetry.watch_part("ears", lambda: part)
     telemetry.count_devices(lambda: 2)
@@ -76,7 +76,7 @@ def test_parts_are_asked_when_somebody_looks() -> None:
 
 def test_each_turn_s_timeline_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
-        told(Telemetry(), m.Metrics(MARKS))
+        told(ServerMetrics(), m.Metrics(MARKS))
     assert (
         "turn 3, after the release: understood 80 ms, first word written 120 ms, "
         "first sound sent 300 ms"

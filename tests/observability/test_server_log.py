@@ -3,13 +3,13 @@
 import io
 import logging
 
-from sayso.server.observability.server_log import DiscreetFormatter
+from sayso.server.observability.server_log import RedactingFormatter
 
 
 def logged(message: str, *arguments: object) -> str:
     out = io.StringIO()
     handler = logging.StreamHandler(out)
-    handler.setFormatter(DiscreetFormatter("%(levelname)s %(message)s"))
+    handler.setFormatter(RedactingFormatter("%(levelname)s %(message)s"))
     record = logging.LogRecord("x", logging.INFO, "", 0, message, arguments, None)
     handler.emit(record)
     return out.getvalue()
@@ -39,7 +39,7 @@ def test_a_traceback_is_read_through_too() -> None:
     token = "aB3" + "x" * 37 + "Y-_"
     out = io.StringIO()
     handler = logging.StreamHandler(out)
-    handler.setFormatter(DiscreetFormatter())
+    handler.setFormatter(RedactingFormatter())
     log = logging.getLogger("test of discretion")
     log.propagate = False
     log.addHandler(handler)

@@ -9,7 +9,7 @@ from websockets.asyncio.client import ClientConnection
 from sayso.protocol import messages as m
 from sayso.protocol.frames import AudioFrame
 from sayso.server.agent.events import ApprovalAsked, ApprovalSettled
-from sayso.server.agent.permissions.approvals import ApprovalDesk, Request
+from sayso.server.agent.permissions.approvals import ApprovalRequest, Approvals
 from sayso.server.agent.record.journal import Journal
 from sayso.server.gateway.socket.translate import event_of, heard
 from sayso.server.store.event_log import EventLog
@@ -110,9 +110,9 @@ def test_what_comes_too_late_is_ignored() -> None:
 @pytest.mark.virtual_time
 async def test_an_approval_counts_once_in_time_and_for_what_was_asked(tmp_path: Path) -> None:
     log = await EventLog.open(tmp_path / "log.db")
-    desk = ApprovalDesk(await Journal.open(log, "main"), expires_s=60.0)
+    desk = Approvals(await Journal.open(log, "main"), expires_s=60.0)
     told: asyncio.Queue[ApprovalAsked | ApprovalSettled] = asyncio.Queue()
-    request = Request("r1", "python", "print(1)", "/work", ("no network",))
+    request = ApprovalRequest("r1", "python", "print(1)", "/work", ("no network",))
     try:
         async with asyncio.TaskGroup() as tasks:
             ruling = tasks.create_task(desk.ask(request, told.put))

@@ -14,7 +14,7 @@ from sayso.server.reflexes.matching import Reflexes
 from sayso.server.reflexes.reflex import Stop, Undo, Yes
 from sayso.server.reflexes.reminder import Reminder
 from sayso.server.reflexes.reminders import MAX_OPEN, Reminders
-from sayso.server.reflexes.time_actions import Clerk
+from sayso.server.reflexes.time_actions import TimeActions
 from sayso.server.store.event_log import EventLog
 
 pytestmark = pytest.mark.virtual_time(limit_s=1e6)
@@ -30,7 +30,7 @@ class Kitchen:
         self.spoken: list[str] = []
         self.began = datetime(2026, 3, 3, 18, 0, tzinfo=HERE).timestamp()
         self.log: EventLog
-        self.clerk: Clerk
+        self.clerk: TimeActions
 
     def wall(self) -> float:
         return self.began + asyncio.get_running_loop().time()
@@ -43,7 +43,7 @@ class Kitchen:
         self.log = await EventLog.open(self.path)
         steady = asyncio.get_running_loop().time
         reminders = await Reminders.open(self.log, self.due, self.wall, steady)
-        self.clerk = Clerk(
+        self.clerk = TimeActions(
             Answers.load(language), reminders, lambda: datetime.fromtimestamp(self.wall(), HERE)
         )
         reflexes = Reflexes.load(language)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from tests.runtimes.sandboxes import told
 
 TRY = """
@@ -21,8 +21,8 @@ def attempt(name, action):
 """
 
 
-async def assert_nothing_done(workshop: Workshop, code: str) -> None:
-    run = await told(workshop, TRY + code)
+async def assert_nothing_done(code_runner: CodeRunner, code: str) -> None:
+    run = await told(code_runner, TRY + code)
     assert run.ending.status == "ok", (run.ending, run.error)
     assert run.stdout == ""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment, ensure
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from tests.kernels import lent_home
@@ -34,9 +34,9 @@ def workspace() -> Path:
 
 
 @pytest.fixture
-async def workshop(
+async def code_runner(
     sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
-) -> AsyncIterator[Workshop]:
+) -> AsyncIterator[CodeRunner]:
     """A workshop, in each sandbox."""
     made = workshop_in(workspace, environment, sandbox)
     yield made
@@ -54,7 +54,7 @@ def any_sandbox() -> Sandbox:
 @pytest.fixture
 async def any_workshop(
     any_sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
-) -> AsyncIterator[Workshop]:
+) -> AsyncIterator[CodeRunner]:
     made = workshop_in(workspace, environment, any_sandbox)
     yield made
     await made.close()

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.runtimes.sandbox import landlock
@@ -55,11 +55,11 @@ class Told:
 
 
 async def told(
-    workshop: Workshop, code: str, language: str = "python", *, alone: bool = False
+    code_runner: CodeRunner, code: str, language: str = "python", *, alone: bool = False
 ) -> Told:
     """Run code to its end."""
     outputs: list[Output] = []
-    run = workshop.run_alone if alone else workshop.run
+    run = code_runner.run_alone if alone else code_runner.run
     async with asyncio.timeout(RUN_S):
         async for each in run(language, code):
             if isinstance(each, Ending):
@@ -133,13 +133,13 @@ def needed_sandbox(kind: Kind) -> Sandbox:
     return found
 
 
-def workshop_in(workspace: Path, environment: KernelEnvironment, sandbox: Sandbox) -> Workshop:
+def workshop_in(workspace: Path, environment: KernelEnvironment, sandbox: Sandbox) -> CodeRunner:
     """A workshop in a sandbox that is taken to hold: the self-test has tests of its own."""
-    return Workshop(workspace, environment, SandboxReport(True, sandbox.kind, sandbox=sandbox))
+    return CodeRunner(workspace, environment, SandboxReport(True, sandbox.kind, sandbox=sandbox))
 
 
-async def shares_memory(workshop: Workshop) -> bool:
+async def shares_memory(code_runner: CodeRunner) -> bool:
     """Whether code has memory that its own programs share. Landlock gives it none on a machine that
     lets nobody have a view of the file system of their own, as in most containers."""
-    run = await told(workshop, "import os; os.listdir('/dev/shm')")
+    run = await told(code_runner, "import os; os.listdir('/dev/shm')")
     return "PermissionError" not in run.error

@@ -20,8 +20,8 @@ while True: pass
 async def main(kind: str, workspace: str) -> None:
     sandbox = next(sandbox_of(each) for each in KINDS if each == kind)
     assert not isinstance(sandbox, str)
-    workshop = workshop_in(Path(workspace), ensure(lent_home()), sandbox)
-    async for piece in workshop.run("python", CODE):
+    code_runner = workshop_in(Path(workspace), ensure(lent_home()), sandbox)
+    async for piece in code_runner.run("python", CODE):
         if isinstance(piece, Output):
             sys.stdout.write(piece.text)
             sys.stdout.flush()

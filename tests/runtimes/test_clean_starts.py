@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from tests.runtimes.sandboxes import told
 
 PLANT = """
@@ -32,7 +32,7 @@ for name in ('git', 'ls', 'bash'):
 
 
 async def test_what_code_planted_does_not_run_when_an_interpreter_starts(
-    any_workshop: Workshop, workspace: Path
+    any_workshop: CodeRunner, workspace: Path
 ) -> None:
     assert (await told(any_workshop, PLANT)).ending.status == "ok"
     await told(any_workshop, "import os; os._exit(0)")
@@ -42,7 +42,7 @@ async def test_what_code_planted_does_not_run_when_an_interpreter_starts(
 
 
 async def test_what_code_installed_is_found_behind_the_standard_library(
-    any_workshop: Workshop, workspace: Path
+    any_workshop: CodeRunner, workspace: Path
 ) -> None:
     await told(any_workshop, PLANT)
     await told(any_workshop, "import os; os._exit(0)")
@@ -54,7 +54,7 @@ async def test_what_code_installed_is_found_behind_the_standard_library(
 
 
 async def test_a_newer_package_takes_the_place_of_one_that_is_there(
-    any_workshop: Workshop, workspace: Path
+    any_workshop: CodeRunner, workspace: Path
 ) -> None:
     newer = PLANT.partition("mark =")[0]
     newer += "(packages / 'six.py').write_text('__version__ = \"99\"')"
@@ -68,7 +68,7 @@ async def test_a_newer_package_takes_the_place_of_one_that_is_there(
 
 @pytest.mark.parametrize("language", ["bash", "python"])
 async def test_a_run_of_its_own_has_nothing_of_earlier_ones_and_leaves_nothing(
-    any_workshop: Workshop, language: str
+    any_workshop: CodeRunner, language: str
 ) -> None:
     left = {
         "bash": "git() { echo evil; }; alias ls='echo evil'; export PATH=$PWD/evil:$PATH; x=1",
@@ -89,7 +89,7 @@ async def test_a_run_of_its_own_has_nothing_of_earlier_ones_and_leaves_nothing(
     assert (await told(any_workshop, after, language)).stdout in ("1 unset\n", "1 False\n")
 
 
-async def test_a_question_says_what_earlier_runs_may_have_left(any_workshop: Workshop) -> None:
+async def test_a_question_says_what_earlier_runs_may_have_left(any_workshop: CodeRunner) -> None:
     words = "use what earlier runs left in its interpreter, which may change what it does"
     assert words not in any_workshop.may_touch("bash")
     await told(any_workshop, "ls() { echo evil; }", "bash")

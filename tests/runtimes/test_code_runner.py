@@ -5,20 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from tests.runtimes.sandboxes import told, workshop_in
 
 
-async def test_a_language_goes_by_several_names_and_keeps_one_state(any_workshop: Workshop) -> None:
+async def test_a_language_goes_by_several_names_and_keeps_one_state(
+    any_workshop: CodeRunner,
+) -> None:
     for name in ("py", "Python", "python3", " ipython "):
         await told(any_workshop, "x = globals().get('x', 0) + 1", name)
     assert (await told(any_workshop, "x")).result == "4"
 
 
-async def test_an_unknown_language_is_answered_with_what_there_is(any_workshop: Workshop) -> None:
+async def test_an_unknown_language_is_answered_with_what_there_is(any_workshop: CodeRunner) -> None:
     run = await told(any_workshop, "1", "fortran")
     assert run.ending.status == "error"
     assert "fortran" in run.ending.detail
@@ -26,7 +28,7 @@ async def test_an_unknown_language_is_answered_with_what_there_is(any_workshop: 
     assert any_workshop.may_touch("fortran") == ()
 
 
-def test_an_approval_can_say_what_code_may_touch(any_workshop: Workshop, workspace: Path) -> None:
+def test_an_approval_can_say_what_code_may_touch(any_workshop: CodeRunner, workspace: Path) -> None:
     words = any_workshop.may_touch("py")
     assert f"read and write {workspace}" in words
     assert "no network" in words
@@ -63,31 +65,31 @@ async def test_a_workspace_that_cannot_be_made_is_told(
 
 
 async def test_without_an_environment_nothing_runs_and_that_is_said(workspace: Path) -> None:
-    workshop = Workshop(workspace, None, SandboxReport(True, "bubblewrap"))
-    run = await told(workshop, "1")
+    code_runner = CodeRunner(workspace, None, SandboxReport(True, "bubblewrap"))
+    run = await told(code_runner, "1")
     assert run.ending.status == "error"
     assert "sayso doctor" in run.ending.detail
 
 
-async def test_a_prepared_workshop_answers_at_once(any_workshop: Workshop) -> None:
+async def test_a_prepared_workshop_answers_at_once(any_workshop: CodeRunner) -> None:
     any_workshop.prepare()
     any_workshop.prepare()
     assert (await told(any_workshop, "1")).ending.status == "ok"
 
 
 @pytest.mark.parametrize("code", ["", "   ", "# nothing", "pass"])
-async def test_code_that_does_nothing_ends_well(any_workshop: Workshop, code: str) -> None:
+async def test_code_that_does_nothing_ends_well(any_workshop: CodeRunner, code: str) -> None:
     run = await told(any_workshop, code)
     assert run.ending.status == "ok"
     assert run.outputs == ()
 
 
-async def test_code_that_is_no_code_is_an_error(any_workshop: Workshop) -> None:
+async def test_code_that_is_no_code_is_an_error(any_workshop: CodeRunner) -> None:
     run = await told(any_workshop, "this is: no code")
     assert run.ending.status == "error"
     assert "SyntaxError" in run.ending.detail
 
 
-async def test_text_of_all_languages_passes(any_workshop: Workshop) -> None:
+async def test_text_of_all_languages_passes(any_workshop: CodeRunner) -> None:
     run = await told(any_workshop, "print('Grüße 世界 🎉')")
     assert run.stdout == "Grüße 世界 🎉\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sayso.server.runtimes import processes
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
@@ -143,7 +143,7 @@ class Tally:
 @pytest.fixture
 async def workshops(
     sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
-) -> AsyncIterator[list[Workshop]]:
+) -> AsyncIterator[list[CodeRunner]]:
     made = [workshop_in(workspace / str(each), environment, sandbox) for each in range(AT_ONCE)]
     yield made
     for each in made:
@@ -153,7 +153,7 @@ async def workshops(
 @pytest.mark.slow
 @pytest.mark.parametrize("stops", [24, pytest.param(STOPS, marks=LONG)])
 async def test_what_is_stopped_at_any_moment_ends_with_all_that_it_started(
-    workshops: list[Workshop], stops: int
+    workshops: list[CodeRunner], stops: int
 ) -> None:
     chance = random.Random(stops)
     there = [
@@ -166,16 +166,16 @@ async def test_what_is_stopped_at_any_moment_ends_with_all_that_it_started(
     tally = Tally()
     try:
         async with asyncio.TaskGroup() as group:
-            for number, workshop in enumerate(workshops):
+            for number, code_runner in enumerate(workshops):
                 own, mark = random.Random(chance.random()), f"8{number}6391"
                 mine = kinds[number::AT_ONCE]
-                group.create_task(_stop_each(workshop, mine, mark, own, tally))
+                group.create_task(_stop_each(code_runner, mine, mark, own, tally))
     finally:
         sys.stdout.write(f"{tally}\n")
 
 
 async def _stop_each(
-    workshop: Workshop, kinds: list[str], mark: str, chance: random.Random, tally: Tally
+    code_runner: CodeRunner, kinds: list[str], mark: str, chance: random.Random, tally: Tally
 ) -> None:
     for kind in kinds:
         language, code = KINDS[kind]
@@ -183,28 +183,28 @@ async def _stop_each(
         where = f"{kind}, stopped after {moment:.4f} s"
         code = code.replace("{mark}", mark)
         if kind in BEFORE:
-            await told(workshop, BEFORE[kind], language)
+            await told(code_runner, BEFORE[kind], language)
         try:
-            ending, took = await _stopped(workshop, language, code, moment)
+            ending, took = await _stopped(code_runner, language, code, moment)
         except (AssertionError, TimeoutError) as late:
             raise AssertionError(f"{where}: {late or 'it never ended'}") from late
         tally.count(kind, took, ending)
         assert ending.status in ("interrupted", "died"), (where, ending)
         assert not below(mark), where
         try:
-            after = await told(workshop, NEXT[language], language)
+            after = await told(code_runner, NEXT[language], language)
         except TimeoutError as late:
             raise AssertionError(f"nothing runs after {where}: {ending}") from late
         assert (after.ending.status, after.stdout) == ("ok", "[]\n"), (where, ending, after)
 
 
 async def _stopped(
-    workshop: Workshop, language: str, code: str, moment: float
+    code_runner: CodeRunner, language: str, code: str, moment: float
 ) -> tuple[Ending, float]:
     """Stop a run after so many seconds; return how it ended, and how long that took."""
 
     async def read() -> Output | Ending:
-        return [piece async for piece in workshop.run(language, code)][-1]
+        return [piece async for piece in code_runner.run(language, code)][-1]
 
     reading = asyncio.create_task(read())
     await asyncio.wait([reading], timeout=moment)
@@ -212,14 +212,14 @@ async def _stopped(
     asked = loop.time()
     with within(STOP_S):
         async with asyncio.timeout(RUN_S):
-            await workshop.interrupt()
+            await code_runner.interrupt()
             ending = await reading
     assert isinstance(ending, Ending)
     return ending, loop.time() - asked
 
 
 @pytest.mark.slow
-async def test_what_was_flushed_is_heard_before_one_long_step(any_workshop: Workshop) -> None:
+async def test_what_was_flushed_is_heard_before_one_long_step(any_workshop: CodeRunner) -> None:
     for _ in range(8):  # without a defence one in four is not heard
         pieces = any_workshop.run("python", STEP)
         await began(pieces)
@@ -228,21 +228,21 @@ async def test_what_was_flushed_is_heard_before_one_long_step(any_workshop: Work
 
 
 async def test_what_an_earlier_run_left_running_outlives_the_stop_of_another(
-    workshop: Workshop,
+    code_runner: CodeRunner,
 ) -> None:
     mark = "846391"
-    await told(workshop, f"import subprocess\nsubprocess.Popen(['setsid', 'sleep', '{mark}'])")
+    await told(code_runner, f"import subprocess\nsubprocess.Popen(['setsid', 'sleep', '{mark}'])")
     tick = processes.now()
     await until(lambda: processes.now() > tick)  # what began in the tick of a run counts as its own
-    pieces = workshop.run("python", f"print('begun', flush=True)\n!sleep {mark}")
+    pieces = code_runner.run("python", f"print('begun', flush=True)\n!sleep {mark}")
     await began(pieces)
-    await workshop.interrupt()
+    await code_runner.interrupt()
     assert (await rest(pieces)).ending.status == "interrupted"
     assert len(below(mark)) == 1
 
 
 async def test_an_interrupt_that_comes_late_does_not_meet_the_next_run(
-    any_workshop: Workshop,
+    any_workshop: CodeRunner,
 ) -> None:
     """The run ends by itself in the moment in which it is asked to."""
     await told(any_workshop, "import time")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.confined_process import ConfinedProcess, PrivateFolder, sweep
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox import launcher
@@ -48,14 +48,14 @@ FOR_EVER = ("/bin/sleep", str(10_000_000 + os.getpid()))
     ],
 )
 async def test_what_runs_stops_when_asked_and_keeps_its_variables(
-    workshop: Workshop, code: str
+    code_runner: CodeRunner, code: str
 ) -> None:
-    pieces = workshop.run("python", f"kept = 7\nprint('begun', flush=True)\n{code}")
+    pieces = code_runner.run("python", f"kept = 7\nprint('begun', flush=True)\n{code}")
     await began(pieces)
     with within(INTERRUPT_S):
-        await workshop.interrupt()
+        await code_runner.interrupt()
     assert (await rest(pieces)).ending.status == "interrupted"
-    assert (await told(workshop, "kept")).result == "7"
+    assert (await told(code_runner, "kept")).result == "7"
 
 
 @pytest.mark.slow
@@ -67,40 +67,40 @@ async def test_what_runs_stops_when_asked_and_keeps_its_variables(
     ],
 )
 async def test_what_does_not_stop_is_ended_with_all_its_processes(
-    workshop: Workshop, workspace: Path, code: str
+    code_runner: CodeRunner, workspace: Path, code: str
 ) -> None:
-    await told(workshop, "import os, subprocess, time")
-    await told(workshop, "subprocess.Popen(['setsid', 'sleep', '601'])")
+    await told(code_runner, "import os, subprocess, time")
+    await told(code_runner, "subprocess.Popen(['setsid', 'sleep', '601'])")
     assert below("sleep 601")
     # It says by a file that it has begun, because nothing else gets out of a busy interpreter.
-    reading = asyncio.create_task(told(workshop, f"os.mkdir('begun')\n{code}"))
+    reading = asyncio.create_task(told(code_runner, f"os.mkdir('begun')\n{code}"))
     await until((workspace / "begun").exists)
     with within(KILL_S):
-        await workshop.interrupt()
+        await code_runner.interrupt()
     ending = (await reading).ending
     assert ending.status == "died"
     assert "variables are lost" in ending.detail
     assert below("sleep 601") == []
     with within(NEW_S):
-        assert (await told(workshop, "print('new')")).stdout == "new\n"
+        assert (await told(code_runner, "print('new')")).stdout == "new\n"
 
 
 @pytest.mark.parametrize(
     "code", ["import os; os._exit(0)", "import os; os.kill(os.getpid(), 9)", "!kill -9 $PPID"]
 )
 async def test_death_in_mid_run_is_told_at_once_and_a_new_one_is_there(
-    workshop: Workshop, code: str
+    code_runner: CodeRunner, code: str
 ) -> None:
-    await told(workshop, "lost = 7")
+    await told(code_runner, "lost = 7")
     with within(DEATH_S):
-        died = await told(workshop, code)
+        died = await told(code_runner, code)
     assert died.ending.status == "died"
     assert "variables are lost" in died.ending.detail
     with within(NEW_S):
-        assert "NameError" in (await told(workshop, "lost")).ending.detail
+        assert "NameError" in (await told(code_runner, "lost")).ending.detail
 
 
-async def test_code_that_ends_its_interpreter_gets_a_new_one(any_workshop: Workshop) -> None:
+async def test_code_that_ends_its_interpreter_gets_a_new_one(any_workshop: CodeRunner) -> None:
     run = await told(any_workshop, "lost = 7\nexit()")
     assert run.ending.status == "died"
     assert "ended its own interpreter" in run.ending.detail
@@ -108,13 +108,13 @@ async def test_code_that_ends_its_interpreter_gets_a_new_one(any_workshop: Works
     assert after.ending.detail == "NameError: name 'lost' is not defined"
 
 
-async def test_a_crash_is_told_as_one(any_workshop: Workshop) -> None:
+async def test_a_crash_is_told_as_one(any_workshop: CodeRunner) -> None:
     run = await told(any_workshop, "import ctypes; ctypes.string_at(0)")
     assert run.ending.status == "died"
     assert "crashed" in run.ending.detail
 
 
-async def test_death_between_runs_is_told_with_the_next(any_workshop: Workshop) -> None:
+async def test_death_between_runs_is_told_with_the_next(any_workshop: CodeRunner) -> None:
     code = "import os, threading\ngo = threading.Timer(0.05, os._exit, (1,))\ngo.start()"
     await told(any_workshop, code)
     await until(lambda: not below(""))
@@ -124,7 +124,7 @@ async def test_death_between_runs_is_told_with_the_next(any_workshop: Workshop) 
 
 
 async def test_a_run_stopped_before_the_kernel_is_there_never_begins(
-    any_workshop: Workshop, workspace: Path
+    any_workshop: CodeRunner, workspace: Path
 ) -> None:
     pieces = any_workshop.run("python", "open('trace', 'w')")
     async with aclosing(pieces):
@@ -137,16 +137,16 @@ async def test_a_run_stopped_before_the_kernel_is_there_never_begins(
     assert not (workspace / "trace").exists()
 
 
-async def test_closing_ends_everything_that_was_started(workshop: Workshop) -> None:
+async def test_closing_ends_everything_that_was_started(code_runner: CodeRunner) -> None:
     code = "import subprocess\nfor _ in range(3): subprocess.Popen(['setsid', 'sleep', '602'])"
-    await told(workshop, code)
+    await told(code_runner, code)
     await until(lambda: len(below("sleep 602")) == 3)
-    await workshop.close()
+    await code_runner.close()
     assert below("sleep 602") == []
-    assert (await told(workshop, "1")).ending.status == "error"
+    assert (await told(code_runner, "1")).ending.status == "error"
 
 
-async def test_closing_in_mid_run_ends_the_run(any_workshop: Workshop) -> None:
+async def test_closing_in_mid_run_ends_the_run(any_workshop: CodeRunner) -> None:
     pieces = any_workshop.run("python", "print('begun', flush=True)\nwhile True: pass")
     await began(pieces)
     await any_workshop.close()

@@ -13,27 +13,27 @@ from sayso.protocol import messages as m
 from sayso.protocol.home import Home
 from sayso.server.agent.llm.model import ChatMessage, ChatModel
 from sayso.server.agent.prompt.profiles import profile
-from sayso.server.agent.spending import DayBook, DayBounds
-from sayso.server.assembly.conversation import Shared, furnish
-from sayso.server.assembly.models import Mind
-from sayso.server.assembly.unavailable import Deaf, Mute
-from sayso.server.conversations.artifacts import Shelf
+from sayso.server.agent.spending import DailyLimits, DailySpending
+from sayso.server.assembly.conversation import SharedParts, open_conversation
+from sayso.server.assembly.models import ChatBackend
+from sayso.server.assembly.unavailable import UnavailableRecognizer, UnavailableSynthesizer
+from sayso.server.conversations.artifacts import Artifacts
 from sayso.server.conversations.deletion import wipe
-from sayso.server.conversations.participant import Seat
+from sayso.server.conversations.participant import Participant
 from sayso.server.conversations.preferences import Preferences
-from sayso.server.conversations.reflex_responder import Instinct
-from sayso.server.conversations.registry import Conversations
+from sayso.server.conversations.reflex_responder import ReflexResponder
+from sayso.server.conversations.registry import ConversationRegistry
 from sayso.server.conversations.upload_quota import UploadRoom
-from sayso.server.runtimes.access import Reach
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.access import Grants
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from sayso.server.settings import Settings
 from sayso.server.slash.builtin import SHIPPED
 from sayso.server.slash.commands import Commands
 from sayso.server.speech.recognition.recognizer import Recognizer
-from sayso.server.speech.recognition.session import Ears
-from sayso.server.speech.synthesis.session import Mouth
+from sayso.server.speech.recognition.session import SpeechRecognition
+from sayso.server.speech.synthesis.session import SpeechSynthesis
 from sayso.server.speech.synthesis.synthesizer import Synthesizer
 from sayso.server.speech.synthesis.voices import OneVoice
 from sayso.server.store.event_log import EventLog
@@ -69,7 +69,7 @@ class Echo(PlainModel):
 class Device:
     """A device that takes part, and what it was told."""
 
-    seat: Seat
+    seat: Participant
     name: str
     told: list[m.FromServer] = field(default_factory=list)
     sounds: list[Send] = field(default_factory=list)
@@ -107,10 +107,10 @@ class Device:
 class Household:
     """What a test works with."""
 
-    conversations: Conversations
+    conversations: ConversationRegistry
     commands: Commands
     log: EventLog
-    shelf: Shelf
+    artifacts: Artifacts
 
     async def device(
         self,
@@ -122,7 +122,7 @@ class Household:
         may_admin: bool = True,
         speaks: bool = False,
     ) -> Device:
-        seat = await Seat.take(self.conversations, self.commands, wanted, person)
+        seat = await Participant.take(self.conversations, self.commands, wanted, person)
         device = Device(seat, name)
         joined = Joined(name, speaks=speaks, may_approve=may_approve, may_admin=may_admin)
         seat.join(joined, device)
@@ -135,11 +135,11 @@ async def household(
     *,
     idle_s: float = 1_800.0,
     open_at_most: int = 16,
-    day: DayBounds | None = None,
+    day: DailyLimits | None = None,
     model: ChatModel | None = None,
     ears: Recognizer | None = None,
     voice: Synthesizer | None = None,
-    workshop: Callable[[Path, Reach, Identity | None], Workshop] | None = None,
+    code_runner: Callable[[Path, Grants, Identity | None], CodeRunner] | None = None,
     guest_bytes: int = 1_000_000,
 ) -> AsyncIterator[Household]:
     """A house that lives in a folder, until the block ends."""
@@ -153,34 +153,35 @@ async def household(
     def owner(conversation: str) -> str:
         return conversations.owner(conversation)
 
-    async def another(name: str, anywhere: bool) -> Mind:
+    async def another(name: str, anywhere: bool) -> ChatBackend:
         missing = "" if name == "loud" and anywhere else f"No model here is called {name}."
-        return Mind(Echo("LOUD "), profile("default"), "Answers come from loud.", missing)
+        return ChatBackend(Echo("LOUD "), profile("default"), "Answers come from loud.", missing)
 
-    shared = Shared(
+    shared = SharedParts(
         home=home,
         settings=Settings(),
         log=log,
-        ears=Ears(ears or Deaf("no ears")),
-        mouth=Mouth(OneVoice(voice or Mute("no voice"))),
-        mind=Mind(model or Echo(), profile("default")),
-        shelf=Shelf(),
-        instinct=await Instinct.awake(log, remind, owner),
+        ears=SpeechRecognition(ears or UnavailableRecognizer("no ears")),
+        mouth=SpeechSynthesis(OneVoice(voice or UnavailableSynthesizer("no voice"))),
+        backend=ChatBackend(model or Echo(), profile("default")),
+        artifacts=Artifacts(),
+        responder=await ReflexResponder.load(log, remind, owner),
         preferences=await Preferences.open(log),
-        day=await DayBook.open(log, day or DayBounds()),
+        day=await DailySpending.open(log, day or DailyLimits()),
         think_with=another,
         upload_room=UploadRoom(guest_bytes),
-        workshop=workshop or (lambda place, reach, _: Workshop(place, None, no_sandbox, reach)),
+        code_runner=code_runner
+        or (lambda place, reach, _: CodeRunner(place, None, no_sandbox, reach)),
     )
-    conversations = Conversations(
+    conversations = ConversationRegistry(
         log,
-        partial(furnish, shared),
-        partial(wipe, home, shared.shelf, shared.instinct.forget),
+        partial(open_conversation, shared),
+        partial(wipe, home, shared.artifacts, shared.responder.forget),
         idle_s=idle_s,
         open_at_most=open_at_most,
     )
     try:
-        yield Household(conversations, Commands(SHIPPED), log, shared.shelf)
+        yield Household(conversations, Commands(SHIPPED), log, shared.artifacts)
     finally:
         await conversations.close()
         await log.close()

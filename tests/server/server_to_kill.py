@@ -13,9 +13,9 @@ from pathlib import Path
 
 from sayso.protocol import messages as m
 from sayso.server.agent.llm.model import ChatMessage, Delta, TextDelta, Tool, Usage
-from sayso.server.conversations.driver import Conversation
-from sayso.server.runtimes.access import Reach
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.conversations.driver import ConversationDriver
+from sayso.server.runtimes.access import Grants
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
@@ -48,7 +48,7 @@ class Counter:
 class Person:
     """Says yes to everything."""
 
-    def __init__(self, conversation: Conversation) -> None:
+    def __init__(self, conversation: ConversationDriver) -> None:
         self._conversation = conversation
         self._heard: asyncio.Queue[m.FromServer] = asyncio.Queue()
 
@@ -73,11 +73,11 @@ class Person:
         return " ".join(told.split())
 
 
-def workshop(place: Path, reach: Reach, _: Identity | None) -> Workshop:
+def code_runner(place: Path, reach: Grants, _: Identity | None) -> CodeRunner:
     found = (sandbox_of(kind) for kind in KINDS)
     sandbox = next(one for one in found if not isinstance(one, str))
     report = SandboxReport(True, sandbox.kind, sandbox=sandbox)
-    return Workshop(place, ensure(lent_home()), report, reach)
+    return CodeRunner(place, ensure(lent_home()), report, reach)
 
 
 def acknowledge(line: str) -> None:
@@ -86,7 +86,7 @@ def acknowledge(line: str) -> None:
 
 
 async def main(folder: Path, first: int) -> None:
-    async with household(folder, model=Counter(), workshop=workshop) as house:
+    async with household(folder, model=Counter(), code_runner=code_runner) as house:
         here = await house.conversations.enter(await house.conversations.latest())
         waits, person = here.agent.waits, Person(here.conversation)
         here.conversation.join(Joined("desk", speaks=False), person)

@@ -15,7 +15,7 @@ from sayso.protocol import messages as m
 from sayso.server.store.log_reader import read_events
 from sayso.server.store.records import Answered, Asked, Call, ReminderSet, RunIntended, RunReported
 from tests.server.running_server import household
-from tests.server.server_to_kill import workshop
+from tests.server.server_to_kill import code_runner
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough, pytest.mark.timeout(400)]
 
@@ -59,7 +59,7 @@ async def test_nothing_runs_twice_and_nothing_that_was_acknowledged_is_lost(
     assert max(Counter(written).values()) == 1
     assert numbers(said, r"count (\d+): .*It is counted\.") <= set(written)
 
-    async with household(tmp_path, workshop=workshop) as house:
+    async with household(tmp_path, code_runner=code_runner) as house:
         desk = await house.device()
         records = [event.record for event in await house.log.conversation("main")]
         calls = [call for one in records if isinstance(one, Answered) for call in one.calls]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sayso.server.trust.devices import MOST_DEVICES, Devices, DevicesError
-from sayso.server.trust.guess_delay import LONGEST_S, Patience
+from sayso.server.trust.guess_delay import LONGEST_S, GuessDelay
 
 
 def test_a_token_is_kept_as_its_hash(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_list_that_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_patience_grows_with_each_failure_ends_and_is_forgotten() -> None:
-    patience = Patience()
+    patience = GuessDelay()
     waits = [patience.failed("a", 0.0) for _ in range(50)]
     assert waits[:3] == [0.1, 0.2, 0.4]
     assert waits[-1] == LONGEST_S

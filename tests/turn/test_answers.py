@@ -183,7 +183,7 @@ def test_a_press_after_code_began_lets_the_code_run_until_words_come() -> None:
     s = Scene()
     s.join()
     s.say("sort my files")
-    s.happens(events.WorkShowed(s.ticket, "acting", m.CodeStart("1", "python", "…")))
+    s.happens(events.AgentShowed(s.ticket, "acting", m.CodeStart("1", "python", "…")))
     s.press()
     assert not s.all(effects.StopThinking)
     s.release(s.speak(1.0))
@@ -256,7 +256,7 @@ def test_a_spoken_request_is_asked_back_aloud_and_a_typed_one_is_not() -> None:
         else:
             s.happens(events.Typed("laptop", "sort my files"))
         ask = m.ApprovalRequest("1", "n", "python", "…", "/work")
-        s.happens(events.WorkShowed(s.ticket, "awaiting_approval", ask))
+        s.happens(events.AgentShowed(s.ticket, "awaiting_approval", ask))
         said = "".join(e.text for e in s.all(effects.Speak))
         assert ("May I run this?" in said) == spoken
 

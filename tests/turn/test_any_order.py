@@ -210,7 +210,7 @@ class AnyOrder(RuleBasedStateMachine):
         ticket = self.tickets[-back:][0]
         self.happens(events.ReplyGrew(ticket, "some words"))
         shown = m.CodeStart("1", "python", "1")
-        self.happens(events.WorkShowed(ticket, state, shown))  # type: ignore[arg-type]
+        self.happens(events.AgentShowed(ticket, state, shown))  # type: ignore[arg-type]
 
     @rule(back=st.integers(1, 3))
     def reply(self, back: int) -> None:

@@ -145,7 +145,7 @@ def test_a_taken_back_request_is_not_joined_to_another_persons_turn() -> None:
 def test_code_that_runs_goes_on_while_the_key_is_held_and_is_not_talked_of() -> None:
     s = scene()
     s.say("sort my files")
-    s.happens(events.WorkShowed(s.ticket, "acting", RUN))
+    s.happens(events.AgentShowed(s.ticket, "acting", RUN))
     s.press()
     s.reply("They are sorted.")
     s.synthesize("They are sorted.", 1.0)
@@ -161,7 +161,7 @@ def test_what_follows_a_press_without_words_is_spoken_again() -> None:
     s.say("sort my files")
     s.reply("I sort them now.")
     s.synthesize("I sort them now.", 2.0)
-    s.happens(events.WorkShowed(s.ticket, "acting", RUN))
+    s.happens(events.AgentShowed(s.ticket, "acting", RUN))
     s.play(0.5)
     s.say("")
     s.reply("They are sorted.")
@@ -180,7 +180,7 @@ def test_what_was_heard_before_and_after_a_press_without_words_is_remembered() -
     s.say("sort my files")
     s.reply("I sort them now.")
     s.synthesize("I sort them now.", 2.0)
-    s.happens(events.WorkShowed(s.ticket, "acting", RUN))
+    s.happens(events.AgentShowed(s.ticket, "acting", RUN))
     s.play(1.0)
     s.say("")
     s.reply("They are sorted.")
@@ -299,7 +299,7 @@ def test_a_house_that_rests_drops_all_that_waits() -> None:
 
 
 def ask(s: Scene) -> None:
-    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", QUESTION))
+    s.happens(events.AgentShowed(s.ticket, "awaiting_approval", QUESTION))
     s.happens(events.QuestionShown("laptop", QUESTION.id))
 
 

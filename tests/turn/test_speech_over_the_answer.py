@@ -4,7 +4,7 @@ import pytest
 
 from sayso.protocol import messages as m
 from sayso.server.turn import effects, events
-from sayso.server.turn.backchannel import is_murmur
+from sayso.server.turn.backchannel import is_backchannel
 from tests.turn.scene import RATE_OUT, Scene
 
 TEXT = "one two three four five six"
@@ -169,7 +169,7 @@ def test_a_spoken_stop_ends_the_work_too() -> None:
     s.join()
     s.say("sort my files")
     s.reply("I sort them.")
-    s.happens(events.WorkShowed(s.ticket, "acting", m.CodeStart("1", "python", "…")))
+    s.happens(events.AgentShowed(s.ticket, "acting", m.CodeStart("1", "python", "…")))
     s.synthesize("I sort them.", 2.0)
     s.play(0.5)
     ticket = s.ticket
@@ -238,7 +238,7 @@ def test_a_voice_over_running_code_lets_it_run_until_words_come() -> None:
     s = Scene()
     s.join()
     s.say("sort my files")
-    s.happens(events.WorkShowed(s.ticket, "acting", m.CodeStart("1", "python", "…")))
+    s.happens(events.AgentShowed(s.ticket, "acting", m.CodeStart("1", "python", "…")))
     utterance = s.voice()
     s.speak(1.0, first=8_000)
     assert not s.all(effects.StopThinking)
@@ -271,9 +271,9 @@ def test_a_press_silences_what_a_voice_only_held() -> None:
 
 @pytest.mark.parametrize("text", ["", "mm-hm", "Mm-hmm.", "uh huh", "Okay, yeah!", "[laughter]"])
 def test_a_murmur(text: str) -> None:
-    assert is_murmur(text)
+    assert is_backchannel(text)
 
 
 @pytest.mark.parametrize("text", ["stop", "yes do it", "no", "what", "okay stop", "wait", "nein"])
 def test_no_murmur(text: str) -> None:
-    assert not is_murmur(text)
+    assert not is_backchannel(text)

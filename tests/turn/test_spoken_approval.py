@@ -15,7 +15,7 @@ def asked(*, shown: bool = True) -> Scene:
     s = Scene()
     s.join(speaks=False)
     s.happens(events.Typed("laptop", "sort my files"))
-    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", FIRST))
+    s.happens(events.AgentShowed(s.ticket, "awaiting_approval", FIRST))
     if shown:
         s.happens(events.QuestionShown("laptop", "1"))
     return s
@@ -63,8 +63,8 @@ def test_that_another_device_shows_it_is_not_enough() -> None:
 def test_a_late_yes_is_not_taken_for_the_next_question() -> None:
     s = asked()
     s.wait(SHOWN_S)
-    s.happens(events.WorkShowed(s.ticket, "thinking", m.ApprovalDone("1", "no", "phone")))
-    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", SECOND))
+    s.happens(events.AgentShowed(s.ticket, "thinking", m.ApprovalDone("1", "no", "phone")))
+    s.happens(events.AgentShowed(s.ticket, "awaiting_approval", SECOND))
     yes(s)  # The first one alone was shown.
     assert settled(s) == []
     s.happens(events.QuestionShown("laptop", "2"))
@@ -103,8 +103,8 @@ def test_a_device_that_was_away_must_have_been_sent_it_again(*, may_return: bool
 def test_a_question_that_was_taken_down_counts_for_nothing() -> None:
     s = asked()
     s.wait(SHOWN_S)
-    s.happens(events.WorkShowed(s.ticket, "acting", m.CodeStart("1", "python", "…")))
-    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", SECOND))
+    s.happens(events.AgentShowed(s.ticket, "acting", m.CodeStart("1", "python", "…")))
+    s.happens(events.AgentShowed(s.ticket, "awaiting_approval", SECOND))
     s.wait(60)
     yes(s)
     assert settled(s) == []
@@ -142,7 +142,7 @@ def test_a_device_that_is_sent_no_questions_does_not_ask_for_a_yes() -> None:
     s = Scene()
     s.join(is_asked=False)
     s.say("sort my files")
-    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", FIRST))
+    s.happens(events.AgentShowed(s.ticket, "awaiting_approval", FIRST))
     assert "answer where you see it" in s.the(effects.Speak).text
 
 
@@ -151,7 +151,7 @@ def test_more_than_the_sandbox_is_not_opened_by_a_word_and_that_is_said() -> Non
     s = Scene()
     s.join()
     s.say("read my bill")
-    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", wish))
+    s.happens(events.AgentShowed(s.ticket, "awaiting_approval", wish))
     assert "answer on a screen" in s.the(effects.Speak).text
     s.synthesize(s.the(effects.Speak).text.strip(), 1.0)
     s.play(1.0)

@@ -12,7 +12,7 @@ def asked(*, heard_out: bool = True) -> Scene:
     s = Scene()
     s.join()
     s.say("sort my files")
-    s.happens(events.WorkShowed(s.ticket, "awaiting_approval", QUESTION))
+    s.happens(events.AgentShowed(s.ticket, "awaiting_approval", QUESTION))
     s.happens(events.QuestionShown("laptop", QUESTION.id))
     s.synthesize("May I run this?", 1.0)
     s.play(1.2 if heard_out else 0.3)
@@ -30,7 +30,7 @@ def test_a_spoken_yes_approves_what_waits() -> None:
 def test_what_follows_a_spoken_yes_is_heard() -> None:
     s = asked()
     s.say("yes", meaning="yes")
-    s.happens(events.WorkShowed(s.ticket, "acting", m.CodeStart("1", "python", "…")))
+    s.happens(events.AgentShowed(s.ticket, "acting", m.CodeStart("1", "python", "…")))
     s.reply("They are sorted.")
     assert s.the(effects.Speak).text == "They are sorted."
 
@@ -89,7 +89,7 @@ def test_a_spoken_stop_ends_what_runs_and_starts_nothing() -> None:
     s = Scene()
     s.join()
     s.say("sort my files")
-    s.happens(events.WorkShowed(s.ticket, "acting", m.CodeStart("1", "python", "…")))
+    s.happens(events.AgentShowed(s.ticket, "acting", m.CodeStart("1", "python", "…")))
     s.say("stop", meaning="stop")
     assert s.all(effects.StopThinking)
     assert len(s.all(effects.Think)) == 1

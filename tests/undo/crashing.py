@@ -20,7 +20,7 @@ from typing import Any
 from sayso.server.undo.archive import Archive
 from sayso.server.undo.file_contents import name_of
 from sayso.server.undo.roots import Root
-from sayso.server.undo.store import Keeper, Room
+from sayso.server.undo.store import Room, UndoStore
 from tests.undo.place import Picture, picture
 
 _CHANGING = (
@@ -71,9 +71,9 @@ class Point:
             raise full()
 
 
-def keeper(folder: Path) -> tuple[Keeper, Archive]:
+def keeper(folder: Path) -> tuple[UndoStore, Archive]:
     archive = Archive.open(folder / "state" / "archive.sqlite")
-    return Keeper(archive, folder / "workspace", Room(), frozenset()), archive
+    return UndoStore(archive, folder / "workspace", Room(), frozenset()), archive
 
 
 def furnish(folder: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.protection.paths_beneath import Doors
+from sayso.server.runtimes.protection.paths_beneath import OpenedFolders
 from sayso.server.undo import partial_files
 
 pytestmark = pytest.mark.skipif(
@@ -85,7 +85,7 @@ def test_a_file_in_the_place_of_a_closed_folder_keeps_its_mode(tmp_path: Path) -
     try:
         with swapping(folder, file):
             for _ in range(TRIES):
-                doors = Doors(root)
+                doors = OpenedFolders(root)
                 with suppress(OSError):
                     doors.open("folder", 0o500)
                     doors.close()

@@ -49,7 +49,7 @@ class Keyboard:
         listens without a key, or opens it again."""
         self._terminal = terminal
         self._screen = screen
-        self._board = screen.board
+        self._status_line = screen.status_line
         self._session = session
         self._talk = talk
         self._mute = mute
@@ -75,13 +75,13 @@ class Keyboard:
             self._leave(130)
             return
         self._interrupted_at = now
-        if self._session.talker.listening:
+        if self._session.client_turn.listening:
             self._session.cancel()
             self._screen.put(render.aside("Dropped."))
         elif self._session.interrupt():
             self._screen.put(render.aside("Stopped. Ctrl-C again leaves."))
-        elif self._board.line.text:
-            self._board.line.clear()
+        elif self._status_line.line.text:
+            self._status_line.line.clear()
         else:
             self._screen.put(render.aside("Ctrl-C again leaves."))
         self._screen.touch()
@@ -93,9 +93,13 @@ class Keyboard:
             return
         if key.ctrl and self._control(key.name):
             return
-        if self._board.pending is not None and not self._board.line.text and self._answer(key):
+        if (
+            self._status_line.pending is not None
+            and not self._status_line.line.text
+            and self._answer(key)
+        ):
             return
-        if not self._board.line.text:
+        if not self._status_line.line.text:
             self._question = self._session.question
         match key.name:
             case "enter":
@@ -103,34 +107,40 @@ class Keyboard:
             case "escape":
                 self._escape()
             case "tab":
-                self._board.line.put(slash.complete(self._board.line.text, self._board.commands))
+                self._status_line.line.put(
+                    slash.complete(self._status_line.line.text, self._status_line.commands)
+                )
             case _:
-                self._board.line.press(key)
+                self._status_line.line.press(key)
                 if self._asks_what_changed:
                     loop = asyncio.get_running_loop()
                     loop.call_later(BY_ITSELF_SECONDS, self._show_what_changed)
 
     @property
     def _asks_what_changed(self) -> bool:
-        return self._board.changed and self._board.line.text == "d" and DIFF in self._board.commands
+        return (
+            self._status_line.changed
+            and self._status_line.line.text == "d"
+            and DIFF in self._status_line.commands
+        )
 
     def _show_what_changed(self) -> None:
         if self._asks_what_changed:
-            self._board.line.clear()
-            self._board.changed = False
+            self._status_line.line.clear()
+            self._status_line.changed = False
             self._ask_server(f"/{DIFF}")
             self._screen.touch()
 
     def _space(self, key: Key) -> bool:
         """Talks, unless the space belongs into a line. True: the key is used up."""
-        listening = self._session.talker.listening
+        listening = self._session.client_turn.listening
         if self._terminal.tells_releases:
             if key.kind == "release":
                 self._session.release()
                 return True
             if listening:
                 return True
-        if self._board.line.text or key.ctrl or key.alt:
+        if self._status_line.line.text or key.ctrl or key.alt:
             return False
         if key.kind != "press":
             return True
@@ -147,7 +157,7 @@ class Keyboard:
         match letter:
             case "c":
                 self.interrupt()
-            case "d" if not self._board.line.text:
+            case "d" if not self._status_line.line.text:
                 self._leave(0)
             case "t" if self._mute is not None:
                 self._mute()
@@ -162,20 +172,20 @@ class Keyboard:
         return True
 
     def _escape(self) -> None:
-        if self._session.talker.listening:
+        if self._session.client_turn.listening:
             self._session.cancel()
             self._screen.put(render.aside("Dropped."))
         else:
-            self._board.line.clear()
+            self._status_line.line.clear()
 
     def _enter(self) -> None:
-        if self._session.talker.listening:
+        if self._session.client_turn.listening:
             self._session.release()
             return
         if self._asks_what_changed:
             self._show_what_changed()
             return
-        line = self._board.line.take()
+        line = self._status_line.line.take()
         if line.startswith("/"):
             self._command(line)
         elif len(line) > LONGEST_TEXT:
@@ -186,7 +196,9 @@ class Keyboard:
     def _command(self, line: str) -> None:
         match slash.parse(line):
             case "help":
-                self._screen.put(render.aside(slash.help_text(self._help(), self._board.commands)))
+                self._screen.put(
+                    render.aside(slash.help_text(self._help(), self._status_line.commands))
+                )
             case "stop":
                 if not self._session.interrupt():
                     self._screen.put(render.aside("There is nothing to stop."))
@@ -196,7 +208,7 @@ class Keyboard:
                 self._ask_server(line)
 
     def _ask_server(self, line: str) -> None:
-        command = slash.for_server(line, self._board.commands)
+        command = slash.for_server(line, self._status_line.commands)
         if command is None:
             self._screen.put(render.note(slash.unknown(line)))
         else:
@@ -205,7 +217,7 @@ class Keyboard:
 
     def _help(self) -> list[str]:
         enter = "Enter  sends what you have typed"
-        if self._board.keys == TYPE:
+        if self._status_line.keys == TYPE:
             return [enter]
         if self._terminal.tells_releases:
             talk = "space  hold it to talk, let go to send (this terminal tells when you let go)"
@@ -216,7 +228,7 @@ class Keyboard:
 
     def _answer(self, key: Key) -> bool:
         """Answers the question that is open. True: the key is used up."""
-        pending = self._board.pending
+        pending = self._status_line.pending
         letter = key.text.lower() if key.name == "text" else ""
         access = pending is not None and pending.request.kind == "access"
         if pending is None or letter not in (("y", "n", "a") if access else ("y", "n", "e")):
@@ -226,7 +238,7 @@ class Keyboard:
         if letter == "e":
             self._editing = asyncio.create_task(self._edit(pending))
         else:
-            request, self._board.pending = pending.request, None
+            request, self._status_line.pending = pending.request, None
             decision: Literal["yes", "no"] = "no" if letter == "n" else "yes"
             self._session.send(Approve(request.id, request.nonce, decision, lasting=letter == "a"))
         return True
@@ -243,10 +255,10 @@ class Keyboard:
         finally:
             self._editing = None
             self._screen.resume()
-        if self._board.pending is not pending:
+        if self._status_line.pending is not pending:
             self._screen.put(render.note("The question is settled meanwhile; nothing was changed."))
         elif code.strip() and code.strip() != request.code.strip():
-            self._board.pending = None
+            self._status_line.pending = None
             self._session.send(Approve(request.id, request.nonce, "edit", code))
 
     def _leave(self, code: int) -> None:

@@ -85,7 +85,11 @@ def code(language: str, text: str, *, title: str = "") -> list[RenderableType]:
 
 def question(request: ApprovalRequest) -> list[RenderableType]:
     """All that a person must see before they answer."""
-    about = wish(request) if request.kind == "access" else code(request.language, request.code)
+    about = (
+        access_request(request)
+        if request.kind == "access"
+        else code(request.language, request.code)
+    )
     return [*about, *warned(request), reach(request)]
 
 
@@ -97,7 +101,7 @@ def warned(request: ApprovalRequest) -> list[RenderableType]:
     ]
 
 
-def wish(request: ApprovalRequest) -> list[RenderableType]:
+def access_request(request: ApprovalRequest) -> list[RenderableType]:
     """What more the work asks to reach."""
     asked = Text(sanitize.code(request.code).rstrip("\n"), "bold")
     shown: list[RenderableType] = [

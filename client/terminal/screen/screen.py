@@ -22,7 +22,7 @@ from sayso.client.terminal.screen import pictures, render, sanitize
 from sayso.client.terminal.screen.live import LiveArea, Stays
 from sayso.client.terminal.screen.reply import Reply
 from sayso.client.terminal.screen.run_output import Run
-from sayso.client.terminal.screen.status_line import Board, Pending
+from sayso.client.terminal.screen.status_line import Pending, StatusLine
 from sayso.protocol import messages
 from sayso.protocol.codec import Envelope, Unknown
 from sayso.protocol.messages import (
@@ -55,7 +55,7 @@ class TerminalScreen:
     """Collects what happens; `run()` draws it."""
 
     def __init__(self, live: LiveArea, *, verbosity: int = 0) -> None:
-        self.board = Board()
+        self.status_line = StatusLine()
         self._live = live
         self._verbosity = verbosity
         self._above: list[Stays] = []
@@ -78,7 +78,9 @@ class TerminalScreen:
             self.draw()
             await asyncio.sleep(FRAME_SECONDS)
             with suppress(TimeoutError):
-                async with asyncio.timeout(BREATH_SECONDS if self.board.moves else REST_SECONDS):
+                async with asyncio.timeout(
+                    BREATH_SECONDS if self.status_line.moves else REST_SECONDS
+                ):
                     await self._dirty.wait()
 
     def draw(self) -> None:
@@ -88,7 +90,7 @@ class TerminalScreen:
             return
         above, self._above = self._above, []
         now = asyncio.get_running_loop().time()
-        picture = self.board.picture(self._live.width, self._live.height, now)
+        picture = self.status_line.picture(self._live.width, self._live.height, now)
         self._live.draw(above, picture)
 
     def touch(self) -> None:
@@ -129,7 +131,7 @@ class TerminalScreen:
             case DeviceChange(part=part, state=state, detail=text):
                 self.put(render.note(text))
                 if part == "microphone":
-                    self.board.deaf = state == "lost"
+                    self.status_line.deaf = state == "lost"
             case Notice(text=text):
                 self.put(render.note(text))
             case FileSaved(path=path, mime=mime):
@@ -157,29 +159,32 @@ class TerminalScreen:
     def _microphone(self, seen: MicPressed | MicReleased | MicLevel | HandsFree) -> None:
         match seen:
             case HandsFree(state):
-                self.board.hands_free = state
+                self.status_line.hands_free = state
             case MicPressed():
-                self.board.listening = True
-                self.board.levels.clear()
-                self.board.stable = self.board.tail = ""
+                self.status_line.listening = True
+                self.status_line.levels.clear()
+                self.status_line.stable = self.status_line.tail = ""
             case MicReleased():
-                self.board.listening = False
+                self.status_line.listening = False
             case MicLevel(needle):
-                self.board.levels.append(needle)
+                self.status_line.levels.append(needle)
 
     def _message(self, message: Message) -> None:
         match message:
             case SttPartial(stable=stable, tail=tail):
-                self.board.stable, self.board.tail = sanitize.words(stable), sanitize.words(tail)
+                self.status_line.stable, self.status_line.tail = (
+                    sanitize.words(stable),
+                    sanitize.words(tail),
+                )
             case SttFinal(text=text):
-                self.board.stable = self.board.tail = ""
+                self.status_line.stable = self.status_line.tail = ""
                 self.put(*(["", render.said(text)] if text else [render.aside(NOTHING)]))
             case TurnState():
                 self._turn(message)
             case ReplyDelta(text=text):
                 for paragraph in self._reply.feed(text):
                     self._put_paragraph(paragraph)
-                self.board.reply = self._reply.unfinished
+                self.status_line.reply = self._reply.unfinished
             case Error(message=text):
                 self.put(render.note(text, "red"))
             case Announce(text=text):
@@ -197,11 +202,11 @@ class TerminalScreen:
             case ApprovalRequest():
                 self._finish_reply()
                 now = asyncio.get_running_loop().time()
-                self.board.pending = Pending(message, now)
+                self.status_line.pending = Pending(message, now)
                 self._approved = message.code if message.kind == "run" else ""
                 self.put("", *render.question(message))
             case ApprovalDone(decision=decision):
-                self.board.pending = None
+                self.status_line.pending = None
                 told = "" if decision == "yes" else SETTLED[decision]
                 self.put(*([render.aside(told)] if told else []))
                 if decision not in {"yes", "edit"}:
@@ -216,30 +221,30 @@ class TerminalScreen:
                 pass
 
     def _turn(self, state: TurnState) -> None:
-        if (state.work, state.ears) != (self.board.turn.work, self.board.turn.ears):
-            self.board.turn_began = asyncio.get_running_loop().time()
+        if (state.work, state.ears) != (self.status_line.turn.work, self.status_line.turn.ears):
+            self.status_line.turn_began = asyncio.get_running_loop().time()
         if state.work == "idle":
             self._finish_reply()
-            self.board.pending = None
-        self.board.turn = state
+            self.status_line.pending = None
+        self.status_line.turn = state
 
     def _begin_attempt(self, attempt: tuple[int, int]) -> None:
         """A newer turn or generation: what belongs to the older one is over."""
         if attempt <= self._attempt:
             return
         if attempt[0] != self._attempt[0]:
-            self.board.changed = False
+            self.status_line.changed = False
         self._attempt = attempt
         self._finish_reply()
-        self.board.pending = None
+        self.status_line.pending = None
         for run in self._runs.values():
             self._put_rest(run)
         self._runs.clear()
-        self.board.output = self.board.running = ""
+        self.status_line.output = self.status_line.running = ""
 
     def _finish_reply(self) -> None:
         rest = self._reply.finish()
-        self.board.reply = ""
+        self.status_line.reply = ""
         if rest.strip():
             self._put_paragraph(rest)
         self._paragraphs = 0
@@ -251,7 +256,7 @@ class TerminalScreen:
     def _code_starts(self, start: CodeStart) -> None:
         self._finish_reply()
         self._runs[start.id] = Run()
-        self.board.running = start.language
+        self.status_line.running = start.language
         if start.code != self._approved:
             self.put("", *render.code(start.language, start.code))
         self._approved = ""
@@ -265,13 +270,13 @@ class TerminalScreen:
             return
         for block in run.feed(output.kind, output.text):
             self.put(render.output(block.text, block.kind))
-        self.board.output = run.unfinished
+        self.status_line.output = run.unfinished
 
     def _code_ends(self, end: CodeEnd) -> None:
         self._put_rest(self._runs.pop(end.id, Run()))
-        self.board.output = self.board.running = ""
+        self.status_line.output = self.status_line.running = ""
         told = [render.aside(line) for line in changed(end.changes)]
-        self.board.changed = bool(told) or self.board.changed
+        self.status_line.changed = bool(told) or self.status_line.changed
         self.put(render.ended(end), *told, "")
 
     def _put_rest(self, run: Run) -> None:
@@ -282,15 +287,15 @@ class TerminalScreen:
             self.put(render.output(block.text, block.kind))
 
     def _link(self, change: LinkChange) -> None:
-        self.board.connected = change.state is LinkState.UP
+        self.status_line.connected = change.state is LinkState.UP
         match change.state:
             case LinkState.WAITING:
-                self.board.trouble = "no server, trying again"
+                self.status_line.trouble = "no server, trying again"
                 if change.reason != self._trouble:
                     self._trouble = change.reason
                     self.put(render.note(change.reason))
             case LinkState.REFUSED:
-                self.board.trouble = "no connection"
+                self.status_line.trouble = "no connection"
                 self.put(render.note(change.reason, "red"))
             case LinkState.UP:
                 self._up(change)
@@ -300,9 +305,9 @@ class TerminalScreen:
     def _up(self, change: LinkChange) -> None:
         if self._trouble:
             self.put(render.aside("The server is there."))
-        self._trouble = self.board.trouble = ""
+        self._trouble = self.status_line.trouble = ""
         if change.welcome is not None:
-            self.board.commands = change.welcome.commands
+            self.status_line.commands = change.welcome.commands
         if change.session == "anew":
             self._attempt = (0, 0)
             self.put(render.note(ANEW))

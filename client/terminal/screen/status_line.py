@@ -46,7 +46,7 @@ class Pending:
 
 
 @dataclass(slots=True)
-class Board:
+class StatusLine:
     """Everything that moves."""
 
     line: LineEdit = field(default_factory=LineEdit)

@@ -13,7 +13,7 @@ from sayso.server.agent.llm.model import (
 from sayso.server.agent.stream_closing import closing
 
 
-class WatchedModel:
+class MonitoredModel:
     """A ChatModel: the given one."""
 
     def __init__(self, model: ChatModel) -> None:

@@ -51,7 +51,7 @@ _Begun = tuple[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeouts:
     """How long to wait for a model."""
 
     first_delta_s: float = 90.0
@@ -83,7 +83,7 @@ class LitellmModel:
         sees: Literal["auto", "yes", "no"] = "auto",
         temperature: float | None = None,
         reply_tokens: int | None = None,
-        patience: Patience | None = None,
+        patience: Timeouts | None = None,
     ) -> None:
         """`model` is litellm's name, for example `anthropic/claude-sonnet-4-5`; for a server on the
         OpenAI wire it is `openai/` and the server's name, with `api_base`. Without `api_key` it is
@@ -93,7 +93,7 @@ class LitellmModel:
         self._name = name or model
         self._tools: Literal["auto", "yes", "no"] = calls_tools
         self._sees: Literal["auto", "yes", "no"] = sees
-        self._patience = patience or Patience()
+        self._patience = patience or Timeouts()
         given = {
             "api_base": api_base or None,
             "api_key": api_key or None,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Literal
 
-from sayso.server.agent.llm.loopback_http import Answer, NoAnswer, ask
+from sayso.server.agent.llm.loopback_http import HttpAnswer, NoAnswer, ask
 
 PROBE_SECONDS = 0.3
 """A server that runs answers a list in a few milliseconds; who starts Sayso should not wait."""
@@ -26,7 +26,7 @@ else that runs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedModel:
     """A model that a server has."""
 
     name: str
@@ -44,7 +44,7 @@ class LocalServer:
 
     name: str
     port: int
-    survey: Callable[[str], Awaitable[list[Listed]]]
+    survey: Callable[[str], Awaitable[list[ListedModel]]]
     """Lists the models of the server at this root URL. Raises NoAnswer, Locked."""
     start: str
     """How a person starts it, to complete "… does not answer; "."""
@@ -60,15 +60,15 @@ class LocalServer:
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class ServersFound:
     """What came of asking one server."""
 
     server: LocalServer
-    models: tuple[Listed, ...] = ()
+    models: tuple[ListedModel, ...] = ()
     state: Literal["answers", "locked", "silent"] = "answers"
     """`locked`: it is there, but wants a key."""
 
-    def named(self, name: str) -> Listed | None:
+    def named(self, name: str) -> ListedModel | None:
         return next((one for one in self.models if one.name == name), None)
 
 
@@ -76,12 +76,12 @@ class Locked(Exception):
     """The server answers, but wants a key."""
 
 
-async def look(servers: Iterable[LocalServer]) -> list[Survey]:
+async def look(servers: Iterable[LocalServer]) -> list[ServersFound]:
     """Ask all of them at once, and wait no longer than for one."""
     return await asyncio.gather(*(_survey(server) for server in servers))
 
 
-def pick(models: Iterable[Listed], memory_bytes: int) -> Listed | None:
+def pick(models: Iterable[ListedModel], memory_bytes: int) -> ListedModel | None:
     """The model to talk with: one that is loaded, else one that fits into memory.
 
     Where several do, one that takes tools, else the first listed: Ollama lists the newest first.
@@ -97,27 +97,27 @@ def pick(models: Iterable[Listed], memory_bytes: int) -> Listed | None:
     return max(candidates, key=lambda one: bool(one.tools), default=None)
 
 
-async def _survey(server: LocalServer) -> Survey:
+async def _survey(server: LocalServer) -> ServersFound:
     try:
         async with asyncio.timeout(PROBE_SECONDS):
-            return Survey(server, tuple(await server.survey(server.root)))
+            return ServersFound(server, tuple(await server.survey(server.root)))
     except (NoAnswer, TimeoutError):
-        return Survey(server, state="silent")
+        return ServersFound(server, state="silent")
     except Locked:
-        return Survey(server, state="locked")
+        return ServersFound(server, state="locked")
 
 
-async def openai_models(root: str) -> list[Listed]:
+async def openai_models(root: str) -> list[ListedModel]:
     """What a server lists on the OpenAI wire."""
     answer = await ask(f"{root}/v1/models", seconds=PROBE_SECONDS)
     return [
-        Listed(name)
+        ListedModel(name)
         for record in _records(answer, "data")
         if (name := _text(record, "id")) and _text(record, "object") in {"", "model"}
     ]
 
 
-async def ollama_models(root: str) -> list[Listed]:
+async def ollama_models(root: str) -> list[ListedModel]:
     """What Ollama has on its disk, and which of it lies in memory."""
     tags, running = await asyncio.gather(
         ask(f"{root}/api/tags", seconds=PROBE_SECONDS),
@@ -125,7 +125,7 @@ async def ollama_models(root: str) -> list[Listed]:
     )
     loaded = {_text(record, "name") for record in _records(running, "models")}
     return [
-        Listed(
+        ListedModel(
             name=name,
             bytes=_number(record, "size"),
             loaded=name in loaded,
@@ -137,27 +137,27 @@ async def ollama_models(root: str) -> list[Listed]:
     ]
 
 
-async def ollama_details(root: str, name: str) -> Listed | None:
+async def ollama_details(root: str, name: str) -> ListedModel | None:
     """One model of Ollama's, more closely: None if it runs elsewhere after all (under an alias)."""
     try:
         answer = await ask(f"{root}/api/show", seconds=PROBE_SECONDS, send={"model": name})
         record = answer.json()
     except NoAnswer:
-        return Listed(name)
+        return ListedModel(name)
     if not isinstance(record, dict) or answer.status != HTTPStatus.OK:
-        return Listed(name)
+        return ListedModel(name)
     if _elsewhere(record, name):
         return None
-    return Listed(name, tools=_has(record, "capabilities", "tools"))
+    return ListedModel(name, tools=_has(record, "capabilities", "tools"))
 
 
-async def lm_studio_models(root: str) -> list[Listed]:
+async def lm_studio_models(root: str) -> list[ListedModel]:
     """What LM Studio has; versions before 0.4 tell less."""
     answer = await ask(f"{root}/api/v1/models", seconds=PROBE_SECONDS)
     if answer.status == HTTPStatus.NOT_FOUND:
         return await openai_models(root)
     return [
-        Listed(
+        ListedModel(
             name=name,
             bytes=_number(record, "size_bytes"),
             loaded=bool(record.get("loaded_instances")),
@@ -178,7 +178,7 @@ LOCAL_SERVERS = (
 """In the order in which they are preferred: what tells most about its models first."""
 
 
-def _records(answer: Answer, name: str) -> list[Mapping[str, object]]:
+def _records(answer: HttpAnswer, name: str) -> list[Mapping[str, object]]:
     """The list of this name in a JSON answer. Raises NoAnswer, Locked."""
     if answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
         raise Locked

@@ -22,7 +22,7 @@ class NoAnswer(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
     """By name in lower case."""
@@ -42,7 +42,7 @@ async def ask(
     seconds: float,
     headers: Mapping[str, str] | None = None,
     send: object = None,
-) -> Answer:
+) -> HttpAnswer:
     """GET the URL, or POST `send` to it as JSON. Raises NoAnswer."""
     try:
         async with asyncio.timeout(seconds):
@@ -51,7 +51,7 @@ async def ask(
         raise NoAnswer(str(error)) from error
 
 
-async def _ask(url: str, headers: Mapping[str, str], send: object) -> Answer:
+async def _ask(url: str, headers: Mapping[str, str], send: object) -> HttpAnswer:
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or 80
     body = b"" if send is None else json.dumps(send).encode()
@@ -84,7 +84,7 @@ async def _until_closed(reader: asyncio.StreamReader) -> bytes:
     return bytes(raw)
 
 
-def _parse(raw: bytes) -> Answer:
+def _parse(raw: bytes) -> HttpAnswer:
     head, _, body = raw.partition(b"\r\n\r\n")
     first, *rest = head.decode("latin-1").split("\r\n")
     protocol, _, status = first.partition(" ")
@@ -95,4 +95,4 @@ def _parse(raw: bytes) -> Answer:
     for line in rest:
         name, _, value = line.partition(":")
         headers[name.strip().lower()] = value.strip()
-    return Answer(int(status[:3]), headers, body)
+    return HttpAnswer(int(status[:3]), headers, body)

@@ -10,7 +10,7 @@ from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
-class Company:
+class Provider:
     """Someone who runs language models."""
 
     name: str
@@ -35,7 +35,7 @@ class Company:
 
 
 COMPANIES = (
-    Company(
+    Provider(
         name="anthropic",
         title="Anthropic",
         variables=("ANTHROPIC_API_KEY",),
@@ -43,7 +43,7 @@ COMPANIES = (
         host="api.anthropic.com",
         families=("claude-",),
     ),
-    Company(
+    Provider(
         name="openai",
         title="OpenAI",
         variables=("OPENAI_API_KEY",),
@@ -51,7 +51,7 @@ COMPANIES = (
         host="api.openai.com",
         families=("gpt-", "chatgpt-", "o1", "o3", "o4"),
     ),
-    Company(
+    Provider(
         name="gemini",
         title="Google",
         variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
@@ -59,28 +59,28 @@ COMPANIES = (
         host="generativelanguage.googleapis.com",
         families=("gemini-",),
     ),
-    Company(
+    Provider(
         name="groq",
         title="Groq",
         variables=("GROQ_API_KEY",),
         model="groq/openai/gpt-oss-120b",
         host="api.groq.com",
     ),
-    Company(
+    Provider(
         name="openrouter",
         title="OpenRouter",
         variables=("OPENROUTER_API_KEY",),
         model="openrouter/openrouter/auto",
         host="openrouter.ai",
     ),
-    Company(
+    Provider(
         name="mistral",
         title="Mistral",
         variables=("MISTRAL_API_KEY",),
         model="mistral/mistral-medium-latest",
         host="api.mistral.ai",
     ),
-    Company(
+    Provider(
         name="deepseek",
         title="DeepSeek",
         variables=("DEEPSEEK_API_KEY",),
@@ -88,7 +88,7 @@ COMPANIES = (
         host="api.deepseek.com",
         families=("deepseek-",),
     ),
-    Company(
+    Provider(
         name="xai",
         title="xAI",
         variables=("XAI_API_KEY",),
@@ -96,28 +96,28 @@ COMPANIES = (
         host="api.x.ai",
         families=("grok-",),
     ),
-    Company(
+    Provider(
         name="cerebras",
         title="Cerebras",
         variables=("CEREBRAS_API_KEY",),
         model="cerebras/gpt-oss-120b",
         host="api.cerebras.ai",
     ),
-    Company(
+    Provider(
         name="moonshot",
         title="Moonshot",
         variables=("MOONSHOT_API_KEY",),
         model="moonshot/kimi-k2.5",
         host="api.moonshot.ai",
     ),
-    Company(
+    Provider(
         name="zai",
         title="Z.AI",
         variables=("ZAI_API_KEY",),
         model="zai/glm-4.7",
         host="api.z.ai",
     ),
-    Company(
+    Provider(
         name="dashscope",
         title="Alibaba Cloud",
         variables=("DASHSCOPE_API_KEY",),
@@ -132,7 +132,7 @@ COMPANIES = (
 class Offer:
     """A key lies in the environment and nobody has said yes or no to its company."""
 
-    company: Company
+    company: Provider
     variable: str
     allowed: tuple[str, ...]
     """Companies that the person said yes to before."""
@@ -162,7 +162,7 @@ class Offer:
         return "language_model.cloud_refused", (*self.refused, self.company.name)
 
 
-def company_of(model: str) -> Company | None:
+def company_of(model: str) -> Provider | None:
     """Whose model this litellm name means."""
     prefix, slash, _ = model.partition("/")
     for company in COMPANIES:
@@ -171,7 +171,7 @@ def company_of(model: str) -> Company | None:
     return None
 
 
-def with_keys(environment: Mapping[str, str]) -> Iterator[tuple[Company, str, str]]:
+def with_keys(environment: Mapping[str, str]) -> Iterator[tuple[Provider, str, str]]:
     """Each company whose key is in the environment, with the variable and the key."""
     for company in COMPANIES:
         if found := company.key(environment):

@@ -19,10 +19,15 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from sayso.server.agent.llm import local_servers
-from sayso.server.agent.llm.local_servers import LOCAL_SERVERS, Listed, LocalServer, Survey
-from sayso.server.agent.llm.providers import COMPANIES, Company, Offer, company_of, with_keys
+from sayso.server.agent.llm.local_servers import (
+    LOCAL_SERVERS,
+    ListedModel,
+    LocalServer,
+    ServersFound,
+)
+from sayso.server.agent.llm.providers import COMPANIES, Offer, Provider, company_of, with_keys
 from sayso.server.models.errors import ModelError, ModelMissing
-from sayso.server.models.installed import Shelf
+from sayso.server.models.installed import InstalledModels
 from sayso.server.models.machine import memory_bytes
 from sayso.server.models.model import Model
 
@@ -55,7 +60,7 @@ STILL_WORKS = "Everything that needs no language model works."
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class ModelPreferences:
     """What the settings say; the fields are those of their section `language_model`."""
 
     model: str = "auto"
@@ -69,7 +74,7 @@ class Wishes:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ModelChoice:
     """The language model to use, and why."""
 
     origin: Origin
@@ -91,7 +96,7 @@ class Choice:
     """A cloud key that waits for a yes."""
 
     @property
-    def company(self) -> Company | None:
+    def company(self) -> Provider | None:
         """Who is sent what the person says; None if it stays on this machine."""
         return None if self.api_base or self.weights else company_of(self.model)
 
@@ -109,22 +114,22 @@ class Choice:
 
 
 async def choose(
-    wishes: Wishes,
+    wishes: ModelPreferences,
     *,
-    shelf: Shelf,
+    installed: InstalledModels,
     environment: Mapping[str, str],
     servers: Iterable[LocalServer] = LOCAL_SERVERS,
-) -> Choice:
+) -> ModelChoice:
     """Choose. Whatever is wrong is told in the choice's sentence; nothing is raised."""
     servers = tuple(servers)
     if wishes.model == "none":
-        choice = Choice("none", f"No language model, as you wish. {STILL_WORKS}")
+        choice = ModelChoice("none", f"No language model, as you wish. {STILL_WORKS}")
     elif wishes.api_base:
         choice = await _at_address(wishes, environment)
     elif wishes.model != "auto":
-        choice = await _named(wishes, shelf, environment, servers)
+        choice = await _named(wishes, installed, environment, servers)
     else:
-        choice = await _found(wishes, shelf, environment, servers)
+        choice = await _found(wishes, installed, environment, servers)
     if wishes.stays_home and choice.leaves_home:
         choice = _nothing(
             f"{choice.name} would be sent what you say, and language_model.stays_home forbids that;"
@@ -136,11 +141,11 @@ async def choose(
 
 
 async def _found(
-    wishes: Wishes,
-    shelf: Shelf,
+    wishes: ModelPreferences,
+    installed: InstalledModels,
     environment: Mapping[str, str],
     servers: tuple[LocalServer, ...],
-) -> Choice:
+) -> ModelChoice:
     """Nothing was named: take what is there."""
     if wishes.look_for_local:
         for survey in await local_servers.look(servers):
@@ -150,7 +155,7 @@ async def _found(
     for company, variable, key in keys:
         if company.name in wishes.cloud_allowed:
             return _in_cloud(company.model, company, variable, key)
-    choice = await asyncio.to_thread(_pocket, shelf)
+    choice = await asyncio.to_thread(_pocket, installed)
     for company, variable, _ in keys:
         if company.name not in wishes.cloud_refused:
             offer = Offer(company, variable, wishes.cloud_allowed, wishes.cloud_refused)
@@ -159,11 +164,11 @@ async def _found(
 
 
 async def _named(
-    wishes: Wishes,
-    shelf: Shelf,
+    wishes: ModelPreferences,
+    installed: InstalledModels,
     environment: Mapping[str, str],
     servers: tuple[LocalServer, ...],
-) -> Choice:
+) -> ModelChoice:
     """A model was named: that one, or the reason why not."""
     name = wishes.model
     prefix, slash, rest = name.partition("/")
@@ -172,7 +177,7 @@ async def _named(
     if company := company_of(name):
         return _named_in_cloud(wishes, company, environment)
     try:
-        model = await asyncio.to_thread(shelf.ready, "language_model", name)
+        model = await asyncio.to_thread(installed.ready, "language_model", name)
     except ModelMissing as missing:
         if name.endswith(".gguf"):
             return _nothing(str(missing))
@@ -182,7 +187,7 @@ async def _named(
         return _embedded(model)
     if slash:
         sentence = f"Answers come from {name}, as you wish."
-        return Choice("named", sentence, name, api_key=_key(wishes, environment))
+        return ModelChoice("named", sentence, name, api_key=_key(wishes, environment))
     surveys = await local_servers.look(servers)
     for survey in surveys:
         if listed := survey.named(name):
@@ -193,7 +198,7 @@ async def _named(
     )
 
 
-async def _named_on_server(title: str, name: str, servers: tuple[LocalServer, ...]) -> Choice:
+async def _named_on_server(title: str, name: str, servers: tuple[LocalServer, ...]) -> ModelChoice:
     server = next(one for one in servers if one.name == title)
     (survey,) = await local_servers.look([server])
     if survey.state == "locked":
@@ -206,7 +211,7 @@ async def _named_on_server(title: str, name: str, servers: tuple[LocalServer, ..
     return _nothing(f"{server.name} has no {name}; it has {there}.")
 
 
-async def _at_address(wishes: Wishes, environment: Mapping[str, str]) -> Choice:
+async def _at_address(wishes: ModelPreferences, environment: Mapping[str, str]) -> ModelChoice:
     """A server of the person's own that speaks the OpenAI wire."""
     if wishes.api_key_variable and not _key(wishes, environment):
         return _nothing(_unset(wishes.api_key_variable))
@@ -215,7 +220,7 @@ async def _at_address(wishes: Wishes, environment: Mapping[str, str]) -> Choice:
             f"language_model.api_base is {wishes.api_base}, but no model is named; "
             f"name one with `sayso settings set language_model.model NAME`."
         )
-    return Choice(
+    return ModelChoice(
         "named",
         f"Answers come from {wishes.model} at {wishes.api_base}, as you wish.",
         model=f"openai/{wishes.model.removeprefix('openai/')}",
@@ -225,7 +230,9 @@ async def _at_address(wishes: Wishes, environment: Mapping[str, str]) -> Choice:
     )
 
 
-def _named_in_cloud(wishes: Wishes, company: Company, environment: Mapping[str, str]) -> Choice:
+def _named_in_cloud(
+    wishes: ModelPreferences, company: Provider, environment: Mapping[str, str]
+) -> ModelChoice:
     if wishes.api_key_variable:
         variable, key = wishes.api_key_variable, _key(wishes, environment)
     else:
@@ -236,9 +243,9 @@ def _named_in_cloud(wishes: Wishes, company: Company, environment: Mapping[str, 
 
 
 def _in_cloud(
-    model: str, company: Company, variable: str, key: str, *, origin: Origin = "cloud"
-) -> Choice:
-    return Choice(
+    model: str, company: Provider, variable: str, key: str, *, origin: Origin = "cloud"
+) -> ModelChoice:
+    return ModelChoice(
         origin,
         f"Answers come from {model}: what you say is sent to {company.title}.",
         model=model,
@@ -248,7 +255,7 @@ def _in_cloud(
     )
 
 
-async def _talking(survey: Survey) -> Listed | None:
+async def _talking(survey: ServersFound) -> ListedModel | None:
     """The model to take from this server."""
     listed = local_servers.pick(survey.models, memory_bytes())
     if listed is None or survey.server.survey is not local_servers.ollama_models:
@@ -257,8 +264,8 @@ async def _talking(survey: Survey) -> Listed | None:
     return details and replace(listed, tools=details.tools)
 
 
-def _on_server(server: LocalServer, listed: Listed, origin: Origin) -> Choice:
-    return Choice(
+def _on_server(server: LocalServer, listed: ListedModel, origin: Origin) -> ModelChoice:
+    return ModelChoice(
         origin,
         f"Answers come from {listed.name} in {server.name}, on this machine.",
         model=f"openai/{listed.name}",
@@ -269,28 +276,28 @@ def _on_server(server: LocalServer, listed: Listed, origin: Origin) -> Choice:
     )
 
 
-def _pocket(shelf: Shelf) -> Choice:
+def _pocket(installed: InstalledModels) -> ModelChoice:
     """The largest model that was fetched and fits, else the one that comes with Sayso."""
     fetched = [
-        one for one in shelf.models() if one.kind == "language_model" and one.source == "hub"
+        one for one in installed.models() if one.kind == "language_model" and one.source == "hub"
     ]
     fitting = [one for one in fetched if one.bytes <= memory_bytes() * local_servers.FITTING]
     for model in sorted(fitting, key=lambda one: one.bytes, reverse=True):
         try:
-            shelf.verify(model)
+            installed.verify(model)
         except ModelError:
             continue  # `sayso doctor` tells
         return _embedded(model)
     try:
-        return _embedded(shelf.starter("language_model"))
+        return _embedded(installed.starter("language_model"))
     except ModelError as error:
         return _nothing(str(error))
 
 
-def _embedded(model: Model) -> Choice:
+def _embedded(model: Model) -> ModelChoice:
     pocket = model.bytes <= POCKET_BYTES
     what = "a pocket model: quick and private, but often wrong" if pocket else "on this machine"
-    return Choice(
+    return ModelChoice(
         "embedded",
         f"Answers come from {model.path.stem}, {what}.",
         profile="pocket" if pocket else "local-small",
@@ -298,8 +305,8 @@ def _embedded(model: Model) -> Choice:
     )
 
 
-def _nothing(reason: str) -> Choice:
-    return Choice("none", f"{reason} {STILL_WORKS}")
+def _nothing(reason: str) -> ModelChoice:
+    return ModelChoice("none", f"{reason} {STILL_WORKS}")
 
 
 def _locked(server: LocalServer) -> str:
@@ -324,5 +331,5 @@ def _unset(variable: str) -> str:
     )
 
 
-def _key(wishes: Wishes, environment: Mapping[str, str]) -> str | None:
+def _key(wishes: ModelPreferences, environment: Mapping[str, str]) -> str | None:
     return environment.get(wishes.api_key_variable, "").strip() or None

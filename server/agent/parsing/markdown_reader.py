@@ -75,7 +75,7 @@ Fences = Literal["run", "show", "nothing runs"]
 _State = Literal["start", "thought", "prose", "shown", "code", "call", "over"]
 
 
-class Reader:
+class MarkdownReader:
     """Reads one answer."""
 
     def __init__(self, languages: Languages, fences: Fences = "run") -> None:

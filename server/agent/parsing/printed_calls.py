@@ -31,24 +31,24 @@ _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "/": "
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PrintedCall:
     """Code that a model wants run."""
 
     language: str
     code: str
 
 
-def read_tool_call(name: str, arguments: str, languages: Languages) -> Wanted | None:
+def read_tool_call(name: str, arguments: str, languages: Languages) -> PrintedCall | None:
     """What a tool call meant, whatever it is named and however its arguments are written."""
     short = name.removeprefix("functions.").strip().lower()
     own = languages.resolve(short) if short and short not in _TOOL_NAMES else None
     wanted = _read(arguments, languages, own)
     if wanted is None and own is not None and not arguments.lstrip().startswith("{"):
-        return Wanted(own, arguments)
+        return PrintedCall(own, arguments)
     return wanted
 
 
-def read_printed(text: str, languages: Languages) -> Wanted | None:
+def read_printed(text: str, languages: Languages) -> PrintedCall | None:
     """What text that looks like a call meant: an object, or `execute(…)` around one."""
     text = text.strip().removeprefix("<tool_call>").removesuffix("</tool_call>").strip()
     named = re.match(r"(?:functions\.)?execute\s*\(", text)
@@ -58,7 +58,7 @@ def read_printed(text: str, languages: Languages) -> Wanted | None:
     return _read_python_call(text, languages) or _read(inner, languages, None)
 
 
-def _read(text: str, languages: Languages, language: str | None) -> Wanted | None:
+def _read(text: str, languages: Languages, language: str | None) -> PrintedCall | None:
     value = _load(text)
     if value is not None:
         return _from_value(value, languages, language)
@@ -78,7 +78,7 @@ def _load(text: str) -> object:
         return None
 
 
-def _from_value(value: object, languages: Languages, language: str | None) -> Wanted | None:
+def _from_value(value: object, languages: Languages, language: str | None) -> PrintedCall | None:
     if isinstance(value, str):  # arguments encoded twice
         return _read(value, languages, language) if value.lstrip().startswith("{") else None
     if not isinstance(value, Mapping):
@@ -89,10 +89,10 @@ def _from_value(value: object, languages: Languages, language: str | None) -> Wa
     code, label = value.get("code"), value.get("language", language or DEFAULT)
     if not isinstance(code, str) or not isinstance(label, str):
         return None
-    return Wanted(languages.resolve(label) or label, code)
+    return PrintedCall(languages.resolve(label) or label, code)
 
 
-def _read_python_call(text: str, languages: Languages) -> Wanted | None:
+def _read_python_call(text: str, languages: Languages) -> PrintedCall | None:
     """`execute(language="python", code="…")` and `execute("python", "…")`."""
     try:
         call = ast.parse(text, mode="eval").body
@@ -110,14 +110,14 @@ def _read_python_call(text: str, languages: Languages) -> Wanted | None:
     return _from_value({**dict(zip(names, positions, strict=False)), **given}, languages, None)
 
 
-def _salvage(text: str, languages: Languages, language: str | None) -> Wanted | None:
+def _salvage(text: str, languages: Languages, language: str | None) -> PrintedCall | None:
     """Arguments that broke off, or whose code holds unescaped quotes."""
     found = _CODE_TO_THE_END.search(text)
     if found is None:
         return None
     label = _LANGUAGE.search(text)
     name = label.group(1) if label else language or DEFAULT
-    return Wanted(languages.resolve(name) or name, _unescape(found.group("code")))
+    return PrintedCall(languages.resolve(name) or name, _unescape(found.group("code")))
 
 
 def _unescape(text: str) -> str:

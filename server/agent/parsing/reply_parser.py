@@ -8,8 +8,8 @@ from typing import Final
 
 from sayso.server.agent.llm.model import Delta, TextDelta, ToolCallDelta, Usage
 from sayso.server.agent.parsing.fences import FENCE_SIZE
-from sayso.server.agent.parsing.markdown_reader import Code, Fences, Piece, Prose, Reader
-from sayso.server.agent.parsing.printed_calls import Wanted, read_tool_call
+from sayso.server.agent.parsing.markdown_reader import Code, Fences, MarkdownReader, Piece, Prose
+from sayso.server.agent.parsing.printed_calls import PrintedCall, read_tool_call
 from sayso.server.agent.prompt.language_names import DEFAULT, Languages
 from sayso.server.agent.tools.read_output import PAGE, read_arguments
 from sayso.server.store.records import Answered, Call
@@ -26,7 +26,7 @@ _LETTERS_OF_A_SENTENCE: Final = 8
 
 
 @dataclass(slots=True)
-class _Gathered:
+class _ToolCall:
     """A tool call, as far as it has come in."""
 
     id: str = ""
@@ -34,7 +34,7 @@ class _Gathered:
     arguments: str = ""
 
 
-class Listener:
+class ReplyParser:
     """Listens to one reply."""
 
     def __init__(self, languages: Languages, fences: Fences, begun: str = "") -> None:
@@ -42,8 +42,8 @@ class Listener:
         self._languages = languages
         self._begun = begun
         self._held = ""
-        self._reader = Reader(languages, fences)
-        self._gathered: dict[int, _Gathered] = {}
+        self._reader = MarkdownReader(languages, fences)
+        self._gathered: dict[int, _ToolCall] = {}
         self._text = ""
         self._code: Code | None = None
         self._usage: Usage | None = None
@@ -76,7 +76,7 @@ class Listener:
                 return self._take_text(text)
             case ToolCallDelta():
                 self.characters += len(delta.arguments)
-                gathered = self._gathered.setdefault(delta.index, _Gathered())
+                gathered = self._gathered.setdefault(delta.index, _ToolCall())
                 gathered.id = gathered.id or delta.id or ""
                 gathered.name = gathered.name or delta.name or ""
                 gathered.arguments += delta.arguments
@@ -130,7 +130,7 @@ class Listener:
                 continue
             page = read_arguments(gathered.arguments) if gathered.name == PAGE else None
             wanted = (
-                Wanted(PAGE, page.line)
+                PrintedCall(PAGE, page.line)
                 if page
                 else read_tool_call(gathered.name, gathered.arguments, self._languages)
             )

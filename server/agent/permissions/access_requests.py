@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Final
 
 from sayso.server.agent.event_stream import Emit
-from sayso.server.agent.limits import Reckoning
+from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.access_syntax import (
     LANGUAGE,
     AccessError,
-    Place,
-    Wish,
-    read_wish,
+    AccessRequest,
+    RequestedFolder,
+    read_access_request,
 )
-from sayso.server.agent.permissions.approvals import ApprovalDesk, Request, Ruling
-from sayso.server.agent.permissions.modes import Grant, Reachable, SaySo
+from sayso.server.agent.permissions.approvals import ApprovalDecision, ApprovalRequest, Approvals
+from sayso.server.agent.permissions.modes import Grant, Permissions, Reachable
 from sayso.server.agent.prompt.server_notes import NOBODY_OPENED, NOT_OPENED, TOO_LONG
 from sayso.server.agent.record.conversation_settings import granted
 from sayso.server.agent.record.journal import Journal
@@ -35,21 +35,21 @@ _THERE: Final = "That is in reach already."
 _LOST: Final = "The interpreters start anew for it: variables are lost."
 
 
-class Access:
+class AccessRequests:
     """Asks the person for it."""
 
     def __init__(
         self,
-        workshop: Reachable,
-        say_so: SaySo,
-        desk: ApprovalDesk,
+        code_runner: Reachable,
+        permissions: Permissions,
+        approvals: Approvals,
         journal: Journal,
-        reckoning: Reckoning,
+        reckoning: RequestUsage,
         emit: Emit,
     ) -> None:
-        self._workshop = workshop
-        self._say_so = say_so
-        self._desk = desk
+        self._code_runner = code_runner
+        self._permissions = permissions
+        self._approvals = approvals
         self._journal = journal
         self._reckoning = reckoning
         self._emit = emit
@@ -57,70 +57,70 @@ class Access:
     async def perform(self, call: Call) -> None:
         """Ask for it, if it can be granted. Raises StoreError."""
         try:
-            wish = read_wish(call.code)
-            grant = self._say_so.weigh(wish)
+            access_request = read_access_request(call.code)
+            grant = self._permissions.weigh(access_request)
         except (AccessError, GrantError) as problem:
             await self._report(call, "refused", str(problem))
             return
-        if self._say_so.mode == "full" or not grant.lines:
+        if self._permissions.mode == "full" or not grant.lines:
             await self._report(call, "ok", _THERE)
             return
-        ruling = await self._ask(call, grant, wish.why)
-        if not ruling.allows:
+        approval = await self._ask(call, grant, access_request.why)
+        if not approval.allows:
             why = {"no": NOT_OPENED, "too_long": TOO_LONG}
-            await self._report(call, "refused", why.get(ruling.decision, NOBODY_OPENED))
+            await self._report(call, "refused", why.get(approval.decision, NOBODY_OPENED))
             return
-        trouble, lost = await self._open(call, grant, ruling)
+        trouble, lost = await self._open(call, grant, approval)
         told = (f"Granted: {', '.join(grant.lines)}.", trouble, _LOST if lost else "")
         await self._report(call, "ok", " ".join(filter(None, told)))
 
-    async def offer(self, call: Call, places: tuple[Place, ...]) -> str:
+    async def offer(self, call: Call, places: tuple[RequestedFolder, ...]) -> str:
         """Ask for what the person named and this code needs; return why it must not run, if they
         did not open it. Raises StoreError.
         """
-        if self._say_so.mode == "full":
+        if self._permissions.mode == "full":
             return ""
-        if self._say_so.mode == "read-only":
+        if self._permissions.mode == "read-only":
             places = tuple(replace(place, access="read") for place in places)
         try:
-            grant = self._say_so.weigh(Wish(places))
+            grant = self._permissions.weigh(AccessRequest(places))
         except GrantError:
             return ""  # then the code finds it closed, and the model is told so
         if not grant.lines:
             return ""
-        ruling = await self._ask(call, grant, "")
-        if not ruling.allows:
+        approval = await self._ask(call, grant, "")
+        if not approval.allows:
             return _CLOSED.format(what=", ".join(grant.lines))
-        await self._open(call, grant, ruling)
+        await self._open(call, grant, approval)
         return ""
 
-    async def _ask(self, call: Call, grant: Grant, why: str) -> Ruling:
+    async def _ask(self, call: Call, grant: Grant, why: str) -> ApprovalDecision:
         with self._reckoning.paused():
-            return await self._desk.ask(self._request(call, grant, why), self._emit)
+            return await self._approvals.ask(self._request(call, grant, why), self._emit)
 
-    async def _open(self, call: Call, grant: Grant, ruling: Ruling) -> tuple[str, bool]:
+    async def _open(self, call: Call, grant: Grant, approval: ApprovalDecision) -> tuple[str, bool]:
         """As the person allowed it; what went wrong with keeping it, and whether variables were
         lost.
         """
-        trouble = await self._say_so.grant(grant, lasting=ruling.lasting)
-        lasting = ruling.lasting and not trouble
-        record = granted(call.id, grant.added, ruling.by, lasting=lasting)
+        trouble = await self._permissions.grant(grant, lasting=approval.lasting)
+        lasting = approval.lasting and not trouble
+        record = granted(call.id, grant.added, approval.by, lasting=lasting)
         await self._journal.note("person", record)
-        lost = await self._say_so.settle(self._workshop)
+        lost = await self._permissions.settle(self._code_runner)
         if lost:
             await self._journal.note("server", InterpretersEnded())
         return trouble, lost
 
-    def _request(self, call: Call, grant: Grant, why: str) -> Request:
-        after = self._say_so.reach.joined(grant.added)
+    def _request(self, call: Call, grant: Grant, why: str) -> ApprovalRequest:
+        after = self._permissions.reach.joined(grant.added)
         loses = grant.needs_new_kernel and self._journal.history.state_may_be_lost
         warnings = (*grant.warnings, *((_LOST,) if loses else ()))
-        return Request(
+        return ApprovalRequest(
             run=call.id,
             language=LANGUAGE,
             code="\n".join(grant.lines),
-            where=self._workshop.where,
-            may_touch=after.words(Path(self._workshop.where)),
+            where=self._code_runner.where,
+            may_touch=after.words(Path(self._code_runner.where)),
             kind="access",
             warnings=warnings,
             why=why,

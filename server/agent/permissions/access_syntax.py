@@ -29,7 +29,7 @@ class AccessError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RequestedFolder:
     """A folder or a file."""
 
     path: str
@@ -38,29 +38,33 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class AccessRequest:
     """What is asked for."""
 
-    places: tuple[Place, ...] = ()
+    places: tuple[RequestedFolder, ...] = ()
     hosts: tuple[str, ...] = ()
     network: bool = False
     """Every public host."""
     why: str = ""
 
 
-def read_wish(text: str) -> Wish:
+def read_access_request(text: str) -> AccessRequest:
     """Understand a request. Raises AccessError."""
-    places: list[Place] = []
+    places: list[RequestedFolder] = []
     hosts: list[str] = []
     reasons: list[str] = []
     network = False
     for line in filter(None, map(str.strip, text.splitlines())):
-        wish = _WISH.match(line)
-        kind, what = (wish[1].lower(), wish[2].strip()) if wish else ("", line)
+        access_request = _WISH.match(line)
+        kind, what = (
+            (access_request[1].lower(), access_request[2].strip()) if access_request else ("", line)
+        )
         if kind in ("read", "write"):
             what, _, why = what.partition(" because ")
             reasons += [why] if why else []
-            places.append(Place(what.strip().strip("\"'`"), "read" if kind == "read" else "write"))
+            places.append(
+                RequestedFolder(what.strip().strip("\"'`"), "read" if kind == "read" else "write")
+            )
         elif kind in ("host", "hosts"):
             hosts += _hosts(what)
         elif kind == "network":
@@ -74,7 +78,9 @@ def read_wish(text: str) -> Wish:
         )
     if len(places) + len(hosts) > MOST:
         raise AccessError(f"This asks for too much at once: {MOST} folders and hosts at most.")
-    return Wish(tuple(places), tuple(hosts), network, " ".join(reasons)[:WHY_CHARS].strip())
+    return AccessRequest(
+        tuple(places), tuple(hosts), network, " ".join(reasons)[:WHY_CHARS].strip()
+    )
 
 
 def _hosts(text: str) -> list[str]:

@@ -30,7 +30,7 @@ Settled = Literal["yes", "no", "edit", "expired"]
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ApprovalRequest:
     """What is to run, and what it could touch. Worked out by the server, never by the model."""
 
     run: str
@@ -63,14 +63,14 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class ApprovalDecision:
     """How a question was settled."""
 
     id: str
     decision: Settled | Literal["too_long"]
     by: str
     """The device that decided; empty if time did, or nobody was asked."""
-    request: Request
+    request: ApprovalRequest
     """What was ruled on, with the person's own code if it was edited."""
     lasting: bool = False
     """With more reach: for good."""
@@ -85,7 +85,7 @@ class Ruling:
         """Whether the person wants it run."""
         return self.decision in ("yes", "edit")
 
-    def covers(self, request: Request) -> bool:
+    def covers(self, request: ApprovalRequest) -> bool:
         """Whether exactly this was approved."""
         return self.allows and hmac.compare_digest(self.request.binding, request.binding)
 
@@ -101,12 +101,12 @@ class _Answer:
 @dataclass(slots=True)
 class _Question:
     asked: ApprovalAsked
-    request: Request
+    request: ApprovalRequest
     expires_at: float
     answer: asyncio.Future[_Answer]
 
 
-class ApprovalDesk:
+class Approvals:
     """Where one conversation's questions lie until they are answered."""
 
     def __init__(
@@ -127,15 +127,17 @@ class ApprovalDesk:
         ]
 
     async def ask(
-        self, request: Request, tell: Callable[[ApprovalAsked | ApprovalSettled], Awaitable[None]]
-    ) -> Ruling:
+        self,
+        request: ApprovalRequest,
+        tell: Callable[[ApprovalAsked | ApprovalSettled], Awaitable[None]],
+    ) -> ApprovalDecision:
         """Tell the person, wait for the answer, and tell how it was settled; silence denies. Nobody
         is asked what can't be shown whole.
 
         Raises StoreError: an answer that could not be kept counts for nothing.
         """
         if request.bytes > self._most_bytes:
-            return Ruling("", "too_long", "", request)
+            return ApprovalDecision("", "too_long", "", request)
         question = self._question(request)
         asked = question.asked
         await self._journal.note("server", _opened(question))
@@ -152,14 +154,14 @@ class ApprovalDesk:
             raise
         finally:
             del self._questions[asked.id]
-        ruling = _ruled(asked.id, request, answer)
+        approval = _ruled(asked.id, request, answer)
         try:
-            await self._journal.note("person" if ruling.by else "server", _closed(ruling))
+            await self._journal.note("person" if approval.by else "server", _closed(approval))
         except StoreError:
             await tell(ApprovalSettled(asked.id, "cancelled", ""))
             raise
-        await tell(ApprovalSettled(ruling.id, ruling.settled, ruling.by))
-        return ruling
+        await tell(ApprovalSettled(approval.id, approval.settled, approval.by))
+        return approval
 
     def answer(
         self,
@@ -192,7 +194,7 @@ class ApprovalDesk:
         question.answer.set_result(_Answer(decision, by, edited, lasting))
         return True
 
-    def _question(self, request: Request) -> _Question:
+    def _question(self, request: ApprovalRequest) -> _Question:
         loop = asyncio.get_running_loop()
         asked = ApprovalAsked(
             id=secrets.token_hex(8),
@@ -227,16 +229,16 @@ def _opened(question: _Question) -> ApprovalOpened:
     )
 
 
-def _ruled(name: str, request: Request, answer: _Answer | None) -> Ruling:
+def _ruled(name: str, request: ApprovalRequest, answer: _Answer | None) -> ApprovalDecision:
     if answer is None:
-        return Ruling(name, "expired", "", request)
+        return ApprovalDecision(name, "expired", "", request)
     approved = replace(request, code=answer.code) if answer.code is not None else request
     lasting = answer.lasting and request.kind == "access" and not request.once
-    return Ruling(name, answer.decision, answer.by, approved, lasting)
+    return ApprovalDecision(name, answer.decision, answer.by, approved, lasting)
 
 
-def _closed(ruling: Ruling) -> ApprovalClosed:
-    binding = ruling.request.binding if ruling.allows else ""
+def _closed(approval: ApprovalDecision) -> ApprovalClosed:
+    binding = approval.request.binding if approval.allows else ""
     return ApprovalClosed(
-        ruling.id, ruling.request.run, ruling.settled, ruling.by, binding, ruling.lasting
+        approval.id, approval.request.run, approval.settled, approval.by, binding, approval.lasting
     )

@@ -4,9 +4,9 @@ import asyncio
 from typing import Final
 
 from sayso.server.agent.event_stream import Emit
-from sayso.server.agent.limits import Reckoning
+from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.access_syntax import LANGUAGE
-from sayso.server.agent.permissions.approvals import ApprovalDesk, Request
+from sayso.server.agent.permissions.approvals import ApprovalRequest, Approvals
 from sayso.server.agent.record.journal import Journal
 from sayso.server.store.decisions import HostAsked
 from sayso.server.store.errors import StoreError
@@ -22,14 +22,14 @@ class HostQuestions:
         self,
         call: Call,
         where: str,
-        desk: ApprovalDesk,
+        approvals: Approvals,
         journal: Journal,
-        reckoning: Reckoning,
+        reckoning: RequestUsage,
         emit: Emit,
     ) -> None:
         self._call = call
         self._where = where
-        self._desk = desk
+        self._approvals = approvals
         self._journal = journal
         self._reckoning = reckoning
         self._emit = emit
@@ -68,7 +68,7 @@ class HostQuestions:
         await self.answered()
 
     async def _put(self, host: str, why: str) -> bool:
-        request = Request(
+        request = ApprovalRequest(
             run=f"{self._call.id}:{len(self._asking)}",
             language=LANGUAGE,
             code=f"host {host}",
@@ -82,9 +82,9 @@ class HostQuestions:
         async with self._one_at_a_time:
             try:
                 with self._reckoning.paused():
-                    ruling = await self._desk.ask(request, self._emit)
-                asked = HostAsked(self._call.id, host, why, ruling.settled, ruling.by)
-                await self._journal.note("person" if ruling.by else "server", asked)
+                    approval = await self._approvals.ask(request, self._emit)
+                asked = HostAsked(self._call.id, host, why, approval.settled, approval.by)
+                await self._journal.note("person" if approval.by else "server", asked)
             except StoreError:
                 return False  # what could not be kept counts for nothing
-        return ruling.decision == "yes"
+        return approval.decision == "yes"

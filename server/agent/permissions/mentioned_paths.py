@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from sayso.server.agent.permissions.access_syntax import Place
+from sayso.server.agent.permissions.access_syntax import RequestedFolder
 from sayso.server.policy.actions import UNKNOWN, home_as_tilde
 from sayso.server.policy.code_reader import read
 from sayso.server.runtimes.access import GrantError, folder, of_the_system, personal
@@ -51,7 +51,7 @@ def named_places(text: str) -> tuple[str, ...]:
 
 def needed(
     places: Iterable[str], asked: str, language: str, code: str, workspace: str
-) -> tuple[Place, ...]:
+) -> tuple[RequestedFolder, ...]:
     """Of what was named, what this code is about, and for what. Pure."""
     about = [
         place
@@ -63,7 +63,9 @@ def needed(
     written = _written(language, code)
     changing = _CHANGING.search(asked) is not None
     return tuple(
-        Place(place, "write" if changing or any(_lies_in(w, place) for w in written) else "read")
+        RequestedFolder(
+            place, "write" if changing or any(_lies_in(w, place) for w in written) else "read"
+        )
         for place in about
     )
 

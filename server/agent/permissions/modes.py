@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, Protocol, get_args
 
-from sayso.server.agent.permissions.access_syntax import Wish
+from sayso.server.agent.permissions.access_syntax import AccessRequest
 from sayso.server.agent.permissions.outside_content import OutsideContent
-from sayso.server.agent.record.conversation_settings import Terms
+from sayso.server.agent.record.conversation_settings import ConversationSettings
 from sayso.server.policy.judge import Judgement, Policy
-from sayso.server.runtimes.access import Folder, GrantError, Reach, folder, personal
+from sayso.server.runtimes.access import Folder, GrantError, Grants, folder, personal
 from sayso.server.runtimes.network.proxy import Permission
 
 Mode = Literal["read-only", "ask", "workspace", "full"]
@@ -49,9 +49,9 @@ class Reachable(Protocol):
     """Where code runs, as far as its reach goes."""
 
     @property
-    def reach(self) -> Reach: ...
+    def reach(self) -> Grants: ...
 
-    async def set_reach(self, reach: Reach) -> bool:
+    async def set_reach(self, reach: Grants) -> bool:
         """Let this be what code can reach; return whether variables were lost over it."""
         ...
 
@@ -63,21 +63,21 @@ class Reachable(Protocol):
     def where(self) -> str: ...
 
 
-class Standing(Protocol):
+class StandingPermissions(Protocol):
     """What the person granted for good."""
 
     @property
-    def reach(self) -> Reach: ...
+    def reach(self) -> Grants: ...
 
-    def close(self, part: Reach) -> None:
+    def close(self, part: Grants) -> None:
         """Let this hold no more until it is granted anew."""
         ...
 
-    async def keep(self, granted: Reach) -> str:
+    async def keep(self, granted: Grants) -> str:
         """Keep this for good; return what went wrong, in a sentence, or nothing."""
         ...
 
-    async def drop(self, part: Reach) -> str:
+    async def drop(self, part: Grants) -> str:
         """Keep this no more; return what went wrong, in a sentence, or nothing."""
         ...
 
@@ -102,8 +102,8 @@ class Neighbours(Protocol):
 class Grant:
     """More reach, as it would be."""
 
-    reach: Reach
-    added: Reach
+    reach: Grants
+    added: Grants
     """What is new in it."""
     warnings: tuple[str, ...] = ()
     needs_new_kernel: bool = False
@@ -115,10 +115,10 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldGrants:
     """One thing that is granted."""
 
-    part: Reach
+    part: Grants
     until: Literal["conversation", "good", "rule"]
     """It lasts as long as this conversation; for good; as long as the person's rule."""
 
@@ -128,14 +128,14 @@ class Held:
         return self.part.lines[0]
 
 
-class SaySo:
+class Permissions:
     """Of one conversation."""
 
     def __init__(
         self,
         policy: Policy | None = None,
         mode: Mode = "ask",
-        standing: Standing | None = None,
+        standing: StandingPermissions | None = None,
         outside: frozenset[str] = frozenset(),
         *,
         guest: bool = False,
@@ -155,7 +155,7 @@ class SaySo:
         self._standing = standing
         self._guest = guest
         self._neighbours = neighbours
-        self._own = Reach()
+        self._own = Grants()
         self._closed: list[Folder] = []
         self.outside_content = OutsideContent()
         """What was read that strangers may have written."""
@@ -166,7 +166,7 @@ class SaySo:
         return self._mode
 
     @property
-    def reach(self) -> Reach:
+    def reach(self) -> Grants:
         """What code may reach in this mode, with all that was granted."""
         return replace(
             self.granted,
@@ -176,10 +176,10 @@ class SaySo:
         )
 
     @property
-    def granted(self) -> Reach:
+    def granted(self) -> Grants:
         """What was granted, for good and for this conversation."""
-        standing = self._standing.reach if self._standing else Reach()
-        return standing.joined(self._own).joined(Reach(hosts=self._policy.allowed_hosts))
+        standing = self._standing.reach if self._standing else Grants()
+        return standing.joined(self._own).joined(Grants(hosts=self._policy.allowed_hosts))
 
     def change_mode(self, wanted: str, *, at_console: bool) -> Mode:
         """From the next run on. Raises ModeError."""
@@ -192,17 +192,17 @@ class SaySo:
         return self._mode
 
     @property
-    def held(self) -> tuple[Held, ...]:
+    def held(self) -> tuple[HeldGrants, ...]:
         """All that is granted, one by one."""
-        standing = self._standing.reach if self._standing else Reach()
-        ruled = Reach(hosts=self._policy.allowed_hosts).without(standing)
+        standing = self._standing.reach if self._standing else Grants()
+        ruled = Grants(hosts=self._policy.allowed_hosts).without(standing)
         return (
-            *(Held(part, "conversation") for part in self._own.parts),
-            *(Held(part, "good") for part in standing.parts),
-            *(Held(part, "rule") for part in ruled.parts),
+            *(HeldGrants(part, "conversation") for part in self._own.parts),
+            *(HeldGrants(part, "good") for part in standing.parts),
+            *(HeldGrants(part, "rule") for part in ruled.parts),
         )
 
-    async def take_back(self, held: Held) -> str:
+    async def take_back(self, held: HeldGrants) -> str:
         """From the next run on it is granted no more; return what went wrong, in a sentence, or
         nothing.
         """
@@ -215,13 +215,13 @@ class SaySo:
 
     def forget(self) -> None:
         """Begin anew, as the settings have it."""
-        self._own = Reach()
+        self._own = Grants()
         self._mode = self._first_mode
         self.outside_content.forget()
         if self._neighbours:
             self._neighbours.wipe()
 
-    def restore(self, terms: Terms) -> list[str]:
+    def restore(self, terms: ConversationSettings) -> list[str]:
         """Let what was decided before the conversation was closed hold again; return what does not,
         in sentences.
 
@@ -253,17 +253,17 @@ class SaySo:
         """
         changed = await asyncio.to_thread(_changed, self.granted.folders)
         for each in changed:
-            part = Reach((each,))
+            part = Grants((each,))
             self._own = self._own.without(part)
             if self._standing:
                 self._standing.close(part)
         self._closed += changed
         return " ".join(_CLOSED.format(path=each.path) for each in changed)
 
-    def take_closed(self) -> tuple[Reach, ...]:
+    def take_closed(self) -> tuple[Grants, ...]:
         """What was closed since this was last asked, to be written down."""
         closed, self._closed = self._closed, []
-        return tuple(Reach((each,)) for each in closed)
+        return tuple(Grants((each,)) for each in closed)
 
     async def hindrance(self, host: str) -> str:
         """Why nothing may be sent to a host that is granted, as a clause; empty if it may be. The
@@ -285,10 +285,10 @@ class SaySo:
         if self._neighbours:
             await self._neighbours.left(folders, (*self.outside_content.sources, *also))
 
-    async def settle(self, workshop: Reachable) -> bool:
+    async def settle(self, code_runner: Reachable) -> bool:
         """See to it that code has this reach; return whether variables were lost over it."""
         wanted = self.reach
-        return workshop.reach != wanted and await workshop.set_reach(wanted)
+        return code_runner.reach != wanted and await code_runner.set_reach(wanted)
 
     def judge(self, language: str, code: str) -> Judgement:
         """What the rules say of code."""
@@ -303,28 +303,30 @@ class SaySo:
             return judgement.verdict != "allow"
         return judgement.verdict == "ask"
 
-    def weigh(self, wish: Wish) -> Grant:
+    def weigh(self, access_request: AccessRequest) -> Grant:
         """What granting a wish would mean. Raises GrantError where it is never granted."""
         if self._mode == "read-only" and (
-            wish.hosts or wish.network or any(place.access == "write" for place in wish.places)
+            access_request.hosts
+            or access_request.network
+            or any(place.access == "write" for place in access_request.places)
         ):
             raise GrantError("The mode is read-only: there is no writing, and no network.")
-        if wish.places:
+        if access_request.places:
             self.check_that_folders_are_theirs()
-        folders = tuple(self._weighed(place.path, place.access) for place in wish.places)
-        for host in wish.hosts:
-            if Reach(closed=self._policy.denied_hosts, network=True).lets_pass(host):
+        folders = tuple(self._weighed(place.path, place.access) for place in access_request.places)
+        for host in access_request.hosts:
+            if Grants(closed=self._policy.denied_hosts, network=True).lets_pass(host):
                 continue
             raise GrantError(f"A rule of the person's forbids {host}.")
         before = self.granted
         after = before
         for each in folders:
             after = after.with_folder(each)
-        for host in wish.hosts:
+        for host in access_request.hosts:
             after = after if after.lets_pass(host) else after.with_host(host)
-        if wish.network:
+        if access_request.network:
             after = replace(after, network=True)
-        added = Reach(
+        added = Grants(
             tuple(each for each in after.folders if each not in before.folders),
             tuple(host for host in after.hosts if host not in before.hosts),
             network=after.network and not before.network,
@@ -372,7 +374,7 @@ class SaySo:
         self.warnings_about(place.path)
         return place
 
-    def _warnings(self, added: Reach) -> tuple[str, ...]:
+    def _warnings(self, added: Grants) -> tuple[str, ...]:
         found = [text for each in added.folders for text in self.warnings_about(each.path)]
         if added.network:
             found.append("Code could send what it reads to anyone.")

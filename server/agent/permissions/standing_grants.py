@@ -12,7 +12,7 @@ from typing import Any
 from sayso.protocol.home import Home
 from sayso.server.policy.judge import Policy
 from sayso.server.policy.rules import RuleError
-from sayso.server.runtimes.access import Access, Folder, GrantError, Reach, folder, hosts_of
+from sayso.server.runtimes.access import Access, Folder, GrantError, Grants, folder, hosts_of
 from sayso.server.runtimes.protection.folder_identity import NOWHERE, Identity, look_at
 from sayso.server.runtimes.protection.own_places import why_unwritable
 from sayso.server.settings import Settings, SettingsError
@@ -36,7 +36,7 @@ class StandingGrants:
         self._one_at_a_time = asyncio.Lock()
         self._losses: list[str] = []
         self._recognised = Recognised(home)
-        self._reach = Reach(hosts=hosts_of(code.hosts), network=code.network)
+        self._reach = Grants(hosts=hosts_of(code.hosts), network=code.network)
         for path in code.read_folders:
             self._take(path, "read")
         for path in code.write_folders:
@@ -46,7 +46,7 @@ class StandingGrants:
         self._recognised.keep_only((*self._read, *self._write, code.workspace))
 
     @property
-    def reach(self) -> Reach:
+    def reach(self) -> Grants:
         return self._reach
 
     def take_losses(self) -> tuple[str, ...]:
@@ -54,11 +54,11 @@ class StandingGrants:
         losses, self._losses = tuple(self._losses), []
         return losses
 
-    def close(self, part: Reach) -> None:
+    def close(self, part: Grants) -> None:
         """Let this hold no more until it is granted anew."""
         self._reach = self._reach.without(part)
 
-    async def keep(self, granted: Reach) -> str:
+    async def keep(self, granted: Grants) -> str:
         """Write a grant into the settings; return what went wrong, in a sentence, or nothing."""
         async with self._one_at_a_time:
             try:
@@ -68,7 +68,7 @@ class StandingGrants:
             self._reach = self._reach.joined(granted)
         return ""
 
-    async def drop(self, part: Reach) -> str:
+    async def drop(self, part: Grants) -> str:
         """Take a grant out of the settings; return what went wrong, in a sentence, or nothing."""
         async with self._one_at_a_time:
             try:
@@ -83,7 +83,7 @@ class StandingGrants:
             )
         return ""
 
-    def _cross_out(self, part: Reach) -> str:
+    def _cross_out(self, part: Grants) -> str:
         """Returns the key that another source sets against the person's file, if one does."""
         places = [each.path for each in part.folders]
         changed: dict[str, Value] = {}
@@ -102,7 +102,7 @@ class StandingGrants:
         now = read(self._home).values
         return next((key for key, value in changed.items() if now[key] != value), "")
 
-    def _write_down(self, granted: Reach) -> None:
+    def _write_down(self, granted: Grants) -> None:
         file = user_file(self._home)
         if read := granted.places("read"):
             self._read = _added(self._read, read)

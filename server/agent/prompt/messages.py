@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sayso.server.agent.execution import Workshop
+from sayso.server.agent.execution import CodeRunner
 from sayso.server.agent.llm.embedded.examples import ExampleBook
 from sayso.server.agent.llm.model import ChatMessage, Tool
 from sayso.server.agent.parsing.fences import fenced
@@ -75,14 +75,14 @@ class Prompt:
     def __init__(
         self,
         profile: ModelProfile,
-        workshop: Workshop,
+        code_runner: CodeRunner,
         *,
         calls_tools: bool,
         characters: int,
         functions: Sequence[Function] = (),
     ) -> None:
         """`characters`: how much of the conversation is told at most."""
-        languages = () if workshop.refusal else tuple(workshop.languages)
+        languages = () if code_runner.refusal else tuple(code_runner.languages)
         if not languages:
             talk = tuple(example for example in profile.examples if not example.code)
             profile = replace(profile, examples=talk)
@@ -90,7 +90,7 @@ class Prompt:
         self._runs = languages
         if languages and profile.access:
             languages = (*languages, LANGUAGE)
-        self.languages = Languages(languages, names, workshop.aliases)
+        self.languages = Languages(languages, names, code_runner.aliases)
         self._functions = functions
         plain = [language for language in languages if language not in names]
         self.answers = profile.answers
@@ -101,9 +101,9 @@ class Prompt:
         self._characters = min(profile.history_chars or characters, characters)
         self._profile = profile
         self._book = ExampleBook(profile)
-        self._system = self._write_system(workshop, calls_tools=calls_tools)
+        self._system = self._write_system(code_runner, calls_tools=calls_tools)
 
-    def _write_system(self, workshop: Workshop, *, calls_tools: bool) -> ChatMessage:
+    def _write_system(self, code_runner: CodeRunner, *, calls_tools: bool) -> ChatMessage:
         profile, languages = self._profile, self._runs
         way = profile.with_tool if calls_tools else profile.with_fences
         way = f"{way.strip()}\n{profile.access.strip()}" if languages else profile.without_code
@@ -114,7 +114,7 @@ class Prompt:
         functions = self.languages.functions
         shown = ", ".join(language for language in languages if language not in functions)
         text = text.replace("{languages}", shown or "none")
-        text = text.replace("{where}", workshop.where).replace("{refusal}", workshop.refusal)
+        text = text.replace("{where}", code_runner.where).replace("{refusal}", code_runner.refusal)
         return {"role": "system", "content": f"{text}\n{own}" if own else text}
 
     def fences(self, runs: int) -> Fences:

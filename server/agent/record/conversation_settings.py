@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
 
-from sayso.server.runtimes.access import Folder, Reach
+from sayso.server.runtimes.access import Folder, Grants
 from sayso.server.runtimes.protection.folder_identity import Identity, look_at
 from sayso.server.store.decisions import (
     ModeChanged,
@@ -25,10 +25,10 @@ CUT_OFF: Final = "what a run reached when Sayso ended"
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class ConversationSettings:
     """What holds for one conversation."""
 
-    granted: Reach = field(default_factory=Reach)
+    granted: Grants = field(default_factory=Grants)
     mode: str = ""
     """What runs unasked; empty: as the settings have it."""
     model: str = ""
@@ -70,12 +70,12 @@ class Terms:
         return replace(terms, heard=terms.heard | {CUT_OFF}) if terms.running else terms
 
 
-def reach_of(record: ReachGranted | ReachTakenBack) -> Reach:
+def reach_of(record: ReachGranted | ReachTakenBack) -> Grants:
     """What a record is about."""
     seen = {each.path: each for each in record.seen} if isinstance(record, ReachGranted) else {}
     read = (Folder(Path(path), "read", identity_in(seen.get(path))) for path in record.read)
     write = (Folder(Path(path), "write", identity_in(seen.get(path))) for path in record.write)
-    return Reach((*read, *write), record.hosts, network=record.network)
+    return Grants((*read, *write), record.hosts, network=record.network)
 
 
 def identity_in(seen: Seen | None) -> Identity | None:
@@ -97,7 +97,7 @@ def seen_at(path: Path) -> tuple[Seen, ...]:
     return as_seen(path, identity)
 
 
-def granted(run: str, added: Reach, by: str, *, lasting: bool) -> ReachGranted:
+def granted(run: str, added: Grants, by: str, *, lasting: bool) -> ReachGranted:
     """The record of a grant."""
     read, write = added.places("read"), added.places("write")
     seen = tuple(one for each in added.folders for one in as_seen(each.path, each.identity))
@@ -106,7 +106,7 @@ def granted(run: str, added: Reach, by: str, *, lasting: bool) -> ReachGranted:
     )
 
 
-def taken_back(part: Reach, by: str, *, lasting: bool) -> ReachTakenBack:
+def taken_back(part: Grants, by: str, *, lasting: bool) -> ReachTakenBack:
     """The record of a grant that is no more."""
     read, write = part.places("read"), part.places("write")
     return ReachTakenBack(part.lines, by, lasting, read, write, part.hosts, network=part.network)

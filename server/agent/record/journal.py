@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from sayso.server.agent.prompt.server_notes import DID_NOT_RUN, LOST_BEFORE, LOST_WHILE_RUNNING
-from sayso.server.agent.record.conversation_settings import Terms
+from sayso.server.agent.record.conversation_settings import ConversationSettings
 from sayso.server.agent.record.history import History
 from sayso.server.store.errors import StoreClosed
 from sayso.server.store.event_log import EventLog
@@ -58,7 +58,7 @@ class Journal:
         self.history = history
         self.half_said: HalfSaid | None = None
         """What was being said when the server ended, just now."""
-        self.terms = Terms()
+        self.terms = ConversationSettings()
         """On which terms the conversation was left when it was last closed."""
         self._log = log
         self._tip = tip
@@ -83,7 +83,7 @@ class Journal:
         events = await log.conversation(conversation)
         history = History(event.record for event in events)
         journal = cls(log, conversation, history, events[-1].id if events else None, watch)
-        journal.terms = Terms.of(event.record for event in events)
+        journal.terms = ConversationSettings.of(event.record for event in events)
         await journal._put_in_order(_open_questions(events))
         if not journal.waits:
             await journal.withdraw_questions()

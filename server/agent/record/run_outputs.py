@@ -88,7 +88,7 @@ class Recording:
             await asyncio.to_thread(_append, self._folder / f"{self._run}.txt", data)
 
 
-class Outputs:
+class RunOutputs:
     """Those of one conversation."""
 
     def __init__(self, folder: Path | None) -> None:

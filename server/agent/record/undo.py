@@ -28,7 +28,7 @@ class Checkpoints(Protocol):
     async def diff(self, groups: Iterable[Sequence[str]]) -> str: ...
 
 
-class TakingBack:
+class UndoRequests:
     """For one conversation."""
 
     def __init__(self, journal: Journal, checkpoints: Checkpoints) -> None:

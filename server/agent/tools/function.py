@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Any, Final, get_type_hints
 
 from sayso.protocol.untrusted_json import read_json
-from sayso.server.agent.execution import Workshop
+from sayso.server.agent.execution import CodeRunner
 from sayso.server.agent.llm.model import Tool
 from sayso.server.agent.permissions.access_syntax import LANGUAGE
 from sayso.server.agent.stream_closing import closing
 from sayso.server.agent.tools.read_output import PAGE
-from sayso.server.runtimes.access import Reach
+from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.network.proxy import Permission
-from sayso.server.runtimes.network.traffic_record import Passage
+from sayso.server.runtimes.network.traffic_record import Transfer
 from sayso.server.runtimes.runtime import Ending, Output
 
 _TYPES: Final[Mapping[object, str]] = {
@@ -92,10 +92,10 @@ def fenced_note(functions: Sequence[Function]) -> str:
     )
 
 
-class Toolbox:
+class Functions:
     """A workshop in which functions can be run, too."""
 
-    def __init__(self, inside: Workshop, functions: Sequence[Function]) -> None:
+    def __init__(self, inside: CodeRunner, functions: Sequence[Function]) -> None:
         self._inside = inside
         self._functions = {function.name: function for function in functions}
 
@@ -116,10 +116,10 @@ class Toolbox:
         return self._inside.where
 
     @property
-    def reach(self) -> Reach:
+    def reach(self) -> Grants:
         return self._inside.reach
 
-    async def set_reach(self, reach: Reach) -> bool:
+    async def set_reach(self, reach: Grants) -> bool:
         """Let this be what code can reach; return whether variables were lost over it."""
         return await self._inside.set_reach(reach)
 
@@ -127,7 +127,7 @@ class Toolbox:
         """Let nothing pass into the network, at any moment, but what this then allows."""
         self._inside.heed(permission)
 
-    def take_passages(self) -> Sequence[Passage]:
+    def take_passages(self) -> Sequence[Transfer]:
         """What went over the network since this was last asked."""
         return self._inside.take_passages()
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from sayso.server.agent.record.history import History
-from sayso.server.agent.record.run_outputs import Outputs
+from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.tools.read_output import read_line
 from sayso.server.store.redaction import LONGEST_SECRET, redacted_part
 
@@ -13,7 +13,7 @@ PAGE_CHARS: Final = 8_000
 _UNREADABLE: Final = "This can't be read: give the output's name and two numbers."
 
 
-async def read_page(line: str, history: History, outputs: Outputs) -> str:
+async def read_page(line: str, history: History, outputs: RunOutputs) -> str:
     """What the model is given for `ID FROM TO`."""
     page = read_line(line)
     if page is None:

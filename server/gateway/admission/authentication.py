@@ -10,12 +10,12 @@ from websockets.datastructures import Headers
 
 from sayso.server.gateway.admission.unauthenticated import address_of
 from sayso.server.trust.devices import Devices
-from sayso.server.trust.guess_delay import Patience
-from sayso.server.trust.principal import THIS_MACHINE, Who
+from sayso.server.trust.guess_delay import GuessDelay
+from sayso.server.trust.principal import THIS_MACHINE, Principal
 
 
 @dataclass(frozen=True, slots=True)
-class Entrance:
+class ListenerKind:
     """A way in."""
 
     scheme: str
@@ -54,17 +54,17 @@ class Entrance:
         return self.scheme == "http" and (name in self.names or _is_loopback(name))
 
 
-class Guard:
+class Authentication:
     """One for all entrances, so that a guesser gains nothing by trying another."""
 
     def __init__(self, machine_token: str, devices: Devices | None = None) -> None:
         self._machine_token = machine_token.encode()
         self._devices = devices
-        self._patience = Patience()
+        self._patience = GuessDelay()
         self._fetching: WeakKeyDictionary[ServerConnection, str] = WeakKeyDictionary()
         """What plain requests are being answered, and to which device."""
 
-    def who(self, token: str | None, *, near: bool) -> Who | None:
+    def who(self, token: str | None, *, near: bool) -> Principal | None:
         """Whose token this is. The machine's own is worth something on this machine alone."""
         if not token:
             return None
@@ -73,17 +73,17 @@ class Guard:
             return THIS_MACHINE
         return self._devices.with_token(token) if self._devices else None
 
-    def who_asks(self, headers: Headers, entrance: Entrance) -> Who | None:
+    def who_asks(self, headers: Headers, entrance: ListenerKind) -> Principal | None:
         """Whose token a request carries."""
         scheme, _, token = headers.get("Authorization", "").partition(" ")
         near = entrance.is_near(headers)
         return self.who(token.strip(), near=near) if scheme.lower() == "bearer" else None
 
-    def still_knows(self, who: Who) -> bool:
+    def still_knows(self, who: Principal) -> bool:
         """Whether a client was not turned out meanwhile."""
         return who is THIS_MACHINE or bool(self._devices and self._devices.still(who))
 
-    def answers(self, socket: ServerConnection, who: Who) -> None:
+    def answers(self, socket: ServerConnection, who: Principal) -> None:
         """A plain request is answered, however long that takes."""
         self._fetching[socket] = who.device
 

@@ -11,7 +11,7 @@ import asyncio
 from sayso.protocol import messages as m
 from sayso.protocol.errors import Refused
 from sayso.server.gateway.admission.limits import Limits
-from sayso.server.trust.principal import THIS_MACHINE, Who
+from sayso.server.trust.principal import THIS_MACHINE, Principal
 
 SOUND_BYTES = 32_000
 """A second of what clients send: 16 kHz, 16 bits."""
@@ -74,7 +74,7 @@ class Bucket:
 class Rates:
     """Of one client."""
 
-    def __init__(self, limits: Limits, who: Who) -> None:
+    def __init__(self, limits: Limits, who: Principal) -> None:
         burst = limits.sound_burst_s * SOUND_BYTES
         self._sound = Bucket(burst, limits.sound_pace * SOUND_BYTES)
         self._messages = Bucket(limits.messages_burst, limits.messages_a_second)

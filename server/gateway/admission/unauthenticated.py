@@ -19,7 +19,7 @@ Peer = tuple[Any, ...] | None
 """Address and port of the other end, as the system names them; none if it is gone already."""
 
 
-class Stranger(Protocol):
+class UnauthenticatedClient(Protocol):
     """One connection."""
 
     came_at: float
@@ -30,15 +30,15 @@ class Stranger(Protocol):
     def turn_away(self) -> None: ...
 
 
-class Strangers:
+class UnauthenticatedClients:
     """The connections of each address that have not proved who they are."""
 
     def __init__(self, most: int, settled_s: float) -> None:
         self._most = most
         self._settled_s = settled_s
-        self._here: dict[str, list[Stranger]] = {}
+        self._here: dict[str, list[UnauthenticatedClient]] = {}
 
-    def enter(self, one: Stranger) -> bool:
+    def enter(self, one: UnauthenticatedClient) -> bool:
         """One more. Where there are enough, it takes the place of one that had its time, or goes.
 
         So nobody keeps an address's places by guessing, or by saying nothing. Returns whether it
@@ -54,7 +54,7 @@ class Strangers:
         here.append(one)
         return True
 
-    def go_on_as(self, one: Stranger) -> bool:
+    def go_on_as(self, one: UnauthenticatedClient) -> bool:
         """The same connection under another form, no younger than it was: what TLS took is taken of
         its time. False if it is not among them."""
         here = self._here.get(_address(one.peer), [])
@@ -65,7 +65,7 @@ class Strangers:
                 return True
         return False
 
-    def leave(self, one: Stranger) -> None:
+    def leave(self, one: UnauthenticatedClient) -> None:
         """It is gone, or known."""
         here = self._here.get(_address(one.peer), [])
         if one in here:
@@ -77,7 +77,7 @@ class Strangers:
 class Guest(BoundedConnection):
     """A connection that can be read; among the strangers until it is known or gone."""
 
-    strangers: ClassVar[Strangers]
+    strangers: ClassVar[UnauthenticatedClients]
     peer: Peer = None
     came_at = 0.0
     gives_way = True
@@ -106,7 +106,7 @@ class Guest(BoundedConnection):
             self.turn_away()
 
 
-def guests_of(among: Strangers, bounds: Limits) -> type[Guest]:
+def guests_of(among: UnauthenticatedClients, bounds: Limits) -> type[Guest]:
     """The class of the connections of one entrance."""
 
     class GuestHere(Guest):
@@ -118,18 +118,18 @@ def guests_of(among: Strangers, bounds: Limits) -> type[Guest]:
     return GuestHere
 
 
-class Doorstep(socket.socket):
+class CountingSocket(socket.socket):
     """Listens where TLS is spoken, and hands over those that may stay."""
 
-    strangers: Strangers
+    strangers: UnauthenticatedClients
 
     @classmethod
-    def at(cls, address: str, port: int, strangers: Strangers) -> Self:
+    def at(cls, address: str, port: int, strangers: UnauthenticatedClients) -> Self:
         """Raises OSError."""
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        doorstep = cls(fileno=socket.create_server((address, port), family=family).detach())
-        doorstep.strangers = strangers
-        return doorstep
+        listening = cls(fileno=socket.create_server((address, port), family=family).detach())
+        listening.strangers = strangers
+        return listening
 
     def accept(self) -> tuple["Caller", Any]:
         """Raises ConnectionAbortedError for one that may not stay."""
@@ -142,12 +142,12 @@ class Doorstep(socket.socket):
 class Caller(socket.socket):
     """A connection from the moment the system hands it over."""
 
-    strangers: Strangers
+    strangers: UnauthenticatedClients
     peer: Peer = None
     came_at = 0.0
     gives_way = True
 
-    def come(self, peer: Peer, strangers: Strangers) -> None:
+    def come(self, peer: Peer, strangers: UnauthenticatedClients) -> None:
         """Raises ConnectionAbortedError where too many are."""
         self.peer, self.strangers, self.came_at = peer, strangers, _now()
         if not strangers.enter(self):

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
-from sayso.server.gateway.admission.authentication import Entrance, Guard
+from sayso.server.gateway.admission.authentication import Authentication, ListenerKind
 from sayso.server.gateway.admission.unauthenticated import recognised
 from sayso.server.gateway.host import Host
 from sayso.server.gateway.http.responses import (
@@ -23,7 +23,7 @@ from sayso.server.gateway.http.responses import (
     refused,
 )
 from sayso.server.gateway.http.static_files import page
-from sayso.server.trust.principal import OWNER, Who
+from sayso.server.trust.principal import OWNER, Principal
 
 SOCKET_PATH = "/ws"
 FILES = "/files/"
@@ -41,10 +41,10 @@ METRICS = "text/plain; version=0.0.4; charset=utf-8"
 NOTHING = "There is nothing here. Try /"
 
 
-class Door:
+class HttpRequests:
     """Answers GETs at one entrance, and lets those open a socket who may."""
 
-    def __init__(self, host: Host, guard: Guard, entrance: Entrance) -> None:
+    def __init__(self, host: Host, guard: Authentication, entrance: ListenerKind) -> None:
         self._host = host
         self._guard = guard
         self._entrance = entrance
@@ -93,7 +93,7 @@ class Door:
             return answered_json(self._host.health())
         return answered(METRICS, self._host.metrics())
 
-    async def _of_this_person(self, path: str, who: Who) -> Response:
+    async def _of_this_person(self, path: str, who: Principal) -> Response:
         """What those may see who belong here, each their own."""
         if path in FOR_MONITORS:
             if path != HEALTH and who.person != OWNER:
@@ -112,7 +112,7 @@ class Door:
             return answered(*item)
         return refused(HTTPStatus.NOT_FOUND, "This is not kept any more.")
 
-    async def _from_workspace(self, conversation: str, name: str, who: Who) -> Response:
+    async def _from_workspace(self, conversation: str, name: str, who: Principal) -> Response:
         """As bytes and nothing else, so that no browser takes it for a page of ours."""
         file = await self._host.workspace_file(conversation, name, who.person)
         if file is None:

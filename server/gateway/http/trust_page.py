@@ -17,9 +17,9 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from sayso.protocol.fingerprint import as_browsers_show, fingerprint, words
-from sayso.server.gateway.admission.authentication import Entrance
+from sayso.server.gateway.admission.authentication import ListenerKind
 from sayso.server.gateway.admission.limits import Limits
-from sayso.server.gateway.admission.unauthenticated import Strangers, guests_of
+from sayso.server.gateway.admission.unauthenticated import UnauthenticatedClients, guests_of
 from sayso.server.gateway.http.responses import AUTHORITY, answered, refused
 from sayso.server.gateway.http.static_files import page
 from sayso.server.trust.certificates import bracketed
@@ -31,7 +31,7 @@ LENT = ("/style.css", "/icon.svg")
 """Files of the web client that the page is made with."""
 
 
-class Introduction:
+class TrustPage:
     """Opened with each window for pairing, and closed with it."""
 
     def __init__(self, address: str, port: int, limits: Limits) -> None:
@@ -65,7 +65,7 @@ class Introduction:
             )
             return ""
         port = listening.getsockname()[1]
-        entrance = Entrance("http", frozenset(f"{bracketed(name)}:{port}" for name in names))
+        entrance = ListenerKind("http", frozenset(f"{bracketed(name)}:{port}" for name in names))
         shown = _rendered(authority, home)
         self._serving = asyncio.create_task(self._serve(listening, entrance, shown, authority))
         self._serving.add_done_callback(lambda _: listening.close())
@@ -91,7 +91,7 @@ class Introduction:
             self._serving.cancel()
 
     async def _serve(
-        self, listening: socket.socket, entrance: Entrance, shown: str, authority: bytes
+        self, listening: socket.socket, entrance: ListenerKind, shown: str, authority: bytes
     ) -> None:
         async def answer(_socket: ServerConnection, request: Request) -> Response:
             if refusal := entrance.refusal(request.headers):
@@ -116,7 +116,7 @@ class Introduction:
             server_header=None,
             logger=logging.getLogger("sayso.websockets"),
             create_connection=guests_of(
-                Strangers(self._limits.strangers, self._limits.settled_s), self._limits
+                UnauthenticatedClients(self._limits.strangers, self._limits.settled_s), self._limits
             ),
         ):
             await asyncio.get_running_loop().create_future()

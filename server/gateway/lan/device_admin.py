@@ -8,11 +8,11 @@ from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope
 from sayso.protocol.errors import Invalid, Refused
 from sayso.protocol.fingerprint import browser_url, fingerprint, pairing_url, words
-from sayso.server.gateway.http.trust_page import Introduction
+from sayso.server.gateway.http.trust_page import TrustPage
 from sayso.server.gateway.socket.session import Session
 from sayso.server.trust.devices import Devices, DevicesError, plain_name
 from sayso.server.trust.pairing import OPEN_S, Pairing, Window
-from sayso.server.trust.principal import OWNER, Scope, Who
+from sayso.server.trust.principal import OWNER, Principal, Scope
 
 NOT_OPEN = "No pairing is open: run `sayso pair` on the server's machine, then try again at once."
 NOT_MORE = "This device may let in others only with rights that it has itself."
@@ -33,7 +33,7 @@ class Reachable:
     """All names and addresses of the server's."""
 
 
-class Administration:
+class DeviceAdmin:
     """Knows which window is open, who opened it, and which devices there are."""
 
     def __init__(self, devices: Devices, is_connected: Callable[[str], bool]) -> None:
@@ -46,7 +46,7 @@ class Administration:
         """Host and port for this machine's own browser."""
         self.reachable: Reachable | None = None
         """None: other devices can't reach the server."""
-        self.introduction: Introduction | None = None
+        self.introduction: TrustPage | None = None
         """Where browsers get the authority; none if they don't."""
 
     def take(self, session: Session, message: m.FromClient) -> None:
@@ -129,7 +129,7 @@ class Administration:
         trust = self._introduce(there, self.introduction) if self.introduction else ""
         return m.PairingOpened(url, window.digits, words(there.authority), OPEN_S, trust)
 
-    def _introduce(self, there: Reachable, introduction: Introduction) -> str:
+    def _introduce(self, there: Reachable, introduction: TrustPage) -> str:
         """For as long as the window is open, browsers get the authority."""
         best = there.address.rpartition(":")[0]
         home = f"https://{there.address}/"
@@ -149,7 +149,7 @@ class Administration:
 
     # --- devices ---
 
-    def _revoke(self, who: Who, name: str) -> None:
+    def _revoke(self, who: Principal, name: str) -> None:
         try:
             self._devices.revoke(name, among=lambda device: _manages(who, device.person))
         except DevicesError as problem:
@@ -170,12 +170,12 @@ class Administration:
         session.outbox.put(Envelope(m.Devices(listed)))
 
 
-def _manages(who: Who, person: str) -> bool:
+def _manages(who: Principal, person: str) -> bool:
     """The owner manages everybody's devices, anybody else their own."""
     return who.person in (OWNER, person)
 
 
-def _person(who: Who, wanted: m.PairingOpen) -> str:
+def _person(who: Principal, wanted: m.PairingOpen) -> str:
     """Whose the device will be. Raises Refused."""
     person = plain_name(wanted.person)
     if who.person == OWNER:

@@ -32,7 +32,7 @@ LOOK_AT_CLOCK_S: Final = 30.0
 no device in, and a machine without a battery for its clock begins with a wrong one."""
 
 
-class Network:
+class RemoteAccess:
     """Made when the settings ask for it; `run` is a task, until cancelled."""
 
     def __init__(

@@ -17,7 +17,7 @@ from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.rate_limits import TooFast
 from sayso.server.gateway.admission.tcp_liveness import LOOKS, comes
 from sayso.server.gateway.admission.unauthenticated import age_of
-from sayso.server.gateway.lan.device_admin import Administration
+from sayso.server.gateway.lan.device_admin import DeviceAdmin
 from sayso.server.gateway.socket.outbox import ClientIsSlowError
 from sayso.server.gateway.socket.session import Session
 from sayso.server.gateway.socket.translate import event_of, heard
@@ -36,7 +36,7 @@ class Connection:
         session: Session,
         limits: Limits,
         features: Container[str],
-        administration: Administration | None = None,
+        administration: DeviceAdmin | None = None,
     ) -> None:
         self._features = features
         """What the server announced to the client."""

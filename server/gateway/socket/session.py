@@ -24,7 +24,7 @@ from sayso.server.gateway.admission.rate_limits import Rates
 from sayso.server.gateway.host import Conversation
 from sayso.server.gateway.socket.message_size import fitted
 from sayso.server.gateway.socket.outbox import Outbox
-from sayso.server.trust.principal import THIS_MACHINE, Who
+from sayso.server.trust.principal import THIS_MACHINE, Principal
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Joined, QuestionShown, Ticket
 
@@ -47,7 +47,12 @@ class Session:
     """One client's place in a conversation. It is the conversation's outlet to the device."""
 
     def __init__(
-        self, who: Who, device: str, hello: m.Hello, limits: Limits, conversation: Conversation
+        self,
+        who: Principal,
+        device: str,
+        hello: m.Hello,
+        limits: Limits,
+        conversation: Conversation,
     ) -> None:
         self.id = secrets.token_urlsafe(SESSION_BYTES)
         self.who = who
@@ -155,6 +160,6 @@ class Session:
         )
 
 
-def own_name(hello: m.Hello, who: Who) -> str:
+def own_name(hello: m.Hello, who: Principal) -> str:
     """How a device is called: as it was paired, or as it calls itself."""
     return who.name or hello.device or hello.client or "device"

@@ -8,7 +8,7 @@ from sayso.protocol.errors import Refused
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.host import Conversation
 from sayso.server.gateway.socket.session import Session, own_name
-from sayso.server.trust.principal import THIS_MACHINE, Who
+from sayso.server.trust.principal import THIS_MACHINE, Principal
 
 UNCONFIRMED_S = 30.0
 """For a client that said nothing at all after its welcome, most likely because that was lost. One
@@ -23,7 +23,7 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self._ending: dict[str, asyncio.TimerHandle] = {}
 
-    def find(self, hello: m.Hello, who: Who) -> Session | None:
+    def find(self, hello: m.Hello, who: Principal) -> Session | None:
         """The session that a client asks to take up, if it is kept and is its own."""
         session = self._sessions.get(hello.session or "")
         if session is None or session.who.device != who.device or "resume" not in hello.features:
@@ -32,7 +32,7 @@ class Sessions:
             timer.cancel()
         return session
 
-    def make(self, hello: m.Hello, who: Who, conversation: Conversation) -> Session:
+    def make(self, hello: m.Hello, who: Principal, conversation: Conversation) -> Session:
         """A new session. One of the same device that is away can't be taken up any more: whoever
         asks for a new one has lost it."""
         name = own_name(hello, who)
@@ -47,7 +47,7 @@ class Sessions:
         self._sessions[session.id] = session
         return session
 
-    def check_room(self, who: Who) -> None:
+    def check_room(self, who: Principal) -> None:
         """Raise Refused if a paired device has enough connections. Programs of this machine are
         bounded only together with all others."""
         here = self._all(lambda one: one.line is not None and one.who.device == who.device)

@@ -14,7 +14,11 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from sayso.server.gateway.admission.limits import Limits
-from sayso.server.gateway.admission.unauthenticated import Doorstep, Strangers, guests_of
+from sayso.server.gateway.admission.unauthenticated import (
+    CountingSocket,
+    UnauthenticatedClients,
+    guests_of,
+)
 from sayso.server.gateway.http.response_body import send
 
 Answer = Callable[[ServerConnection, Request], Awaitable[Response | None]]
@@ -32,11 +36,11 @@ async def prepare(
     tls: ssl.SSLContext | None = None,
 ) -> Server:
     """Bind the address; nobody is let in before `start_serving`. Raises OSError."""
-    among = Strangers(strangers, limits.settled_s)
+    among = UnauthenticatedClients(strangers, limits.settled_s)
     here: dict[str, Any] = {"host": address, "port": port}
     if tls:
         here = {
-            "sock": Doorstep.at(address, port, among),
+            "sock": CountingSocket.at(address, port, among),
             "ssl": tls,
             "ssl_handshake_timeout": limits.handshake_s,
             # The end of an answer may still wait then: it is watched over where it is sent.

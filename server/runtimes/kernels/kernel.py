@@ -14,7 +14,7 @@ from sayso.server.runtimes import processes
 from sayso.server.runtimes.base_python import base_prefix, base_python
 from sayso.server.runtimes.confined_process import ConfinedProcess, how_it_died
 from sayso.server.runtimes.interpreter import CUT, CUT_S, SWEEP_S, CannotStartError
-from sayso.server.runtimes.kernels.messages import Gathering
+from sayso.server.runtimes.kernels.messages import MessageCollector
 from sayso.server.runtimes.kernels.wire import TOO_LONG, Wire, connection_in, write_connection
 from sayso.server.runtimes.languages.interrupter import INTERRUPTER
 from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
@@ -54,7 +54,7 @@ class Kernel:
         self._wire = wire
         self._signals = signals
         """Where to write a byte for an interrupt; None if the kernel wants a message."""
-        self._gathering: Gathering | None = None
+        self._collector: MessageCollector | None = None
         self._begun = 0
         process.ready = processes.now()
         self._told = False
@@ -149,7 +149,7 @@ class Kernel:
     @property
     def leaves(self) -> bool:
         """Whether the code of the last run told it to end."""
-        return self._gathering is not None and self._gathering.leaves
+        return self._collector is not None and self._collector.leaves
 
     @property
     def died_unnoticed(self) -> bool:
@@ -166,7 +166,7 @@ class Kernel:
         """The process that stands for the whole sandbox."""
         return self._process.pid
 
-    async def execute(self, code: str) -> Gathering:
+    async def execute(self, code: str) -> MessageCollector:
         """Begin a run. The one before must have ended."""
         self._begun = processes.now()
         request = await self._wire.send(
@@ -181,13 +181,13 @@ class Kernel:
                 "stop_on_error": False,  # what else would be refused is the next run
             },
         )
-        self._gathering = Gathering(request, self._requests)
+        self._collector = MessageCollector(request, self._requests)
         self._requests.append(request)
         if not self.alive:
-            self._told = self._gathering.died(self._how_it_died())
+            self._told = self._collector.died(self._how_it_died())
         else:
-            self._awaiting = asyncio.create_task(self._replace_if_silent(self._gathering))
-        return self._gathering
+            self._awaiting = asyncio.create_task(self._replace_if_silent(self._collector))
+        return self._collector
 
     async def interrupt(self, within: float, why: str) -> bool:
         """Ask the run to stop; return whether it did, with all that it started, within so many
@@ -195,20 +195,20 @@ class Kernel:
 
         `why` is a sentence for whoever reads how it ended.
         """
-        gathering = self._gathering
-        if gathering is None or gathering.ended.is_set():
+        collector = self._collector
+        if collector is None or collector.ended.is_set():
             return True
-        gathering.interrupted = gathering.interrupted or why
+        collector.interrupted = collector.interrupted or why
         deadline = asyncio.get_running_loop().time() + within
-        begun = gathering.begun.is_set()  # seen before it is asked: it may begin right after
+        begun = collector.begun.is_set()  # seen before it is asked: it may begin right after
         try:
             async with asyncio.timeout_at(deadline):
                 await self._ask_to_stop()
                 if not begun:
-                    await gathering.begun.wait()
-                    if not gathering.ended.is_set():  # what has not begun does not hear
+                    await collector.begun.wait()
+                    if not collector.ended.is_set():  # what has not begun does not hear
                         await self._ask_to_stop()
-                await gathering.ended.wait()
+                await collector.ended.wait()
         except TimeoutError:
             return False  # also if it has ended: what was asked of it would meet the next run
         left = max(SWEEP_S, deadline - asyncio.get_running_loop().time())
@@ -241,14 +241,14 @@ class Kernel:
         if self._signals:
             self._signals.close()
         await self._process.close()
-        if self._gathering:
-            self._told = self._gathering.died(why) or self._told
+        if self._collector:
+            self._told = self._collector.died(why) or self._told
 
-    async def _replace_if_silent(self, gathering: Gathering) -> None:
+    async def _replace_if_silent(self, collector: MessageCollector) -> None:
         """Whether the code has begun cannot be known for certain, so it runs no second time."""
         try:
             async with asyncio.timeout(ANSWER_S):
-                await gathering.seen.wait()
+                await collector.seen.wait()
         except TimeoutError:
             log.warning("a kernel did not take in a request and is replaced")
             self._closing = self._closing or asyncio.create_task(self._close(_SILENT))
@@ -256,11 +256,11 @@ class Kernel:
     async def _read_outputs(self) -> None:
         while True:
             message = await self._wire.receive("output")
-            if self._gathering and not self._gathering.ended.is_set():
+            if self._collector and not self._collector.ended.is_set():
                 if message is TOO_LONG:
-                    self._gathering.missed()
+                    self._collector.missed()
                 else:
-                    self._gathering.heard(message)
+                    self._collector.heard(message)
             # A message that is there already is received without a pause: in a flood, nobody else
             # would get a turn.
             await asyncio.sleep(0)
@@ -268,8 +268,8 @@ class Kernel:
     async def _read_answers(self) -> None:
         while True:
             message = await self._wire.receive("shell")
-            if self._gathering:
-                self._gathering.answered(message)
+            if self._collector:
+                self._collector.answered(message)
 
     async def _watch(self) -> None:
         """The kernel's protocol does not tell of its end."""
@@ -283,8 +283,8 @@ class Kernel:
             self._closing = self._closing or asyncio.create_task(self._close(CUT))
             return
         await asyncio.sleep(_LAST_MESSAGES_S)
-        if self._gathering:
-            self._told = self._gathering.died(self._how_it_died()) or self._told
+        if self._collector:
+            self._told = self._collector.died(self._how_it_died()) or self._told
 
     def _how_it_died(self) -> str:
         return how_it_died(self._process)

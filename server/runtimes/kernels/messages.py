@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sayso.server.runtimes.kernels.outputs import PlainText, failed, in_a_line, said, shown
 from sayso.server.runtimes.kernels.wire import Message
-from sayso.server.runtimes.output_stream import Pieces
+from sayso.server.runtimes.output_stream import OutputStream
 from sayso.server.runtimes.runtime import Ending, Output
 
 _LOOK_S = 0.25
@@ -26,7 +26,7 @@ UNKNOWN = "Its interpreter did not say how it ended; look at what it did before 
 TOO_LARGE = "\n[More was put out at once than can be read; it is left out here]\n"
 
 
-class Gathering(Pieces):
+class MessageCollector(OutputStream):
     """One run's outputs, from the kernel's messages to pieces for whoever asked."""
 
     def __init__(self, request: str, earlier: Container[str] = ()) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from sayso.server.runtimes.language import Place
 from sayso.server.runtimes.languages.driver import Plan
 from sayso.server.runtimes.languages.driving import driven
-from sayso.server.runtimes.persistent_runtime import LastingRuntime
+from sayso.server.runtimes.persistent_runtime import PersistentRuntime
 
 _LOOP = Path(__file__).with_name("node_loop.js").resolve()
 _IMPORTS = _LOOP.with_name("node_imports.js")
@@ -27,5 +27,5 @@ class JavaScript:
     name = "javascript"
     aliases = ("js", "node", "nodejs")
 
-    def runtime(self, place: Place) -> LastingRuntime:
+    def runtime(self, place: Place) -> PersistentRuntime:
         return driven(self.name, _PLAN, place, _LOOP, _IMPORTS)

@@ -18,7 +18,7 @@ from jupyter_client.kernelspec import KernelSpecManager
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.kernels.kernel import Kernel
 from sayso.server.runtimes.language import PACKAGES_COME, Place
-from sayso.server.runtimes.persistent_runtime import LastingRuntime
+from sayso.server.runtimes.persistent_runtime import PersistentRuntime
 from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH, SYSTEM
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class InstalledKernel:
     by_signal: bool
     """Whether it is interrupted by a signal; else by a message."""
 
-    def runtime(self, place: Place) -> LastingRuntime:
+    def runtime(self, place: Place) -> PersistentRuntime:
         confines = place.with_environment(*self.readable)
         # Nothing that code installed stands in for what such a kernel is made of.
         variables = {**place.variables, PACKAGES_COME: "last", **self.variables}
@@ -54,7 +54,7 @@ class InstalledKernel:
                 place.sandbox, self.argv, variables, confines, by_signal=self.by_signal
             )
 
-        return LastingRuntime(self.name, start, place.watch)
+        return PersistentRuntime(self.name, start, place.watch)
 
 
 def installed_kernels(

@@ -5,7 +5,7 @@ from pathlib import Path
 from sayso.server.runtimes.language import Place
 from sayso.server.runtimes.languages.driver import Plan
 from sayso.server.runtimes.languages.driving import driven
-from sayso.server.runtimes.persistent_runtime import LastingRuntime
+from sayso.server.runtimes.persistent_runtime import PersistentRuntime
 
 
 class Program:
@@ -25,7 +25,7 @@ class Program:
     readable: tuple[str, ...] = ()
     """Folders and files that the program needs besides the system's, such as where it lies."""
 
-    def runtime(self, place: Place) -> LastingRuntime:
+    def runtime(self, place: Place) -> PersistentRuntime:
         """Return a runtime for one conversation; nothing starts yet."""
         readable = (Path(each).expanduser().resolve() for each in self.readable)
         plan = Plan(argv=list(self.command), suffix=self.suffix)

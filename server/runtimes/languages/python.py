@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sayso.server.runtimes.kernels.kernel import Kernel
 from sayso.server.runtimes.language import PACKAGES_COME, Place
-from sayso.server.runtimes.persistent_runtime import LastingRuntime
+from sayso.server.runtimes.persistent_runtime import PersistentRuntime
 
 _KERNEL = Path(__file__).with_name("python_kernel.py").resolve()
 
@@ -16,8 +16,8 @@ class Python:
     name = "python"
     aliases = ("py", "py3", "python3", "ipython")
 
-    def runtime(self, place: Place) -> LastingRuntime:
-        return LastingRuntime(self.name, partial(self.start, place), place.watch)
+    def runtime(self, place: Place) -> PersistentRuntime:
+        return PersistentRuntime(self.name, partial(self.start, place), place.watch)
 
     @staticmethod
     async def start(place: Place) -> Kernel:

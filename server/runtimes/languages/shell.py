@@ -15,7 +15,7 @@ from typing import Final
 from sayso.server.runtimes.language import Place
 from sayso.server.runtimes.languages.driver import ORDERS, REPORTS, Plan
 from sayso.server.runtimes.languages.driving import driven
-from sayso.server.runtimes.persistent_runtime import LastingRuntime
+from sayso.server.runtimes.persistent_runtime import PersistentRuntime
 from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH
 
 _SAVED: Final = ("saved-at-exit", "saved-before")
@@ -85,7 +85,7 @@ class Bash:
     name = "bash"
     aliases = ("sh", "shell")
 
-    def runtime(self, place: Place) -> LastingRuntime:
+    def runtime(self, place: Place) -> PersistentRuntime:
         return driven(self.name, _bash(), place)
 
 
@@ -95,7 +95,7 @@ class Zsh:
     name = "zsh"
     aliases = ("sh", "shell")
 
-    def runtime(self, place: Place) -> LastingRuntime:
+    def runtime(self, place: Place) -> PersistentRuntime:
         return driven(self.name, _zsh(), place)
 
 

@@ -12,12 +12,12 @@ from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Final, Literal, Protocol
 
-from sayso.server.runtimes.access import Reach
+from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.network.addresses import PublicAddresses, Unreachable, Whereabouts
 from sayso.server.runtimes.network.destination import Destination
 from sayso.server.runtimes.network.http_head import HEAD_BYTES, Asked, BadRequest, read
 from sayso.server.runtimes.network.relay import PIECE_BYTES, Carrier, CutError
-from sayso.server.runtimes.network.traffic_record import Passage, Passages
+from sayso.server.runtimes.network.traffic_record import Passages, Transfer
 
 CONNECTIONS: Final = 64
 """At once, for one conversation: browsers and installers open a dozen."""
@@ -39,7 +39,7 @@ class Permission(Protocol):
     """What holds at this very moment: people take grants back while code runs."""
 
     @property
-    def reach(self) -> Reach:
+    def reach(self) -> Grants:
         """What is granted."""
         ...
 
@@ -52,7 +52,7 @@ class Permission(Protocol):
 class Proxy:
     """Serves the connections that a sandbox hands over."""
 
-    def __init__(self, reach: Reach, whereabouts: Whereabouts | None = None) -> None:
+    def __init__(self, reach: Grants, whereabouts: Whereabouts | None = None) -> None:
         self.reach = reach
         """For what the interpreters that there are were started."""
         self.permission: Permission | None = None
@@ -62,14 +62,14 @@ class Proxy:
         self._lines: set[_Line] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def take_passages(self) -> tuple[Passage, ...]:
+    def take_passages(self) -> tuple[Transfer, ...]:
         """What passed and what did not, since this was last asked; also on what is still open."""
         for line in self._lines:
             if news := line.news():
                 self.note(news)
         return self._passages.take()
 
-    def note(self, passage: Passage) -> None:
+    def note(self, passage: Transfer) -> None:
         """This passed, or did not."""
         self._passages.note(passage)
 
@@ -199,7 +199,7 @@ class Proxy:
         writer: asyncio.StreamWriter,
         why: str,
     ) -> None:
-        self.note(Passage(asked.host, asked.port, verdict))
+        self.note(Transfer(asked.host, asked.port, verdict))
         await _refuse(writer, 403 if verdict == "refused" else 502, why)
 
 
@@ -221,7 +221,7 @@ class _Line:
 
     async def send(self, piece: bytes) -> AsyncGenerator[bytes]:
         if why := await self._proxy.hindrance(self._host):
-            self._proxy.note(Passage(self._host, self._port, "refused"))
+            self._proxy.note(Transfer(self._host, self._port, "refused"))
             raise CutError(why)
         try:
             async with aclosing(self._destination.send(piece)) as parts:
@@ -229,7 +229,7 @@ class _Line:
                     self._sent += len(part)
                     yield part
         except CutError:
-            self._proxy.note(Passage(self._host, self._port, "refused"))
+            self._proxy.note(Transfer(self._host, self._port, "refused"))
             raise
 
     async def receive(self, piece: bytes) -> AsyncGenerator[bytes]:
@@ -238,11 +238,11 @@ class _Line:
         self._received += len(piece)
         yield piece
 
-    def news(self) -> Passage | None:
+    def news(self) -> Transfer | None:
         """What passed since this was last asked."""
         if self._told and not (self._sent or self._received):
             return None
-        news = Passage(self._host, self._port, "passed", self._sent, self._received)
+        news = Transfer(self._host, self._port, "passed", self._sent, self._received)
         self._told, self._sent, self._received = True, 0, 0
         return news
 

@@ -36,12 +36,12 @@ _WITH_DOORS = ("bubblewrap", "landlock")
 """Sandboxes that can hand sockets out."""
 
 
-def door_for(kind: str, proxy: Proxy | None) -> "Door | None":
+def handover_for(kind: str, proxy: Proxy | None) -> "SocketHandover | None":
     """A door to the proxy, if there is one and this kind of sandbox has a place for it."""
-    return Door(proxy) if proxy and kind in _WITH_DOORS else None
+    return SocketHandover(proxy) if proxy and kind in _WITH_DOORS else None
 
 
-class Door:
+class SocketHandover:
     """The server's end of one sandbox's pair."""
 
     def __init__(self, proxy: Proxy) -> None:

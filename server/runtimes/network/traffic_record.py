@@ -13,7 +13,7 @@ OTHERS: Final = "many other hosts"
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Transfer:
     """What came of one wish to connect."""
 
     host: str
@@ -29,15 +29,15 @@ class Passages:
     """Those of one conversation."""
 
     def __init__(self) -> None:
-        self._each: list[Passage] = []
-        self._sums: dict[tuple[str, int, str], Passage] = {}
+        self._each: list[Transfer] = []
+        self._sums: dict[tuple[str, int, str], Transfer] = {}
 
     @property
     def full(self) -> bool:
         """Whether nothing more can be told of, so that nothing more may pass."""
         return len(self._each) >= ONE_BY_ONE and len(self._sums) >= IN_SUM
 
-    def note(self, passage: Passage) -> None:
+    def note(self, passage: Transfer) -> None:
         """This passed, or did not. What passed is never forgotten for what came later."""
         if len(self._each) < ONE_BY_ONE:
             self._each.append(passage)
@@ -51,7 +51,7 @@ class Passages:
             passage = replace(passage, sent=sent, received=received)
         self._sums[key] = passage
 
-    def take(self) -> tuple[Passage, ...]:
+    def take(self) -> tuple[Transfer, ...]:
         """All of it, once."""
         taken = (*self._each, *self._sums.values())
         self._each.clear()

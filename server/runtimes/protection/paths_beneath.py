@@ -190,7 +190,7 @@ def _set_mode_of_folder(holder: int, name: str, mode: int) -> None:
             os.chmod(place, mode)  # noqa: PTH101 (a descriptor, no path)
 
 
-class Doors:
+class OpenedFolders:
     """Opens folders that are closed to their owner, for as long as it takes."""
 
     def __init__(self, root: int) -> None:

@@ -53,7 +53,7 @@ _TOO_MANY_REPOSITORIES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Snare:
+class ProtectedFile:
     """One of them, as it was found."""
 
     path: Path
@@ -69,7 +69,7 @@ class Snare:
         return str(self.path), self.device, self.inode, self.kind == "closed"
 
 
-def find_to_hold(folders: Iterable[Path]) -> list[Snare]:
+def find_to_hold(folders: Iterable[Path]) -> list[ProtectedFile]:
     """What a sandbox must hold, what contains others first.
 
     Where a repository has no folder for hooks, it gets one: what does not exist cannot be closed.
@@ -90,10 +90,10 @@ def find_to_hold(folders: Iterable[Path]) -> list[Snare]:
             _make_hooks(opened, git)
             held.setdefault(git, False)
             held |= {place: True for place, kind in parts.items() if kind != "steps"}
-        snares = [*_there(opened, held)]
-        if len(snares) > HELD_MOST:
+        protected_files = [*_there(opened, held)]
+        if len(protected_files) > HELD_MOST:
             raise TooMuch(_TOO_MANY_REPOSITORIES)
-        return snares
+        return protected_files
 
 
 def startup_files(folders: WritableFolders) -> dict[Place, Kind]:
@@ -120,7 +120,7 @@ def _ranked(
     return len(parts) > PARTS_OF_ALL, -git.depth, git, parts
 
 
-def _there(folders: WritableFolders, held: dict[Place, bool]) -> Iterator[Snare]:
+def _there(folders: WritableFolders, held: dict[Place, bool]) -> Iterator[ProtectedFile]:
     there: set[Place] = set()
     for place in sorted(held):
         status = folders.status(place) if place.path else None
@@ -131,7 +131,7 @@ def _there(folders: WritableFolders, held: dict[Place, bool]) -> Iterator[Snare]
         if held[place]:
             there.add(place)
         kind: Literal["closed", "kept"] = "closed" if held[place] else "kept"
-        yield Snare(folders.shown(place), kind, status.st_dev, status.st_ino)
+        yield ProtectedFile(folders.shown(place), kind, status.st_dev, status.st_ino)
 
 
 def _make_hooks(folders: WritableFolders, git: Place) -> None:

@@ -98,13 +98,13 @@ class WritableFolders:
     def __init__(self, folders: Sequence[Path]) -> None:
         self.paths = tuple(folder for folder in folders if folder.is_dir())
         self._roots: list[int] = []
-        self._doors: list[paths_beneath.Doors] = []
+        self._doors: list[paths_beneath.OpenedFolders] = []
 
     def __enter__(self) -> Self:
         try:
             for path in self.paths:
                 self._roots.append(open_folder(path))
-                self._doors.append(paths_beneath.Doors(self._roots[-1]))
+                self._doors.append(paths_beneath.OpenedFolders(self._roots[-1]))
         except OSError:
             self.close()
             raise

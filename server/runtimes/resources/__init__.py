@@ -1,1 +1,2 @@
-"""Bounds what a conversation takes of the machine: cgroups where there are any, a watch otherwise."""
+"""Bounds what a conversation takes of the machine: cgroups where there are any, a watch
+otherwise."""

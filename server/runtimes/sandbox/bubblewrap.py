@@ -26,7 +26,7 @@ from sayso.server.runtimes.sandbox.call_filter.refused_calls import IN_ITS_OWN_W
 from sayso.server.runtimes.sandbox.landlock import REFER, WRITE_FILE, version
 from sayso.server.runtimes.sandbox.launcher import Steps, mount_points
 from sayso.server.runtimes.sandbox.sandbox import (
-    NO_DOOR,
+    NO_HANDOVER,
     PROCESSOR,
     SETTINGS_OF_SYSTEM,
     SYSTEM,
@@ -81,7 +81,7 @@ class Bubblewrap:
         environment: Mapping[str, str],
         confines: Confines,
         private: Path,
-        door: int = NO_DOOR,
+        door: int = NO_HANDOVER,
     ) -> Confined:
         user = user_for(confines)
         known = recognised(confines)

@@ -7,11 +7,12 @@ decide who may connect or listen: a UNIX socket may listen, as a kernel's do, a 
 connected to the network proxy and to nothing else. The guard is a process outside the sandbox; it
 also ends whatever the code leaves behind.
 
-Landlock cannot except a part of what it allows. Snares (protected_files.py) in folders that code may write
-are closed by mounts in a view of the file system of the code's own, which needs root or what most
-kernels allow to everyone: a user namespace. Where that is not allowed either, what code did to them
-is undone after its run (undo/hooks/guard.py). In that view lies memory that code's own programs share
-(/dev/shm); the machine's is shared with everybody. Where there is no such view, there is none.
+Landlock cannot except a part of what it allows. Snares (protected_files.py) in folders that code
+may write are closed by mounts in a view of the file system of the code's own, which needs root or
+what most kernels allow to everyone: a user namespace. Where that is not allowed either, what code
+did to them is undone after its run (undo/hooks/guard.py). In that view lies memory that code's own
+programs share (/dev/shm); the machine's is shared with everybody. Where there is no such view,
+there is none.
 """
 
 import ctypes
@@ -27,7 +28,7 @@ from sayso.server.runtimes.sandbox.call_filter import seccomp
 from sayso.server.runtimes.sandbox.call_filter.refused_calls import IN_SIGHT_OF_THE_HOST
 from sayso.server.runtimes.sandbox.launcher import Steps
 from sayso.server.runtimes.sandbox.sandbox import (
-    NO_DOOR,
+    NO_HANDOVER,
     PROCESSOR,
     SETTINGS_OF_SYSTEM,
     SYSTEM,
@@ -102,7 +103,7 @@ class Landlock:
         environment: Mapping[str, str],
         confines: Confines,
         private: Path,
-        door: int = NO_DOOR,
+        door: int = NO_HANDOVER,
     ) -> Confined:
         known = recognised(confines)
         held, own = to_hold(confines)

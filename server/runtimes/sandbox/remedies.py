@@ -19,7 +19,8 @@ _INSTALL = {
 _KERNEL = Path("/proc/sys")
 
 CLOSED = "cannot be let pass"
-"""In a failure: a root server's code is another user, and folders lie in its way (other_user.py)."""
+"""In a failure: a root server's code is another user, and folders lie in its way
+(other_user.py)."""
 
 LEAK = "code can"
 """In a failure: the sandbox started, and something got out."""

@@ -47,7 +47,7 @@ PROCESSOR = Path("/sys/devices/system/cpu")
 
 SEARCH_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 
-NO_DOOR = -1
+NO_HANDOVER = -1
 """Instead of a descriptor: there is no way to the network."""
 
 _GIB = 1024**3
@@ -148,14 +148,14 @@ class Sandbox(Protocol):
         environment: Mapping[str, str],
         confines: Confines,
         private: Path,
-        door: int = NO_DOOR,
+        door: int = NO_HANDOVER,
     ) -> Confined:
         """Confine a command.
 
         `door` is a descriptor that will be passed on to it under its own number: over it the
-        sandbox hands out what connects to its proxy (network/socket_handover.py). `environment` is added to a
-        clean one. `private` is a folder of the command's own, 0700, through which it and we may
-        talk; from then on it may belong to another user.
+        sandbox hands out what connects to its proxy (network/socket_handover.py). `environment` is
+        added to a clean one. `private` is a folder of the command's own, 0700, through which it and
+        we may talk; from then on it may belong to another user.
         """
         ...
 
@@ -220,17 +220,17 @@ def to_hold(confines: Confines) -> tuple[list[Place], list[Place]]:
     """What must stay as it is in what code may write to: what git or a login would run, and
     Sayso's own programs. What lies in a closed place is closed with it.
     """
-    snares = [snare.held for snare in find_to_hold(confines.writable)]
+    protected_files = [protected.held for protected in find_to_hold(confines.writable)]
     own = [
         (str(each.path), each.device, each.inode, each.closed)
         for each in held_in(confines.writable)
     ]
-    closed = {Path(place[0]) for place in (*snares, *own) if place[3]}
+    closed = {Path(place[0]) for place in (*protected_files, *own) if place[3]}
 
     def open_places(places: Sequence[Place]) -> list[Place]:
         return [each for each in places if closed.isdisjoint(Path(each[0]).parents)]
 
-    return open_places(snares), open_places(own)
+    return open_places(protected_files), open_places(own)
 
 
 def user_for(confines: Confines) -> int | None:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from sayso.server.runtimes.sandbox.launcher import Steps
 from sayso.server.runtimes.sandbox.sandbox import (
-    NO_DOOR,
+    NO_HANDOVER,
     Confined,
     Confines,
     Kind,
@@ -57,7 +57,7 @@ class Seatbelt:
         environment: Mapping[str, str],
         confines: Confines,
         private: Path,
-        door: int = NO_DOOR,
+        door: int = NO_HANDOVER,
     ) -> Confined:
         recognised(confines)
         home, scratch = private / "home", private / "tmp"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sayso.server.runtimes.sandbox.launcher import Steps
 from sayso.server.runtimes.sandbox.sandbox import (
-    NO_DOOR,
+    NO_HANDOVER,
     Confined,
     Confines,
     Kind,
@@ -39,7 +39,7 @@ class Unconfined:
         environment: Mapping[str, str],
         confines: Confines,
         private: Path,
-        door: int = NO_DOOR,
+        door: int = NO_HANDOVER,
     ) -> Confined:
         scratch = private / "tmp"
         scratch.mkdir(mode=0o700, exist_ok=True)

@@ -10,7 +10,7 @@ from sayso.audio.voice_gate import VoiceGate
 from sayso.server.speech.recognition.hallucinations import plain
 from sayso.server.speech.recognition.loudness import FRAME, Samples
 from sayso.server.speech.recognition.recognizer import HEARING_RATE
-from sayso.server.speech.recognition.voice_activity import SpeechGate
+from sayso.server.speech.recognition.voice_activity import VoiceActivity
 
 LEFT_OVER = 0.3
 """Seconds of speech after a pause after the last word that was heard: something was missed."""
@@ -50,14 +50,14 @@ def is_voiced(text: str, samples: Samples) -> bool:
 
 def spoken_seconds(samples: Samples) -> float:
     """How much of it is speech."""
-    gate = SpeechGate()
+    gate = VoiceActivity()
     gate.feed(_pcm(samples))
     return gate.spoken / HEARING_RATE
 
 
 def speaks_again(rest: Samples) -> bool:
     """Is there a pause in what was left over, and speech after it?"""
-    gate = SpeechGate()
+    gate = VoiceActivity()
     pcm = _pcm(rest)
     before = None
     for at in range(0, len(pcm), 2 * FRAME):

@@ -36,7 +36,7 @@ class Gate(Protocol):
     def hears(self, frame: bytes) -> bool: ...
 
 
-class Ending:
+class EndOfSpeech:
     """Follows one utterance. It tells that a voice began (again after a mere sound), and once that
     it is over."""
 

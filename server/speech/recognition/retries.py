@@ -21,7 +21,7 @@ STARTED_AGAIN = (
 )
 
 
-class Asker:
+class RetryingRecognizer:
     """Asks on behalf of one utterance. Its audio is kept until it is understood."""
 
     def __init__(

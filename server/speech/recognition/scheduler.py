@@ -48,7 +48,7 @@ class Ask:
         self.rank = min(self.rank, rank)
 
 
-class Passes:
+class PassScheduler:
     """The queue before the recognizer, shared by all who listen."""
 
     def __init__(self) -> None:

@@ -25,10 +25,10 @@ from sayso.server.speech.recognition.recognizer import (
     Recognizer,
     Transcript,
 )
-from sayso.server.speech.recognition.retries import Asker
-from sayso.server.speech.recognition.scheduler import Ask, Overtaken, Passes, Rank, Work
-from sayso.server.speech.recognition.voice_activity import SpeechGate
-from sayso.server.speech.synthesis.device_language import Habits
+from sayso.server.speech.recognition.retries import RetryingRecognizer
+from sayso.server.speech.recognition.scheduler import Ask, Overtaken, PassScheduler, Rank, Work
+from sayso.server.speech.recognition.voice_activity import VoiceActivity
+from sayso.server.speech.synthesis.device_language import DeviceLanguages
 
 SECOND = HEARING_RATE * 2
 """Bytes of one second."""
@@ -71,14 +71,14 @@ class HearingPace:
     """A forced cut is not made before this."""
 
 
-class Ears:
+class SpeechRecognition:
     """Hears any number of people at once with one recognizer."""
 
     def __init__(self, recognizer: Recognizer, *, pace: HearingPace | None = None) -> None:
         self._recognizer = recognizer
         self._pace = pace or HearingPace()
-        self._passes = Passes()
-        self._habits = Habits()
+        self._scheduler = PassScheduler()
+        self._device_languages = DeviceLanguages()
 
     def listen(
         self,
@@ -87,7 +87,7 @@ class Ears:
         on_trouble: Callable[[str], None] = lambda _: None,
         language: str = "",
         on_wordless: Callable[[bool], None] = lambda _: None,
-    ) -> "Hearing":
+    ) -> "UtteranceRecognition":
         """Begin to hear one utterance of a device.
 
         `on_trouble` takes a sentence for the person, where something holds up what they said.
@@ -95,14 +95,16 @@ class Ears:
         `on_wordless` is told in a pause that nothing heard until then was a word, and when that
         no longer holds, because the voice went on.
         """
-        expected = language.partition("-")[0].lower() or self._habits.language_of(device)
-        asker = Asker(self._recognizer, expected, on_trouble)
-        heard = partial(self._habits.heard, device)
-        return Hearing(asker, self._passes, self._pace, on_partial, heard, on_wordless)
+        expected = language.partition("-")[0].lower() or self._device_languages.language_of(device)
+        recognizer_with_retries = RetryingRecognizer(self._recognizer, expected, on_trouble)
+        heard = partial(self._device_languages.heard, device)
+        return UtteranceRecognition(
+            recognizer_with_retries, self._scheduler, self._pace, on_partial, heard, on_wordless
+        )
 
     def language_of(self, device: str) -> str:
         """The language in which the device was spoken to; empty if that is not known."""
-        return self._habits.language_of(device)
+        return self._device_languages.language_of(device)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,27 +118,27 @@ class _Guess:
     """How much speech had been heard by then, in samples."""
 
 
-class Hearing:
+class UtteranceRecognition:
     """One utterance, from the first sample to the transcript."""
 
     def __init__(
         self,
-        asker: Asker,
-        passes: Passes,
+        recognizer_with_retries: RetryingRecognizer,
+        scheduler: PassScheduler,
         pace: HearingPace,
         on_partial: Callable[[Partial], None],
         on_heard: Callable[[Transcript], None],
         on_wordless: Callable[[bool], None],
     ) -> None:
-        self._asker = asker
+        self._recognizer_with_retries = recognizer_with_retries
         self._on_heard = on_heard
-        self._passes = passes
+        self._scheduler = scheduler
         self._pace = pace
         self._on_partial = on_partial
         self._on_wordless = on_wordless
         self._state: Literal["listening", "finishing", "done"] = "listening"
         self._audio = bytearray()
-        self._gate = SpeechGate()
+        self._gate = VoiceActivity()
         self._agreement = Agreement()
         self._settled: list[Transcript] = []
         self._open = 0
@@ -223,7 +225,7 @@ class Hearing:
     def _make_draft(self) -> None:
         began = asyncio.get_running_loop().time()
         part = self._open
-        ask = self._passes.ask(Rank.DRAFT, self._pass(len(self._audio), draft=True))
+        ask = self._scheduler.ask(Rank.DRAFT, self._pass(len(self._audio), draft=True))
         self._draft = ask
 
         def done(result: asyncio.Future[Transcript]) -> None:
@@ -239,7 +241,7 @@ class Hearing:
         ask.result.add_done_callback(done)
 
     def _make_guess(self, rank: Rank, upto: int) -> _Guess:
-        return _Guess(self._passes.ask(rank, self._pass(upto)), upto, self._gate.spoken)
+        return _Guess(self._scheduler.ask(rank, self._pass(upto)), upto, self._gate.spoken)
 
     def _guess_done(self, result: asyncio.Future[Transcript]) -> None:
         self._show(result)
@@ -319,11 +321,11 @@ class Hearing:
                 return await guess.ask.result
         else:
             self._forget(guess.ask if guess else None)
-        ask = self._passes.ask(Rank.FINAL, self._pass(len(self._audio)))
+        ask = self._scheduler.ask(Rank.FINAL, self._pass(len(self._audio)))
         try:
             return await ask.result
         finally:
-            self._passes.forget(ask)
+            self._scheduler.forget(ask)
 
     def _pass(self, upto: int, *, draft: bool = False) -> Work:
         """A pass over the open audio up to a point. The audio is kept until it is understood."""
@@ -331,7 +333,7 @@ class Hearing:
         prompt = " ".join(part.text for part in self._settled if part.text)
 
         async def work() -> Transcript:
-            return await self._asker.ask(audio, prompt, draft=draft)
+            return await self._recognizer_with_retries.ask(audio, prompt, draft=draft)
 
         return work
 
@@ -345,7 +347,7 @@ class Hearing:
 
     def _forget(self, ask: Ask | None) -> None:
         if ask is not None:
-            self._passes.forget(ask)
+            self._scheduler.forget(ask)
 
 
 def _failed(result: asyncio.Future[Transcript]) -> bool:

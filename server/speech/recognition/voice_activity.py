@@ -29,7 +29,7 @@ ABOVE_NOISE = 2.0
 """Speech is at least so many times (6 dB) louder than the noise around it."""
 
 
-class SpeechGate:
+class VoiceActivity:
     """Feeds on samples, tells speech from silence."""
 
     def __init__(self) -> None:

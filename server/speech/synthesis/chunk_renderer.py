@@ -16,7 +16,7 @@ from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.synthesis.phrases import ON_SCREEN, is_own, phrase
 from sayso.server.speech.synthesis.synthesizer import Sound, SynthesizerLost
 from sayso.server.speech.synthesis.voices import Voices
-from sayso.server.speech.text.language_id import in_english, tongue
+from sayso.server.speech.text.language_id import in_english, language_of
 from sayso.server.speech.text.speakable import Spoken, spoken_pieces
 
 TRIES = 2
@@ -34,7 +34,7 @@ MOST_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class SpeakingStyle:
     """How somebody likes to be spoken to. What is left out is as the settings say."""
 
     voice: str = ""
@@ -78,7 +78,7 @@ class Kept:
                 self._sounds.popitem(last=False)
 
 
-class Memory:
+class PhraseCache:
     """What lasts from reply to reply."""
 
     def __init__(self) -> None:
@@ -92,28 +92,28 @@ class Memory:
         return news
 
 
-class Telling:
+class ChunkRenderer:
     """Says the chunks of one reply, one after the other."""
 
     def __init__(
         self,
         voices: Voices,
-        memory: Memory,
-        manner: Manner,
+        memory: PhraseCache,
+        style: SpeakingStyle,
         speed: float,
         on_remark: Callable[[str], None],
     ) -> None:
         self._voices = voices
         self._memory = memory
-        self._speed = manner.speed or speed
-        self._language = manner.language.partition("-")[0].lower()
+        self._speed = style.speed or speed
+        self._language = style.language.partition("-")[0].lower()
         """Of the last words."""
-        self._wish = manner.voice
+        self._wish = style.voice
         self._on_remark = on_remark
         self._begun = False
         self._unsaid: set[str] = set()
         """Languages of this reply that no voice speaks, and of which that was said."""
-        self._rates = manner.rates
+        self._rates = style.rates
         self._rate = 0
         """Of the first sound, and so of all."""
 
@@ -124,7 +124,7 @@ class Telling:
         if is_own(text):
             text = phrase(text, self._language)
         else:
-            self._language = tongue(text, self._language)
+            self._language = language_of(text, self._language)
         voice = await self._voices.pick(self._wish, self._language)
         if voice is not None:
             try:
@@ -183,9 +183,9 @@ class Telling:
         if kept := self._memory.kept.get(voice, self._speed, words):
             return kept
         for _ in range(TRIES):
-            singer = await self._voices.of(voice)
+            voice_process = await self._voices.of(voice)
             try:
-                sound = await singer.synthesize(words, speed=self._speed)
+                sound = await voice_process.synthesize(words, speed=self._speed)
             except SynthesizerLost:
                 self._on_remark(STARTED_AGAIN)
                 continue

@@ -20,7 +20,7 @@ MOST_DEVICES = 256
 """Devices that are remembered, the latest: those of a household many times over."""
 
 
-class Habits:
+class DeviceLanguages:
     """The languages of all devices."""
 
     def __init__(self) -> None:

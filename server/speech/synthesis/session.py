@@ -15,14 +15,19 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 from sayso.server.speech.errors import SpeechError
-from sayso.server.speech.synthesis.chunk_renderer import Chunk, Manner, Memory, Telling
+from sayso.server.speech.synthesis.chunk_renderer import (
+    Chunk,
+    ChunkRenderer,
+    PhraseCache,
+    SpeakingStyle,
+)
 from sayso.server.speech.synthesis.clauses import ClauseSplitter
 from sayso.server.speech.synthesis.synthesizer import Sound
 from sayso.server.speech.synthesis.voices import Voices
 from sayso.server.speech.text.prose import Prose
 from sayso.server.speech.text.speakable import spoken
 
-__all__ = ["Chunk", "Manner", "Mouth", "MouthFailed", "Saying"]
+__all__ = ["Chunk", "SpeakingStyle", "SpeechSynthesis", "SpokenReply", "SynthesisFailed"]
 
 log = logging.getLogger(__name__)
 
@@ -44,26 +49,26 @@ HURRY_AT_MOST = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class MouthFailed:
+class SynthesisFailed:
     """Nothing more of this reply will be spoken."""
 
     message: str
     """One sentence that says what to do."""
 
 
-Handed = Chunk | MouthFailed | None
+Handed = Chunk | SynthesisFailed | None
 
 OnChunk = Callable[[Handed], Awaitable[None] | None]
 """Takes the chunks in order, then None at the end or MouthFailed. If it gives an awaitable,
 the next chunk is handed over only when that is done; meanwhile one more is made."""
 
 
-class Mouth:
+class SpeechSynthesis:
     """Speaks replies with the voices that there are."""
 
     def __init__(self, voices: Voices, *, speed: float = 1.0) -> None:
         self._voices = voices
-        self._memory = Memory()
+        self._memory = PhraseCache()
         self.speed = speed
         """2.0 is twice as fast; counts for replies that begin from now on."""
         spoken(
@@ -82,28 +87,32 @@ class Mouth:
     def speak(
         self,
         on_chunk: OnChunk,
-        manner: Manner | None = None,
+        style: SpeakingStyle | None = None,
         on_remark: Callable[[str], None] = lambda _: None,
-    ) -> "Saying":
+    ) -> "SpokenReply":
         """Begin a reply, in the manner that its listener likes.
 
         `on_remark` takes sentences about the speech that are for a screen.
         """
-        return Saying(self._telling(manner, on_remark), on_chunk)
+        return SpokenReply(self._telling(style, on_remark), on_chunk)
 
-    async def prepare(self, phrases: Iterable[str], manner: Manner | None = None) -> None:
+    async def prepare(self, phrases: Iterable[str], style: SpeakingStyle | None = None) -> None:
         """Make what will be said at short notice beforehand. Raises SpeechError."""
         for phrase in phrases:
-            await self._telling(manner, lambda _: None).tell(phrase)
+            await self._telling(style, lambda _: None).tell(phrase)
 
-    def _telling(self, manner: Manner | None, on_remark: Callable[[str], None]) -> Telling:
-        return Telling(self._voices, self._memory, manner or Manner(), self.speed, on_remark)
+    def _telling(
+        self, style: SpeakingStyle | None, on_remark: Callable[[str], None]
+    ) -> ChunkRenderer:
+        return ChunkRenderer(
+            self._voices, self._memory, style or SpeakingStyle(), self.speed, on_remark
+        )
 
 
-class Saying:
+class SpokenReply:
     """One reply, from its first words to the last."""
 
-    def __init__(self, telling: Telling, on_chunk: OnChunk) -> None:
+    def __init__(self, telling: ChunkRenderer, on_chunk: OnChunk) -> None:
         self._telling = telling
         self._on_chunk = on_chunk
         self._prose = Prose()
@@ -175,7 +184,7 @@ class Saying:
                     await self._ready.put(chunk)
             await self._ready.put(None)
         except SpeechError as problem:
-            await self._ready.put(MouthFailed(str(problem)))
+            await self._ready.put(SynthesisFailed(str(problem)))
 
     async def _hand_over(self) -> None:
         while True:

@@ -27,7 +27,7 @@ ESPEAK_CODES = {"nb": "no", "cmn": "zh"}
 """Where espeak calls a language otherwise than piper's voices do."""
 
 
-class Singer(Synthesizer, Protocol):
+class PooledVoice(Synthesizer, Protocol):
     """A voice in a process of its own."""
 
     @property
@@ -41,7 +41,7 @@ class Singer(Synthesizer, Protocol):
     async def close(self) -> None: ...
 
 
-class Choir:
+class VoicePool:
     """The `Voices` that are installed on this machine."""
 
     def __init__(
@@ -49,7 +49,7 @@ class Choir:
         installed: Callable[[], Sequence[Voice]],
         usual: Voice,
         *,
-        make: Callable[[Path], Singer],
+        make: Callable[[Path], PooledVoice],
         most: int = MOST_LOADED,
     ) -> None:
         self._installed = installed
@@ -81,19 +81,19 @@ class Choir:
     def trouble(self) -> str:
         """That of the usual voice; that it makes room for another one is none."""
         part = self._loaded.get(self.usual)
-        return part.singer.trouble if part else ""
+        return part.voice_process.trouble if part else ""
 
     @property
     def restarts(self) -> int:
         """How often the voices' processes had to be started again."""
-        loaded = sum(part.singer.restarts for part in self._loaded.values())
+        loaded = sum(part.voice_process.restarts for part in self._loaded.values())
         return self._earlier_restarts + loaded
 
     async def start(self) -> Ready:
         """Load the usual voice; raises SpeechError if that can't be."""
         part = _Part(self._make(self._usual.path))
         self._loaded[self.usual] = part
-        ready = await part.singer.start()
+        ready = await part.voice_process.start()
         if isinstance(spoken := ready.facts.get("language"), str):
             self._usual = replace(self._usual, language=code_of(spoken))
             self._voices = (self._usual,)
@@ -103,7 +103,7 @@ class Choir:
         """End all workers."""
         while self._loaded:
             _, part = self._loaded.popitem()
-            await part.singer.close()
+            await part.voice_process.close()
 
     async def language_of(self, name: str) -> str | None:
         voice = await self._find(lambda: wished(self._voices, name))
@@ -143,9 +143,9 @@ class Choir:
     async def _load(self, voice: Voice) -> None:
         part = _Part(self._make(voice.path))
         try:
-            await part.singer.start()
+            await part.voice_process.start()
         except BaseException:
-            await part.singer.close()
+            await part.voice_process.close()
             raise
         log.info("The voice %s is loaded.", voice.name)
         self._loaded[voice.name] = part
@@ -156,8 +156,8 @@ class Choir:
             name, part = next(iter(self._loaded.items()))
             await part.idle.wait()  # nobody is given it meanwhile: that takes the lock that we hold
             del self._loaded[name]
-            await part.singer.close()
-            self._earlier_restarts += part.singer.restarts
+            await part.voice_process.close()
+            self._earlier_restarts += part.voice_process.restarts
             log.info("The voice %s is put away.", name)
 
 
@@ -170,8 +170,8 @@ def code_of(espeak: str) -> str:
 class _Part:
     """A loaded voice that knows whether it is being listened to."""
 
-    def __init__(self, singer: Singer) -> None:
-        self.singer = singer
+    def __init__(self, voice_process: PooledVoice) -> None:
+        self.voice_process = voice_process
         self.idle = asyncio.Event()
         self.idle.set()
         self._asked = 0
@@ -180,7 +180,7 @@ class _Part:
         self._asked += 1
         self.idle.clear()
         try:
-            return await self.singer.synthesize(text, speed=speed)
+            return await self.voice_process.synthesize(text, speed=speed)
         finally:
             self._asked -= 1
             if not self._asked:

@@ -86,7 +86,7 @@ LEAD = 2
 """… and so many more of them than of the expected language's."""
 
 
-def tongue(text: str, expected: str) -> str:
+def language_of(text: str, expected: str) -> str:
     """The code of the text's language, such as `de`."""
     letters = [character for character in text if character.isalpha()]
     if not letters:

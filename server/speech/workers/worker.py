@@ -45,7 +45,7 @@ class GivenUp(Exception):
     """Raised by the model's code when it finds that its task is no longer wanted."""
 
 
-class Trade(Protocol):
+class Engine(Protocol):
     """What a worker can do: load its model once, then answer requests."""
 
     def load(self, order: Note) -> Note:
@@ -64,7 +64,7 @@ def live_and_die_with_parent(parent: int) -> None:
         os._exit(0)
 
 
-class Bench:
+class WorkerLoop:
     """The place where a trade is worked: the channel, its listener and the inbox."""
 
     def __init__(self, channel: socket.socket) -> None:
@@ -73,22 +73,22 @@ class Bench:
         self._tasks: dict[int, Task] = {}
         self._lock = threading.Lock()
 
-    def serve(self, trade: Trade) -> None:
+    def serve(self, engine: Engine) -> None:
         """Answer until the server closes the channel; the listener then ends the process."""
         threading.Thread(target=self._listen, name="listener", daemon=True).start()
         while True:
             task = self._inbox.get()
-            self._work(trade, task)
+            self._work(engine, task)
             with self._lock:
                 self._tasks.pop(task.note.whole("id"), None)
 
-    def _work(self, trade: Trade, task: Task) -> None:
+    def _work(self, engine: Engine, task: Task) -> None:
         number = task.note.whole("id")
         try:
             if task.note.kind == "load":
-                answer = trade.load(task.note)
+                answer = engine.load(task.note)
             elif task.wanted():
-                answer = trade.answer(task)
+                answer = engine.answer(task)
             else:
                 answer = Note("given_up")
         except GivenUp:
@@ -126,8 +126,8 @@ class Bench:
         return bytes(parts)
 
 
-def main(trade: Trade, arguments: list[str]) -> None:
+def main(engine: Engine, arguments: list[str]) -> None:
     """Run a worker process. The arguments: the channel's descriptor, the parent's process id."""
     channel, parent = int(arguments[0]), int(arguments[1])
     live_and_die_with_parent(parent)
-    Bench(socket.socket(fileno=channel)).serve(trade)
+    WorkerLoop(socket.socket(fileno=channel)).serve(engine)

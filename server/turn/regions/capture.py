@@ -11,16 +11,16 @@ from typing import Literal
 from sayso.protocol.messages import AudioAck, ListenEnd
 from sayso.server.turn import events
 from sayso.server.turn.effects import Feed, Finish, Forget, Listen
-from sayso.server.turn.regions.shared_state import Floor
+from sayso.server.turn.regions.shared_state import SharedState
 from sayso.server.turn.timing import TAP_S
 from sayso.server.turn.utterance import RATE, Utterance
 
 
-class Ears:
+class CaptureRegion:
     """Opens utterances, and knows when they are whole."""
 
-    def __init__(self, floor: Floor, nothing_said: Callable[[Utterance], None]) -> None:
-        self._floor = floor
+    def __init__(self, shared: SharedState, nothing_said: Callable[[Utterance], None]) -> None:
+        self._shared = shared
         self._nothing_said = nothing_said
         """Told of each utterance that ends without words."""
         self._utterances: dict[int, Utterance] = {}
@@ -68,26 +68,26 @@ class Ears:
             if utterance.device == event.device and utterance.state == "listening":
                 self._end(utterance)
         self._count += 1
-        utterance = Utterance(self._count, event, self._floor.now)
+        utterance = Utterance(self._count, event, self._shared.now)
         self._utterances[utterance.number] = utterance
-        self._floor.do(Listen(utterance.number, event.device, event.mode, event.wait_ms))
+        self._shared.do(Listen(utterance.number, event.device, event.mode, event.wait_ms))
         return utterance
 
     def take(self, event: events.AudioHeard) -> None:
         if utterance := self._find(event.device, event.stream):
-            if pcm := utterance.take(event.first_sample, event.pcm, self._floor.now):
-                self._floor.do(Feed(utterance.number, pcm))
+            if pcm := utterance.take(event.first_sample, event.pcm, self._shared.now):
+                self._shared.do(Feed(utterance.number, pcm))
             self._advance(utterance)
             for other in self._utterances.values():
                 if other.device == event.device:
-                    other.sound_came(self._floor.now)
+                    other.sound_came(self._shared.now)
 
     def release(self, event: events.ListenStopped) -> None:
         if utterance := self._find(event.device, event.stream):
             if event.samples < TAP_S * RATE:
                 self._drop(utterance)
             else:
-                utterance.release(event.samples, self._floor.now)
+                utterance.release(event.samples, self._shared.now)
                 self._advance(utterance)
 
     def cancel(self, event: events.ListenCancelled) -> None:
@@ -98,13 +98,13 @@ class Ears:
         """The device is gone; what it was saying waits a while for its return."""
         for utterance in self._utterances.values():
             if utterance.device == event.device and utterance.state != "committed":
-                utterance.lose_link(self._floor.now, may_return=event.may_return)
+                utterance.lose_link(self._shared.now, may_return=event.may_return)
 
     def regain_link(self, device: str) -> None:
         """The device is back, and goes on with what it was saying."""
         for utterance in self._utterances.values():
             if utterance.device == device and utterance.state != "committed":
-                utterance.regain_link(self._floor.now)
+                utterance.regain_link(self._shared.now)
 
     # --- from those who listen ---
 
@@ -121,7 +121,7 @@ class Ears:
     def look_at_the_clock(self) -> None:
         """End the utterances that have waited long enough."""
         for utterance in list(self._utterances.values()):
-            if utterance.deadline <= self._floor.now:
+            if utterance.deadline <= self._shared.now:
                 self._end(utterance)
 
     # --- within ---
@@ -137,7 +137,7 @@ class Ears:
     def _advance(self, utterance: Utterance) -> None:
         samples = utterance.acknowledgement()
         if samples is not None:
-            self._floor.tell(AudioAck(utterance.stream, samples), utterance.device)
+            self._shared.tell(AudioAck(utterance.stream, samples), utterance.device)
         if utterance.is_whole:
             self._end(utterance)
 
@@ -146,14 +146,14 @@ class Ears:
         reason = reason or ("ended" if utterance.has_voice else "timeout")
         if utterance.hands_free and utterance.state == "listening":
             end = ListenEnd(utterance.stream, utterance.samples, reason)
-            self._floor.tell(end, utterance.device)
+            self._shared.tell(end, utterance.device)
         if reason == "timeout":
             self._drop(utterance)
         else:
-            utterance.commit(self._floor.now)
-            self._floor.do(Finish(utterance.number))
+            utterance.commit(self._shared.now)
+            self._shared.do(Finish(utterance.number))
 
     def _drop(self, utterance: Utterance) -> None:
         self.close(utterance.number)
-        self._floor.do(Forget(utterance.number))
+        self._shared.do(Forget(utterance.number))
         self._nothing_said(utterance)

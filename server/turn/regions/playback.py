@@ -18,10 +18,10 @@ from sayso.server.turn.effects import (
     SpokenOut,
 )
 from sayso.server.turn.events import ChunkSpoken, Interrupted, Joined, Played, Ticket
-from sayso.server.turn.pacing import Pace
+from sayso.server.turn.pacing import Pacing
 from sayso.server.turn.phrases import SENTENCE_BREAK, Aside, words
-from sayso.server.turn.regions.shared_state import Floor
-from sayso.server.turn.spoken_answer import Speech
+from sayso.server.turn.regions.shared_state import SharedState
+from sayso.server.turn.spoken_answer import SpokenAnswer
 from sayso.server.turn.timing import DUCK_S
 
 STREAMS = 0xFFFF
@@ -30,14 +30,14 @@ STREAMS = 0xFFFF
 NEVER = float("inf")
 
 
-class Mouth:
+class PlaybackRegion:
     """Says answers, paced, holds them for a voice, and stops at once."""
 
-    def __init__(self, floor: Floor) -> None:
-        self._floor = floor
-        self._speech: Speech | None = None
-        self._last: Speech | None = None
-        self._paces: dict[tuple[str, float], Pace] = {}
+    def __init__(self, shared: SharedState) -> None:
+        self._shared = shared
+        self._speech: SpokenAnswer | None = None
+        self._last: SpokenAnswer | None = None
+        self._paces: dict[tuple[str, float], Pacing] = {}
         """By device and its buffer: what is known of its line."""
         self._stream_count = 0
         self._is_answer = True
@@ -100,10 +100,10 @@ class Mouth:
         return self._latest is not None and self._latest.answer_played
 
     @property
-    def _latest(self) -> Speech | None:
+    def _latest(self) -> SpokenAnswer | None:
         """What is spoken, or was spoken last, for the ticket that counts."""
         last = self._last
-        return last if last and last.ticket == self._floor.ticket else None
+        return last if last and last.ticket == self._shared.ticket else None
 
     @property
     def state(self) -> Literal["silent", "speaking", "ducked"]:
@@ -126,30 +126,32 @@ class Mouth:
         self._heard_before, self._cut = self._cut or "", None
         self._stream_count = self._stream_count % STREAMS + 1
         pace = self._pace_of(device)
-        self._speech = self._last = Speech(self._floor.ticket, device, self._stream_count, pace)
+        self._speech = self._last = SpokenAnswer(
+            self._shared.ticket, device, self._stream_count, pace
+        )
 
-    def _pace_of(self, device: Joined) -> Pace:
-        here = self._floor.devices
+    def _pace_of(self, device: Joined) -> Pacing:
+        here = self._shared.devices
         self._paces = {name: pace for name, pace in self._paces.items() if name[0] in here}
         key = (device.device, device.play_buffer_s)
-        return self._paces.setdefault(key, Pace(device.play_buffer_s))
+        return self._paces.setdefault(key, Pacing(device.play_buffer_s))
 
     def say(self, text: str) -> None:
         if self._speech:
             if text.strip():
                 self._speech.expect_sound()
-            self._floor.do(Speak(self._speech.ticket, text, self._speech.device))
+            self._shared.do(Speak(self._speech.ticket, text, self._speech.device))
 
     def say_aside(self, aside: Aside, number: int = 0) -> None:
         """Say something that is no part of the answer, in the listener's language."""
-        if device := self._floor.devices.get(self.device or ""):
+        if device := self._shared.devices.get(self.device or ""):
             self.say(words(aside, device.language, number) + SENTENCE_BREAK)
 
     def finish(self) -> None:
         """The answer's text is complete."""
         if self._speech:
             self._speech.finish()
-            self._floor.do(FinishSpeaking(self._speech.ticket))
+            self._shared.do(FinishSpeaking(self._speech.ticket))
 
     def take(self, chunk: ChunkSpoken) -> bool:
         """Queue a chunk of sound; false if it is stale."""
@@ -158,7 +160,7 @@ class Mouth:
         self._tell(self._speech.add(chunk))
         if self._is_answer and not self._has_begun:
             self._has_begun = True
-            self._floor.do(SpeechBegan(chunk.ticket, self._speech.device))
+            self._shared.do(SpeechBegan(chunk.ticket, self._speech.device))
         return True
 
     def complete(self, ticket: Ticket) -> bool:
@@ -174,16 +176,16 @@ class Mouth:
         if not speech or (event.device, event.stream) != (speech.device, speech.stream):
             return
         if isinstance(event, Played):
-            speech.played(event.samples, self._floor.now, done=event.done)
+            speech.played(event.samples, self._shared.now, done=event.done)
         else:
-            speech.played(event.heard_samples, self._floor.now)
+            speech.played(event.heard_samples, self._shared.now)
 
     # --- a voice over it ---
 
     def duck(self, device: str) -> None:
         """Somebody speaks at this device: hold what is being said there, for a while."""
         if self.device == device:
-            self._held_until = self._floor.now + DUCK_S
+            self._held_until = self._shared.now + DUCK_S
 
     def stay_ducked(self, device: str) -> None:
         """They say words: hold it until these are understood."""
@@ -194,7 +196,7 @@ class Mouth:
         """It meant nothing: go on where it stopped."""
         if self._speech and self._speech.device == device and self.is_held:
             self._held_until = None
-            self._speech.resume(self._floor.now)
+            self._speech.resume(self._shared.now)
 
     # --- the end of it ---
 
@@ -230,15 +232,15 @@ class Mouth:
     def close(self) -> None:
         """Nothing more is said for this ticket."""
         if self._speech:
-            self._floor.do(Hush(self._speech.ticket))
+            self._shared.do(Hush(self._speech.ticket))
         self._speech = self._held_until = None
 
     def settle(self) -> None:
         """The answer is over. If it was cut short, tell what was heard of it."""
         if self._cut is not None:
-            self._floor.do(HeardOnly(self._floor.ticket, self._cut))
+            self._shared.do(HeardOnly(self._shared.ticket, self._cut))
         elif self._has_begun:
-            self._floor.do(SpokenOut(self._floor.ticket))
+            self._shared.do(SpokenOut(self._shared.ticket))
         self.forget()
 
     def forget(self) -> None:
@@ -248,7 +250,7 @@ class Mouth:
     # --- as time goes on ---
 
     def look_at_the_clock(self) -> None:
-        if self.deadline > self._floor.now:
+        if self.deadline > self._shared.now:
             return
         if self._speech and self.is_held:
             self.resume(self._speech.device)
@@ -259,18 +261,18 @@ class Mouth:
     def go_on(self, *, wait: bool) -> None:
         """Send what may be sent; nothing while somebody speaks there (`wait`), or it is held."""
         if self._speech and not wait and not self.is_held:
-            frames, stop = self._speech.due(self._floor.now)
+            frames, stop = self._speech.due(self._shared.now)
             for frame in frames:
-                self._floor.do(frame)
+                self._shared.do(frame)
             if stop:
                 self._tell(stop)
             if self._speech.is_over:
                 self._speech = None
         if self._was_speaking and not self.is_speaking:
-            self.quiet_since = self._floor.now
+            self.quiet_since = self._shared.now
         self._was_speaking = self.is_speaking
 
     def _tell(self, message: SpeechStop | SpeechStart) -> None:
         if self._speech:
             # Under the ticket that counts: every speech is of it, or it would have been closed.
-            self._floor.tell(message, self._speech.device)
+            self._shared.tell(message, self._speech.device)

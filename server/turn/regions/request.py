@@ -14,8 +14,8 @@ from sayso.protocol.messages import ApprovalRequest, Error, Metrics, ReplyDelta
 from sayso.server.turn import events
 from sayso.server.turn.effects import StopThinking, Think, Withdraw
 from sayso.server.turn.phrases import SENTENCE_BREAK, Aside, is_filler
-from sayso.server.turn.regions.playback import Mouth
-from sayso.server.turn.regions.shared_state import Floor
+from sayso.server.turn.regions.playback import PlaybackRegion
+from sayso.server.turn.regions.shared_state import SharedState
 from sayso.server.turn.request import Request, WorkState
 from sayso.server.turn.timeline import Timeline
 from sayso.server.turn.timing import WAITING_REQUESTS
@@ -32,12 +32,12 @@ class _Half:
     """The turn in which it was taken for the whole; none if it never was."""
 
 
-class Work:
+class RequestRegion:
     """Begins, stops and ends requests, one at a time."""
 
-    def __init__(self, floor: Floor, mouth: Mouth) -> None:
-        self._floor = floor
-        self._mouth = mouth
+    def __init__(self, shared: SharedState, playback: PlaybackRegion) -> None:
+        self._shared = shared
+        self._playback = playback
         self.state: WorkState = "idle"
         self.request: Request | None = None
         """Being worked on, or its answer is being spoken."""
@@ -57,7 +57,7 @@ class Work:
 
     @property
     def is_busy(self) -> bool:
-        return self.state != "idle" or self._mouth.is_busy
+        return self.state != "idle" or self._playback.is_busy
 
     def shown_at(self, device: str) -> float | None:
         """When the question that waits was sent to this device whole; none if it was not."""
@@ -88,10 +88,10 @@ class Work:
         """This person speaks on: a request whose answer has not begun was not complete."""
         request = self.request
         if request and request.device == device and request.spoken and not self._has_begun:
-            self._halves[device] = _Half(request, self._floor.ticket.turn)
-            self._floor.do(Withdraw(self._floor.ticket, request.text))
-            self._mouth.stop()
-            self._mouth.forget()
+            self._halves[device] = _Half(request, self._shared.ticket.turn)
+            self._shared.do(Withdraw(self._shared.ticket, request.text))
+            self._playback.stop()
+            self._playback.forget()
             self._retire()
 
     def nothing_said(self, device: str) -> None:
@@ -99,7 +99,7 @@ class Work:
         if half := self._halves.pop(device, None):
             self._begin_or_wait(half.request, half.turn)
         elif self.is_of(device):
-            self.open_mouth()
+            self.open_playback()
 
     def forget_unbegun(self, device: str) -> None:
         """This person wants nothing more of what they asked for; without a name, nobody does."""
@@ -112,22 +112,22 @@ class Work:
         if not self.is_busy:
             return
         if self.state != "idle":
-            self._floor.do(StopThinking(self._floor.ticket))
-        self._mouth.stop()
-        self._mouth.settle()
+            self._shared.do(StopThinking(self._shared.ticket))
+        self._playback.stop()
+        self._playback.settle()
         self._report()
         self._retire()
 
-    def open_mouth(self) -> None:
+    def open_playback(self) -> None:
         """Have the answer spoken where it was asked for, if that can be."""
-        device = self._floor.devices.get(self.request.device) if self.request else None
-        if device and device.speaks and self.state != "idle" and not self._mouth.is_busy:
-            self._mouth.open(device)
+        device = self._shared.devices.get(self.request.device) if self.request else None
+        if device and device.speaks and self.state != "idle" and not self._playback.is_busy:
+            self._playback.open(device)
 
     def question_shown(self, event: events.QuestionShown) -> None:
         """A device has the whole question."""
-        if event.device in self._floor.devices:
-            self._shown[event.device] = (event.id, self._floor.now)
+        if event.device in self._shared.devices:
+            self._shown[event.device] = (event.id, self._shared.now)
 
     def shows_nothing(self, device: str) -> None:
         """A device is gone, or here for the first time."""
@@ -136,52 +136,52 @@ class Work:
     # --- what comes of it ---
 
     def grew(self, event: events.ReplyGrew) -> None:
-        if event.ticket == self._floor.ticket:
+        if event.ticket == self._shared.ticket:
             self._mark("first_token")
             self.state, self.question = "thinking", None
             self.owes_words = self.owes_words and not event.text.strip()
-            self._floor.tell(ReplyDelta(event.text))
-            self._mouth.say(event.text)
+            self._shared.tell(ReplyDelta(event.text))
+            self._playback.say(event.text)
 
-    def showed(self, event: events.WorkShowed) -> None:
-        if event.ticket == self._floor.ticket:
+    def showed(self, event: events.AgentShowed) -> None:
+        if event.ticket == self._shared.ticket:
             self._mark("first_token")
             if self.state == "thinking" and event.state != "thinking":
-                self._mouth.say(SENTENCE_BREAK)
+                self._playback.say(SENTENCE_BREAK)
             self.question = event.message if isinstance(event.message, ApprovalRequest) else None
             if self.question and self.request and self.request.spoken:
-                self._mouth.say_aside(self._aloud(self.question, self.request.device))
+                self._playback.say_aside(self._aloud(self.question, self.request.device))
             self.state = event.state
             self.owes_words = self._acted = True
-            self._floor.tell(event.message)
+            self._shared.tell(event.message)
 
     def ended(self, event: events.WorkEnded) -> None:
-        if event.ticket == self._floor.ticket:
+        if event.ticket == self._shared.ticket:
             self._cost = event.cost
             self._end()
 
     def failed(self, event: events.WorkFailed) -> None:
-        if event.ticket == self._floor.ticket:
-            self._floor.tell(Error(event.what, event.message))
-            self._mouth.say(SENTENCE_BREAK + event.message)
+        if event.ticket == self._shared.ticket:
+            self._shared.tell(Error(event.what, event.message))
+            self._playback.say(SENTENCE_BREAK + event.message)
             self._end()
 
     def spoke(self, chunk: events.ChunkSpoken) -> None:
         """Some words have become sound."""
         if not is_filler(chunk.text):
-            self._timeline.mark("first_clause", chunk.begun_at or self._floor.now)
+            self._timeline.mark("first_clause", chunk.begun_at or self._shared.now)
             self._mark("first_chunk")
 
     # --- after every event ---
 
     def go_on(self) -> None:
         """Note how far it is, end what is over, and take up what waits."""
-        if self._mouth.answer_sent:
+        if self._playback.answer_sent:
             self._mark("first_audio_sent")
-        if self._mouth.answer_played:
+        if self._playback.answer_played:
             self._mark("first_audio_played")
         if self.request and not self.is_busy:
-            self._mouth.settle()
+            self._playback.settle()
             self._report()
             self.request = None
         if self._waiting and not self.is_busy:
@@ -191,7 +191,7 @@ class Work:
 
     def _aloud(self, question: ApprovalRequest, device: str) -> Aside:
         """How it is put where it was asked for: no word settles what that device does not show."""
-        known = self._floor.devices.get(device)
+        known = self._shared.devices.get(device)
         if question.tap:
             return "on_a_screen"
         return "may_i" if known is None or known.is_asked else "not_whole"
@@ -199,24 +199,24 @@ class Work:
     @property
     def _has_begun(self) -> bool:
         """The person has seen or heard something of the answer: to them it is a new turn now."""
-        begun = "first_audio_sent" if self._mouth.is_busy else "first_token"
+        begun = "first_audio_sent" if self._playback.is_busy else "first_token"
         return self._acted or self._timeline.has(begun)
 
     def _begin_or_wait(self, request: Request, turn: int | None) -> None:
-        owner = self.request.device if self.request else self._mouth.device
+        owner = self.request.device if self.request else self._playback.device
         if self.is_busy and owner != request.device:
             self._wait(request)
             return
         self.stop()
-        if turn != self._floor.ticket.turn:
-            self._floor.next_turn()
+        if turn != self._shared.ticket.turn:
+            self._shared.next_turn()
         self._begin(request)
 
     def _wait(self, request: Request) -> None:
         if len(self._waiting) < WAITING_REQUESTS:
             self._waiting.append(request)
         else:
-            self._floor.tell(Error("too_fast", TOO_MANY, retry_ms=5_000), request.device)
+            self._shared.tell(Error("too_fast", TOO_MANY, retry_ms=5_000), request.device)
 
     def _begin(self, request: Request) -> None:
         self.request = request
@@ -226,25 +226,25 @@ class Work:
         self._cost = {}
         self._timeline = Timeline(request.at)
         self._mark("final")
-        self.open_mouth()
-        self._floor.do(Think(self._floor.ticket, request.text, request.device))
+        self.open_playback()
+        self._shared.do(Think(self._shared.ticket, request.text, request.device))
 
     def _end(self) -> None:
         self.state, self.question = "idle", None
         self.owes_words = False
-        self._mouth.finish()
+        self._playback.finish()
 
     def _report(self) -> None:
         """Tell how long things took."""
         if self.request:
             metrics = Metrics(self._timeline.marks, self._cost)
-            self._floor.tell(metrics, self.request.device)
+            self._shared.tell(metrics, self.request.device)
 
     def _retire(self) -> None:
         self.state, self.question = "idle", None
         self.request = None
         self.owes_words = False
-        self._floor.next_attempt()
+        self._shared.next_attempt()
 
     def _mark(self, name: str) -> None:
-        self._timeline.mark(name, self._floor.now)
+        self._timeline.mark(name, self._shared.now)

@@ -5,7 +5,7 @@ from sayso.server.turn.effects import Effect, Tell
 from sayso.server.turn.events import Joined, Ticket
 
 
-class Floor:
+class SharedState:
     """One for each conversation."""
 
     def __init__(self, first_turn: int) -> None:

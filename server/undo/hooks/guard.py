@@ -1,9 +1,10 @@
 """What code set up for git or a login to run unasked is put out of action when its run is over.
 
-A sandbox closes the snares that exist when its interpreter starts (runtimes/protection/protected_files.py).
-What code makes during a run, a whole repository for example, it may make; but hooks in it are
-renamed, and its settings keep what only describes it. The same happens to what should have been
-closed where a machine's Landlock cannot. Code's own version stays beside, with another name.
+A sandbox closes the snares that exist when its interpreter starts
+(runtimes/protection/protected_files.py). What code makes during a run, a whole repository for
+example, it may make; but hooks in it are renamed, and its settings keep what only describes it. The
+same happens to what should have been closed where a machine's Landlock cannot. Code's own version
+stays beside, with another name.
 """
 
 import asyncio
@@ -24,7 +25,7 @@ _UNFINISHED = (
 )
 
 
-class Disarming:
+class GitHookGuard:
     """A checkpointer that looks after snares as well."""
 
     def __init__(self, checkpointer: Checkpointer, writable: Callable[[], Sequence[Path]]) -> None:

@@ -2,18 +2,18 @@
 
 from sayso.protocol.home import Home
 from sayso.server.agent.llm.local_servers import LocalServer, openai_models
-from sayso.server.agent.llm.selection import Choice, Wishes, choose
-from sayso.server.models import Shelf
+from sayso.server.agent.llm.selection import ModelChoice, ModelPreferences, choose
+from sayso.server.models import InstalledModels
 
 
 async def chosen(
     *servers: LocalServer,
-    wishes: Wishes | None = None,
+    wishes: ModelPreferences | None = None,
     environment: dict[str, str] | None = None,
-) -> Choice:
+) -> ModelChoice:
     return await choose(
-        wishes or Wishes(),
-        shelf=Shelf(Home.find()),
+        wishes or ModelPreferences(),
+        installed=InstalledModels(Home.find()),
         environment=environment or {},
         servers=servers,
     )

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from sayso.server.agent.llm.health import WatchedModel
+from sayso.server.agent.llm.health import MonitoredModel
 from sayso.server.agent.llm.model import (
     ChatMessage,
     Delta,
@@ -37,7 +37,7 @@ class Moody:
 
 async def test_trouble_is_known_until_it_answers_again() -> None:
     moody = Moody()
-    model = WatchedModel(moody)
+    model = MonitoredModel(moody)
     assert (model.name, model.calls_tools, model.price(1, 1)) == ("moody", True, 0.5)
     assert [delta async for delta in model.reply([], [])] == [
         TextDelta("Well, "),

@@ -12,12 +12,12 @@ from contextlib import aclosing
 import pytest
 
 from sayso.server.agent.llm.errors import explain
-from sayso.server.agent.llm.litellm_model import LitellmModel, Patience
+from sayso.server.agent.llm.litellm_model import LitellmModel, Timeouts
 from sayso.server.agent.llm.model import Delta, ModelError, TextDelta, ToolCallDelta, Usage
 from sayso.server.agent.prompt.messages import execute_tool
 from tests.scripted_model import Reply, ScriptedModel, fails, runs, says
 
-QUICK = Patience(
+QUICK = Timeouts(
     first_delta_s=3.0, next_delta_s=3.0, all_tries_s=6.0, pause_s=0.01, longest_pause_s=0.5
 )
 KEY = "sk-verysecret-0123456789abcdef"
@@ -30,7 +30,7 @@ def server() -> Iterator[ScriptedModel]:
         yield server
 
 
-def model(server: ScriptedModel, patience: Patience = QUICK, key: str = KEY) -> LitellmModel:
+def model(server: ScriptedModel, patience: Timeouts = QUICK, key: str = KEY) -> LitellmModel:
     return LitellmModel(
         "openai/scripted",
         api_base=server.url,
@@ -151,13 +151,13 @@ async def test_a_server_that_is_not_there_is_said(server: ScriptedModel) -> None
 
 async def test_a_server_that_never_answers_is_given_up(server: ScriptedModel) -> None:
     server.add(Reply(before_s=3600.0))
-    hasty = Patience(first_delta_s=0.2, all_tries_s=0.5, pause_s=0.01)
+    hasty = Timeouts(first_delta_s=0.2, all_tries_s=0.5, pause_s=0.01)
     assert "did not answer in time" in await failure(model(server, hasty))
 
 
 async def test_a_stream_that_stops_is_given_up(server: ScriptedModel) -> None:
     server.add(Reply(says=["Hel"], ending="hang"))
-    hasty = Patience(next_delta_s=0.2)
+    hasty = Timeouts(next_delta_s=0.2)
     assert "broke off" in await failure(model(server, hasty))
     assert len(server.requests) == 1
 

@@ -6,7 +6,7 @@ import pytest
 
 from sayso.protocol.home import Home
 from sayso.server.agent.llm.local_servers import LOCAL_SERVERS
-from sayso.server.agent.llm.selection import Wishes
+from sayso.server.agent.llm.selection import ModelPreferences
 from tests.agent.llm.model_choices import chosen
 from tests.agent.llm.model_servers import model_server, ollama
 from tests.models.memory import remember_starters
@@ -134,7 +134,7 @@ async def test_an_older_lm_studio_is_asked_on_the_openai_wire() -> None:
 
 async def test_nobody_is_asked_when_the_person_does_not_want_it() -> None:
     async with model_server("Ollama", ollama({"name": "qwen3:8b"})) as (server, double):
-        choice = await chosen(server, wishes=Wishes(look_for_local=False))
+        choice = await chosen(server, wishes=ModelPreferences(look_for_local=False))
 
     assert (choice.origin, double.asked) == ("embedded", [])
 

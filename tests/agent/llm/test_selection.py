@@ -11,8 +11,8 @@ import pytest
 
 from sayso.protocol.home import Home
 from sayso.server.agent.llm.providers import COMPANIES, company_of
-from sayso.server.agent.llm.selection import Wishes
-from sayso.server.models import Shelf
+from sayso.server.agent.llm.selection import ModelPreferences
+from sayso.server.models import InstalledModels
 from sayso.server.models.manifest import Manifest
 from sayso.server.models.model import Digest
 from sayso.server.models.verification import digest_of
@@ -43,7 +43,7 @@ async def test_a_fresh_machine_answers_from_the_pocket() -> None:
 
 
 async def test_a_local_server_goes_before_a_cloud_that_had_its_yes() -> None:
-    wishes = Wishes(cloud_allowed=("anthropic",))
+    wishes = ModelPreferences(cloud_allowed=("anthropic",))
     async with model_server("Ollama", ollama({"name": "qwen3:8b", "size": 5 * GIGABYTE})) as (
         server,
         _,
@@ -64,7 +64,7 @@ async def test_no_key_of_a_cloud_is_shown_to_a_local_server() -> None:
 
 
 async def test_a_cloud_that_had_its_yes_goes_before_the_pocket() -> None:
-    choice = await chosen(wishes=Wishes(cloud_allowed=("anthropic",)), environment=KEY)
+    choice = await chosen(wishes=ModelPreferences(cloud_allowed=("anthropic",)), environment=KEY)
 
     assert (choice.origin, choice.model) == ("cloud", COMPANIES[0].model)
     assert (choice.api_key, choice.key_variable) == ("sk-secret", "ANTHROPIC_API_KEY")
@@ -74,7 +74,7 @@ async def test_a_cloud_that_had_its_yes_goes_before_the_pocket() -> None:
 
 
 async def test_a_key_without_a_yes_is_not_used_and_the_way_to_say_yes_is_told() -> None:
-    choice = await chosen(wishes=Wishes(cloud_allowed=("groq",)), environment=KEY)
+    choice = await chosen(wishes=ModelPreferences(cloud_allowed=("groq",)), environment=KEY)
 
     assert (choice.origin, choice.api_key) == ("embedded", None)
     assert choice.offer is not None
@@ -90,7 +90,7 @@ async def test_a_key_without_a_yes_is_not_used_and_the_way_to_say_yes_is_told() 
 
 
 async def test_who_was_refused_is_not_offered_again() -> None:
-    choice = await chosen(wishes=Wishes(cloud_refused=("anthropic",)), environment=KEY)
+    choice = await chosen(wishes=ModelPreferences(cloud_refused=("anthropic",)), environment=KEY)
 
     assert (choice.origin, choice.offer) == ("embedded", None)
 
@@ -105,17 +105,17 @@ async def test_an_empty_key_is_none(key: str) -> None:
 async def test_what_stays_at_home_goes_to_no_company_whatever_else_is_set() -> None:
     key = {"ANTHROPIC_API_KEY": "some-key"}
     auto = await chosen(
-        wishes=Wishes(cloud_allowed=("anthropic",), stays_home=True), environment=key
+        wishes=ModelPreferences(cloud_allowed=("anthropic",), stays_home=True), environment=key
     )
     assert auto.origin in ("embedded", "none")
     assert auto.offer is None
     named = await chosen(
-        wishes=Wishes(model="anthropic/claude-x", stays_home=True), environment=key
+        wishes=ModelPreferences(model="anthropic/claude-x", stays_home=True), environment=key
     )
     assert named.origin == "none"
     assert "stays_home forbids" in named.sentence
     for base, stays in (("http://192.168.1.7:8000/v1", True), ("https://8.8.8.8/v1", False)):
-        there = await chosen(wishes=Wishes(model="m", api_base=base, stays_home=True))
+        there = await chosen(wishes=ModelPreferences(model="m", api_base=base, stays_home=True))
         assert (there.origin == "named") == stays
 
 
@@ -136,13 +136,13 @@ async def test_without_any_model_the_rest_works(monkeypatch: pytest.MonkeyPatch)
 
 
 async def test_none_is_respected() -> None:
-    choice = await chosen(wishes=Wishes(model="none"), environment=KEY)
+    choice = await chosen(wishes=ModelPreferences(model="none"), environment=KEY)
 
     assert (choice.origin, choice.offer) == ("none", None)
 
 
 async def test_a_named_cloud_model_is_a_yes_and_needs_its_key() -> None:
-    wishes = Wishes(model="anthropic/claude-x")
+    wishes = ModelPreferences(model="anthropic/claude-x")
 
     with_key = await chosen(wishes=wishes, environment=KEY)
     without = await chosen(wishes=wishes)
@@ -155,7 +155,7 @@ async def test_a_named_cloud_model_is_a_yes_and_needs_its_key() -> None:
 
 
 async def test_the_key_may_lie_in_a_variable_of_the_persons_choice() -> None:
-    wishes = Wishes(model="claude-x", api_key_variable="MY_KEY")
+    wishes = ModelPreferences(model="claude-x", api_key_variable="MY_KEY")
 
     choice = await chosen(wishes=wishes, environment={**KEY, "MY_KEY": "mine"})
     missing = await chosen(wishes=wishes, environment=KEY)
@@ -165,7 +165,7 @@ async def test_the_key_may_lie_in_a_variable_of_the_persons_choice() -> None:
 
 
 async def test_a_server_of_the_persons_own_is_asked_on_the_openai_wire() -> None:
-    wishes = Wishes(model="my-model", api_base="http://nas:8000/v1")
+    wishes = ModelPreferences(model="my-model", api_base="http://nas:8000/v1")
 
     choice = await chosen(wishes=wishes, environment={"OPENAI_API_KEY": "sk-secret"})
 
@@ -174,7 +174,7 @@ async def test_a_server_of_the_persons_own_is_asked_on_the_openai_wire() -> None
 
 
 async def test_an_address_without_a_model_is_told() -> None:
-    choice = await chosen(wishes=Wishes(api_base="http://nas:8000/v1"))
+    choice = await chosen(wishes=ModelPreferences(api_base="http://nas:8000/v1"))
 
     assert choice.origin == "none"
     assert "sayso settings set language_model.model" in choice.sentence
@@ -183,47 +183,47 @@ async def test_an_address_without_a_model_is_told() -> None:
 @pytest.mark.parametrize("name", ["ollama/qwen3:8b", "ollama_chat/qwen3:8b", "qwen3:8b"])
 async def test_a_model_of_a_local_server_is_taken_by_its_name(name: str) -> None:
     async with model_server("Ollama", ollama({"name": "new"}, {"name": "qwen3:8b"})) as (server, _):
-        choice = await chosen(server, wishes=Wishes(model=name))
+        choice = await chosen(server, wishes=ModelPreferences(model=name))
 
     assert (choice.origin, choice.model) == ("named", "openai/qwen3:8b")
 
 
 async def test_what_a_local_server_has_not_is_told_with_what_it_has() -> None:
     async with model_server("Ollama", ollama({"name": "gemma3:4b"})) as (server, _):
-        choice = await chosen(server, wishes=Wishes(model="ollama/qwen3:8b"))
+        choice = await chosen(server, wishes=ModelPreferences(model="ollama/qwen3:8b"))
 
     assert choice.sentence.startswith("Ollama has no qwen3:8b; it has gemma3:4b.")
 
 
 async def test_a_local_server_that_is_named_but_silent_is_told_with_how_to_start_it() -> None:
-    choice = await chosen(a_silent_port(), wishes=Wishes(model="jan/some"))
+    choice = await chosen(a_silent_port(), wishes=ModelPreferences(model="jan/some"))
 
     assert choice.sentence.startswith("Jan does not answer at http://127.0.0.1:9; start it.")
 
 
 async def test_a_local_server_that_wants_a_key_is_told_with_the_settings_for_it() -> None:
     async with model_server("Jan", {"/v1/models": 401}) as (server, _):
-        choice = await chosen(server, wishes=Wishes(model="jan/some"))
+        choice = await chosen(server, wishes=ModelPreferences(model="jan/some"))
 
     assert "wants a key; set language_model.api_base to" in choice.sentence
 
 
 async def test_what_is_no_model_anywhere_is_told() -> None:
-    choice = await chosen(a_silent_port(), wishes=Wishes(model="claud"))
+    choice = await chosen(a_silent_port(), wishes=ModelPreferences(model="claud"))
 
     assert choice.origin == "none"
     assert choice.sentence.startswith("No model here is called claud; name one")
 
 
 async def test_any_other_name_of_litellms_is_left_to_it() -> None:
-    choice = await chosen(wishes=Wishes(model="bedrock/some.model"))
+    choice = await chosen(wishes=ModelPreferences(model="bedrock/some.model"))
 
     assert (choice.origin, choice.model, choice.api_key) == ("named", "bedrock/some.model", None)
 
 
 @pytest.mark.parametrize("model", ["/nowhere/model.gguf", "someone/Repo:model.gguf"])
 async def test_a_language_model_that_is_not_here_is_told(model: str) -> None:
-    choice = await chosen(wishes=Wishes(model=model))
+    choice = await chosen(wishes=ModelPreferences(model=model))
 
     assert choice.origin == "none"
     assert model in choice.sentence
@@ -231,7 +231,7 @@ async def test_a_language_model_that_is_not_here_is_told(model: str) -> None:
 
 @pytest.mark.parametrize(("wish", "calls"), [("yes", True), ("no", False)])
 async def test_the_person_has_the_last_word_on_tools(wish: str, calls: bool) -> None:
-    wishes = Wishes(model="anthropic/claude-x", calls_tools=wish)  # type: ignore[arg-type]
+    wishes = ModelPreferences(model="anthropic/claude-x", calls_tools=wish)  # type: ignore[arg-type]
 
     assert (await chosen(wishes=wishes, environment=KEY)).calls_tools is calls
 
@@ -241,7 +241,7 @@ async def test_the_person_has_the_last_word_on_tools(wish: str, calls: bool) -> 
 
 def fetched(name: str, size: int) -> Path:
     """A language model that `sayso models get` brought, of this size."""
-    folder = Shelf(Home.find()).folder_of("language_model", name)
+    folder = InstalledModels(Home.find()).folder_of("language_model", name)
     folder.mkdir(parents=True)
     path = folder / f"{name}.gguf"
     with path.open("wb") as file:
@@ -266,7 +266,7 @@ async def test_a_larger_model_that_was_fetched_goes_before_the_one_that_comes_wi
     small, large = fetched("small", 1_000), fetched("large", 200_000)
 
     choice = await chosen()
-    named = await chosen(wishes=Wishes(model="small"))
+    named = await chosen(wishes=ModelPreferences(model="small"))
 
     assert (choice.weights, choice.profile) == (large, "local-small")
     assert (named.weights, named.profile) == (small, "pocket")
@@ -276,7 +276,7 @@ async def test_a_fetched_model_that_is_damaged_gives_way_to_the_one_that_comes_w
     fetched("large", 1_000).write_bytes(b"?" * 1_000)
 
     choice = await chosen()
-    named = await chosen(wishes=Wishes(model="large"))
+    named = await chosen(wishes=ModelPreferences(model="large"))
 
     assert choice.weights is not None
     assert choice.weights.name.startswith("SmolLM2")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso.server.agent.parsing.markdown_reader import Code, Piece, Prose, Reader, Thought
+from sayso.server.agent.parsing.markdown_reader import Code, MarkdownReader, Piece, Prose, Thought
 from sayso.server.agent.prompt.language_names import Languages
 
 LANGUAGES = Languages(("python", "bash", "javascript"))
@@ -14,7 +14,7 @@ LANGUAGES = Languages(("python", "bash", "javascript"))
 
 def read(deltas: list[str], fences: str = "run") -> tuple[list[Piece], str]:
     """The pieces, neighbours joined, and how much of the text was taken in as it was."""
-    reader = Reader(LANGUAGES, fences)  # type: ignore[arg-type]
+    reader = MarkdownReader(LANGUAGES, fences)  # type: ignore[arg-type]
     pieces = [piece for delta in deltas for piece in reader.feed(delta)] + reader.finish()
     raw = "".join(piece.written if isinstance(piece, Code) else piece.text for piece in pieces)
     joined: list[Piece] = []
@@ -161,7 +161,7 @@ def test_prose_around_code_keeps_its_backticks_and_ends_at_the_code() -> None:
 
 
 def test_the_stream_can_be_left_at_the_closing_fence() -> None:
-    reader = Reader(LANGUAGES)
+    reader = MarkdownReader(LANGUAGES)
     reader.feed("```python\nprint(1)\n```")
     before = reader.over  # it may become ```text inside a string
     reader.feed("\n")
@@ -170,7 +170,7 @@ def test_the_stream_can_be_left_at_the_closing_fence() -> None:
 
 
 def test_prose_is_not_held_back() -> None:
-    reader = Reader(LANGUAGES)
+    reader = MarkdownReader(LANGUAGES)
     assert reader.feed("Hello, ") == [Prose("Hello, ")]
     assert reader.feed("wor") == [Prose("wor")]
 

@@ -6,7 +6,7 @@ import pytest
 
 from sayso.server.agent.llm.model import Delta, TextDelta, ToolCallDelta
 from sayso.server.agent.parsing.markdown_reader import Fences
-from sayso.server.agent.parsing.reply_parser import Listener
+from sayso.server.agent.parsing.reply_parser import ReplyParser
 from sayso.server.agent.prompt.language_names import Languages
 from sayso.server.store.records import Answered
 
@@ -14,7 +14,7 @@ CALL = '{"language": "python", "code": "print(1)"}'
 
 
 def listen(deltas: Sequence[Delta], fences: Fences = "run", begun: str = "") -> Answered:
-    listener = Listener(Languages(("python",)), fences, begun)
+    listener = ReplyParser(Languages(("python",)), fences, begun)
     said = "".join(listener.take(delta) for delta in deltas) + listener.finish()
     answer = listener.answer(lambda _: False)
     assert answer.text == said

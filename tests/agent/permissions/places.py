@@ -2,9 +2,9 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 
-from sayso.server.runtimes.access import Reach
+from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.network.proxy import Permission
-from sayso.server.runtimes.network.traffic_record import Passage
+from sayso.server.runtimes.network.traffic_record import Transfer
 from sayso.server.runtimes.runtime import Ending, Output
 
 
@@ -12,9 +12,9 @@ class Ungranted:
     """Takes any reach, and has no variables to lose."""
 
     aliases: Mapping[str, str] = {}
-    reach = Reach()
+    reach = Grants()
 
-    async def set_reach(self, reach: Reach) -> bool:
+    async def set_reach(self, reach: Grants) -> bool:
         self.reach = reach
         return False
 
@@ -27,5 +27,5 @@ class Ungranted:
     def heed(self, permission: Permission) -> None:
         pass
 
-    def take_passages(self) -> Sequence[Passage]:
+    def take_passages(self) -> Sequence[Transfer]:
         return ()

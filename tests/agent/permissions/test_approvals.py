@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sayso.server.agent.events import ApprovalAsked, ApprovalSettled
-from sayso.server.agent.permissions.approvals import ApprovalDesk, Request, Ruling
+from sayso.server.agent.permissions.approvals import ApprovalDecision, ApprovalRequest, Approvals
 from sayso.server.agent.record.journal import Journal
 from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
@@ -16,29 +16,29 @@ from sayso.server.store.records import ApprovalClosed, ApprovalOpened
 
 pytestmark = pytest.mark.virtual_time
 
-REQUEST = Request("run1", "python", "print(1)", "/w", ("write /w",))
+REQUEST = ApprovalRequest("run1", "python", "print(1)", "/w", ("write /w",))
 
 
 class Counter:
     """A desk, and someone in front of it."""
 
-    def __init__(self, desk: ApprovalDesk, log: EventLog) -> None:
-        self.desk = desk
+    def __init__(self, approvals: Approvals, log: EventLog) -> None:
+        self.approvals = approvals
         self.settled: list[str] = []
         self._log = log
 
     async def ask(
         self,
         then: Callable[[ApprovalAsked], Awaitable[None]] | None = None,
-        request: Request = REQUEST,
-    ) -> Ruling:
+        request: ApprovalRequest = REQUEST,
+    ) -> ApprovalDecision:
         async def tell(event: ApprovalAsked | ApprovalSettled) -> None:
             if isinstance(event, ApprovalSettled):
                 self.settled.append(event.decision)
             elif then is not None:
                 await then(event)
 
-        return await self.desk.ask(request, tell)
+        return await self.approvals.ask(request, tell)
 
     async def close_log(self) -> None:
         """From now on nothing is kept."""
@@ -51,13 +51,13 @@ class Counter:
 @pytest.fixture
 async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
     log = await EventLog.open(tmp_path / "log.db")
-    yield Counter(ApprovalDesk(await Journal.open(log, "c"), expires_s=60.0), log)
+    yield Counter(Approvals(await Journal.open(log, "c"), expires_s=60.0), log)
     await log.close()
 
 
 async def test_yes_allows_exactly_what_was_asked(counter: Counter) -> None:
     async def yes(asked: ApprovalAsked) -> None:
-        assert counter.desk.answer(asked.id, asked.nonce, "yes", None, "kitchen")
+        assert counter.approvals.answer(asked.id, asked.nonce, "yes", None, "kitchen")
 
     ruling = await counter.ask(yes)
     assert (ruling.decision, ruling.by, ruling.allows) == ("yes", "kitchen", True)
@@ -73,7 +73,7 @@ async def test_yes_allows_exactly_what_was_asked(counter: Counter) -> None:
 
 async def test_no_allows_nothing(counter: Counter) -> None:
     async def no(asked: ApprovalAsked) -> None:
-        counter.desk.answer(asked.id, asked.nonce, "no", None, "kitchen")
+        counter.approvals.answer(asked.id, asked.nonce, "no", None, "kitchen")
 
     ruling = await counter.ask(no)
     assert not ruling.allows
@@ -82,8 +82,8 @@ async def test_no_allows_nothing(counter: Counter) -> None:
 
 async def test_edited_code_is_what_is_allowed(counter: Counter) -> None:
     async def edit(asked: ApprovalAsked) -> None:
-        assert not counter.desk.answer(asked.id, asked.nonce, "edit", None, "kitchen")
-        assert counter.desk.answer(asked.id, asked.nonce, "edit", "print(2)", "kitchen")
+        assert not counter.approvals.answer(asked.id, asked.nonce, "edit", None, "kitchen")
+        assert counter.approvals.answer(asked.id, asked.nonce, "edit", "print(2)", "kitchen")
 
     ruling = await counter.ask(edit)
     assert ruling.covers(replace(REQUEST, code="print(2)"))
@@ -92,7 +92,7 @@ async def test_edited_code_is_what_is_allowed(counter: Counter) -> None:
 
 async def test_code_that_comes_with_a_yes_is_not_taken(counter: Counter) -> None:
     async def sly(asked: ApprovalAsked) -> None:
-        counter.desk.answer(asked.id, asked.nonce, "yes", "print('other')", "kitchen")
+        counter.approvals.answer(asked.id, asked.nonce, "yes", "print('other')", "kitchen")
 
     assert (await counter.ask(sly)).covers(REQUEST)
 
@@ -109,11 +109,11 @@ async def test_a_wrong_nonce_settles_nothing_and_the_right_one_counts_once(
     counter: Counter,
 ) -> None:
     async def guess(asked: ApprovalAsked) -> None:
-        assert not counter.desk.answer(asked.id, "", "yes", None, "x")
-        assert not counter.desk.answer(asked.id, asked.nonce + "é", "yes", None, "x")
-        assert not counter.desk.answer("other", asked.nonce, "yes", None, "x")
-        assert counter.desk.answer(asked.id, asked.nonce, "no", None, "kitchen")
-        assert not counter.desk.answer(asked.id, asked.nonce, "yes", None, "late")
+        assert not counter.approvals.answer(asked.id, "", "yes", None, "x")
+        assert not counter.approvals.answer(asked.id, asked.nonce + "é", "yes", None, "x")
+        assert not counter.approvals.answer("other", asked.nonce, "yes", None, "x")
+        assert counter.approvals.answer(asked.id, asked.nonce, "no", None, "kitchen")
+        assert not counter.approvals.answer(asked.id, asked.nonce, "yes", None, "late")
 
     ruling = await counter.ask(guess)
     assert (ruling.decision, ruling.by) == ("no", "kitchen")
@@ -126,7 +126,7 @@ async def test_an_answer_that_comes_too_late_does_not_count(counter: Counter) ->
         kept.append(asked)
 
     await counter.ask(keep)
-    assert not counter.desk.answer(kept[0].id, kept[0].nonce, "yes", None, "kitchen")
+    assert not counter.approvals.answer(kept[0].id, kept[0].nonce, "yes", None, "kitchen")
 
 
 async def test_open_questions_are_listed_with_the_time_that_they_have_left(
@@ -134,11 +134,11 @@ async def test_open_questions_are_listed_with_the_time_that_they_have_left(
 ) -> None:
     asking = asyncio.ensure_future(counter.ask())
     await asyncio.sleep(20)
-    (asked,) = counter.desk.open
+    (asked,) = counter.approvals.open
     assert (asked.code, asked.expires_s) == ("print(1)", 40.0)
-    assert counter.desk.answer(asked.id, asked.nonce, "yes", None, "phone")
+    assert counter.approvals.answer(asked.id, asked.nonce, "yes", None, "phone")
     assert (await asking).by == "phone"
-    assert counter.desk.open == []
+    assert counter.approvals.open == []
 
 
 async def test_who_is_cancelled_withdraws_the_question(counter: Counter) -> None:
@@ -147,7 +147,7 @@ async def test_who_is_cancelled_withdraws_the_question(counter: Counter) -> None
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
-    assert counter.desk.open == []
+    assert counter.approvals.open == []
     _opened, closed = await counter.logged()
     assert isinstance(closed, ApprovalClosed)
     assert closed.decision == "cancelled"
@@ -155,7 +155,7 @@ async def test_who_is_cancelled_withdraws_the_question(counter: Counter) -> None
 
 async def test_who_approved_what_is_in_the_log(counter: Counter) -> None:
     async def edit(asked: ApprovalAsked) -> None:
-        counter.desk.answer(asked.id, asked.nonce, "edit", "print(2)", "kitchen")
+        counter.approvals.answer(asked.id, asked.nonce, "edit", "print(2)", "kitchen")
 
     ruling = await counter.ask(edit)
     opened, closed = await counter.logged()
@@ -170,13 +170,13 @@ async def test_an_answer_that_could_not_be_kept_counts_for_nothing_and_is_taken_
     counter: Counter,
 ) -> None:
     async def yes_to_a_closed_log(asked: ApprovalAsked) -> None:
-        assert counter.desk.answer(asked.id, asked.nonce, "yes", None, "kitchen")
+        assert counter.approvals.answer(asked.id, asked.nonce, "yes", None, "kitchen")
         await counter.close_log()
 
     with pytest.raises(StoreError):
         await counter.ask(yes_to_a_closed_log)
     assert counter.settled == ["cancelled"]
-    assert counter.desk.open == []
+    assert counter.approvals.open == []
 
 
 async def test_nobody_is_asked_what_no_screen_can_show_whole(counter: Counter) -> None:

@@ -7,11 +7,11 @@ import pytest
 
 from sayso.protocol.home import Home
 from sayso.server.agent.events import ApprovalAsked, RunEnded
-from sayso.server.agent.permissions.access_syntax import Place, Wish
-from sayso.server.agent.permissions.modes import SaySo
+from sayso.server.agent.permissions.access_syntax import AccessRequest, RequestedFolder
+from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.agent.permissions.standing_grants import StandingGrants
-from sayso.server.agent.record.conversation_settings import Terms, granted
-from sayso.server.runtimes.access import Folder, Reach
+from sayso.server.agent.record.conversation_settings import ConversationSettings, granted
+from sayso.server.runtimes.access import Folder, Grants
 from sayso.server.runtimes.protection.folder_identity import NOWHERE
 from sayso.server.settings import Settings
 from sayso.server.settings.schema import Code
@@ -72,7 +72,7 @@ async def test_a_grant_that_was_turned_elsewhere_is_closed_and_told(
     refused, _ = house.told(RunEnded)
     assert "is not what it was when you opened it" in refused.detail
     assert "can be asked for again" in house.sent(-2)[-1]["content"]
-    assert agent.say_so.granted == Reach()
+    assert agent.permissions.granted == Grants()
     (taken,) = await house.records(ReachTakenBack)
     assert taken.read == (str(downloads),)
     await house.ask(agent, "ask for it")
@@ -80,26 +80,26 @@ async def test_a_grant_that_was_turned_elsewhere_is_closed_and_told(
 
 
 def test_what_was_granted_before_a_restart_is_recognised(downloads: Path) -> None:
-    say_so = SaySo()
-    grant = say_so.weigh(Wish((Place(str(downloads), "write"),)))
+    permissions = Permissions()
+    grant = permissions.weigh(AccessRequest((RequestedFolder(str(downloads), "write"),)))
     record = granted("run", grant.added, "phone", lasting=False)
     assert record.seen
     assert decode(*encode(record)) == record
     of_before = replace(record, seen=())
     later = replace(record, seen=tuple(replace(one, boot="", device=1) for one in record.seen))
     for one in (record, of_before, later):
-        assert say_so.restore(Terms.of([one])) == []
-        assert say_so.granted.folders == (Folder(downloads, "write"),)
+        assert permissions.restore(ConversationSettings.of([one])) == []
+        assert permissions.granted.folders == (Folder(downloads, "write"),)
     downloads.rename(downloads.parent / "before")
     downloads.mkdir()
     for one in (record, later):
-        assert "is closed" in say_so.restore(Terms.of([one]))[0]
-        assert say_so.granted == Reach()
+        assert "is closed" in permissions.restore(ConversationSettings.of([one]))[0]
+        assert permissions.granted == Grants()
     downloads.rmdir()
     downloads.symlink_to(downloads.parent)
-    assert "is closed" in say_so.restore(Terms.of([of_before]))[0]
-    assert say_so.granted == Reach()
-    assert len(say_so.take_closed()) == 3
+    assert "is closed" in permissions.restore(ConversationSettings.of([of_before]))[0]
+    assert permissions.granted == Grants()
+    assert len(permissions.take_closed()) == 3
 
 
 async def test_what_was_granted_for_good_is_recognised(downloads: Path) -> None:
@@ -108,18 +108,24 @@ async def test_what_was_granted_for_good_is_recognised(downloads: Path) -> None:
     def opened() -> StandingGrants:
         return StandingGrants(home, Settings.load(home, environment={}))
 
-    granted_now = SaySo().weigh(Wish((Place(str(downloads), "read"),))).added
+    granted_now = (
+        Permissions().weigh(AccessRequest((RequestedFolder(str(downloads), "read"),))).added
+    )
     assert await opened().keep(granted_now) == ""
     assert opened().reach == granted_now
     swap(downloads)
     standing = opened()
-    assert standing.reach == Reach()
+    assert standing.reach == Grants()
     (lost,) = standing.take_losses()
     assert "is not the folder that it was" in lost
     assert standing.take_losses() == ()
     make_anew(downloads)
-    assert opened().reach == Reach()
-    again = SaySo(standing=opened()).weigh(Wish((Place(str(downloads), "read"),))).added
+    assert opened().reach == Grants()
+    again = (
+        Permissions(standing=opened())
+        .weigh(AccessRequest((RequestedFolder(str(downloads), "read"),)))
+        .added
+    )
     assert await opened().keep(again) == ""
     assert opened().reach == again
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from sayso.server.agent.events import ApprovalAsked, RunEnded
-from sayso.server.agent.permissions.access_syntax import Place
+from sayso.server.agent.permissions.access_syntax import RequestedFolder
 from sayso.server.agent.permissions.mentioned_paths import named_places, needed
-from sayso.server.agent.permissions.modes import SaySo
+from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.store.decisions import ReachGranted
 from tests.agent.conftest import House
 from tests.scripted_model import Reply
@@ -65,7 +65,7 @@ def test_what_a_person_names_is_found_if_it_is_there_and_theirs(downloads: Path)
 )
 def test_it_is_needed_for_what_the_code_does(asked: str, code: str, access: str | None) -> None:
     found = needed(["/home/ada/Downloads"], asked, "python", f"import os\n{code}", W)
-    assert found == ((Place("/home/ada/Downloads", access),) if access else ())  # type: ignore[arg-type]
+    assert found == ((RequestedFolder("/home/ada/Downloads", access),) if access else ())  # type: ignore[arg-type]
     assert needed([f"{W}/Downloads"], asked, "python", code, W) == ()
 
 
@@ -100,8 +100,8 @@ async def test_who_owns_no_folder_here_is_not_asked_for_one_and_learns_nothing_o
     house: House, downloads: Path
 ) -> None:
     code = f"print(open({str(downloads / 'bill.txt')!r}).read())"
-    say_so = SaySo(mode="workspace", guest=True)
-    agent = await house.agent(runs(code), DONE, calls_tools="no", say_so=say_so)
+    permissions = Permissions(mode="workspace", guest=True)
+    agent = await house.agent(runs(code), DONE, calls_tools="no", permissions=permissions)
     await house.ask(agent, "what do I owe, by my downloads?")
     assert not house.told(ApprovalAsked)
     assert house.sent(0)[-1]["content"] == "what do I owe, by my downloads?"

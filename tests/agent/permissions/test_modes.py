@@ -7,12 +7,17 @@ import pytest
 
 from sayso.protocol.home import Home
 from sayso.server.agent.events import ApprovalAsked, ApprovalSettled, RunEnded
-from sayso.server.agent.permissions.access_syntax import AccessError, Place, Wish, read_wish
-from sayso.server.agent.permissions.modes import MODES, Mode, ModeError, SaySo
+from sayso.server.agent.permissions.access_syntax import (
+    AccessError,
+    AccessRequest,
+    RequestedFolder,
+    read_access_request,
+)
+from sayso.server.agent.permissions.modes import MODES, Mode, ModeError, Permissions
 from sayso.server.agent.permissions.standing_grants import StandingGrants
 from sayso.server.conversations.workspace_choice import chosen_folder
 from sayso.server.policy.judge import Policy
-from sayso.server.runtimes.access import Folder, GrantError, Reach
+from sayso.server.runtimes.access import Folder, GrantError, Grants
 from sayso.server.settings import Settings
 from sayso.server.store.decisions import NetworkUsed, ReachGranted
 from sayso.server.store.records import (
@@ -74,33 +79,33 @@ async def test_without_a_sandbox_code_reaches_what_the_server_reaches(
 
 
 def test_full_is_for_the_console_alone() -> None:
-    say_so = SaySo()
+    permissions = Permissions()
     with pytest.raises(ModeError, match=r"own console.*\.$"):
-        say_so.change_mode("full", at_console=False)
-    assert say_so.mode == "ask"
+        permissions.change_mode("full", at_console=False)
+    assert permissions.mode == "ask"
     for mode in MODES:
-        assert say_so.change_mode(f" {mode.upper()} ", at_console=True) == mode
+        assert permissions.change_mode(f" {mode.upper()} ", at_console=True) == mode
     with pytest.raises(ModeError, match="there are read-only, ask, workspace, full"):
-        say_so.change_mode("reckless", at_console=True)
+        permissions.change_mode("reckless", at_console=True)
     with pytest.raises(ModeError, match="no mode reckless"):
-        SaySo(mode="reckless")  # type: ignore[arg-type]
+        Permissions(mode="reckless")  # type: ignore[arg-type]
 
 
 def test_who_does_not_own_the_machine_grants_none_of_its_folders(tmp_path: Path) -> None:
-    say_so = SaySo(mode="full", guest=True)
-    assert say_so.mode == "ask"
+    permissions = Permissions(mode="full", guest=True)
+    assert permissions.mode == "ask"
     with pytest.raises(GrantError, match="its owner's"):
-        say_so.weigh(Wish((Place(str(tmp_path), "read"),)))
+        permissions.weigh(AccessRequest((RequestedFolder(str(tmp_path), "read"),)))
     with pytest.raises(GrantError, match="its owner's"):
-        chosen_folder(str(tmp_path), say_so)
-    assert say_so.weigh(Wish(hosts=("example.org",))).lines == ("host example.org",)
+        chosen_folder(str(tmp_path), permissions)
+    assert permissions.weigh(AccessRequest(hosts=("example.org",))).lines == ("host example.org",)
 
 
 async def test_a_change_of_mode_holds_from_the_next_run_on(house: House) -> None:
     replies = (runs("x = 1"), DONE, runs("open('made', 'w')"), DONE)
     agent = await house.agent(*replies, calls_tools="no", mode="workspace")
     await house.ask(agent, "begin")
-    agent.say_so.change_mode("read-only", at_console=False)
+    agent.permissions.change_mode("read-only", at_console=False)
     await house.ask(agent, "go on")
     assert house.told(RunEnded)[0].status == "error"
 
@@ -205,11 +210,11 @@ async def test_a_folder_is_asked_for_granted_and_then_read(house: House, downloa
 async def test_a_no_and_silence_open_nothing(
     house: House, downloads: Path, answer: str, told: str
 ) -> None:
-    house.desk._expires_s = 0.2
+    house.approvals._expires_s = 0.2
     agent = await house.agent(asks(f"write {downloads}"), DONE, calls_tools="no")
     await house.ask(agent, "save it", answer)  # type: ignore[arg-type]
     assert told in house.sent()[-1]["content"]
-    assert agent.say_so.granted == Reach()
+    assert agent.permissions.granted == Grants()
     assert not await house.records(ReachGranted)
 
 
@@ -218,7 +223,7 @@ async def test_words_alone_open_nothing(house: House, downloads: Path) -> None:
 
     def by_word(asked: ApprovalAsked) -> tuple[str, None]:
         for decision in ("yes", "edit"):
-            assert not house.desk.answer(
+            assert not house.approvals.answer(
                 asked.id, asked.nonce, decision, "x", "kitchen", by_word=True
             )
         return "no", None
@@ -240,19 +245,21 @@ async def test_a_yes_for_good_stands_in_the_settings(house: House, downloads: Pa
     async def for_good() -> None:
         async for event in agent.work("read it"):
             if isinstance(event, ApprovalAsked):
-                assert house.desk.answer(event.id, event.nonce, "yes", None, "phone", lasting=True)
+                assert house.approvals.answer(
+                    event.id, event.nonce, "yes", None, "phone", lasting=True
+                )
 
     await for_good()
     (granted,) = await house.records(ReachGranted)
     assert granted.lasting
     again = StandingGrants(home, Settings.load(home, environment={}))
-    assert again.reach == Reach((Folder(downloads),), ("files.example.org",)) == standing.reach
+    assert again.reach == Grants((Folder(downloads),), ("files.example.org",)) == standing.reach
 
 
 async def test_what_is_in_reach_already_is_not_asked_for(house: House, downloads: Path) -> None:
     home = Home.find()
     standing = StandingGrants(home, Settings())
-    await standing.keep(Reach((Folder(downloads, "write"),), ("*.example.org",)))
+    await standing.keep(Grants((Folder(downloads, "write"),), ("*.example.org",)))
     wish = asks(f"read {downloads}", "host a.example.org")
     agent = await house.agent(wish, DONE, calls_tools="no", standing=standing)
     await house.ask(agent, "read it")
@@ -301,7 +308,7 @@ async def test_models_with_tools_ask_in_the_same_way(house: House, downloads: Pa
     await house.ask(agent, "read the bill")
     (asked,) = house.told(ApprovalAsked)
     assert (asked.kind, asked.why) == ("access", "of the bill")
-    assert agent.say_so.granted.folders == (Folder(downloads),)
+    assert agent.permissions.granted.folders == (Folder(downloads),)
 
 
 async def test_what_code_tries_on_the_network_is_in_the_log(house: House) -> None:
@@ -320,17 +327,20 @@ async def test_what_code_tries_on_the_network_is_in_the_log(house: House) -> Non
 @pytest.mark.parametrize(
     ("text", "wish"),
     [
-        ("read ~/Downloads", Wish((Place("~/Downloads", "read"),))),
-        ("- Write: '~/My M' because I must", Wish((Place("~/My M", "write"),), why="I must")),
-        ("host https://Api.a.org/simple, *.a.org", Wish(hosts=("api.a.org", "*.a.org"))),
-        ("network\nReason: all of it", Wish(network=True, why="all of it")),
+        ("read ~/Downloads", AccessRequest((RequestedFolder("~/Downloads", "read"),))),
+        (
+            "- Write: '~/My M' because I must",
+            AccessRequest((RequestedFolder("~/My M", "write"),), why="I must"),
+        ),
+        ("host https://Api.a.org/simple, *.a.org", AccessRequest(hosts=("api.a.org", "*.a.org"))),
+        ("network\nReason: all of it", AccessRequest(network=True, why="all of it")),
     ],
 )
-def test_wishes_are_understood_as_models_write_them(text: str, wish: Wish) -> None:
-    assert read_wish(text) == wish
+def test_wishes_are_understood_as_models_write_them(text: str, wish: AccessRequest) -> None:
+    assert read_access_request(text) == wish
 
 
 @pytest.mark.parametrize("text", ["", "please", "host a b c", "\n".join(["read /x"] * 9)])
 def test_what_is_no_wish_is_told_how_to_be_one(text: str) -> None:
     with pytest.raises(AccessError, match=r"\.$"):
-        read_wish(text)
+        read_access_request(text)

@@ -35,16 +35,16 @@ async def outside() -> AsyncIterator[Web]:
 
 
 async def _forget(agent: Agent) -> None:
-    for held in agent.say_so.held:
-        await agent.say_so.take_back(held)
+    for held in agent.permissions.held:
+        await agent.permissions.take_back(held)
 
 
 async def _look_only(agent: Agent) -> None:
-    agent.say_so.change_mode("read-only", at_console=False)
+    agent.permissions.change_mode("read-only", at_console=False)
 
 
 async def _begin_anew(agent: Agent) -> None:
-    agent.say_so.forget()
+    agent.permissions.forget()
 
 
 @pytest.mark.parametrize("take_back", [_forget, _look_only, _begin_anew])

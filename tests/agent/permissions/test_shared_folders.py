@@ -10,9 +10,9 @@ import pytest
 
 from sayso.protocol import messages as m
 from sayso.server.agent.llm.model import ChatMessage
-from sayso.server.agent.record.conversation_settings import Terms
-from sayso.server.runtimes.access import Reach
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.agent.record.conversation_settings import ConversationSettings
+from sayso.server.runtimes.access import Grants
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
 from sayso.server.turn.events import Answered, Typed
@@ -75,7 +75,7 @@ async def street(home: Path, first: Path, second: Path) -> AsyncIterator[Street]
         household(
             home,
             model=model,
-            workshop=lambda place, reach, _: Workshop(place, kernels, report, reach, outside),
+            code_runner=lambda place, reach, _: CodeRunner(place, kernels, report, reach, outside),
         ) as house,
     ):
         devices = []
@@ -84,8 +84,8 @@ async def street(home: Path, first: Path, second: Path) -> AsyncIterator[Street]
                 (one for one in await house.conversations.all("") if one.name == name), None
             ) or await house.conversations.begin(name)
             here = await house.conversations.enter(about)
-            here.agent.say_so.restore(Terms(Reach(hosts=(HOST,))))
-            here.agent.say_so.change_mode("workspace", at_console=True)
+            here.agent.permissions.restore(ConversationSettings(Grants(hosts=(HOST,))))
+            here.agent.permissions.change_mode("workspace", at_console=True)
             if here.about.workspace != str(folder):
                 await here.work_in(folder, "desk")
             devices.append(await house.device(name, name))

@@ -83,8 +83,8 @@ async def test_after_the_end_the_model_is_told_how_far_it_came_and_goes_on(house
     house.model.add(says("cat."))
     agent = Agent(
         house.litellm("no"),
-        await house.workshop(),
-        house.desk,
+        await house.code_runner(),
+        house.approvals,
         again,
         profile=profile("default"),
     )
@@ -102,7 +102,7 @@ async def test_an_open_question_is_put_again_and_not_called_cut_off(house: House
     agent = await house.agent(Reply("I do it.\n```python\nprint(1)\n```\n"), calls_tools="no")
     async with aclosing(agent.work("go")) as events:
         async for _ in events:
-            if house.desk.open:
+            if house.approvals.open:
                 break
         again = await Journal.open(house.log, house.journal.conversation)
     assert (again.waits, again.cut_off) == (True, "")

@@ -10,7 +10,7 @@ import pytest
 
 from sayso.server.agent.events import ApprovalAsked
 from sayso.server.agent.loop import Agent
-from sayso.server.agent.permissions.approvals import ApprovalDesk
+from sayso.server.agent.permissions.approvals import Approvals
 from sayso.server.agent.prompt.profiles import profile
 from sayso.server.agent.record.journal import Journal
 from sayso.server.store.event_log import EventLog
@@ -92,8 +92,8 @@ async def goes_on(house: House, folder: Path) -> tuple[list[Record], list[dict[s
     house.model.add(says("I do not know."))
     agent = Agent(
         house.litellm("no"),
-        await house.workshop(),
-        ApprovalDesk(journal),
+        await house.code_runner(),
+        Approvals(journal),
         journal,
         profile=profile("default"),
     )
@@ -171,12 +171,12 @@ async def test_killed_at_any_moment_code_runs_once_at_most_and_the_talk_goes_on(
     await asyncio.to_thread(crash, folder, answer, at)
     log = await EventLog.open(folder / "log.db")
     journal = await Journal.open(log, "talk")
-    house.desk = ApprovalDesk(journal)
+    house.approvals = Approvals(journal)
     house.model.add(says("It is done."))
     agent = Agent(
         house.litellm("no"),
-        await house.workshop(),
-        house.desk,
+        await house.code_runner(),
+        house.approvals,
         journal,
         profile=profile("default"),
     )
@@ -184,7 +184,7 @@ async def test_killed_at_any_moment_code_runs_once_at_most_and_the_talk_goes_on(
     if agent.waits:
         async for event in agent.take_up():
             if isinstance(event, ApprovalAsked):
-                house.desk.answer(event.id, event.nonce, "yes", None, "kitchen")
+                house.approvals.answer(event.id, event.nonce, "yes", None, "kitchen")
         assert not agent.waits
     async for _ in agent.work("what happened"):
         pass

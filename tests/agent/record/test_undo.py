@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sayso.server.agent.checkpointer import NoCheckpoints
 from sayso.server.agent.record.history import History
 from sayso.server.agent.record.journal import Journal
-from sayso.server.agent.record.undo import TakingBack
+from sayso.server.agent.record.undo import UndoRequests
 from sayso.server.store.records import (
     Answered,
     Asked,
@@ -97,7 +97,7 @@ async def test_the_latest_request_is_offered_first_and_the_log_says_what_came_of
         await house.journal.note("server", record)
     left = (Left("b.txt", "changed"),)
     checkpoints = Checkpoints(Undone("done", ("a.txt",), (), left, ("r2",)))
-    await TakingBack(house.journal, checkpoints).undo("kitchen")
+    await UndoRequests(house.journal, checkpoints).undo("kitchen")
     assert checkpoints.asked == [["r2"], ["r1"]]
     assert await house.records(TakenBack) == [
         TakenBack(("r2",), ("a.txt",), (), ("b.txt",), by="kitchen")
@@ -108,6 +108,6 @@ async def test_the_latest_request_is_offered_first_and_the_log_says_what_came_of
 
 async def test_what_came_to_nothing_is_not_noted(house: House) -> None:
     for outcome in (Undone("nothing"), Undone("blocked"), Undone("running"), Undone("failed")):
-        await TakingBack(house.journal, Checkpoints(outcome)).undo("kitchen")
-    assert (await TakingBack(house.journal, NoCheckpoints()).undo("kitchen")).outcome == "off"
+        await UndoRequests(house.journal, Checkpoints(outcome)).undo("kitchen")
+    assert (await UndoRequests(house.journal, NoCheckpoints()).undo("kitchen")).outcome == "off"
     assert await house.records(TakenBack) == []

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.server.agent.events import ApprovalAsked, RunStarted
-from sayso.server.agent.parsing.markdown_reader import Code, Piece, Prose, Reader
+from sayso.server.agent.parsing.markdown_reader import Code, MarkdownReader, Piece, Prose
 from sayso.server.agent.prompt.language_names import Languages
 from sayso.server.agent.record.history import History
-from sayso.server.agent.record.run_outputs import KEPT_CHARS, Outputs
+from sayso.server.agent.record.run_outputs import KEPT_CHARS, RunOutputs
 from sayso.server.agent.tools.output_pages import read_page
 from sayso.server.agent.tools.read_output import Page, read_arguments, read_line
 from sayso.server.runtimes.runtime import Output
@@ -61,7 +61,7 @@ async def test_an_output_that_is_not_there_is_said(house: House) -> None:
 
 
 async def test_a_flood_is_kept_up_to_its_bound_and_old_ones_make_room(house: House) -> None:
-    outputs = Outputs(house.folder / "o")
+    outputs = RunOutputs(house.folder / "o")
     recording = outputs.record("abcd1", 10)
     for _ in range(9):
         await recording.take(Output("stdout"), "x" * 1_000_000)
@@ -75,7 +75,7 @@ async def test_a_flood_is_kept_up_to_its_bound_and_old_ones_make_room(house: Hou
 
 
 async def test_what_is_kept_is_for_its_owner_alone(house: House) -> None:
-    recording = Outputs(house.folder / "o").record("abcd1", 10)
+    recording = RunOutputs(house.folder / "o").record("abcd1", 10)
     await recording.take(Output("display", data=b"picture", mime="image/png"), "a picture")
     await recording.take(Output("stdout"), "what was printed")
     await recording.finish()
@@ -100,7 +100,7 @@ def test_what_is_no_page_is_none(text: str) -> None:
 
 
 def read(text: str, step: int) -> list[Piece]:
-    reader = Reader(Languages(("python",)))
+    reader = MarkdownReader(Languages(("python",)))
     pieces = [
         piece
         for start in range(0, len(text), step)
@@ -155,7 +155,7 @@ async def test_no_page_of_a_long_output_shows_a_part_of_a_secret(house: House) -
     await house.ask(agent, "print it")
     (report,) = await house.records(RunReported)
     history = History([event.record for event in await house.log.conversation("kitchen talk")])
-    outputs = Outputs(house.folder / "outputs")
+    outputs = RunOutputs(house.folder / "outputs")
     for start in range(8_980, 9_040):
         page = await read_page(f"{report.run} {start} {start + 20}", history, outputs)
         assert not any(KEY[at : at + 6] in page for at in range(len(KEY) - 6))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sayso.audio.devices import card_threads
-from sayso.audio.devices.card_threads import EndsRunaways
+from sayso.audio.devices.card_threads import ThreadReaper
 from tests.machine import needed
 
 CARD = """
@@ -116,7 +116,7 @@ def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_thread_of_python_that_starts_as_a_card_is_opened_is_not_taken_for_the_cards(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    runaways, working = EndsRunaways(), Working()
+    runaways, working = ThreadReaper(), Working()
     with monkeypatch.context() as starting, runaways.born():
         starting.setattr(threading, "enumerate", list)
         working.start()
@@ -132,7 +132,7 @@ def test_a_c_library_that_cannot_end_a_thread_is_told_of(
 ) -> None:
     monkeypatch.setattr(threading, "enumerate", list)
     monkeypatch.setattr("sayso.audio.devices.card_threads.ctypes.CDLL", lambda _: object())
-    runaways, working = EndsRunaways(), Working()
+    runaways, working = ThreadReaper(), Working()
     with caplog.at_level(logging.WARNING):
         with runaways.born():
             working.start()
@@ -145,7 +145,7 @@ def test_a_card_opens_and_closes_where_the_system_does_not_list_its_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(card_threads, "TASKS", tmp_path / "nowhere")
-    runaways, done = EndsRunaways(), []
+    runaways, done = ThreadReaper(), []
     with runaways.born():
         done.append("opened")
     with runaways.ended():

@@ -8,7 +8,7 @@ import pytest
 
 from sayso.audio.devices.microphone import DeviceChange
 from sayso.audio.devices.reconnecting import DeviceMicrophone, DeviceSpeaker
-from sayso.client.devices.device_choice import Chosen, NotRemembered, recall, remember
+from sayso.client.devices.device_choice import DeviceChoice, NotRemembered, recall, remember
 from sayso.client.devices.sound import find_sound
 from sayso.protocol.home import Home
 from tests.audio.cards_double import Cards, device, speaking, until
@@ -23,12 +23,12 @@ def cards() -> Cards:
 
 def test_a_choice_is_remembered_and_can_be_taken_back() -> None:
     home = Home.find()
-    assert recall(home) == Chosen()
+    assert recall(home) == DeviceChoice()
     remember(home, microphone='the "blue" one\\')
     remember(home, loudspeaker="box\n")
-    assert recall(home) == Chosen('the "blue" one\\', "box")
+    assert recall(home) == DeviceChoice('the "blue" one\\', "box")
     remember(home, microphone="")
-    assert recall(home) == Chosen("", "box")
+    assert recall(home) == DeviceChoice("", "box")
 
 
 def test_a_file_that_cannot_be_read_is_told_in_a_sentence() -> None:
@@ -40,7 +40,9 @@ def test_a_file_that_cannot_be_read_is_told_in_a_sentence() -> None:
 
 async def test_what_was_chosen_is_used() -> None:
     plugged = cards()
-    sound = await find_sound("", "", "real", print, lambda: plugged, chosen=Chosen("usb", "box"))
+    sound = await find_sound(
+        "", "", "real", print, lambda: plugged, chosen=DeviceChoice("usb", "box")
+    )
     assert isinstance(sound.microphone, DeviceMicrophone)
     assert isinstance(sound.speaker, DeviceSpeaker)
     assert (sound.microphone.name, sound.speaker.name, sound.notes) == ("usb", "box", ())
@@ -48,7 +50,9 @@ async def test_what_was_chosen_is_used() -> None:
 
 async def test_a_name_given_now_goes_before_what_was_chosen() -> None:
     plugged = cards()
-    sound = await find_sound("built", "", "real", print, lambda: plugged, chosen=Chosen("usb"))
+    sound = await find_sound(
+        "built", "", "real", print, lambda: plugged, chosen=DeviceChoice("usb")
+    )
     assert sound.microphone is not None
     assert sound.microphone.name == "built"
 

@@ -16,13 +16,13 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 from sayso.audio.devices.microphone import DeviceChange
 from sayso.audio.wav import parse
 from sayso.client.background.service_files import headless_unit
-from sayso.client.headless.announcements import Herald
+from sayso.client.headless.announcements import Announcements
 from sayso.client.headless.lights import LOOKS, Signs
 from sayso.client.headless.options import NoWayToTalk, check
 from sayso.client.headless.pairing_file import NotArrived, arrive
 from sayso.client.headless.pins import GpioButton, GpioLight, NoPins, pins
 from sayso.client.headless.sentences import FOLDER, TEXTS, sound
-from sayso.client.identity.known_server import Acquaintance, read, write_to
+from sayso.client.identity.known_server import KnownServer, read, write_to
 from sayso.client.session.backoff import AWAY_SECONDS
 from sayso.client.session.link_events import LinkChange, LinkState
 from sayso.client.terminal.events import MicPressed, MicReleased, Seen
@@ -35,7 +35,7 @@ from tests.repository.tree import ROOT
 UP = LinkChange(LinkState.UP, session="first")
 AGAIN = LinkChange(LinkState.UP, session="resumed")
 AWAY = LinkChange(LinkState.WAITING, "No server.")
-KNOWN = Acquaintance("wss://192.168.1.5:8766/ws", "-----BEGIN…", "t" * 43, "kitchen")
+KNOWN = KnownServer("wss://192.168.1.5:8766/ws", "-----BEGIN…", "t" * 43, "kitchen")
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_a_device_that_nobody_could_talk_with_is_refused() -> None:
 @pytest.mark.virtual_time
 async def test_it_speaks_of_what_lasts_and_not_of_a_hiccup() -> None:
     said: list[str] = []
-    herald = Herald(said.append)
+    herald = Announcements(said.append)
     herald.take(UP)
     herald.take(AWAY)
     herald.take(AGAIN)

@@ -14,10 +14,10 @@ from sayso.audio.playback_reference import Heard
 from sayso.audio.wav import read_speech
 from sayso.client.errors import TurnFailed
 from sayso.client.listening.hands_free import TOO_OLD, HandsFree
-from sayso.client.listening.wake_gate import Ear
+from sayso.client.listening.wake_gate import WakeGate
 from sayso.client.session.outbox import Outbox
 from sayso.client.session.session import Session
-from sayso.client.session.turn_state import Drop, Duck, Send, SendAudio, Talker
+from sayso.client.session.turn_state import ClientTurn, Drop, Duck, Send, SendAudio
 from sayso.client.terminal.events import HandsFree as Told
 from sayso.client.terminal.events import Notice
 from sayso.protocol.codec import Envelope
@@ -72,7 +72,7 @@ async def listening(
     script: Script, welcome: Welcome = READY
 ) -> AsyncIterator[tuple[HandsFree, Session, Bench, Notes]]:
     async with talking(script, welcome=welcome) as (session, notes):
-        ear = Ear(ToldGate(), ToldSpotter(), lambda frame: Heard(frame, frame), "cancelled")
+        ear = WakeGate(ToldGate(), ToldSpotter(), lambda frame: Heard(frame, frame), "cancelled")
         hands_free, bench = HandsFree(session, ear), Bench()
         await notes.until(lambda: session.features)
         task = asyncio.create_task(hands_free.listen(bench))
@@ -99,7 +99,7 @@ async def test_only_what_follows_the_wake_word_leaves_until_the_server_has_enoug
     async with listening(script) as (_, session, bench, notes):
         bench.hears(*[VOICE] * 100, WORD, VOICE, QUIET)
         await notes.until(lambda: SttFinal("what is it") in notes.messages)
-        assert not session.talker.listening
+        assert not session.client_turn.listening
         bench.hears(*[VOICE] * 20)
         await notes.until(lambda: states(notes)[-1] == "waiting")
     start, *sound = heard
@@ -119,7 +119,7 @@ async def test_muting_closes_the_microphone_and_takes_back_what_was_being_said()
 
     async with listening(script) as (hands_free, session, bench, notes):
         bench.hears(WORD)
-        await notes.until(lambda: session.talker.listening)
+        await notes.until(lambda: session.client_turn.listening)
         assert bench.open
         hands_free.mute(on=True)
         await notes.until(lambda: states(notes)[-1] == "muted")
@@ -138,12 +138,12 @@ async def test_a_server_that_cannot_is_told_of_once_it_matters() -> None:
     async with listening(stay, OLD) as (_, session, bench, notes):
         bench.hears(WORD)
         await notes.until(lambda: Notice(TOO_OLD) in notes.seen)
-        assert not session.talker.listening
+        assert not session.client_turn.listening
 
 
 async def test_a_recording_without_the_wake_word_is_no_question() -> None:
     async with talking(stay, welcome=READY) as (session, notes):
-        ear = Ear(ToldGate(), ToldSpotter(), lambda frame: Heard(frame, frame), "headphones")
+        ear = WakeGate(ToldGate(), ToldSpotter(), lambda frame: Heard(frame, frame), "headphones")
         await notes.until(lambda: session.features)
         bench = Bench()
         bench.hears(VOICE, VOICE)
@@ -160,14 +160,14 @@ async def test_after_a_recording_silence_goes_on_until_the_server_has_found_the_
         await stay(wire)
 
     async with talking(script, welcome=READY) as (session, notes):
-        ear = Ear(ToldGate(), ToldSpotter(), lambda frame: Heard(frame, frame), "headphones")
+        ear = WakeGate(ToldGate(), ToldSpotter(), lambda frame: Heard(frame, frame), "headphones")
         await notes.until(lambda: session.features)
         bench = Bench()
         bench.hears(WORD, VOICE)
         bench.queue.put_nowait(None)
         async with asyncio.timeout(10):
             await HandsFree(session, ear).once(bench)
-        assert not session.talker.listening
+        assert not session.client_turn.listening
 
 
 # The talker and the outbox, which are pure.
@@ -179,14 +179,14 @@ def turn(mouth: str, ears: str = "idle") -> Envelope:
     return Envelope(TurnState(ears, "idle", mouth), 1, 1, 0)  # type: ignore[arg-type]
 
 
-def speaking() -> Talker:
-    talker = Talker()
-    talker.hear(Envelope(SpeechStart(7, 22_050, "words"), 1, 1, 0))
-    return talker
+def speaking() -> ClientTurn:
+    client_turn = ClientTurn()
+    client_turn.hear(Envelope(SpeechStart(7, 22_050, "words"), 1, 1, 0))
+    return client_turn
 
 
 def test_opening_sends_the_pre_roll_and_says_how_long_it_is() -> None:
-    effects = Talker().open(1.0, PRE_ROLL, 5_000)
+    effects = ClientTurn().open(1.0, PRE_ROLL, 5_000)
     assert effects == (
         Send(ListenStart("hands_free", 1, len(PRE_ROLL) // 2, 5_000, "")),
         SendAudio(1, PRE_ROLL),
@@ -194,43 +194,43 @@ def test_opening_sends_the_pre_roll_and_says_how_long_it_is() -> None:
 
 
 def test_opening_over_an_answer_makes_it_quieter_until_it_is_clear_what_was_meant() -> None:
-    talker = speaking()
-    assert talker.open(1.0, b"", 6_000)[0] == Duck(on=True)
-    assert talker.speaking
-    assert talker.hear(turn("speaking", "listening")) == ()
-    assert talker.hear(turn("ducked", "listening")) == ()
-    assert talker.hear(Envelope(ListenEnd(1, 100, "ended"), 2, 1, 0)) == ()
-    assert talker.hear(turn("speaking")) == (Duck(on=False),)
+    client_turn = speaking()
+    assert client_turn.open(1.0, b"", 6_000)[0] == Duck(on=True)
+    assert client_turn.speaking
+    assert client_turn.hear(turn("speaking", "listening")) == ()
+    assert client_turn.hear(turn("ducked", "listening")) == ()
+    assert client_turn.hear(Envelope(ListenEnd(1, 100, "ended"), 2, 1, 0)) == ()
+    assert client_turn.hear(turn("speaking")) == (Duck(on=False),)
 
 
 def test_words_over_an_answer_end_it() -> None:
-    talker = speaking()
-    talker.open(1.0, b"", 6_000)
-    talker.hear(turn("ducked", "listening"))
+    client_turn = speaking()
+    client_turn.open(1.0, b"", 6_000)
+    client_turn.hear(turn("ducked", "listening"))
     stop = Envelope(SpeechStop(7, "interrupted"), 2, 1, 0)
-    assert talker.hear(stop) == (Drop(7), Duck(on=False))
-    assert not talker.speaking
+    assert client_turn.hear(stop) == (Drop(7), Duck(on=False))
+    assert not client_turn.speaking
 
 
 def test_when_nobody_spoke_the_answer_is_loud_again() -> None:
-    talker = speaking()
-    talker.open(1.0, b"", 6_000)
-    assert talker.hear(Envelope(ListenEnd(1, 100, "timeout"), 2, 1, 0)) == (Duck(on=False),)
-    assert not talker.listening
+    client_turn = speaking()
+    client_turn.open(1.0, b"", 6_000)
+    assert client_turn.hear(Envelope(ListenEnd(1, 100, "timeout"), 2, 1, 0)) == (Duck(on=False),)
+    assert not client_turn.listening
 
 
 def test_the_end_of_another_utterance_ends_nothing() -> None:
-    talker = Talker()
-    talker.open(1.0, b"", 6_000)
-    talker.hear(Envelope(ListenEnd(9, 100, "ended"), 2, 1, 0))
-    assert talker.listening
+    client_turn = ClientTurn()
+    client_turn.open(1.0, b"", 6_000)
+    client_turn.hear(Envelope(ListenEnd(9, 100, "ended"), 2, 1, 0))
+    assert client_turn.listening
 
 
 def test_an_answer_may_begin_while_a_microphone_without_a_key_is_open() -> None:
-    talker = Talker()
-    talker.open(1.0, b"", 6_000)
-    assert talker.hear(Envelope(SpeechStart(7, 22_050, "words"), 1, 1, 0))
-    assert talker.speaking
+    client_turn = ClientTurn()
+    client_turn.open(1.0, b"", 6_000)
+    assert client_turn.hear(Envelope(SpeechStart(7, 22_050, "words"), 1, 1, 0))
+    assert client_turn.speaking
 
 
 def frames_of(outbox: Outbox) -> int:

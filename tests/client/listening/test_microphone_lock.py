@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.client.listening.microphone_lock import EarTaken, claim
+from sayso.client.listening.microphone_lock import MicrophoneTaken, claim
 from sayso.protocol.home import Home
 from tests.client.programs import sayso
 
@@ -18,7 +18,7 @@ def home(tmp_path: Path) -> Home:
 
 def test_a_second_hands_free_client_is_told_what_to_do(home: Home) -> None:
     claim(home, "USB microphone")
-    with pytest.raises(EarTaken, match="--mic"):
+    with pytest.raises(MicrophoneTaken, match="--mic"):
         claim(home, "usb Microphone")
 
 

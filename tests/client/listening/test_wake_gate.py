@@ -14,9 +14,9 @@ from sayso.client.listening.wake_gate import (
     PRE_ROLL_FRAMES,
     VOICE_FRAMES,
     WAIT_MS,
-    Ear,
     EchoKind,
     Opening,
+    WakeGate,
 )
 
 QUIET, VOICE, WORD = (bytes([kind, 0]) * FRAME_SAMPLES for kind in range(3))
@@ -46,7 +46,7 @@ class Room:
     def __init__(self, echo: EchoKind = "cancelled", *, word: bool = True) -> None:
         self.spotter = ToldSpotter()
         clean = Heard
-        self.ear = Ear(
+        self.ear = WakeGate(
             ToldGate(), self.spotter if word else None, lambda frame: clean(frame, frame), echo
         )
         self.speaking = self.working = False
@@ -152,7 +152,7 @@ def test_a_device_that_hears_itself_waits_until_the_room_is_still() -> None:
 
 
 def test_the_gate_and_the_words_may_be_different_sounds() -> None:
-    ear = Ear(ToldGate(), None, lambda frame: Heard(QUIET, frame), "cancelled")
+    ear = WakeGate(ToldGate(), None, lambda frame: Heard(QUIET, frame), "cancelled")
     for _ in range(100):
         assert ear.take(VOICE, open_already=False, speaking=True, working=False) == (b"", None)
     taken = ear.take(silence(4), open_already=True, speaking=True, working=False)

@@ -222,4 +222,4 @@ async def test_when_nothing_more_can_be_kept_the_person_is_told(tmp_path: Path) 
     assert not any(isinstance(seen, Notice) for seen in notes.seen)
     session.press()
     assert [seen.text for seen in notes.seen if isinstance(seen, Notice)] == [TOO_MUCH_WAITS]
-    assert not session.talker.listening
+    assert not session.client_turn.listening

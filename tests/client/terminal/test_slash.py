@@ -2,7 +2,7 @@
 
 import pytest
 
-from sayso.client.session.turn_state import Drop, Talker
+from sayso.client.session.turn_state import ClientTurn, Drop
 from sayso.client.terminal.slash import complete, for_server, help_text, hint
 from sayso.protocol.codec import Envelope
 from sayso.protocol.messages import Conversation, ReplyDelta, SpeechStart
@@ -67,10 +67,10 @@ def test_help_lists_the_servers_commands_beside_the_terminals() -> None:
 
 
 def test_in_another_conversation_lower_turns_are_not_stale() -> None:
-    talker = Talker()
-    talker.hear(Envelope(SpeechStart(1, 22_050, "Hi"), turn=7, gen=2))
-    effects = talker.hear(Envelope(Conversation("taxes", "Taxes"), turn=1, gen=0))
+    client_turn = ClientTurn()
+    client_turn.hear(Envelope(SpeechStart(1, 22_050, "Hi"), turn=7, gen=2))
+    effects = client_turn.hear(Envelope(Conversation("taxes", "Taxes"), turn=1, gen=0))
     assert effects == (Drop(1),)
-    assert talker.newest == (1, 0)
-    assert talker.hear(Envelope(ReplyDelta("Hello."), turn=2, gen=0)) == ()
-    assert talker.hear(Envelope(ReplyDelta("Old."), turn=0, gen=0)) is None
+    assert client_turn.newest == (1, 0)
+    assert client_turn.hear(Envelope(ReplyDelta("Hello."), turn=2, gen=0)) == ()
+    assert client_turn.hear(Envelope(ReplyDelta("Old."), turn=0, gen=0)) is None

@@ -8,7 +8,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from sayso.client.identity.pairing import JoiningFailed, Met, join
+from sayso.client.identity.pairing import Met, PairingFailed, join
 from sayso.protocol import messages as m
 from sayso.server.trust.pairing import OPEN_S
 from tests.gateway.running_gateway import WAIT_S, hear, open_network_house, say
@@ -104,7 +104,7 @@ async def test_its_owner_closes_the_window_and_nobody_else(tmp_path: Path) -> No
         assert await hear(owner) == m.PairingDone("closed")
         await shut(window.trust)
         met = Met(f"127.0.0.1:{house.network_port}", house.authority)
-        with pytest.raises(JoiningFailed, match="No pairing is open"):
+        with pytest.raises(PairingFailed, match="No pairing is open"):
             await join(met, window.digits, "late")
 
 

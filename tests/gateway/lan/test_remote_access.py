@@ -8,7 +8,7 @@ import pytest
 from cryptography import x509
 
 from sayso.protocol.home import Home
-from sayso.server.gateway.lan.remote_access import Network
+from sayso.server.gateway.lan.remote_access import RemoteAccess
 from sayso.server.gateway.listener import Listener
 from sayso.server.settings.schema import Listen
 from tests.gateway.running_gateway import TOKEN, House
@@ -45,7 +45,7 @@ async def test_a_certificate_made_by_a_wrong_clock_is_made_anew_as_soon_as_that_
     clock.off = timedelta(days=365 * years)
     listener = Listener(House(), TOKEN)
     listen = Listen(network="127.0.0.1", network_port=0, announce=False, trust_page=False)
-    network = Network(Home(tmp_path, tmp_path, tmp_path), listen, listener, clock)
+    network = RemoteAccess(Home(tmp_path, tmp_path, tmp_path), listen, listener, clock)
     await network.open()
     running = asyncio.create_task(network.run())
     try:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from sayso.server.runtimes import output_stream as pieces
-from sayso.server.runtimes.code_runner import Workshop
-from sayso.server.runtimes.kernels.messages import Gathering
+from sayso.server.runtimes.code_runner import CodeRunner
+from sayso.server.runtimes.kernels.messages import MessageCollector
 from sayso.server.runtimes.kernels.wire import Message
 from sayso.server.runtimes.runtime import Output
 from tests.busy import without_a_processor
@@ -49,7 +49,7 @@ async def looking_at_the_loop() -> AsyncIterator[list[float]]:
         "print('\\\\\\n\"\\u00e9\\U0001f600' * 3_000_000)",
     ],
 )
-async def test_twenty_megabytes_hurt_nobody(any_workshop: Workshop, code: str) -> None:
+async def test_twenty_megabytes_hurt_nobody(any_workshop: CodeRunner, code: str) -> None:
     await told(any_workshop, "1")
     async with looking_at_the_loop() as late:
         run = await told(any_workshop, code + "\nprint('the end')")
@@ -70,7 +70,7 @@ async def test_twenty_megabytes_hurt_nobody(any_workshop: Workshop, code: str) -
     ids=["print", "display"],
 )
 async def test_what_is_too_large_to_be_read_is_told_and_what_follows_is_heard(
-    any_workshop: Workshop, code: str
+    any_workshop: CodeRunner, code: str
 ) -> None:
     run = await told(any_workshop, code)
     assert run.ending.status == "ok"
@@ -106,7 +106,7 @@ def most_memory_mib() -> int:
 
 @pytest.mark.parametrize(("pieces", "size"), [(40, 16 * 1024**2), (100_000, 1)])
 async def test_one_message_of_many_pieces_fills_no_memory_of_the_servers(
-    any_workshop: Workshop, pieces: int, size: int
+    any_workshop: CodeRunner, pieces: int, size: int
 ) -> None:
     await told(any_workshop, "1")
     forget_most_memory()
@@ -120,7 +120,7 @@ async def test_one_message_of_many_pieces_fills_no_memory_of_the_servers(
 
 
 async def test_no_link_in_a_sockets_place_is_connected_to(
-    workshop: Workshop, tmp_path: Path
+    code_runner: CodeRunner, tmp_path: Path
 ) -> None:
     with socket.socket(socket.AF_UNIX) as others:
         others.bind(str(tmp_path / "others"))
@@ -134,12 +134,12 @@ for number in range(1, 6):
     os.symlink({str(tmp_path / "others")!r}, f'{{own}}/kernel-{{number}}')
 print('y' * 100_000_000)
 """
-        assert (await told(workshop, put)).ending.status == "ok"
+        assert (await told(code_runner, put)).ending.status == "ok"
         with pytest.raises(BlockingIOError):
             others.accept()
 
 
-async def test_many_small_pieces_hurt_nobody_either(any_workshop: Workshop) -> None:
+async def test_many_small_pieces_hurt_nobody_either(any_workshop: CodeRunner) -> None:
     await told(any_workshop, "1")
     async with looking_at_the_loop() as late:
         run = await told(any_workshop, "for i in range(5_000): print(i, flush=True)")
@@ -148,7 +148,7 @@ async def test_many_small_pieces_hurt_nobody_either(any_workshop: Workshop) -> N
     assert max(late) < LATE_S
 
 
-async def test_a_server_that_is_busy_for_a_while_loses_nothing(any_workshop: Workshop) -> None:
+async def test_a_server_that_is_busy_for_a_while_loses_nothing(any_workshop: CodeRunner) -> None:
     going = any_workshop.run("python", "for i in range(8_000): print(i, flush=True)")
     first = await anext(going)
     assert isinstance(first, Output)
@@ -157,7 +157,7 @@ async def test_a_server_that_is_busy_for_a_while_loses_nothing(any_workshop: Wor
     assert (first.text + run.stdout).split() == [str(i) for i in range(8_000)]
 
 
-async def test_a_hundred_plots_are_enough(any_workshop: Workshop) -> None:
+async def test_a_hundred_plots_are_enough(any_workshop: CodeRunner) -> None:
     code = (
         "from IPython.display import HTML, display\nfor i in range(120): display(HTML(f'<b>{i}'))"
     )
@@ -174,7 +174,7 @@ def printed(text: str) -> Message:
     return message("stream", name="stdout", text=text)
 
 
-def end(run: Gathering) -> None:
+def end(run: MessageCollector) -> None:
     run.answered(message("execute_reply", status="ok"))
     run.heard(message("status", execution_state="idle"))
 
@@ -182,7 +182,7 @@ def end(run: Gathering) -> None:
 @pytest.mark.virtual_time
 async def test_the_first_word_comes_at_once_and_the_rest_in_pieces() -> None:
     loop = asyncio.get_running_loop()
-    run = Gathering("me")
+    run = MessageCollector("me")
     came: list[tuple[float, str]] = []
 
     async def read() -> None:
@@ -203,7 +203,7 @@ async def test_the_first_word_comes_at_once_and_the_rest_in_pieces() -> None:
 
 @pytest.mark.virtual_time
 async def test_a_run_ends_although_the_word_that_it_is_idle_was_lost() -> None:
-    run = Gathering("me")
+    run = MessageCollector("me")
     run.answered(message("execute_reply", status="ok"))
     assert [piece async for piece in run.pieces()] == []
     assert run.ending(1.0).status == "ok"
@@ -211,7 +211,7 @@ async def test_a_run_ends_although_the_word_that_it_is_idle_was_lost() -> None:
 
 @pytest.mark.virtual_time
 async def test_outputs_that_come_slowly_after_the_answer_are_this_runs() -> None:
-    run = Gathering("me")
+    run = MessageCollector("me")
     told = asyncio.create_task(all_of(run))
     run.answered(message("execute_reply", status="ok"))
     for word in "abcdefgh":
@@ -223,7 +223,7 @@ async def test_outputs_that_come_slowly_after_the_answer_are_this_runs() -> None
 
 @pytest.mark.virtual_time
 async def test_a_thread_that_prints_for_ever_keeps_no_run_open_whose_end_was_lost() -> None:
-    run = Gathering("me")
+    run = MessageCollector("me")
     told = asyncio.create_task(all_of(run))
     run.answered(message("execute_reply", status="ok"))
     while not told.done():
@@ -232,13 +232,13 @@ async def test_a_thread_that_prints_for_ever_keeps_no_run_open_whose_end_was_los
     assert 50 < asyncio.get_running_loop().time() < 70
 
 
-async def all_of(run: Gathering) -> str:
+async def all_of(run: MessageCollector) -> str:
     return "".join([piece.text async for piece in run.pieces()])
 
 
 @pytest.mark.virtual_time
 async def test_what_is_not_this_runs_is_not_told_as_its_own() -> None:
-    run = Gathering("me", earlier=["before"])
+    run = MessageCollector("me", earlier=["before"])
     run.heard(message("stream", "", name="stderr", text="starting"))
     run.heard(message("error", "before", ename="E"))
     run.heard(message("stream", "before", name="stdout", text="late"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels import kernel
 from tests.runtimes.processes import below, command_of, until
 from tests.runtimes.sandboxes import began, rest, told
@@ -55,33 +55,33 @@ asyncio.get_event_loop().call_soon(time.sleep, 0.15)
     [("print('child')", 0), ("raise ValueError('child')", 1), ("raise SystemExit(3)", 3)],
 )
 async def test_a_forked_process_ends_where_the_code_does_and_is_no_second_kernel(
-    workshop: Workshop, child: str, status: int
+    code_runner: CodeRunner, child: str, status: int
 ) -> None:
-    run = await told(workshop, f"import os\npid = os.fork()\nif not pid: {child}")
+    run = await told(code_runner, f"import os\npid = os.fork()\nif not pid: {child}")
     assert run.ending.status == "ok"
-    run = await told(workshop, "os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])")
+    run = await told(code_runner, "os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])")
     assert run.result == str(status)
 
 
 async def test_a_forked_process_that_is_interrupted_is_no_second_kernel(
-    workshop: Workshop,
+    code_runner: CodeRunner,
 ) -> None:
     for _ in range(5):
         code = "import os, time\nos.fork()\nprint('begun', flush=True)\ntime.sleep(1000)"
-        pieces = workshop.run("python", code)
+        pieces = code_runner.run("python", code)
         await began(pieces)
-        await workshop.interrupt()
+        await code_runner.interrupt()
         assert (await rest(pieces)).ending.status == "interrupted"
-        assert (await told(workshop, "print('next')")).stdout == "next\n"
+        assert (await told(code_runner, "print('next')")).stdout == "next\n"
 
 
-async def test_an_interrupt_does_not_meet_the_kernels_own_work(workshop: Workshop) -> None:
-    assert (await told(workshop, IN_THE_KERNELS_OWN_WORK)).ending.status == "ok"
-    run = await told(workshop, "print('next')")
+async def test_an_interrupt_does_not_meet_the_kernels_own_work(code_runner: CodeRunner) -> None:
+    assert (await told(code_runner, IN_THE_KERNELS_OWN_WORK)).ending.status == "ok"
+    run = await told(code_runner, "print('next')")
     assert (run.ending.status, run.stdout) == ("ok", "next\n")
 
 
-async def test_an_answer_that_never_comes_is_told(any_workshop: Workshop) -> None:
+async def test_an_answer_that_never_comes_is_told(any_workshop: CodeRunner) -> None:
     run = await told(any_workshop, "get_ipython().kernel.finish_metadata = lambda *request: 1 / 0")
     assert run.ending.status == "error"
     assert "did not say how it ended" in run.ending.detail
@@ -93,35 +93,37 @@ async def test_an_answer_that_never_comes_is_told(any_workshop: Workshop) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("code", [LOOP_IS_BUSY, LOOP_HAS_ENDED], ids=["busy", "ended"])
 async def test_an_interpreter_that_takes_nothing_in_is_replaced_and_nothing_runs_twice(
-    workshop: Workshop, workspace: Path, monkeypatch: pytest.MonkeyPatch, code: str
+    code_runner: CodeRunner, workspace: Path, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
-    assert (await told(workshop, code)).ending.status == "ok"
+    assert (await told(code_runner, code)).ending.status == "ok"
     monkeypatch.setattr(kernel, "ANSWER_S", 1.0)
-    run = await told(workshop, "open('ran', 'a').write('x')")
+    run = await told(code_runner, "open('ran', 'a').write('x')")
     assert run.ending.status == "died"
     assert "did not take the code in" in run.ending.detail
     monkeypatch.undo()
-    run = await told(workshop, "print('next')")
+    run = await told(code_runner, "print('next')")
     assert (run.ending.status, run.stdout) == ("ok", "next\n")
     assert not (workspace / "ran").exists()
 
 
 @pytest.mark.slow
-async def test_a_stop_that_was_not_heard_does_not_meet_the_next_run(workshop: Workshop) -> None:
-    await told(workshop, "import time")
-    pieces = workshop.run("python", DOES_NOT_HEAR)
+async def test_a_stop_that_was_not_heard_does_not_meet_the_next_run(
+    code_runner: CodeRunner,
+) -> None:
+    await told(code_runner, "import time")
+    pieces = code_runner.run("python", DOES_NOT_HEAR)
     await began(pieces)
-    await workshop.interrupt()
+    await code_runner.interrupt()
     ending = (await rest(pieces)).ending
     assert ending.status == "died"
     assert "variables are lost" in ending.detail
-    run = await told(workshop, "import time\ntime.sleep(2)\nprint('next')")
+    run = await told(code_runner, "import time\ntime.sleep(2)\nprint('next')")
     assert (run.ending.status, run.stdout) == ("ok", "next\n")
 
 
 @pytest.mark.slow
 async def test_a_stop_that_comes_before_the_code_reaches_it_all_the_same(
-    any_workshop: Workshop,
+    any_workshop: CodeRunner,
 ) -> None:
     """It is heard before the code begins, and its answer comes after that."""
     endings = []
@@ -136,24 +138,24 @@ async def test_a_stop_that_comes_before_the_code_reaches_it_all_the_same(
     raise AssertionError(endings)
 
 
-async def test_the_run_after_an_error_is_not_refused(any_workshop: Workshop) -> None:
+async def test_the_run_after_an_error_is_not_refused(any_workshop: CodeRunner) -> None:
     code = "get_ipython().kernel._post_dummy_stop_aborting_message = print\n1 / 0"
     assert (await told(any_workshop, code)).ending.status == "error"
     assert (await told(any_workshop, "print('next')")).stdout == "next\n"
 
 
 async def test_an_interrupt_that_meets_a_shell_whose_code_has_ended_does_not_meet_the_next_run(
-    workshop: Workshop, workspace: Path
+    code_runner: CodeRunner, workspace: Path
 ) -> None:
     """The driver hears of the stop and of the end at once; the shell takes its time to go."""
     leave = "for ((i = 0; i < 100000; i++)); do :; done"
     code = f"trap '{leave}' EXIT\necho begun\nuntil [ -e go ]; do :; done"
-    pieces = workshop.run("bash", code)
+    pieces = code_runner.run("bash", code)
     await began(pieces)
     (driver,) = [pid for pid in below("driver.py") if "driver.py" in command_of(pid).split()[3]]
     os.kill(driver, signal.SIGSTOP)
     try:
-        stopping = asyncio.create_task(workshop.interrupt())
+        stopping = asyncio.create_task(code_runner.interrupt())
         await asyncio.wait([stopping], timeout=0.05)
         (workspace / "go").touch()
         (shell,) = [pid for pid in below("bash", driver) if "/dev/fd" in command_of(pid)]
@@ -162,14 +164,14 @@ async def test_an_interrupt_that_meets_a_shell_whose_code_has_ended_does_not_mee
         os.kill(driver, signal.SIGCONT)
     await stopping
     assert (await rest(pieces)).ending.status == "interrupted"
-    run = await told(workshop, "echo next", "bash")
+    run = await told(code_runner, "echo next", "bash")
     assert (run.ending.status, run.stdout) == ("ok", "next\n")
 
 
 @pytest.mark.needs("node", "nodejs")
 @pytest.mark.slow
 async def test_javascript_that_ends_as_it_is_cut_off_does_not_take_the_next_run_along(
-    any_workshop: Workshop,
+    any_workshop: CodeRunner,
 ) -> None:
     for busy in range(40, 70):
         code = f"console.log('begun')\nfor (const end = Date.now() + {busy}; Date.now() < end;);"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sayso.server.runtimes import driver_runtime
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from tests.runtimes.kernels.test_floods import forget_most_memory, most_memory_mib
 from tests.runtimes.sandboxes import RUN_S, told
 
@@ -36,16 +36,16 @@ END
 @pytest.mark.parametrize("end", ["\\n", ""], ids=["line", "no end"])
 @pytest.mark.parametrize("words", HURTFUL.values(), ids=HURTFUL)
 async def test_what_code_writes_where_the_driver_reads_ends_nothing(
-    workshop: Workshop, words: str, end: str
+    code_runner: CodeRunner, words: str, end: str
 ) -> None:
     code = WRITE.format(fd=REPORTS, words=words, end=end)
-    run = await told(workshop, code, "bash")
+    run = await told(code_runner, code, "bash")
     assert run.ending.status == "ok", run
-    assert (await told(workshop, "echo $kept", "bash")).stdout == "7\n"
+    assert (await told(code_runner, "echo $kept", "bash")).stdout == "7\n"
 
 
 @pytest.mark.parametrize("words", ["'['.repeat(100000) + '\\n'", "'['.repeat(100000)"])
-async def test_nor_does_it_in_javascript(any_workshop: Workshop, words: str) -> None:
+async def test_nor_does_it_in_javascript(any_workshop: CodeRunner, words: str) -> None:
     code = f"kept = 7; fs.writeSync({REPORTS}, {words})"
     run = await told(any_workshop, f"var fs = require('fs'); {code}", "javascript")
     assert run.ending.status == "ok", run
@@ -72,7 +72,7 @@ while head := link.read(HEADER.size):
 
 
 async def test_a_driver_that_a_stranger_took_over_ends_runs_as_drivers_do(
-    any_workshop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    any_workshop: CodeRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / "driver.py"
     program.write_text(OF_A_STRANGER)
@@ -82,7 +82,7 @@ async def test_a_driver_that_a_stranger_took_over_ends_runs_as_drivers_do(
         assert (run.ending.status, run.ending.detail) == ("error", "It �  ended.")
 
 
-async def test_an_exit_status_that_is_none_ends_no_run(any_workshop: Workshop) -> None:
+async def test_an_exit_status_that_is_none_ends_no_run(any_workshop: CodeRunner) -> None:
     code = f"echo '{{\"done\": {10**300}}}' >&{REPORTS}; sleep 0.2; exit 3"
     run = await told(any_workshop, code, "bash")
     assert run.ending.detail.startswith("It ended with exit status 3"), run
@@ -126,7 +126,7 @@ FORGED = {
 
 @pytest.mark.parametrize("forged", FORGED.values(), ids=FORGED)
 async def test_a_forged_message_of_a_kernels_ends_nothing(
-    any_workshop: Workshop, forged: str
+    any_workshop: CodeRunner, forged: str
 ) -> None:
     run = await told(any_workshop, f"{FORGE}\nkept = 7\n{forged}\nprint('went on')")
     assert run.ending.status == "ok", run
@@ -140,7 +140,9 @@ for number in range(20):
 """
 
 
-async def test_signatures_without_end_fill_no_memory_of_the_servers(any_workshop: Workshop) -> None:
+async def test_signatures_without_end_fill_no_memory_of_the_servers(
+    any_workshop: CodeRunner,
+) -> None:
     await told(any_workshop, FORGE)
     forget_most_memory()
     before = most_memory_mib()
@@ -156,7 +158,7 @@ kernel.shell.payload_manager.read_payload = lambda: [5, 'x', None, {'source': ['
 
 
 async def test_a_reply_with_an_odd_payload_ends_the_run_like_any_other(
-    any_workshop: Workshop,
+    any_workshop: CodeRunner,
 ) -> None:
     assert (await told(any_workshop, PAYLOAD)).ending.status == "ok"
     assert (await told(any_workshop, "1 + 1")).result == "2"
@@ -180,17 +182,17 @@ def cut(said):
 
 @pytest.mark.parametrize("how", ["cut(b'\\xff' * 100)", "cut(b'')"], ids=["garbage", "hung up"])
 async def test_a_kernel_that_cuts_its_own_lines_is_replaced_and_told_of_once(
-    workshop: Workshop, how: str
+    code_runner: CodeRunner, how: str
 ) -> None:
-    run = await told(workshop, f"{CUT}\nkept = 7\n{how}\ntime.sleep(30)")
+    run = await told(code_runner, f"{CUT}\nkept = 7\n{how}\ntime.sleep(30)")
     assert run.ending.status == "died"
     assert "cut the line" in run.ending.detail
-    run = await told(workshop, "print('heard', 'kept' in globals())")
+    run = await told(code_runner, "print('heard', 'kept' in globals())")
     assert (run.ending.status, run.ending.detail, run.stdout) == ("ok", "", "heard False\n")
 
 
 async def test_lines_that_are_cut_between_two_runs_are_told_of_with_the_next(
-    any_workshop: Workshop,
+    any_workshop: CodeRunner,
 ) -> None:
     later = f"{CUT}\nimport threading\nthreading.Timer(0.5, cut, [b'']).start()"
     assert (await told(any_workshop, later)).ending.status == "ok"
@@ -222,7 +224,7 @@ time.sleep(600)
     ids=["hung up", "absurd"],
 )
 async def test_a_driver_that_cuts_its_line_is_replaced_and_told_of_once(
-    any_workshop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+    any_workshop: CodeRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     program = tmp_path / "driver.py"
     program.write_text(HANGS_UP.replace("HOW", how))

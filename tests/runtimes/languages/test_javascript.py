@@ -4,37 +4,39 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from tests.runtimes.processes import below
 from tests.runtimes.sandboxes import Told, began, rest, told
 
 pytestmark = pytest.mark.needs("node", "nodejs")
 
 
-async def js(workshop: Workshop, code: str) -> Told:
+async def js(code_runner: CodeRunner, code: str) -> Told:
     """A run that goes well."""
-    run = await told(workshop, code, "javascript")
+    run = await told(code_runner, code, "javascript")
     assert run.ending.status == "ok", run
     return run
 
 
-async def test_constants_stay_from_run_to_run_and_may_be_written_again(workshop: Workshop) -> None:
+async def test_constants_stay_from_run_to_run_and_may_be_written_again(
+    code_runner: CodeRunner,
+) -> None:
     await js(
-        workshop, "const a = 239; let b = 1; class Pair {}; function twice(x) { return 2 * x }"
+        code_runner, "const a = 239; let b = 1; class Pair {}; function twice(x) { return 2 * x }"
     )
-    assert (await js(workshop, "let b = 43; console.log(a * b, typeof Pair)")).stdout == (
+    assert (await js(code_runner, "let b = 43; console.log(a * b, typeof Pair)")).stdout == (
         "10277 function\n"
     )
-    assert (await js(workshop, "const a = 1; twice(a)")).result == "2"
+    assert (await js(code_runner, "const a = 1; twice(a)")).result == "2"
 
 
-async def test_its_names_are_one_interpreter(any_workshop: Workshop) -> None:
+async def test_its_names_are_one_interpreter(any_workshop: CodeRunner) -> None:
     for name in ("js", "node", "nodejs", "JavaScript"):
         await told(any_workshop, "var count = (globalThis.count ?? 0) + 1", name)
     assert (await js(any_workshop, "count")).result == "4"
 
 
-async def test_await_stands_anywhere_and_timers_belong_to_the_run(any_workshop: Workshop) -> None:
+async def test_await_stands_anywhere_and_timers_belong_to_the_run(any_workshop: CodeRunner) -> None:
     code = "const x = await new Promise((done) => setTimeout(done, 20, 7))\nconsole.log(x)"
     assert (await js(any_workshop, code)).stdout == "7\n"
     run = await js(any_workshop, "setTimeout(() => console.log('later'), 50); console.log('now')")
@@ -44,7 +46,7 @@ async def test_await_stands_anywhere_and_timers_belong_to_the_run(any_workshop: 
 
 
 @pytest.mark.slow
-async def test_what_goes_on_for_ever_does_not_hold_the_next_run(any_workshop: Workshop) -> None:
+async def test_what_goes_on_for_ever_does_not_hold_the_next_run(any_workshop: CodeRunner) -> None:
     run = await js(any_workshop, "var beats = 0; var timer = setInterval(() => beats++, 5); 1")
     assert run.ending.seconds > 4  # it might have ended
     run = await js(any_workshop, "await new Promise((done) => setTimeout(done, 50)); beats > 1")
@@ -52,7 +54,7 @@ async def test_what_goes_on_for_ever_does_not_hold_the_next_run(any_workshop: Wo
     assert run.ending.seconds < 4
 
 
-async def test_the_value_of_a_block_is_told(any_workshop: Workshop) -> None:
+async def test_the_value_of_a_block_is_told(any_workshop: CodeRunner) -> None:
     for code, words in (
         ("[1, 'two', {three: 3}]", "[ 1, 'two', { three: 3 } ]"),
         ("'text'", "'text'"),
@@ -66,7 +68,7 @@ async def test_the_value_of_a_block_is_told(any_workshop: Workshop) -> None:
         assert (await js(any_workshop, code)).result == words
 
 
-async def test_streams_errors_and_places_in_the_code_are_told(any_workshop: Workshop) -> None:
+async def test_streams_errors_and_places_in_the_code_are_told(any_workshop: CodeRunner) -> None:
     code = """console.log('out'); console.error('err')
 function half() {
   throw new Error('no')
@@ -81,7 +83,7 @@ half()"""
     assert "node_loop" not in run.error
 
 
-async def test_a_failure_is_told_and_the_variables_stay(any_workshop: Workshop) -> None:
+async def test_a_failure_is_told_and_the_variables_stay(any_workshop: CodeRunner) -> None:
     await js(any_workshop, "var kept = 7")
     for code, detail in (
         ("missing.part", "ReferenceError: missing is not defined"),
@@ -105,7 +107,7 @@ async def test_a_failure_is_told_and_the_variables_stay(any_workshop: Workshop) 
     assert (await js(any_workshop, "kept")).result == "7"
 
 
-async def test_modules_come_by_import_and_by_require(any_workshop: Workshop) -> None:
+async def test_modules_come_by_import_and_by_require(any_workshop: CodeRunner) -> None:
     files = {
         "sum.mjs": "export const sum = (a, b) => a + b; export default 'of sums'",
         "old.js": "module.exports = { plain: 5 }",
@@ -145,7 +147,7 @@ console.log(about, add(1, 2), Object.keys(everything), packed, old.plain, said)"
 
 
 async def test_an_exit_is_told_with_its_status_and_a_new_one_is_there(
-    any_workshop: Workshop,
+    any_workshop: CodeRunner,
 ) -> None:
     run = await told(any_workshop, "var lost = 7; process.exit(3)", "js")
     assert run.ending.status == "died"
@@ -155,7 +157,7 @@ async def test_an_exit_is_told_with_its_status_and_a_new_one_is_there(
     assert (await js(any_workshop, "typeof lost")).result == "'undefined'"
 
 
-async def test_whatever_asks_for_input_ends_at_once_and_says_so(any_workshop: Workshop) -> None:
+async def test_whatever_asks_for_input_ends_at_once_and_says_so(any_workshop: CodeRunner) -> None:
     code = (
         "const lines = require('readline/promises').createInterface({ input: process.stdin })\n"
         "await lines.question('Your name? ')"
@@ -166,7 +168,7 @@ async def test_whatever_asks_for_input_ends_at_once_and_says_so(any_workshop: Wo
 
 
 async def test_modules_files_and_programs_are_at_hand(
-    any_workshop: Workshop, workspace: Path
+    any_workshop: CodeRunner, workspace: Path
 ) -> None:
     await js(any_workshop, "require('fs').writeFileSync('made', 'by node')")
     assert (workspace / "made").read_text() == "by node"
@@ -176,7 +178,7 @@ async def test_modules_files_and_programs_are_at_hand(
     assert (await js(any_workshop, code)).result == "'from a shell\\n'"
 
 
-async def test_what_runs_stops_when_asked_and_keeps_its_variables(any_workshop: Workshop) -> None:
+async def test_what_runs_stops_when_asked_and_keeps_its_variables(any_workshop: CodeRunner) -> None:
     for code in (
         "while (true) {}",
         "await new Promise(() => setInterval(() => {}, 10))",
@@ -193,7 +195,7 @@ async def test_what_runs_stops_when_asked_and_keeps_its_variables(any_workshop: 
 
 
 async def test_what_does_not_listen_is_killed_and_a_new_one_is_there(
-    any_workshop: Workshop,
+    any_workshop: CodeRunner,
 ) -> None:
     shell = "trap '' INT; echo begun; sleep 608"
     code = f'require("child_process").execSync("{shell}", {{stdio: "inherit"}})'
@@ -208,7 +210,7 @@ async def test_what_does_not_listen_is_killed_and_a_new_one_is_there(
 
 
 @pytest.mark.slow
-async def test_twenty_megabytes_are_bounded_and_the_end_is_there(any_workshop: Workshop) -> None:
+async def test_twenty_megabytes_are_bounded_and_the_end_is_there(any_workshop: CodeRunner) -> None:
     code = "for (let i = 0; i < 200_000; i++) console.log('x'.repeat(99)); console.log('the end')"
     run = await js(any_workshop, code)
     assert run.stdout.endswith("the end\n")

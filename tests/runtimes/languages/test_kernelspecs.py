@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.language import Language
 from sayso.server.runtimes.languages import kernelspecs
@@ -48,28 +48,28 @@ async def test_an_installed_kernel_is_a_language(
     variables = {"GREETING": "from the kernel's description"}
     install(jupyter, "snake", argv=argv, language="Snake", interrupt_mode=mode, env=variables)
     languages: list[Language] = list(found(environment).values())
-    workshop = Workshop(
+    code_runner = CodeRunner(
         workspace,
         environment,
         SandboxReport(True, sandbox.kind, sandbox=sandbox),
         languages=languages,
     )
     try:
-        assert "snake" in workshop.languages
-        run = await told(workshop, "import os; kept = 7; print(os.environ['GREETING'])", "Snake")
+        assert "snake" in code_runner.languages
+        run = await told(code_runner, "import os; kept = 7; print(os.environ['GREETING'])", "Snake")
         assert run.stdout == "from the kernel's description\n"
-        run = await told(workshop, "open('/etc/shadow')", "snake")
+        run = await told(code_runner, "open('/etc/shadow')", "snake")
         assert run.ending.status == "error"
-        pieces = workshop.run("snake", "print('begun', flush=True)\nwhile True: pass")
+        pieces = code_runner.run("snake", "print('begun', flush=True)\nwhile True: pass")
         await began(pieces)
-        await workshop.interrupt()
+        await code_runner.interrupt()
         assert (await rest(pieces)).ending.status == "interrupted"
-        assert (await told(workshop, "kept", "snake")).result == "7"
-        died = await told(workshop, "import os; os._exit(3)", "snake")
+        assert (await told(code_runner, "kept", "snake")).result == "7"
+        died = await told(code_runner, "import os; os._exit(3)", "snake")
         assert died.ending.status == "died"
-        assert (await told(workshop, "print('new')", "snake")).stdout == "new\n"
+        assert (await told(code_runner, "print('new')", "snake")).stdout == "new\n"
     finally:
-        await workshop.close()
+        await code_runner.close()
 
 
 def test_a_kernel_for_a_language_that_is_there_already_goes_by_its_own_name(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.languages.available import LanguageError, available, load
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
@@ -23,24 +23,24 @@ async def test_the_example_in_the_documents_works(
     languages, complaints = available(environment, (f"{tmp_path}/awk.py:Awk",))
     assert complaints == ()
     report = SandboxReport(True, any_sandbox.kind, sandbox=any_sandbox)
-    workshop = Workshop(workspace, environment, report, languages=languages)
+    code_runner = CodeRunner(workspace, environment, report, languages=languages)
     try:
-        assert workshop.languages[0] == "python"
-        assert "awk" in workshop.languages
+        assert code_runner.languages[0] == "python"
+        assert "awk" in code_runner.languages
         (workspace / "table").write_text("1 2\n3 4\n")
         code = 'BEGIN { while ((getline < "table") > 0) sum += $2; print sum }'
-        assert (await told(workshop, code, "awk")).stdout == "6\n"
-        run = await told(workshop, "BEGIN { exit 3 }", "gawk")
+        assert (await told(code_runner, code, "awk")).stdout == "6\n"
+        run = await told(code_runner, "BEGIN { exit 3 }", "gawk")
         assert "exit status 3" in run.ending.detail
-        assert (await told(workshop, "BEGIN {", "awk")).ending.status == "error"
-        assert "asked for input" in (await told(workshop, "{ print }", "awk")).ending.detail
-        pieces = workshop.run("awk", 'BEGIN { print "begun"; fflush(); while (1); }')
+        assert (await told(code_runner, "BEGIN {", "awk")).ending.status == "error"
+        assert "asked for input" in (await told(code_runner, "{ print }", "awk")).ending.detail
+        pieces = code_runner.run("awk", 'BEGIN { print "begun"; fflush(); while (1); }')
         await began(pieces)
-        await workshop.interrupt()
+        await code_runner.interrupt()
         assert (await rest(pieces)).ending.status == "interrupted"
-        assert (await told(workshop, 'BEGIN { print "on" }', "awk")).stdout == "on\n"
+        assert (await told(code_runner, 'BEGIN { print "on" }', "awk")).stdout == "on\n"
     finally:
-        await workshop.close()
+        await code_runner.close()
 
 
 async def test_a_program_that_is_missing_is_told(
@@ -52,13 +52,13 @@ async def test_a_program_that_is_missing_is_told(
     )
     report = SandboxReport(True, any_sandbox.kind, sandbox=any_sandbox)
     odd = load(f"{tmp_path}/odd.py:Odd")
-    workshop = Workshop(workspace, environment, report, languages=[odd])
+    code_runner = CodeRunner(workspace, environment, report, languages=[odd])
     try:
-        ending = (await told(workshop, "1", "odd")).ending
+        ending = (await told(code_runner, "1", "odd")).ending
         assert ending.status == "error"
         assert ending.detail.startswith("no-such-program cannot be started")
     finally:
-        await workshop.close()
+        await code_runner.close()
 
 
 @pytest.mark.parametrize(

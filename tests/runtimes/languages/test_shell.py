@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from tests.busy import within
 from tests.runtimes.processes import below, until
 from tests.runtimes.sandboxes import began, rest, told
@@ -15,30 +15,32 @@ KILL_S = 4.0
 ASKED = "asked for input"
 
 
-async def bash(workshop: Workshop, code: str) -> str:
+async def bash(code_runner: CodeRunner, code: str) -> str:
     """What code that goes well prints."""
-    run = await told(workshop, code, "bash")
+    run = await told(code_runner, code, "bash")
     assert run.ending.status == "ok", run
     return run.stdout
 
 
-async def test_the_shell_keeps_variables_functions_folder_and_options(workshop: Workshop) -> None:
+async def test_the_shell_keeps_variables_functions_folder_and_options(
+    code_runner: CodeRunner,
+) -> None:
     code = (
         "x=5; declare -A d=([a]='b c'); f() { echo in $1; }; mkdir sub; cd sub; shopt -s nullglob"
     )
-    await bash(workshop, code)
-    assert await bash(workshop, 'echo $x "${d[a]}"; f it; echo *.none; basename $PWD') == (
+    await bash(code_runner, code)
+    assert await bash(code_runner, 'echo $x "${d[a]}"; f it; echo *.none; basename $PWD') == (
         "5 b c\nin it\n\nsub\n"
     )
 
 
-async def test_its_names_are_one_shell(any_workshop: Workshop) -> None:
+async def test_its_names_are_one_shell(any_workshop: CodeRunner) -> None:
     for name in ("bash", "sh", "shell", "Bash "):
         await told(any_workshop, "count=$((count + 1))", name)
     assert await bash(any_workshop, "echo $count") == "4\n"
 
 
-async def test_both_streams_come_as_they_are(any_workshop: Workshop) -> None:
+async def test_both_streams_come_as_they_are(any_workshop: CodeRunner) -> None:
     run = await told(any_workshop, "echo out; echo err >&2; echo more > /dev/stdout", "bash")
     assert (run.stdout, run.stderr) == ("out\nmore\n", "err\n")
 
@@ -48,13 +50,15 @@ HERE_DOCUMENT = (
 )
 
 
-async def test_a_here_document_arrives_byte_for_byte(workshop: Workshop, workspace: Path) -> None:
-    await bash(workshop, f"cat > kept <<'END'\n{HERE_DOCUMENT}END\n")
+async def test_a_here_document_arrives_byte_for_byte(
+    code_runner: CodeRunner, workspace: Path
+) -> None:
+    await bash(code_runner, f"cat > kept <<'END'\n{HERE_DOCUMENT}END\n")
     assert (workspace / "kept").read_bytes() == HERE_DOCUMENT.encode()
-    assert await bash(workshop, f"cat <<'END'\n{HERE_DOCUMENT}END") == HERE_DOCUMENT
+    assert await bash(code_runner, f"cat <<'END'\n{HERE_DOCUMENT}END") == HERE_DOCUMENT
 
 
-async def test_an_exit_status_is_told_and_the_shell_goes_on(any_workshop: Workshop) -> None:
+async def test_an_exit_status_is_told_and_the_shell_goes_on(any_workshop: CodeRunner) -> None:
     run = await told(any_workshop, "kept=7; cd /usr; exit 3", "bash")
     assert run.ending.status == "error"
     assert "exit status 3" in run.ending.detail
@@ -67,7 +71,7 @@ async def test_an_exit_status_is_told_and_the_shell_goes_on(any_workshop: Worksh
 
 
 async def test_a_trap_at_the_end_runs_and_what_is_lost_over_it_is_said(
-    any_workshop: Workshop,
+    any_workshop: CodeRunner,
 ) -> None:
     await bash(any_workshop, "before=1")
     run = await told(any_workshop, "trap 'echo bye' EXIT; since=2; exit 4", "bash")
@@ -77,15 +81,15 @@ async def test_a_trap_at_the_end_runs_and_what_is_lost_over_it_is_said(
     assert await bash(any_workshop, "echo $before-$since") == "1-\n"
 
 
-async def test_whatever_asks_for_input_ends_at_once_and_says_so(workshop: Workshop) -> None:
+async def test_whatever_asks_for_input_ends_at_once_and_says_so(code_runner: CodeRunner) -> None:
     for code, status in (("cat", "error"), ("read answer", "error"), ("read a; echo hi", "ok")):
-        run = await told(workshop, code, "bash")
+        run = await told(code_runner, code, "bash")
         assert run.ending.status == status
         assert ASKED in run.ending.detail + run.stderr
-    assert ASKED not in str(await told(workshop, "echo fine", "bash"))
+    assert ASKED not in str(await told(code_runner, "echo fine", "bash"))
 
 
-async def test_unfinished_code_is_told_and_the_shell_goes_on(any_workshop: Workshop) -> None:
+async def test_unfinished_code_is_told_and_the_shell_goes_on(any_workshop: CodeRunner) -> None:
     for code in ("echo 'open", 'echo "open', "if true; then", "(", "$((1 +"):
         run = await told(any_workshop, code, "bash")
         assert run.ending.status == "error"
@@ -93,7 +97,7 @@ async def test_unfinished_code_is_told_and_the_shell_goes_on(any_workshop: Works
         assert await bash(any_workshop, "echo on") == "on\n"
 
 
-async def test_nothing_is_added_to_the_code(any_workshop: Workshop) -> None:
+async def test_nothing_is_added_to_the_code(any_workshop: CodeRunner) -> None:
     code = "echo $LINENO $#\nset -x; : traced\nset +x"
     run = await told(any_workshop, code, "bash")
     assert run.stdout == "1 0\n"
@@ -101,18 +105,18 @@ async def test_nothing_is_added_to_the_code(any_workshop: Workshop) -> None:
     assert await bash(any_workshop, "f() { return 2; }; f; echo $?; echo $0") == "2\nbash\n"
 
 
-async def test_markers_in_the_output_mean_nothing(any_workshop: Workshop) -> None:
+async def test_markers_in_the_output_mean_nothing(any_workshop: CodeRunner) -> None:
     assert await bash(any_workshop, """echo '{"done":5}'; echo on""") == '{"done":5}\non\n'
 
 
-async def test_a_command_that_is_missing_is_told(any_workshop: Workshop) -> None:
+async def test_a_command_that_is_missing_is_told(any_workshop: CodeRunner) -> None:
     run = await told(any_workshop, "no-such-command", "bash")
     assert "exit status 127" in run.ending.detail
     assert "no-such-command" in run.stderr
 
 
 async def test_a_shell_that_is_killed_is_back_with_its_earlier_state(
-    any_workshop: Workshop,
+    any_workshop: CodeRunner,
 ) -> None:
     await bash(any_workshop, "kept=7")
     run = await told(any_workshop, "since=8; kill -9 $$", "bash")
@@ -121,14 +125,14 @@ async def test_a_shell_that_is_killed_is_back_with_its_earlier_state(
     assert await bash(any_workshop, "echo $kept-$since") == "7-\n"
 
 
-async def test_a_job_left_behind_does_not_hold_the_run(any_workshop: Workshop) -> None:
+async def test_a_job_left_behind_does_not_hold_the_run(any_workshop: CodeRunner) -> None:
     run = await told(any_workshop, "sleep 600 & echo started $!", "bash")
     assert run.stdout.startswith("started ")
     assert run.ending.seconds < 10
     assert await bash(any_workshop, "kill %1; wait %1; echo $?") == "143\n"
 
 
-async def test_what_is_printed_between_runs_is_told_with_the_next(any_workshop: Workshop) -> None:
+async def test_what_is_printed_between_runs_is_told_with_the_next(any_workshop: CodeRunner) -> None:
     go = "mkfifo gate; (read _ < gate; echo late; echo done > done) &"
     await told(any_workshop, go, "bash")
     code = "import time, pathlib\nopen('gate', 'w').write('\\n')\n"
@@ -138,32 +142,32 @@ async def test_what_is_printed_between_runs_is_told_with_the_next(any_workshop: 
 
 
 async def test_what_runs_stops_when_asked_and_the_shell_keeps_its_state(
-    workshop: Workshop,
+    code_runner: CodeRunner,
 ) -> None:
     for code in ("sleep 600", "while :; do :; done", "yes | tr y x >/dev/null", "sleep 600 & wait"):
-        pieces = workshop.run("bash", f"kept=7\necho begun\n{code}")
+        pieces = code_runner.run("bash", f"kept=7\necho begun\n{code}")
         await began(pieces)
-        await workshop.interrupt()
+        await code_runner.interrupt()
         assert (await rest(pieces)).ending.status == "interrupted"
-        assert await bash(workshop, "echo $kept") == "7\n"
+        assert await bash(code_runner, "echo $kept") == "7\n"
 
 
-async def test_what_does_not_listen_is_killed_with_all_it_started(workshop: Workshop) -> None:
-    await bash(workshop, "kept=7; setsid sleep 605 &")
+async def test_what_does_not_listen_is_killed_with_all_it_started(code_runner: CodeRunner) -> None:
+    await bash(code_runner, "kept=7; setsid sleep 605 &")
     code = "trap '' INT; setsid sleep 606 & echo begun; setsid --wait sleep 607"
-    pieces = workshop.run("bash", f"{code}; while :; do sleep 1; done")
+    pieces = code_runner.run("bash", f"{code}; while :; do sleep 1; done")
     await began(pieces)
     await until(lambda: bool(below("sleep 607")))
     with within(KILL_S):
-        await workshop.interrupt()
+        await code_runner.interrupt()
     ending = (await rest(pieces)).ending
     assert ending.status == "interrupted"
     assert "is lost" in ending.detail
     assert below("sleep 606") == below("sleep 607") == []
-    assert await bash(workshop, "echo $kept") == "7\n"
+    assert await bash(code_runner, "echo $kept") == "7\n"
 
 
-async def test_the_shells_python_is_the_kernels(any_workshop: Workshop) -> None:
+async def test_the_shells_python_is_the_kernels(any_workshop: CodeRunner) -> None:
     await told(any_workshop, "open('made', 'w').write('by python')")
     code = "cat made; python -c 'import sys, numpy; print(sys.prefix)'"
     prefix = (await told(any_workshop, "import sys; print(sys.prefix)")).stdout
@@ -171,7 +175,7 @@ async def test_the_shells_python_is_the_kernels(any_workshop: Workshop) -> None:
 
 
 @pytest.mark.slow
-async def test_twenty_megabytes_are_bounded_and_the_end_is_there(any_workshop: Workshop) -> None:
+async def test_twenty_megabytes_are_bounded_and_the_end_is_there(any_workshop: CodeRunner) -> None:
     code = "head -c 20000000 /dev/zero | tr '\\0' 'x'; echo; echo the end"
     run = await told(any_workshop, code, "bash")
     assert run.ending.status == "ok"

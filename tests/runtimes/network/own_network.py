@@ -16,7 +16,7 @@ import sys
 from ipaddress import ip_interface
 from itertools import count
 
-from sayso.server.runtimes.access import Reach
+from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.network.addresses import PublicAddresses
 from sayso.server.runtimes.network.http_head import HEAD_BYTES
 from sayso.server.runtimes.network.proxy import Proxy
@@ -84,7 +84,7 @@ async def answers(addresses: list[str]) -> dict[str, str]:
         reached.append(str(writer.get_extra_info("sockname")[0]))
         writer.close()
 
-    proxy = Proxy(Reach(network=True))
+    proxy = Proxy(Grants(network=True))
     door = await asyncio.start_server(proxy.serve, "127.0.0.1", 0, limit=HEAD_BYTES)
     house = await asyncio.start_server(serve, None, 8080)
     told = {}

@@ -15,18 +15,18 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso.server.runtimes.access import Reach
+from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.network import destination
 from sayso.server.runtimes.network.client_hello import BadHello, ClientHello, asks_again
 from sayso.server.runtimes.network.destination import Destination
 from sayso.server.runtimes.network.http_head import Asked, BadRequest, Requests, begins_request
 from sayso.server.runtimes.network.relay import CutError
-from sayso.server.runtimes.network.traffic_record import Passage
+from sayso.server.runtimes.network.traffic_record import Transfer
 from tests.runtimes.network.test_proxy import serving
 from tests.runtimes.network.web_double import Web
 
 HOST, OTHER = "files.example.org", "evil.example.net"
-GRANTED = Reach(hosts=(HOST,))
+GRANTED = Grants(hosts=(HOST,))
 AGAIN = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c")
 
 
@@ -111,7 +111,7 @@ async def test_a_tunnel_carries_tls_for_the_host_that_it_was_opened_for_and_no_o
         for name in (OTHER, None):
             with pytest.raises((ssl.SSLError, OSError)):
                 await ask(port, web.port, context, name)
-        assert Passage(HOST, web.port, "refused") in proxy.take_passages()
+        assert Transfer(HOST, web.port, "refused") in proxy.take_passages()
     assert names == []
     assert len(web.heads) == 1
 

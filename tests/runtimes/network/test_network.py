@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.access import Reach
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.access import Grants
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.network.addresses import PublicAddresses, Unreachable, is_public
 from sayso.server.runtimes.network.http_head import BadRequest, read
@@ -42,26 +42,26 @@ async def outside() -> AsyncIterator[Web]:
 @pytest.fixture
 async def online(
     sandbox: Sandbox, environment: KernelEnvironment, workspace: Path, outside: Web
-) -> AsyncIterator[Workshop]:
+) -> AsyncIterator[CodeRunner]:
     """A workshop, in each sandbox, for which a small web is the public network."""
     report = SandboxReport(True, sandbox.kind, sandbox=sandbox)
-    made = Workshop(workspace, environment, report, whereabouts=outside)
+    made = CodeRunner(workspace, environment, report, whereabouts=outside)
     yield made
     await made.close()
 
 
 async def test_nothing_passes_before_a_grant_and_then_its_host_alone(
-    online: Workshop, outside: Web
+    online: CodeRunner, outside: Web
 ) -> None:
     here, there = (f"http://{name}:{outside.port}/" for name in sorted(outside.known))
     assert "is not granted" in (await told(online, f"{FETCH}print(fetch({here!r}))")).stdout
     assert not outside.looked_up
-    await online.set_reach(Reach(hosts=("files.example.org",)))
+    await online.set_reach(Grants(hosts=("files.example.org",)))
     assert (await told(online, f"{FETCH}print(fetch({here!r}))")).stdout == "hello from outside\n"
     assert "is not granted" in (await told(online, f"print(fetch({there!r}))")).stdout
-    await online.set_reach(Reach(network=True))
+    await online.set_reach(Grants(network=True))
     assert (await told(online, f"{FETCH}print(fetch({there!r}))")).stdout == "hello from outside\n"
-    await online.set_reach(Reach())
+    await online.set_reach(Grants())
     assert "is not granted" in (await told(online, f"print(fetch({here!r}))")).stdout
     assert [passage.verdict for passage in online.take_passages()] == [
         "refused", "passed", "refused", "passed", "refused",
@@ -94,14 +94,14 @@ subprocess.Popen([sys.executable, '-c', code % (URL + 'process')], start_new_ses
 
 
 async def test_what_a_run_left_running_reaches_no_host_that_was_granted_later(
-    online: Workshop, outside: Web
+    online: CodeRunner, outside: Web
 ) -> None:
     url = f"http://files.example.org:{outside.port}/"
     left = await told(online, f"URL = {url!r}\n{LEFT_RUNNING}")
     assert left.ending.status == "ok", left
     shell = f"while true; do curl -s {url}shell; sleep 0.01; done >/dev/null 2>&1 &"
     await told(online, shell, "bash")
-    assert await online.set_reach(Reach(hosts=("files.example.org",)))
+    assert await online.set_reach(Grants(hosts=("files.example.org",)))
     for _ in range(3):
         again = f"{FETCH}print({{fetch({url!r}) for _ in range(20)}})"
         assert (await told(online, again)).stdout == "{'hello from outside'}\n"
@@ -113,16 +113,16 @@ async def test_what_a_run_left_running_reaches_no_host_that_was_granted_later(
 class Granted:
     """What a person grants at the moment."""
 
-    reach: Reach
+    reach: Grants
 
     async def hindrance(self, host: str) -> str:
         return ""
 
 
 async def test_what_is_taken_back_ends_what_is_open_while_nothing_runs(
-    online: Workshop, outside: Web
+    online: CodeRunner, outside: Web
 ) -> None:
-    granted = Granted(Reach(hosts=("files.example.org",)))
+    granted = Granted(Grants(hosts=("files.example.org",)))
     online.heed(granted)
     await online.set_reach(granted.reach)
     code = f"""
@@ -132,7 +132,7 @@ line.sendall(b'CONNECT files.example.org:{outside.port} HTTP/1.1\\r\\n\\r\\n')
 print(line.recv(100))
 """
     assert "200" in (await told(online, code)).stdout
-    granted.reach = Reach()
+    granted.reach = Grants()
     code = """
 line.settimeout(15)
 try:
@@ -146,9 +146,9 @@ except ConnectionError:
 
 
 async def test_programs_find_the_way_too_and_tunnels_carry_what_they_like(
-    online: Workshop, outside: Web
+    online: CodeRunner, outside: Web
 ) -> None:
-    await online.set_reach(Reach(network=True))
+    await online.set_reach(Grants(network=True))
     code = f"""
 import http.client
 tunnel = http.client.HTTPConnection('127.0.0.1', 3128)
@@ -170,12 +170,12 @@ with concurrent.futures.ThreadPoolExecutor(8) as pool:
 
 
 async def test_pip_installs_for_this_conversation_alone(
-    online: Workshop, outside: Web, environment: KernelEnvironment
+    online: CodeRunner, outside: Web, environment: KernelEnvironment
 ) -> None:
     name, content = package("sayso_probe")
     outside.pages["/simple/sayso-probe/"] = f'<a href="/{name}">{name}</a>'.encode()
     outside.pages[f"/{name}"] = content
-    await online.set_reach(Reach(hosts=("files.example.org",)))
+    await online.set_reach(Grants(hosts=("files.example.org",)))
     index = f"http://files.example.org:{outside.port}/simple"
     install = f"%pip install -q --index-url {index} --trusted-host files.example.org sayso-probe"
     run = await told(online, install)
@@ -186,8 +186,8 @@ async def test_pip_installs_for_this_conversation_alone(
     assert not list(environment.folder.rglob("sayso_probe*"))
 
 
-async def test_no_other_way_out_opens_with_a_grant(online: Workshop, outside: Web) -> None:
-    await online.set_reach(Reach(network=True))
+async def test_no_other_way_out_opens_with_a_grant(online: CodeRunner, outside: Web) -> None:
+    await online.set_reach(Grants(network=True))
     code = f"""
 import socket, struct
 def attempt(name, action):
@@ -220,7 +220,7 @@ attempt('connect twice', again)
 
 
 async def test_code_does_not_listen_where_the_host_can_hear(
-    online: Workshop, sandbox: Sandbox
+    online: CodeRunner, sandbox: Sandbox
 ) -> None:
     code = """
 import socket
@@ -355,9 +355,9 @@ def test_a_request_goes_on_to_the_host_that_was_judged_and_without_words_for_the
 
 
 def test_a_star_grants_all_below_a_name_and_nothing_that_only_looks_so() -> None:
-    reach = Reach(hosts=("*.example.org",))
+    reach = Grants(hosts=("*.example.org",))
     assert reach.lets_pass("a.b.example.org")
     assert reach.lets_pass("example.org")
     assert not reach.lets_pass("evilexample.org")
     assert not reach.lets_pass("example.org.evil.net")
-    assert not Reach(hosts=("example.org",), look_only=True).lets_pass("example.org")
+    assert not Grants(hosts=("example.org",), look_only=True).lets_pass("example.org")

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from sayso.server.runtimes.access import Reach
+from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.network import proxy as proxies
 from sayso.server.runtimes.network import relay, traffic_record
 from sayso.server.runtimes.network.http_head import HEAD_BYTES
@@ -17,16 +17,16 @@ from sayso.server.runtimes.network.traffic_record import (
     IN_SUM,
     ONE_BY_ONE,
     OTHERS,
-    Passage,
     Passages,
+    Transfer,
 )
 from tests.runtimes.network.web_double import Web, web
 
-ALL = Reach(network=True)
+ALL = Grants(network=True)
 
 
 @asynccontextmanager
-async def serving(reach: Reach, outside: Web) -> AsyncIterator[tuple[Proxy, int]]:
+async def serving(reach: Grants, outside: Web) -> AsyncIterator[tuple[Proxy, int]]:
     proxy = Proxy(reach, outside)
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0, limit=HEAD_BYTES)
     async with server:
@@ -96,10 +96,10 @@ async def test_what_is_not_led_anywhere_is_told_why(
 
 
 async def test_a_closed_host_stays_closed_whatever_is_granted(outside: Web) -> None:
-    reach = Reach(hosts=("files.example.org",), network=True, closed=("*.example.org",))
+    reach = Grants(hosts=("files.example.org",), network=True, closed=("*.example.org",))
     async with serving(reach, outside) as (proxy, port):
         assert b"is not granted" in await said(port, get("files.example.org", outside.port))
-        assert proxy.take_passages() == (Passage("files.example.org", outside.port, "refused"),)
+        assert proxy.take_passages() == (Transfer("files.example.org", outside.port, "refused"),)
     assert not outside.looked_up
 
 
@@ -144,7 +144,7 @@ async def test_what_is_taken_back_is_cut(outside: Web) -> None:
         writer.write(f"CONNECT {there} HTTP/1.1\r\n\r\n".encode())
         async with asyncio.timeout(20):
             await reader.readuntil(b"\r\n\r\n")
-            proxy.reach = Reach()
+            proxy.reach = Grants()
             with contextlib.suppress(ConnectionError):
                 assert await reader.read() == b""
         writer.close()
@@ -171,7 +171,7 @@ async def test_what_is_open_is_told_of_as_it_goes(outside: Web) -> None:
 
 
 async def test_what_was_refused_is_remembered_once(outside: Web) -> None:
-    async with serving(Reach(), outside) as (proxy, port):
+    async with serving(Grants(), outside) as (proxy, port):
         for number in range(5):
             await said(port, get(f"host{number}.example.org", 80))
         assert [passage.host for passage in proxy.take_passages()][-1] == "host4.example.org"
@@ -181,14 +181,14 @@ async def test_what_was_refused_is_remembered_once(outside: Web) -> None:
 def test_no_flood_of_refusals_covers_up_what_passed() -> None:
     kept = Passages()
     for number in range(ONE_BY_ONE + 3 * IN_SUM):
-        kept.note(Passage(f"host{number}.example.org", 80, "refused"))
+        kept.note(Transfer(f"host{number}.example.org", 80, "refused"))
         if number % 100 == 0:
-            kept.note(Passage("a.example.org", 443, "passed", 1, 2))
+            kept.note(Transfer("a.example.org", 443, "passed", 1, 2))
     assert kept.full
     taken = kept.take()
     sums = [(each.sent, each.received) for each in taken if each.verdict == "passed"]
     assert (sum(sent for sent, _ in sums), sum(received for _, received in sums)) == (20, 40)
-    assert taken[-1] == Passage(OTHERS, 0, "refused")
+    assert taken[-1] == Transfer(OTHERS, 0, "refused")
     assert len(taken) <= ONE_BY_ONE + IN_SUM + 2
     assert kept.take() == ()
 
@@ -216,5 +216,5 @@ async def test_an_address_that_has_become_our_own_is_sent_nothing(
         answer = await said(port, get("files.example.org", outside.port))
         (passage,) = proxy.take_passages()
     assert b"in a private network" in answer
-    assert passage == Passage("files.example.org", outside.port, "refused")
+    assert passage == Transfer("files.example.org", outside.port, "refused")
     assert not outside.heads

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from sayso.protocol.home import Home
-from sayso.server.runtimes.access import GrantError, Reach, folder
+from sayso.server.runtimes.access import GrantError, Grants, folder
 from sayso.server.runtimes.base_python import base_prefix
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.confined_process import PrivateFolder
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.protection import own_places
@@ -64,11 +64,11 @@ attempt(lambda: (library.parent / 'second').write_text('evil'))
 
 
 async def test_programs_in_a_granted_folder_stay_as_they_are(
-    workshop: Workshop, sandbox: Sandbox, projects: Path
+    code_runner: CodeRunner, sandbox: Sandbox, projects: Path
 ) -> None:
-    await workshop.set_reach(Reach((folder(projects, "write"),)))
+    await code_runner.set_reach(Grants((folder(projects, "write"),)))
     library = projects / "code" / "library"
-    said = await told(workshop, ATTACK.format(library=str(library)))
+    said = await told(code_runner, ATTACK.format(library=str(library)))
     if sandbox.kind == "landlock" and not makes_views():
         assert "cannot be kept closed here" in said.ending.detail
         assert (library / "helper.py").read_text() == "harmless"
@@ -83,7 +83,7 @@ pathlib.Path({str(projects)!r}, 'notes.txt').write_text('changed')
 pathlib.Path({str(projects)!r}, 'code', 'made.txt').write_text('new')
 print(pathlib.Path({str(library)!r}, 'helper.py').read_text())
 """
-    assert (await told(workshop, beside)).stdout == "harmless\n"
+    assert (await told(code_runner, beside)).stdout == "harmless\n"
     assert (projects / "notes.txt").read_text() == "changed"
     assert (projects / "code" / "made.txt").read_text() == "new"
 
@@ -126,8 +126,8 @@ def test_what_interpreters_share_with_the_server_is_not_granted() -> None:
 async def test_a_workspace_around_them_is_none(
     any_sandbox: Sandbox, environment: KernelEnvironment
 ) -> None:
-    workshop = workshop_in(Path(tempfile.gettempdir()), environment, any_sandbox)
-    assert "secrets" in workshop.refusal
+    code_runner = workshop_in(Path(tempfile.gettempdir()), environment, any_sandbox)
+    assert "secrets" in code_runner.refusal
 
 
 def test_what_python_and_the_shell_look_through_is_among_it(
@@ -216,11 +216,11 @@ def not_found(folders: Iterable[Path]) -> list[Held]:
 
 
 async def test_where_programs_can_not_be_held_no_code_runs_and_says_so(
-    workshop: Workshop, projects: Path, monkeypatch: pytest.MonkeyPatch
+    code_runner: CodeRunner, projects: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = projects / "code" / "library"
-    await workshop.set_reach(Reach((folder(projects, "write"),)))
+    await code_runner.set_reach(Grants((folder(projects, "write"),)))
     monkeypatch.setattr(sandbox, "held_in", not_found)
-    said = await told(workshop, f"open({str(library / 'helper.py')!r}, 'w').write('evil')")
+    said = await told(code_runner, f"open({str(library / 'helper.py')!r}, 'w').write('evil')")
     assert said.ending.status == "error"
     assert (library / "helper.py").read_text() == "harmless"

@@ -57,7 +57,7 @@ async def test_hooks_and_settings_of_repositories_are_closed(
     repositories: Path, sandbox: Sandbox, environment: KernelEnvironment
 ) -> None:
     before = closed(repositories)
-    workshop = workshop_in(repositories, environment, sandbox)
+    code_runner = workshop_in(repositories, environment, sandbox)
     code = f"""
 evil = '#!/bin/sh\\necho evil > /tmp/evil'
 open('hook', 'w').write(evil); os.chmod('hook', 0o755)
@@ -87,16 +87,16 @@ attempt('unmount', lambda: libc.umount2(b'.git/hooks', 2) == 0)
 attempt('another view', lambda: libc.unshare(0x10000000 | 0x20000) == 0)
 """
     try:
-        await assert_nothing_done(workshop, code)
+        await assert_nothing_done(code_runner, code)
     finally:
-        await workshop.close()
+        await code_runner.close()
     assert closed(repositories) == before
 
 
 async def test_git_works_on_with_closed_hooks_and_can_begin_anew(
     repositories: Path, sandbox: Sandbox, environment: KernelEnvironment
 ) -> None:
-    workshop = workshop_in(repositories, environment, sandbox)
+    code_runner = workshop_in(repositories, environment, sandbox)
     code = """set -e
 export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b.c GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b.c
 for folder in . nested/below; do (
@@ -114,11 +114,11 @@ git commit -q --allow-empty -m first
 git log --oneline | wc -l
 """
     try:
-        run = await told(workshop, code, "bash")
+        run = await told(code_runner, code, "bash")
         assert run.ending.status == "ok", run
         assert run.stdout.split() == ["2", "2", "1"]
     finally:
-        await workshop.close()
+        await code_runner.close()
     assert git("log", "--oneline", folder=repositories / "new").count("\n") == 1
 
 
@@ -143,7 +143,7 @@ async def test_what_a_persons_hooks_and_settings_name_is_closed_too(
         (workspace / name).parent.mkdir(exist_ok=True)
         (workspace / name).write_text("")
     (workspace / "scripts" / "other.txt").write_text("")
-    workshop = workshop_in(workspace, environment, sandbox)
+    code_runner = workshop_in(workspace, environment, sandbox)
     code = f"""
 for name in {RUN_BY_HOOKS!r}:
     attempt('write', lambda: open(name, 'w'))
@@ -154,9 +154,9 @@ open('scripts/other.txt', 'w').write('mine')
 open('scripts/new.txt', 'w').write('mine')
 """
     try:
-        await assert_nothing_done(workshop, code)
+        await assert_nothing_done(code_runner, code)
     finally:
-        await workshop.close()
+        await code_runner.close()
 
 
 async def test_of_more_repositories_than_can_be_closed_in_parts_all_are_closed(
@@ -168,7 +168,7 @@ async def test_of_more_repositories_than_can_be_closed_in_parts_all_are_closed(
     own.mkdir(parents=True)
     git("init", "-q", folder=own)
     (own / ".git" / "hooks" / "pre-commit").write_text("#!/bin/sh\n")
-    workshop = workshop_in(workspace, environment, sandbox)
+    code_runner = workshop_in(workspace, environment, sandbox)
     code = """
 import glob
 for git in [*glob.glob('*/.git'), 'zz/own/.git']:
@@ -178,9 +178,9 @@ for git in [*glob.glob('*/.git'), 'zz/own/.git']:
 open('zz/own/.git/description', 'w').write('the own one is closed in its parts')
 """
     try:
-        await assert_nothing_done(workshop, code)
+        await assert_nothing_done(code_runner, code)
     finally:
-        await workshop.close()
+        await code_runner.close()
 
 
 async def test_of_more_than_can_be_closed_no_code_runs(
@@ -191,11 +191,11 @@ async def test_of_more_than_can_be_closed_no_code_runs(
 ) -> None:
     monkeypatch.setattr(protected_files, "HELD_MOST", 2)
     git("init", "-q", folder=workspace)
-    workshop = workshop_in(workspace, environment, any_sandbox)
+    code_runner = workshop_in(workspace, environment, any_sandbox)
     try:
-        run = await told(workshop, "print('it ran')")
+        run = await told(code_runner, "print('it ran')")
     finally:
-        await workshop.close()
+        await code_runner.close()
     assert run.ending.status == "error"
     assert "let code write in a smaller folder" in run.ending.detail
     assert not run.stdout
@@ -226,7 +226,7 @@ async def test_startup_files_of_a_home_folder_are_closed(
         (workspace / name).write_text("mine")
     (workspace / ".config").symlink_to("dotfiles")
     (workspace / "notes").write_text("mine")
-    workshop = workshop_in(workspace, environment, sandbox)
+    code_runner = workshop_in(workspace, environment, sandbox)
     code = f"""
 for name in {STARTUP!r}:
     attempt('write', lambda: open(name, 'a'))
@@ -237,9 +237,9 @@ open('.gnupg/trustdb.gpg', 'w').write('its state')
 open('notes', 'w').write('mine')
 """
     try:
-        await assert_nothing_done(workshop, code)
+        await assert_nothing_done(code_runner, code)
     finally:
-        await workshop.close()
+        await code_runner.close()
 
 
 @pytest.mark.parametrize(
@@ -275,11 +275,11 @@ os.execv({real!r}, [{real!r}, *given[:at], *{wrong}, *given[at:], *sys.argv[3:]]
     program.chmod(0o755)
     for attempt, path in (("as it is", Path(real)), ("led elsewhere", program)):
         sandbox = Bubblewrap(path, base_python())
-        workshop = workshop_in(workspace, environment, sandbox)
+        code_runner = workshop_in(workspace, environment, sandbox)
         try:
-            run = await told(workshop, "print('it ran')")
+            run = await told(code_runner, "print('it ran')")
         finally:
-            await workshop.close()
+            await code_runner.close()
         assert bool(run.stdout) is (attempt == "as it is"), run
     assert "changed just now" in run.ending.detail + run.error
 
@@ -296,15 +296,15 @@ async def test_starting_while_code_swaps_folders_shows_nothing_of_the_host(
     (workspace / "link").symlink_to(Path("../" * (len(workspace.parts) - 1), *secret.parts[1:]))
     with swapping(workspace / ".git", workspace / "link"):
         for _ in range(6):
-            workshop = workshop_in(workspace, environment, sandbox)
+            code_runner = workshop_in(workspace, environment, sandbox)
             try:
                 run = await told(
-                    workshop,
+                    code_runner,
                     "import os\nfor at, _, names in os.walk('.', followlinks=True):\n"
                     "    for name in names:\n"
                     "        if name == 'config': print(open(os.path.join(at, name)).read())",
                 )
             finally:
-                await workshop.close()
+                await code_runner.close()
             assert "SECRET" not in run.stdout + run.error
     assert all_of(secret) == before

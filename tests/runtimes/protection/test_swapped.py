@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.access import Access, Folder, GrantError, Reach, folder
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.access import Access, Folder, GrantError, Grants, folder
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.confined_process import ConfinedProcess
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.protection import folder_identity
@@ -47,8 +47,8 @@ def projects(tmp_path: Path) -> Path:
 
 @asynccontextmanager
 async def another(
-    folder: Path, environment: KernelEnvironment, sandbox: Sandbox, reach: Reach
-) -> AsyncIterator[Workshop]:
+    folder: Path, environment: KernelEnvironment, sandbox: Sandbox, reach: Grants
+) -> AsyncIterator[CodeRunner]:
     """Another conversation's workshop."""
     made = workshop_in(folder / "another", environment, sandbox)
     try:
@@ -70,26 +70,26 @@ def swap(projects: Path, what: str = "link") -> None:
 @pytest.mark.parametrize("access", ["read", "write"])
 @pytest.mark.parametrize("what", ["link", "folder"])
 async def test_what_took_the_place_of_a_grant_is_not_mounted(
-    workshop: Workshop, projects: Path, access: Access, what: str
+    code_runner: CodeRunner, projects: Path, access: Access, what: str
 ) -> None:
-    await workshop.set_reach(Reach((folder(projects / "notes", access),)))
+    await code_runner.set_reach(Grants((folder(projects / "notes", access),)))
     swap(projects, what)
-    said = await told(workshop, f"print(open({str(projects / 'notes/plan.txt')!r}).read())")
+    said = await told(code_runner, f"print(open({str(projects / 'notes/plan.txt')!r}).read())")
     assert SECRET not in said.stdout
     assert said.ending.status == "error"
     assert "asked for again" in said.ending.detail
 
 
 async def test_a_link_further_up_leads_to_nothing_either(
-    workshop: Workshop, projects: Path
+    code_runner: CodeRunner, projects: Path
 ) -> None:
     deep = projects / "notes" / "deep"
     deep.mkdir()
-    await workshop.set_reach(Reach((folder(deep, "read"),)))
+    await code_runner.set_reach(Grants((folder(deep, "read"),)))
     (projects.parent / "secrets" / "deep").mkdir()
     (projects.parent / "secrets" / "deep" / "plan.txt").write_text(SECRET)
     swap(projects)
-    said = await told(workshop, f"print(open({str(deep / 'plan.txt')!r}).read())")
+    said = await told(code_runner, f"print(open({str(deep / 'plan.txt')!r}).read())")
     assert SECRET not in said.stdout
     assert said.ending.status == "error"
 
@@ -99,15 +99,15 @@ async def test_a_link_further_up_leads_to_nothing_either(
 async def test_a_swapper_that_never_rests_gets_nothing_mounted(
     sandbox: Sandbox,
     environment: KernelEnvironment,
-    workshop: Workshop,
+    code_runner: CodeRunner,
     projects: Path,
     tmp_path: Path,
     access: Access,
 ) -> None:
-    reach = Reach((folder(projects / "notes", access),))
+    reach = Grants((folder(projects / "notes", access),))
     code = f"print(open({str(projects / 'notes/plan.txt')!r}).read())"
     async with another(
-        tmp_path, environment, sandbox, Reach((folder(projects, "write"),))
+        tmp_path, environment, sandbox, Grants((folder(projects, "write"),))
     ) as attacker:
         swapping = attacker.run(
             "python",
@@ -115,9 +115,9 @@ async def test_a_swapper_that_never_rests_gets_nothing_mounted(
         )
         await began(swapping)
         for number in range(STARTS):
-            await workshop.set_reach(Reach(hosts=(f"{number}.example",)))
-            await workshop.set_reach(reach)
-            said = await told(workshop, code)
+            await code_runner.set_reach(Grants(hosts=(f"{number}.example",)))
+            await code_runner.set_reach(reach)
+            said = await told(code_runner, code)
             assert SECRET not in said.stdout
         await attacker.interrupt()
         await rest(swapping)
@@ -126,14 +126,14 @@ async def test_a_swapper_that_never_rests_gets_nothing_mounted(
 async def test_a_workspace_that_was_swapped_is_not_taken(
     sandbox: Sandbox, environment: KernelEnvironment, projects: Path
 ) -> None:
-    workshop = workshop_in(projects / "notes", environment, sandbox)
+    code_runner = workshop_in(projects / "notes", environment, sandbox)
     try:
         swap(projects)
-        said = await told(workshop, "print(open('plan.txt').read())")
+        said = await told(code_runner, "print(open('plan.txt').read())")
         assert SECRET not in said.stdout
         assert said.ending.status == "error"
     finally:
-        await workshop.close()
+        await code_runner.close()
 
 
 async def test_a_workspace_is_recognised_when_it_is_set_up_again(
@@ -142,9 +142,9 @@ async def test_a_workspace_is_recognised_when_it_is_set_up_again(
     chosen = folder(projects / "notes", "write").identity
     swap(projects, "folder")
     report = SandboxReport(True, any_sandbox.kind, sandbox=any_sandbox)
-    workshop = Workshop(projects / "notes", environment, report, identity=chosen)
-    assert "choose it anew" in workshop.refusal
-    said = await told(workshop, "print(open('plan.txt').read())")
+    code_runner = CodeRunner(projects / "notes", environment, report, identity=chosen)
+    assert "choose it anew" in code_runner.refusal
+    said = await told(code_runner, "print(open('plan.txt').read())")
     assert SECRET not in said.stdout
 
 
@@ -153,14 +153,14 @@ async def test_a_workspace_of_sayso_s_own_that_is_a_link_is_not_taken(
 ) -> None:
     """As one conversation could leave it for another, to be found at the next start."""
     swap(projects)
-    workshop = workshop_in(projects / "notes", environment, any_sandbox)
-    assert "no folder to be had" in workshop.refusal
-    said = await told(workshop, "print(open('plan.txt').read())")
+    code_runner = workshop_in(projects / "notes", environment, any_sandbox)
+    assert "no folder to be had" in code_runner.refusal
+    said = await told(code_runner, "print(open('plan.txt').read())")
     assert SECRET not in said.stdout
 
 
 async def test_a_single_file_may_be_saved_anew_and_not_be_turned_elsewhere(
-    workshop: Workshop, projects: Path
+    code_runner: CodeRunner, projects: Path
 ) -> None:
     plan = projects / "notes" / "plan.txt"
     granted = folder(plan, "read")
@@ -168,16 +168,18 @@ async def test_a_single_file_may_be_saved_anew_and_not_be_turned_elsewhere(
     saved.write_text("a better plan")
     saved.replace(plan)
     assert granted.recognised() == granted
-    await workshop.set_reach(Reach((granted,)))
-    assert (await told(workshop, f"print(open({str(plan)!r}).read())")).stdout == "a better plan\n"
+    await code_runner.set_reach(Grants((granted,)))
+    assert (
+        await told(code_runner, f"print(open({str(plan)!r}).read())")
+    ).stdout == "a better plan\n"
     for way in ("symlink_to", "hardlink_to"):
         plan.unlink()
         getattr(plan, way)(projects.parent / "secrets" / "plan.txt")
         with pytest.raises(GrantError):
             granted.recognised()
-        await workshop.set_reach(Reach(hosts=(f"{way}.example",)))
-        await workshop.set_reach(Reach((granted,)))
-        said = await told(workshop, f"print(open({str(plan)!r}).read())")
+        await code_runner.set_reach(Grants(hosts=(f"{way}.example",)))
+        await code_runner.set_reach(Grants((granted,)))
+        said = await told(code_runner, f"print(open({str(plan)!r}).read())")
         assert SECRET not in said.stdout
 
 

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.resources.cgroups import Cgroups, NoCgroupError, find_delegated
-from sayso.server.runtimes.sandbox.sandbox import NO_DOOR, Confined, Confines, Limits, Sandbox
+from sayso.server.runtimes.sandbox.sandbox import NO_HANDOVER, Confined, Confines, Limits, Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from tests.kernels import lent_home
 from tests.runtimes.sandboxes import Told, sandbox_of, told
@@ -95,7 +95,7 @@ class Unwatched:
         environment: Mapping[str, str],
         confines: Confines,
         private: Path,
-        door: int = NO_DOOR,
+        door: int = NO_HANDOVER,
     ) -> Confined:
         confined = self._sandbox.confine(argv, environment, confines, private, door)
         return replace(confined, memory=0)
@@ -124,29 +124,29 @@ async def attack(cgroups: Cgroups, own: Path, workspace: Path) -> dict[str, obje
     sandbox = sandbox_of("bubblewrap", Limits(together=MEMORY, processes_together=PROCESSES))
     assert not isinstance(sandbox, str), sandbox
     report = SandboxReport(True, sandbox.kind, sandbox=Unwatched(sandbox))
-    workshop = Workshop(workspace, ensure(lent_home()), report, cgroups=cgroups)
+    code_runner = CodeRunner(workspace, ensure(lent_home()), report, cgroups=cgroups)
     seen: dict[str, object] = {}
     try:
-        seen["first"] = _as_seen(await told(workshop, "kept=here; echo $kept", "bash"))
+        seen["first"] = _as_seen(await told(code_runner, "kept=here; echo $kept", "bash"))
         (bounds,) = _conversations(own)
         seen["bounds"] = {
             name: (bounds / name).read_text().strip()
             for name in ("memory.max", "memory.swap.max", "pids.max")
         }
-        seen["look"] = _as_seen(await told(workshop, _python(LOOK), "bash"))
+        seen["look"] = _as_seen(await told(code_runner, _python(LOOK), "bash"))
         for way, code in HOARDS.items():
-            hoard = _as_seen(await told(workshop, _python(code), "bash"))
+            hoard = _as_seen(await told(code_runner, _python(code), "bash"))
             peak = int((bounds / "memory.peak").read_text())
-            after = _as_seen(await told(workshop, "echo again", "bash"))
+            after = _as_seen(await told(code_runner, "echo again", "bash"))
             seen[way] = {"hoard": hoard, "peak": peak, "after": after}
         seen["ended by the kernel"] = _counted(bounds, "memory.events", "oom_group_kill")
-        seen["bomb"] = _as_seen(await told(workshop, _python(BOMB), "bash"))
+        seen["bomb"] = _as_seen(await told(code_runner, _python(BOMB), "bash"))
         seen["most processes"] = int((bounds / "pids.peak").read_text())
-        seen["after the bomb"] = _as_seen(await told(workshop, "echo again", "bash"))
-        seen["python"] = _as_seen(await told(workshop, HOARDS["many processes"]))
-        seen["kept beside it"] = _as_seen(await told(workshop, "echo again", "bash"))
+        seen["after the bomb"] = _as_seen(await told(code_runner, "echo again", "bash"))
+        seen["python"] = _as_seen(await told(code_runner, HOARDS["many processes"]))
+        seen["kept beside it"] = _as_seen(await told(code_runner, "echo again", "bash"))
     finally:
-        await workshop.close()
+        await code_runner.close()
     seen["left"] = [each.name for each in _conversations(own)]
     return seen
 

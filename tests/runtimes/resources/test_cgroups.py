@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.resources.cgroups import (
     CgroupFiles,
@@ -175,13 +175,13 @@ async def test_where_a_cgroup_cannot_be_made_the_watch_alone_bounds_and_the_log_
     cgroups = Cgroups(own, Kernel(own))
     cgroups.files = Kernel(own, refuses=file, why=why)
     report = SandboxReport(True, any_sandbox.kind, sandbox=any_sandbox)
-    workshop = Workshop(workspace, environment, report, cgroups=cgroups)
+    code_runner = CodeRunner(workspace, environment, report, cgroups=cgroups)
     try:
         with caplog.at_level(logging.WARNING):
-            assert (await told(workshop, "echo 1", "bash")).stdout == "1\n"
-            assert (await told(workshop, "echo 2", "bash", alone=True)).stdout == "2\n"
+            assert (await told(code_runner, "echo 1", "bash")).stdout == "1\n"
+            assert (await told(code_runner, "echo 2", "bash", alone=True)).stdout == "2\n"
     finally:
-        await workshop.close()
+        await code_runner.close()
     lines = [line for line in caplog.messages if "watched alone" in line]
     assert len(lines) == 1
     assert os.strerror(why) in lines[0]
@@ -204,11 +204,11 @@ async def test_code_that_cannot_join_its_cgroup_does_not_run(
 
     kernel = Full(own)
     report = SandboxReport(True, sandbox.kind, sandbox=sandbox)
-    workshop = Workshop(workspace, environment, report, cgroups=Cgroups(own, kernel))
+    code_runner = CodeRunner(workspace, environment, report, cgroups=Cgroups(own, kernel))
     try:
-        run = await told(workshop, "echo 1", "bash")
+        run = await told(code_runner, "echo 1", "bash")
     finally:
-        await workshop.close()
+        await code_runner.close()
     assert run.ending.status == "error"
     assert "No space left" in run.ending.detail
     assert run.stdout == ""
@@ -218,17 +218,17 @@ async def test_code_neither_sees_cgroups_nor_has_the_way_into_its_own(
     own: Path, sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
 ) -> None:
     report = SandboxReport(True, sandbox.kind, sandbox=sandbox)
-    workshop = Workshop(workspace, environment, report, cgroups=Cgroups(own, Kernel(own)))
+    code_runner = CodeRunner(workspace, environment, report, cgroups=Cgroups(own, Kernel(own)))
     try:
         run = await told(
-            workshop,
+            code_runner,
             f"ls /sys/fs/cgroup; ls '{own}'; echo 0 > '{own}/cgroup.procs'; mkdir '{own}/mine';"
             " ls -l /proc/self/fd /proc/$PPID/fd | grep cgroup; echo over",
             "bash",
         )
         procs = (conversations(own)[0] / "interpreter-1/cgroup.procs").read_text()
     finally:
-        await workshop.close()
+        await code_runner.close()
     assert run.stdout == "over\n"
     assert procs == "0"
 

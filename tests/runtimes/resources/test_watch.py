@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox.sandbox import Limits, Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
@@ -24,13 +24,13 @@ RESERVE = 64 * MIB
 @pytest.fixture
 async def bounded(
     sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
-) -> AsyncIterator[Workshop]:
+) -> AsyncIterator[CodeRunner]:
     """A workshop whose code may hold half a gibibyte together."""
     made = sandbox_of(sandbox.kind, Limits(together=BOUND))
     assert not isinstance(made, str)
-    workshop = Workshop(workspace, environment, SandboxReport(True, made.kind, sandbox=made))
-    yield workshop
-    await workshop.close()
+    code_runner = CodeRunner(workspace, environment, SandboxReport(True, made.kind, sandbox=made))
+    yield code_runner
+    await code_runner.close()
 
 
 def _is_told(run: Told) -> bool:
@@ -72,13 +72,13 @@ time.sleep(600)
 
 @pytest.mark.parametrize("way", HOARDS)
 async def test_what_holds_more_memory_together_than_it_may_is_ended_and_told(
-    bounded: Workshop, way: str
+    bounded: CodeRunner, way: str
 ) -> None:
     assert _is_told(await told(bounded, HOARDS[way]))
     assert (await told(bounded, "print(1)")).stdout == "1\n"
 
 
-async def test_files_in_memory_count_as_memory(bounded: Workshop) -> None:
+async def test_files_in_memory_count_as_memory(bounded: CodeRunner) -> None:
     code = """
 import os, time
 names = [f'/dev/shm/sayso-hoard-{os.getpid()}-{number}' for number in range(30)]
@@ -99,7 +99,7 @@ except OSError as refused:
         assert "Permission denied" in run.stdout
 
 
-async def test_two_languages_are_counted_together(bounded: Workshop) -> None:
+async def test_two_languages_are_counted_together(bounded: CodeRunner) -> None:
     await told(bounded, f"hoard = b'x' * {200 * MIB}")
     hoard = "head -c 420000000 /dev/zero | tail -c 410000000 | sleep 600"
     run = await told(bounded, hoard, "bash")
@@ -107,7 +107,7 @@ async def test_two_languages_are_counted_together(bounded: Workshop) -> None:
     assert (await told(bounded, "print(len(hoard))")).stdout
 
 
-async def test_memory_that_processes_share_counts_once(bounded: Workshop) -> None:
+async def test_memory_that_processes_share_counts_once(bounded: CodeRunner) -> None:
     code = f"""
 import os, time
 shared = b'x' * {150 * MIB}
@@ -122,7 +122,7 @@ print('kept')
     assert (await told(bounded, code)).stdout == "kept\n"
 
 
-async def test_what_was_left_running_is_ended_too_and_told_of_later(bounded: Workshop) -> None:
+async def test_what_was_left_running_is_ended_too_and_told_of_later(bounded: CodeRunner) -> None:
     mark = "847391"
     later = f"import time; time.sleep(1); hoard = b'x' * {900 * MIB}; time.sleep({mark})"
     await told(
@@ -135,7 +135,7 @@ async def test_what_was_left_running_is_ended_too_and_told_of_later(bounded: Wor
     assert "more than 0.5 GiB of memory" in run.ending.detail
 
 
-async def test_code_stays_the_first_to_go_if_memory_runs_out(bounded: Workshop) -> None:
+async def test_code_stays_the_first_to_go_if_memory_runs_out(bounded: CodeRunner) -> None:
     code = """
 import os
 for path in ('/proc/self/oom_score_adj', f'/proc/{os.getpid()}/oom_score_adj'):
@@ -152,12 +152,12 @@ print(open('/proc/self/oom_score_adj').read())
 @pytest.fixture
 async def narrow(
     any_sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
-) -> AsyncIterator[Callable[..., Workshop]]:
-    made: list[Workshop] = []
+) -> AsyncIterator[Callable[..., CodeRunner]]:
+    made: list[CodeRunner] = []
 
-    def make(**bounds: int) -> Workshop:
+    def make(**bounds: int) -> CodeRunner:
         report = SandboxReport(True, any_sandbox.kind, sandbox=any_sandbox)
-        made.append(Workshop(workspace, environment, report, **bounds))  # type: ignore[arg-type]
+        made.append(CodeRunner(workspace, environment, report, **bounds))  # type: ignore[arg-type]
         return made[-1]
 
     yield make
@@ -166,10 +166,10 @@ async def narrow(
 
 
 async def test_what_was_left_running_does_not_fill_the_disk(
-    narrow: Callable[..., Workshop], workspace: Path
+    narrow: Callable[..., CodeRunner], workspace: Path
 ) -> None:
     disk = os.statvfs(workspace)
-    workshop = narrow(disk_reserve=disk.f_bavail * disk.f_frsize - 4 * RESERVE)
+    code_runner = narrow(disk_reserve=disk.f_bavail * disk.f_frsize - 4 * RESERVE)
     mark = "848391"
     writer = f"""
 import time
@@ -179,14 +179,14 @@ for number in range(1_000):
     time.sleep(0.02)
 """
     await told(
-        workshop, f"import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', {writer!r}])"
+        code_runner, f"import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', {writer!r}])"
     )
     await until(lambda: not below(mark))
-    assert "disk is nearly full" in (await told(workshop, "1")).ending.detail
+    assert "disk is nearly full" in (await told(code_runner, "1")).ending.detail
 
 
-async def test_a_run_makes_no_more_files_than_it_may(narrow: Callable[..., Workshop]) -> None:
-    workshop = narrow(files_most=5_000)
+async def test_a_run_makes_no_more_files_than_it_may(narrow: Callable[..., CodeRunner]) -> None:
+    code_runner = narrow(files_most=5_000)
     code = """
 import time
 for number in range(100_000):
@@ -194,7 +194,7 @@ for number in range(100_000):
     if number % 1_000 == 0: time.sleep(0.02)
 time.sleep(60)
 """
-    ending = (await told(workshop, code)).ending
+    ending = (await told(code_runner, code)).ending
     assert ending.status == "interrupted"
     assert "more files" in ending.detail
-    assert (await told(workshop, "print(number < 50_000)")).stdout == "True\n"
+    assert (await told(code_runner, "print(number < 50_000)")).stdout == "True\n"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.access import Folder, Reach
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.access import Folder, Grants
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from tests.runtimes.attempts import TRY, all_of, assert_nothing_done
@@ -40,13 +40,13 @@ def key(home: Path) -> Path:
 
 
 @pytest.fixture(params=["nothing granted", pytest.param("granted", marks=pytest.mark.thorough)])
-async def workshop(
+async def code_runner(
     request: pytest.FixtureRequest,
     sandbox: Sandbox,
     environment: KernelEnvironment,
     workspace: Path,
     tmp_path: Path,
-) -> AsyncIterator[Workshop]:
+) -> AsyncIterator[CodeRunner]:
     """In each sandbox; and again with all that can be granted, which must open nothing else."""
     made = workshop_in(workspace, environment, sandbox)
     if request.param == "granted":
@@ -56,7 +56,7 @@ async def workshop(
             Folder(tmp_path / "granted to read"),
             Folder(tmp_path / "granted to write", "write"),
         )
-        await made.set_reach(Reach(folders, network=True))
+        await made.set_reach(Grants(folders, network=True))
     yield made
     await made.close()
 
@@ -76,7 +76,7 @@ async def victim() -> AsyncIterator[asyncio.subprocess.Process]:
 
 
 async def test_files_outside_are_neither_read_nor_listed(
-    workshop: Workshop, home: Path, key: Path
+    code_runner: CodeRunner, home: Path, key: Path
 ) -> None:
     code = f"""
 home, key = {str(home)!r}, {str(key)!r}
@@ -100,10 +100,12 @@ attempt('handle', lambda: os.open(key, os.O_RDONLY | os.O_PATH) and
 attempt('shadow', lambda: open('/etc/shadow').read())
 attempt('disk', lambda: os.mknod('disk', 0o600 | stat.S_IFBLK, os.makedev(254, 0)))
 """
-    await assert_nothing_done(workshop, code)
+    await assert_nothing_done(code_runner, code)
 
 
-async def test_files_outside_are_not_changed(workshop: Workshop, home: Path, key: Path) -> None:
+async def test_files_outside_are_not_changed(
+    code_runner: CodeRunner, home: Path, key: Path
+) -> None:
     rc = home / ".bashrc"
     rc.write_text("# mine")
     before = all_of(home)
@@ -141,13 +143,13 @@ attempt('the launcher', lambda: open({str(Path(__file__))!r}, 'a'))
 attempt('its own Python', lambda: open(sys.executable, 'ab'))
 attempt('its own packages', lambda: open(shutil.__file__, 'a'))
 """
-    await assert_nothing_done(workshop, code)
+    await assert_nothing_done(code_runner, code)
     assert all_of(home) == before
     assert rc.read_text() == "# mine"
 
 
 async def test_the_servers_secrets_are_not_found(
-    workshop: Workshop,
+    code_runner: CodeRunner,
     victim: asyncio.subprocess.Process,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -164,11 +166,11 @@ for pid in ({victim.pid}, {os.getpid()}):
                 open(f'/proc/{{pid}}/{{name}}').read(1) and False)
 attempt('own parent', lambda: secret in open(f'/proc/{{os.getppid()}}/environ').read() or False)
 """
-    await assert_nothing_done(workshop, code)
+    await assert_nothing_done(code_runner, code)
 
 
 async def test_other_processes_are_left_alone(
-    workshop: Workshop, victim: asyncio.subprocess.Process
+    code_runner: CodeRunner, victim: asyncio.subprocess.Process
 ) -> None:
     code = f"""
 import resource
@@ -197,8 +199,8 @@ for pid in ({victim.pid}, {os.getpid()}):
 attempt('trace itself', lambda: check(libc.ptrace(0, 0, None, None)))
 subprocess.Popen(['sleep', '0.01']).wait()
 """
-    await assert_nothing_done(workshop, code)
-    await told(workshop, "import os; os.kill(-1, 9)")
+    await assert_nothing_done(code_runner, code)
+    await told(code_runner, "import os; os.kill(-1, 9)")
     assert victim.returncode is None
 
 
@@ -226,7 +228,7 @@ def listeners(home: Path) -> Iterator[dict[str, socket.socket]]:
 
 
 async def test_neither_the_network_nor_the_hosts_sockets_are_reached(
-    workshop: Workshop, listeners: dict[str, socket.socket]
+    code_runner: CodeRunner, listeners: dict[str, socket.socket]
 ) -> None:
     tcp, udp = listeners["tcp"].getsockname()[1], listeners["udp"].getsockname()[1]
     paths = {name: one.getsockname() for name, one in listeners.items()}
@@ -266,14 +268,14 @@ attempt('netlink', lambda: socket.socket(16, socket.SOCK_RAW))
 attempt('packet', lambda: socket.socket(17, socket.SOCK_RAW))
 attempt('raw', lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1))
 """
-    await assert_nothing_done(workshop, code)
+    await assert_nothing_done(code_runner, code)
     for name, one in listeners.items():
         with pytest.raises(BlockingIOError):
             one.recv(1) if one.type == socket.SOCK_DGRAM else one.accept()
         assert name
 
 
-async def test_no_privilege_is_held_or_won(workshop: Workshop) -> None:
+async def test_no_privilege_is_held_or_won(code_runner: CodeRunner) -> None:
     code = """
 status = dict(line.split(':\\t', 1) for line in open('/proc/self/status').read().splitlines())
 for name in ('CapPrm', 'CapEff', 'CapAmb'):
@@ -304,11 +306,11 @@ attempt('clone3', lambda: system(435, None, 0))
 """
     if os.uname().machine != "x86_64":
         code = code[: code.index("attempt('module'")]
-    await assert_nothing_done(workshop, code)
+    await assert_nothing_done(code_runner, code)
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the other set of calls is x86's")
-async def test_calls_of_another_instruction_set_end_the_process(workshop: Workshop) -> None:
+async def test_calls_of_another_instruction_set_end_the_process(code_runner: CodeRunner) -> None:
     code = """
 page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
 page.write(bytes.fromhex('b814000000cd80c3'))  # mov eax, 20 (getpid); int 0x80; ret
@@ -319,7 +321,7 @@ if not child:
     os._exit(0)
 print(os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGSYS)
 """
-    assert (await told(workshop, TRY + code)).stdout.endswith("True\n")
+    assert (await told(code_runner, TRY + code)).stdout.endswith("True\n")
 
 
 async def test_a_workspace_is_not_seen_from_another(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.access import Folder, Reach
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.access import Folder, Grants
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox.sandbox import KERNEL_USER, Sandbox
 from tests.runtimes.attempts import TRY, all_of, assert_nothing_done
@@ -33,9 +33,9 @@ def granted(tmp_path: Path) -> Path:
 @pytest.fixture
 async def reading(
     sandbox: Sandbox, environment: KernelEnvironment, workspace: Path, granted: Path
-) -> AsyncIterator[Workshop]:
+) -> AsyncIterator[CodeRunner]:
     made = workshop_in(workspace, environment, sandbox)
-    await made.set_reach(Reach((Folder(granted),)))
+    await made.set_reach(Grants((Folder(granted),)))
     yield made
     await made.close()
 
@@ -68,7 +68,7 @@ def change(path, flags=os.O_RDONLY):
 
 
 async def test_what_may_be_read_is_not_changed_through_a_descriptor(
-    reading: Workshop, granted: Path
+    reading: CodeRunner, granted: Path
 ) -> None:
     if os.geteuid():
         os.setxattr(granted / "file", "user.mine", b"1")
@@ -98,7 +98,7 @@ for path in (sys.executable, os.__file__, shutil.__file__, ctypes.util.__file__)
 
 
 async def test_what_code_may_write_it_changes_as_ever(
-    reading: Workshop, workspace: Path, granted: Path
+    reading: CodeRunner, workspace: Path, granted: Path
 ) -> None:
     code = f"""
 import os, shutil, subprocess, tarfile, tempfile
@@ -147,7 +147,7 @@ print(oct(os.stat('again/script').st_mode), int(os.stat('again/script').st_mtime
 async def test_no_program_that_gives_away_its_owners_rights_is_left(
     sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
 ) -> None:
-    workshop = workshop_in(workspace, environment, sandbox)
+    code_runner = workshop_in(workspace, environment, sandbox)
     code = """
 def made(name):
     open(name, 'w').write('')
@@ -184,9 +184,9 @@ made('old')
 os.chmod('old', 0o1777)
 """
     try:
-        await assert_nothing_done(workshop, code)
+        await assert_nothing_done(code_runner, code)
     finally:
-        await workshop.close()
+        await code_runner.close()
     assert stat.S_IMODE((workspace / "old").stat().st_mode) == 0o1777
     for path, (mode, *_) in all_of(workspace).items():
         assert not mode & 0o6000, path
@@ -203,7 +203,7 @@ async def test_what_extended_attributes_of_files_outside_say_stays_unknown(
         os.setxattr(file, "user.xdg.origin.url", b"https://example.org/?token=secret")
     except OSError:
         pytest.skip("this file system keeps no extended attributes")
-    workshop = workshop_in(workspace, environment, sandbox)
+    code_runner = workshop_in(workspace, environment, sandbox)
     code = f"""
 file = {str(file)!r}
 os.symlink(file, 'link')
@@ -216,16 +216,16 @@ for path in (file, 'link'):
                                              'user.xdg.origin.url'))
 """
     try:
-        await assert_nothing_done(workshop, code)
+        await assert_nothing_done(code_runner, code)
     finally:
-        await workshop.close()
+        await code_runner.close()
 
 
 async def test_whatever_the_guard_is_asked_it_lives_on(
     sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
 ) -> None:
     """Pointers that lead nowhere, to the end of a page, or into a process that ends meanwhile."""
-    workshop = workshop_in(workspace, environment, sandbox)
+    code_runner = workshop_in(workspace, environment, sandbox)
     code = """
 two = mmap.mmap(-1, 8192)
 end = ctypes.addressof(ctypes.c_char.from_buffer(two)) + 4096
@@ -262,6 +262,6 @@ except PermissionError:
     print('refused', os.stat('file').st_mtime)
 """
     try:
-        assert (await told(workshop, TRY + code)).stdout == "refused 3.0\n"
+        assert (await told(code_runner, TRY + code)).stdout == "refused 3.0\n"
     finally:
-        await workshop.close()
+        await code_runner.close()

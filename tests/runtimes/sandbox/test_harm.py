@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from tests.runtimes.attempts import all_of, assert_nothing_done
 
 
 @pytest.mark.thorough
 async def test_neither_a_huge_file_nor_a_huge_allocation_hurts_the_host(
-    workshop: Workshop, workspace: Path
+    code_runner: CodeRunner, workspace: Path
 ) -> None:
     code = """
 def huge():
@@ -29,5 +29,5 @@ try:
 except MemoryError:
     pass
 """
-    await assert_nothing_done(workshop, code)
+    await assert_nothing_done(code_runner, code)
     assert all(size < 5 * 1024**3 for _, _, size, _ in all_of(workspace).values())

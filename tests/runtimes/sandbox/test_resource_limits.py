@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.runtime import Ending
 from sayso.server.runtimes.sandbox import sandbox as sandbox_module
@@ -23,17 +23,17 @@ from tests.runtimes.sandboxes import RUN_S, sandbox_of, told, workshop_in
 @pytest.fixture
 async def small_workshop(
     sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
-) -> AsyncIterator[Workshop]:
+) -> AsyncIterator[CodeRunner]:
     """A workshop with small limits, so that to reach them does no harm even if they do not hold."""
     limits = Limits(memory=1024**3, file=16 * 1024**2, processes=64, scratch=16 * 1024**2)
     made = sandbox_of(sandbox.kind, limits)
     assert not isinstance(made, str)
-    workshop = workshop_in(workspace, environment, made)
-    yield workshop
-    await workshop.close()
+    code_runner = workshop_in(workspace, environment, made)
+    yield code_runner
+    await code_runner.close()
 
 
-async def test_memory_files_and_processes_are_bounded(small_workshop: Workshop) -> None:
+async def test_memory_files_and_processes_are_bounded(small_workshop: CodeRunner) -> None:
     await told(small_workshop, "import os, resource, subprocess, time")
     run = await told(small_workshop, "hog = bytearray(2 * 1024 ** 3)")
     assert run.ending.detail.startswith("MemoryError")
@@ -96,7 +96,7 @@ def test_what_a_user_runs_out_of_sight_takes_nothing_of_what_code_may_start() ->
 
 
 async def test_a_fork_bomb_stays_small_and_ends_with_the_workshop(
-    small_workshop: Workshop,
+    small_workshop: CodeRunner,
 ) -> None:
     loop = asyncio.get_running_loop()
     await told(small_workshop, "import subprocess")
@@ -121,7 +121,7 @@ async def test_a_run_is_stopped_before_it_fills_the_disk(
     disk = os.statvfs(workspace)
     reserve = disk.f_bavail * disk.f_frsize - 64 * 1024**2
     report = SandboxReport(True, any_sandbox.kind, sandbox=any_sandbox)
-    made = Workshop(workspace, environment, report, disk_reserve=reserve)
+    made = CodeRunner(workspace, environment, report, disk_reserve=reserve)
     code = """
 for number in range(64):
     with open(f'file{number}', 'wb') as file:

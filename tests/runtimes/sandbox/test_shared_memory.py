@@ -11,7 +11,7 @@ import pytest
 from sayso.server.runtimes.base_python import base_python
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox.landlock import Landlock
-from sayso.server.runtimes.sandbox.sandbox import NO_DOOR, Confined, Confines, Kind, Sandbox
+from sayso.server.runtimes.sandbox.sandbox import NO_HANDOVER, Confined, Confines, Kind, Sandbox
 from tests.runtimes.attempts import assert_nothing_done
 from tests.runtimes.sandboxes import needed_sandbox, shares_memory, told, workshop_in
 
@@ -55,7 +55,7 @@ class WithoutViews:
         environment: Mapping[str, str],
         confines: Confines,
         private: Path,
-        door: int = NO_DOOR,
+        door: int = NO_HANDOVER,
     ) -> Confined:
         confined = Landlock(base_python()).confine(argv, environment, confines, private, door)
         *launch, steps = confined.argv
@@ -82,14 +82,14 @@ async def test_what_others_share_is_out_of_reach(
     sandbox: Sandbox = needed_sandbox("bubblewrap" if kind == "bubblewrap" else "landlock")
     if kind == "landlock without views":
         sandbox = WithoutViews()
-    workshop = workshop_in(workspace, environment, sandbox)
+    code_runner = workshop_in(workspace, environment, sandbox)
     try:
-        await assert_nothing_done(workshop, f"name = {theirs.name!r}" + REACH)
+        await assert_nothing_done(code_runner, f"name = {theirs.name!r}" + REACH)
         if kind == "landlock without views":
-            assert not await shares_memory(workshop)
-            assert "PermissionError" in (await told(workshop, USE)).error
+            assert not await shares_memory(code_runner)
+            assert "PermissionError" in (await told(code_runner, USE)).error
     finally:
-        await workshop.close()
+        await code_runner.close()
 
 
 async def test_one_conversations_programs_share_and_another_sees_nothing_of_it(
@@ -112,14 +112,14 @@ async def test_one_conversations_programs_share_and_another_sees_nothing_of_it(
 async def test_shared_memory_is_bounded(
     sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
 ) -> None:
-    workshop = workshop_in(workspace, environment, sandbox)
+    code_runner = workshop_in(workspace, environment, sandbox)
     code = """
 import os
 status = os.statvfs('/dev/shm')
 print(0 < status.f_blocks * status.f_frsize <= 1024 ** 3)
 """
     try:
-        if await shares_memory(workshop):
-            assert (await told(workshop, code)).stdout == "True\n"
+        if await shares_memory(code_runner):
+            assert (await told(code_runner, code)).stdout == "True\n"
     finally:
-        await workshop.close()
+        await code_runner.close()

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.access import Folder, Reach
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.access import Folder, Grants
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox import landlock
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
@@ -52,15 +52,15 @@ def listeners(granted: Path) -> Iterator[dict[str, socket.socket]]:
 
 
 @pytest.fixture(params=["read", "write"])
-async def workshop(
+async def code_runner(
     request: pytest.FixtureRequest,
     sandbox: Sandbox,
     environment: KernelEnvironment,
     workspace: Path,
     granted: Path,
-) -> AsyncIterator[Workshop]:
+) -> AsyncIterator[CodeRunner]:
     made = workshop_in(workspace, environment, sandbox)
-    await made.set_reach(Reach((Folder(granted, request.param),)))
+    await made.set_reach(Grants((Folder(granted, request.param),)))
     yield made
     await made.close()
 
@@ -72,7 +72,7 @@ def assert_nobody_came(listeners: dict[str, socket.socket]) -> None:
 
 
 async def test_no_socket_in_a_granted_folder_is_reached(
-    workshop: Workshop, granted: Path, listeners: dict[str, socket.socket]
+    code_runner: CodeRunner, granted: Path, listeners: dict[str, socket.socket]
 ) -> None:
     code = f"""
 folder = {str(granted)!r}
@@ -117,12 +117,12 @@ for name, kind in kinds.items():
     attempt('hard link', lambda: os.link(path, link + '-2') or connect(kind, link + '-2'))
     attempt('moved', lambda: os.rename(path, link + '-3') or connect(kind, link + '-3'))
 """
-    await assert_nothing_done(workshop, code)
+    await assert_nothing_done(code_runner, code)
     assert_nobody_came(listeners)
 
 
 async def test_an_address_that_changes_while_it_is_looked_at_reaches_nobody(
-    workshop: Workshop, granted: Path, listeners: dict[str, socket.socket]
+    code_runner: CodeRunner, granted: Path, listeners: dict[str, socket.socket]
 ) -> None:
     code = f"""
 own = os.environ['TMPDIR'] + '/own'
@@ -167,7 +167,7 @@ over.set()
 for worker in workers:
     worker.join()
 """
-    assert (await told(workshop, TRY + code)).ending.status == "ok"
+    assert (await told(code_runner, TRY + code)).ending.status == "ok"
     assert_nobody_came(listeners)
 
 
@@ -180,8 +180,8 @@ async def test_no_named_pipe_in_a_folder_granted_to_read_is_written_to(
     os.mkfifo(pipe)
     pipe.chmod(0o666)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    workshop = workshop_in(workspace, environment, sandbox)
-    await workshop.set_reach(Reach((Folder(granted),)))
+    code_runner = workshop_in(workspace, environment, sandbox)
+    await code_runner.set_reach(Grants((Folder(granted),)))
     code = f"""
 pipe, folder = {str(pipe)!r}, {str(granted)!r}
 def write(path, flags=os.O_WRONLY):
@@ -200,9 +200,9 @@ attempt('shell', lambda: subprocess.run(['dd', 'of=' + pipe, 'oflag=nonblock'], 
 attempt('truncate', lambda: os.truncate(pipe, 0))
 """
     try:
-        await assert_nothing_done(workshop, code)
+        await assert_nothing_done(code_runner, code)
     finally:
-        await workshop.close()
+        await code_runner.close()
     try:
         assert os.read(reader, 1) == b""  # as long as nobody writes
     finally:
@@ -214,7 +214,7 @@ async def test_what_lies_in_memory_of_its_own_is_a_programs_to_use(
 ) -> None:
     if any_sandbox.kind != "bubblewrap":
         lacking("Landlock has no such memory everywhere, and refuses UNIX connections")
-    workshop = workshop_in(workspace, environment, any_sandbox)
+    code_runner = workshop_in(workspace, environment, any_sandbox)
     code = """
 import multiprocessing.connection, os, select, socket, tempfile, threading
 def serve(listener):
@@ -255,7 +255,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
     print(one.recv(100).decode())
 """
     try:
-        run = await told(workshop, code)
+        run = await told(code_runner, code)
     finally:
-        await workshop.close()
+        await code_runner.close()
     assert run.stdout == "42 42 42 42 full datagram\n", (run.stderr, run.error)

@@ -9,7 +9,7 @@ import pytest
 from sayso.audio.endpointing import AdaptiveSilence
 from sayso.audio.errors import NotInstalled
 from sayso.audio.voice_gate import VoiceGate
-from sayso.server.speech.recognition.end_of_speech import FRAME_SAMPLES, Ending, Gate
+from sayso.server.speech.recognition.end_of_speech import FRAME_SAMPLES, EndOfSpeech, Gate
 from tests.speech.sounds import fan, keyboard, white_noise
 
 pytestmark = pytest.mark.virtual_time
@@ -40,7 +40,7 @@ class Heard:
         self.over: list[Literal["ended", "timeout"]] = []
         self.ended = asyncio.Event()
         judge = AdaptiveSilence(patience_ms=patience_ms)
-        self.ending = Ending(lambda: gate or VoiceGate(), judge, self.began.append, self._end)
+        self.ending = EndOfSpeech(lambda: gate or VoiceGate(), judge, self.began.append, self._end)
 
     def _end(self, reason: Literal["ended", "timeout"]) -> None:
         self.over.append(reason)
@@ -126,7 +126,7 @@ async def test_a_machine_without_a_voice_detector_hears_on(
         raise NotInstalled("Listening without a key needs a package.")
 
     heard = Heard()
-    heard.ending = Ending(none_here, AdaptiveSilence(), heard.began.append, heard.over.append)
+    heard.ending = EndOfSpeech(none_here, AdaptiveSilence(), heard.began.append, heard.over.append)
     heard.ending.feed(FRAME * SECOND)
     await asyncio.sleep(0.1)
     assert "needs a package" in caplog.text

@@ -17,7 +17,7 @@ from sayso.server.speech.recognition.agreement import Partial
 from sayso.server.speech.recognition.hallucinations import plain
 from sayso.server.speech.recognition.loudness import from_pcm
 from sayso.server.speech.recognition.recognizer import HEARING_RATE, Transcript
-from sayso.server.speech.recognition.session import MAX_UTTERANCE, Ears
+from sayso.server.speech.recognition.session import MAX_UTTERANCE, SpeechRecognition
 from tests.speech import sounds
 from tests.speech.spoken_recordings import spoken
 
@@ -75,7 +75,7 @@ async def test_a_minute_is_heard_whole_and_in_order_and_nothing_twice(
     audio = sounds.pcm(np.concatenate(parts))[: int(MAX_UTTERANCE * HEARING_RATE) * 2]
     assert len(audio) > 55 * HEARING_RATE * 2
     shown: list[Partial] = []
-    hearing = Ears(Whisper(whisper)).listen(shown.append)
+    hearing = SpeechRecognition(Whisper(whisper)).listen(shown.append)
     for at in range(0, len(audio), sounds.FRAME):
         hearing.feed(audio[at : at + sounds.FRAME])
         await asyncio.sleep(0.02)

@@ -8,7 +8,11 @@ import pytest
 from sayso.server.speech.errors import ModelMissing, WorkerFailed
 from sayso.server.speech.recognition.agreement import Partial
 from sayso.server.speech.recognition.recognizer import Transcript
-from sayso.server.speech.recognition.session import MAX_UTTERANCE, Ears, Hearing
+from sayso.server.speech.recognition.session import (
+    MAX_UTTERANCE,
+    SpeechRecognition,
+    UtteranceRecognition,
+)
 from tests.speech.sounds import FRAME, silence, voice
 from tests.speech_doubles import ScriptedRecognizer
 
@@ -31,7 +35,7 @@ def ignore(_: Partial) -> None:
     pass
 
 
-async def talk(hearing: Hearing, audio: bytes) -> None:
+async def talk(hearing: UtteranceRecognition, audio: bytes) -> None:
     """Send it at the pace at which it is spoken."""
     for at in range(0, len(audio), FRAME):
         hearing.feed(audio[at : at + FRAME])
@@ -43,7 +47,7 @@ def now() -> float:
 
 
 async def test_nothing_but_the_final_delays_the_final() -> None:
-    ears = Ears(recognizer())
+    ears = SpeechRecognition(recognizer())
     hearing = ears.listen(ignore)
     await talk(hearing, voice(1.24))  # a draft has just begun
     released = now()
@@ -54,7 +58,7 @@ async def test_nothing_but_the_final_delays_the_final() -> None:
 
 async def test_while_one_speaks_a_draft_is_made_every_400_ms() -> None:
     whisper = recognizer()
-    hearing = Ears(whisper).listen(ignore)
+    hearing = SpeechRecognition(whisper).listen(ignore)
     await talk(hearing, voice(2.0))
     drafts = [asked.seconds for asked in whisper.asked if asked.draft]
     assert drafts == pytest.approx([0.4, 0.9, 1.4, 1.9], abs=0.021)
@@ -64,7 +68,7 @@ async def test_while_one_speaks_a_draft_is_made_every_400_ms() -> None:
 async def test_partials_show_what_two_drafts_agree_on() -> None:
     whisper = ScriptedRecognizer(["open", "open the", "open the window", "open the window."])
     shown: list[Partial] = []
-    hearing = Ears(whisper).listen(shown.append)
+    hearing = SpeechRecognition(whisper).listen(shown.append)
     await talk(hearing, voice(1.6))
     await hearing.finish()
     assert shown == [Partial("", "open"), Partial("open", "the"), Partial("open the", "window")]
@@ -72,7 +76,7 @@ async def test_partials_show_what_two_drafts_agree_on() -> None:
 
 async def test_a_slow_machine_shows_less_but_is_not_later() -> None:
     whisper = ScriptedRecognizer(by_length, final_takes=2.0, draft_takes=1.0)
-    hearing = Ears(whisper).listen(ignore)
+    hearing = SpeechRecognition(whisper).listen(ignore)
     await talk(hearing, voice(6.5))
     assert len(whisper.asked) == 3
     released = now()
@@ -82,7 +86,7 @@ async def test_a_slow_machine_shows_less_but_is_not_later() -> None:
 
 async def test_a_release_after_a_pause_costs_nothing() -> None:
     whisper = recognizer()
-    hearing = Ears(whisper).listen(ignore)
+    hearing = SpeechRecognition(whisper).listen(ignore)
     await talk(hearing, voice(1.0) + silence(0.6))
     asked = len(whisper.asked)
     released = now()
@@ -93,7 +97,7 @@ async def test_a_release_after_a_pause_costs_nothing() -> None:
 
 
 async def test_a_release_during_the_guess_waits_only_for_its_rest() -> None:
-    hearing = Ears(recognizer()).listen(ignore)
+    hearing = SpeechRecognition(recognizer()).listen(ignore)
     await talk(hearing, voice(1.0) + silence(0.3))  # the guess began 180 ms ago
     released = now()
     await hearing.finish()
@@ -101,7 +105,7 @@ async def test_a_release_during_the_guess_waits_only_for_its_rest() -> None:
 
 
 async def test_a_guess_is_revoked_when_speech_goes_on() -> None:
-    hearing = Ears(recognizer()).listen(ignore)
+    hearing = SpeechRecognition(recognizer()).listen(ignore)
     await talk(hearing, voice(1.0) + silence(0.5) + voice(0.5))
     heard = await hearing.finish()
     assert heard.text == "heard 2.00 seconds."
@@ -110,7 +114,7 @@ async def test_a_guess_is_revoked_when_speech_goes_on() -> None:
 async def test_a_pause_after_a_sound_that_was_no_word_is_told_until_the_voice_goes_on() -> None:
     wordless: list[bool] = []
     whisper = ScriptedRecognizer(["", "Hello."], final_takes=FINAL)
-    hearing = Ears(whisper).listen(ignore, on_wordless=wordless.append)
+    hearing = SpeechRecognition(whisper).listen(ignore, on_wordless=wordless.append)
     await talk(hearing, voice(0.3) + silence(0.6))
     assert wordless == [True]
     await talk(hearing, voice(0.3) + silence(0.6))
@@ -120,7 +124,7 @@ async def test_a_pause_after_a_sound_that_was_no_word_is_told_until_the_voice_go
 
 async def test_no_draft_is_in_the_way_of_what_a_pause_is_for() -> None:
     whisper = recognizer()
-    hearing = Ears(whisper).listen(ignore)
+    hearing = SpeechRecognition(whisper).listen(ignore)
     await talk(hearing, voice(0.37) + silence(0.08) + voice(0.2))
     assert [asked.seconds for asked in whisper.asked] == pytest.approx([0.51], abs=0.041)
     hearing.drop()
@@ -128,7 +132,7 @@ async def test_no_draft_is_in_the_way_of_what_a_pause_is_for() -> None:
 
 async def test_silence_before_the_first_word_makes_no_passes() -> None:
     whisper = recognizer()
-    hearing = Ears(whisper).listen(ignore)
+    hearing = SpeechRecognition(whisper).listen(ignore)
     await talk(hearing, silence(2.0))
     assert whisper.asked == []
     await hearing.finish()
@@ -136,7 +140,7 @@ async def test_silence_before_the_first_word_makes_no_passes() -> None:
 
 async def test_two_who_talk_at_once_are_both_heard_one_pass_at_a_time() -> None:
     whisper = recognizer()
-    ears = Ears(whisper)
+    ears = SpeechRecognition(whisper)
     one, other = ears.listen(ignore), ears.listen(ignore)
     await asyncio.gather(talk(one, voice(2.0)), talk(other, voice(1.5) + silence(0.22)))
     first, second = await asyncio.gather(one.finish(), other.finish())
@@ -147,7 +151,7 @@ async def test_two_who_talk_at_once_are_both_heard_one_pass_at_a_time() -> None:
 
 async def test_the_final_of_one_overtakes_the_drafts_and_guesses_of_another() -> None:
     whisper = recognizer()
-    ears = Ears(whisper)
+    ears = SpeechRecognition(whisper)
     talker, done = ears.listen(ignore), ears.listen(ignore)
     done.feed(voice(0.3))
     await talk(talker, voice(1.0) + silence(0.2))  # the talker's guess is in flight
@@ -161,7 +165,7 @@ async def test_the_final_of_one_overtakes_the_drafts_and_guesses_of_another() ->
 async def test_a_recognizer_that_dies_is_asked_again_and_nothing_is_lost() -> None:
     whisper = recognizer()
     told: list[str] = []
-    hearing = Ears(whisper).listen(ignore, on_trouble=told.append)
+    hearing = SpeechRecognition(whisper).listen(ignore, on_trouble=told.append)
     await talk(hearing, voice(0.3))
     whisper.deaths = 1
     assert (await hearing.finish()).text == "heard 0.30 seconds."
@@ -171,7 +175,7 @@ async def test_a_recognizer_that_dies_is_asked_again_and_nothing_is_lost() -> No
 
 async def test_a_recognizer_that_dies_again_is_told_in_one_sentence() -> None:
     whisper = recognizer()
-    hearing = Ears(whisper).listen(ignore)
+    hearing = SpeechRecognition(whisper).listen(ignore)
     await talk(hearing, voice(0.3))
     whisper.deaths = 2
     with pytest.raises(WorkerFailed, match="Please say it again"):
@@ -180,7 +184,7 @@ async def test_a_recognizer_that_dies_again_is_told_in_one_sentence() -> None:
 
 async def test_a_guess_that_dies_is_made_again() -> None:
     whisper = recognizer()
-    hearing = Ears(whisper).listen(ignore)
+    hearing = SpeechRecognition(whisper).listen(ignore)
     whisper.deaths = 1
     await talk(hearing, voice(0.3) + silence(2.0))
     released = now()
@@ -195,7 +199,7 @@ async def test_a_missing_model_is_told_in_its_own_words() -> None:
         ) -> Transcript:
             raise ModelMissing("There is no model here.")
 
-    hearing = Ears(Deaf()).listen(ignore)
+    hearing = SpeechRecognition(Deaf()).listen(ignore)
     await talk(hearing, voice(1.0) + silence(0.3))
     with pytest.raises(ModelMissing, match=r"There is no model here\."):
         await hearing.finish()
@@ -203,7 +207,7 @@ async def test_a_missing_model_is_told_in_its_own_words() -> None:
 
 async def test_a_minute_is_whole_and_its_end_is_quick() -> None:
     whisper = recognizer()
-    hearing = Ears(whisper).listen(ignore)
+    hearing = SpeechRecognition(whisper).listen(ignore)
     await talk(hearing, (voice(4.0) + silence(0.4)) * 13)
     await talk(hearing, voice(2.0))
     released = now()
@@ -218,7 +222,7 @@ async def test_a_minute_is_whole_and_its_end_is_quick() -> None:
 
 async def test_a_minute_without_a_breath_is_cut_and_whole_all_the_same() -> None:
     whisper = recognizer()
-    hearing = Ears(whisper).listen(ignore)
+    hearing = SpeechRecognition(whisper).listen(ignore)
     await talk(hearing, voice(59.0))
     heard = await hearing.finish()
     told = [float(word) for word in heard.text.split() if word[0].isdigit()]
@@ -228,17 +232,17 @@ async def test_a_minute_without_a_breath_is_cut_and_whole_all_the_same() -> None
 
 async def test_a_long_utterance_is_not_parted_at_the_shortest_of_pauses() -> None:
     said = (voice(2.0) + silence(0.1)) * 10 + voice(0.5)
-    hearing = Ears(recognizer()).listen(ignore)
+    hearing = SpeechRecognition(recognizer()).listen(ignore)
     await talk(hearing, said + silence(0.16) + voice(0.5))
     assert (await hearing.finish()).text == "heard 22.16 seconds."
-    hearing = Ears(recognizer()).listen(ignore)
+    hearing = SpeechRecognition(recognizer()).listen(ignore)
     await talk(hearing, said + silence(0.3) + voice(0.5))
     assert (await hearing.finish()).text == "heard 21.62 seconds. heard 0.68 seconds."
 
 
 async def test_a_settled_part_stays_stable_in_the_partials() -> None:
     shown: list[Partial] = []
-    hearing = Ears(recognizer()).listen(shown.append)
+    hearing = SpeechRecognition(recognizer()).listen(shown.append)
     await talk(hearing, voice(16.0) + silence(0.6) + voice(2.0))
     assert shown[-1].stable.startswith("heard 16.")
     for before, after in pairwise(shown):
@@ -247,7 +251,7 @@ async def test_a_settled_part_stays_stable_in_the_partials() -> None:
 
 
 async def test_no_more_than_a_minute_is_kept() -> None:
-    hearing = Ears(recognizer()).listen(ignore)
+    hearing = SpeechRecognition(recognizer()).listen(ignore)
     hearing.feed(voice(59.0))
     before = hearing.full
     hearing.feed(voice(5.0))
@@ -258,7 +262,7 @@ async def test_no_more_than_a_minute_is_kept() -> None:
 
 async def test_audio_in_a_burst_makes_one_draft() -> None:
     whisper = recognizer()
-    hearing = Ears(whisper).listen(ignore)
+    hearing = SpeechRecognition(whisper).listen(ignore)
     hearing.feed(voice(5.0))
     await asyncio.sleep(1.0)
     assert [asked.seconds for asked in whisper.asked] == [5.0]
@@ -266,7 +270,7 @@ async def test_audio_in_a_burst_makes_one_draft() -> None:
 
 
 async def test_a_whole_utterance_with_pauses_in_one_burst_is_heard() -> None:
-    hearing = Ears(recognizer()).listen(ignore)
+    hearing = SpeechRecognition(recognizer()).listen(ignore)
     audio = (voice(0.5) + silence(0.3)) * 3
     for at in range(0, len(audio), FRAME):
         hearing.feed(audio[at : at + FRAME])  # guesses are revoked before they have begun
@@ -276,13 +280,13 @@ async def test_a_whole_utterance_with_pauses_in_one_burst_is_heard() -> None:
 
 async def test_odd_pieces_and_no_audio_at_all() -> None:
     whisper = recognizer()
-    hearing = Ears(whisper).listen(ignore)
+    hearing = SpeechRecognition(whisper).listen(ignore)
     audio = voice(0.3)
     for at in range(0, len(audio), 7):
         hearing.feed(audio[at : at + 7])
     hearing.feed(b"\x01")
     assert (await hearing.finish()).text == "heard 0.30 seconds."
-    empty = await Ears(ScriptedRecognizer([""])).listen(ignore).finish()
+    empty = await SpeechRecognition(ScriptedRecognizer([""])).listen(ignore).finish()
     assert empty.text == ""
 
 
@@ -298,7 +302,7 @@ async def test_odd_pieces_never_tear_a_sample_in_two(size: int) -> None:
             return await super().transcribe(pcm, draft=draft, prompt=prompt)
 
     whisper = Keeping(by_length)
-    hearing = Ears(whisper).listen(ignore)
+    hearing = SpeechRecognition(whisper).listen(ignore)
     audio = voice(16.0) + silence(0.6) + voice(1.0)
     for at in range(0, len(audio), size):
         hearing.feed(audio[at : at + size])
@@ -310,7 +314,7 @@ async def test_odd_pieces_never_tear_a_sample_in_two(size: int) -> None:
 
 
 async def test_what_comes_after_the_end_changes_nothing() -> None:
-    hearing = Ears(recognizer()).listen(ignore)
+    hearing = SpeechRecognition(recognizer()).listen(ignore)
     hearing.feed(voice(0.3))
     finishing = asyncio.create_task(hearing.finish())
     await asyncio.sleep(0.01)
@@ -320,7 +324,7 @@ async def test_what_comes_after_the_end_changes_nothing() -> None:
 
 async def test_dropping_gives_up_the_pass_and_frees_the_way() -> None:
     whisper = recognizer()
-    ears = Ears(whisper)
+    ears = SpeechRecognition(whisper)
     hearing = ears.listen(ignore)
     await talk(hearing, voice(1.0) + silence(0.2))
     hearing.drop()
@@ -334,7 +338,7 @@ async def test_dropping_gives_up_the_pass_and_frees_the_way() -> None:
 
 async def test_a_finish_that_is_cancelled_gives_up_its_pass() -> None:
     whisper = recognizer()
-    hearing = Ears(whisper).listen(ignore)
+    hearing = SpeechRecognition(whisper).listen(ignore)
     hearing.feed(voice(0.3))
     finishing = asyncio.create_task(hearing.finish())
     await asyncio.sleep(0.1)
@@ -358,7 +362,7 @@ class Polyglot(ScriptedRecognizer):
         return Transcript(heard.text, language or "de", self.confidence, self.language_sure)
 
 
-async def hear(ears: Ears, device: str) -> Transcript:
+async def hear(ears: SpeechRecognition, device: str) -> Transcript:
     hearing = ears.listen(ignore, device)
     hearing.feed(voice(0.3))
     return await hearing.finish()
@@ -366,7 +370,7 @@ async def hear(ears: Ears, device: str) -> Transcript:
 
 async def test_a_language_is_found_out_once_and_remembered_per_device() -> None:
     whisper = Polyglot(by_length)
-    ears = Ears(whisper)
+    ears = SpeechRecognition(whisper)
     for device in ("desk", "desk", "kitchen"):
         assert (await hear(ears, device)).language == "de"
     assert [asked.language for asked in whisper.asked] == ["", "de", ""]
@@ -376,14 +380,14 @@ async def test_a_language_is_found_out_once_and_remembered_per_device() -> None:
 async def test_a_language_that_is_not_certain_is_not_remembered() -> None:
     whisper = Polyglot(by_length)
     whisper.language_sure = 0.3
-    ears = Ears(whisper)
+    ears = SpeechRecognition(whisper)
     await hear(ears, "desk")
     assert ears.language_of("desk") == ""
 
 
 async def test_a_language_that_no_longer_fits_is_found_out_again() -> None:
     whisper = Polyglot(by_length)
-    ears = Ears(whisper)
+    ears = SpeechRecognition(whisper)
     await hear(ears, "desk")
     whisper.confidence = 0.3
     await hear(ears, "desk")
@@ -393,7 +397,7 @@ async def test_a_language_that_no_longer_fits_is_found_out_again() -> None:
 
 async def test_the_rest_of_a_long_utterance_stays_in_its_language() -> None:
     whisper = Polyglot(by_length)
-    hearing = Ears(whisper).listen(ignore, "desk")
+    hearing = SpeechRecognition(whisper).listen(ignore, "desk")
     await talk(hearing, voice(16.0) + silence(0.6) + voice(1.0))
     await hearing.finish()
     assert whisper.asked[-1].language == "de"

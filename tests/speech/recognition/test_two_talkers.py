@@ -10,7 +10,7 @@ from sayso.server.speech.engines.whisper.recognizer import WhisperRecognizer
 from sayso.server.speech.recognition.agreement import Partial
 from sayso.server.speech.recognition.hallucinations import plain
 from sayso.server.speech.recognition.recognizer import Transcript
-from sayso.server.speech.recognition.session import Ears
+from sayso.server.speech.recognition.session import SpeechRecognition
 from tests.speech import sounds
 from tests.speech.spoken_recordings import spoken
 
@@ -20,7 +20,7 @@ ONE = "Please open the window in the kitchen, and then close the door to the gar
 OTHER = "Show me all the pictures of the mountain that are larger than a hundred megabytes."
 
 
-async def talk(ears: Ears, audio: bytes, shown: list[Partial]) -> Transcript:
+async def talk(ears: SpeechRecognition, audio: bytes, shown: list[Partial]) -> Transcript:
     """At the pace of speech, and released with the last sound."""
     hearing = ears.listen(shown.append)
     for at in range(0, len(audio), sounds.FRAME):
@@ -34,7 +34,7 @@ async def test_two_who_talk_at_once_are_each_heard_right(
 ) -> None:
     recognizer = WhisperRecognizer(whisper_model, threads=2)
     await recognizer.start()
-    ears = Ears(recognizer)
+    ears = SpeechRecognition(recognizer)
     shown: list[Partial] = []
     try:
         one, other = await asyncio.gather(

@@ -5,12 +5,12 @@ import pytest
 
 from sayso.server.speech.recognition.loudness import from_pcm, is_silence, pieces
 from sayso.server.speech.recognition.recognizer import HEARING_RATE
-from sayso.server.speech.recognition.voice_activity import SpeechGate
+from sayso.server.speech.recognition.voice_activity import VoiceActivity
 from tests.speech import sounds
 
 
 def test_a_pause_is_counted_in_samples_from_the_last_speech() -> None:
-    gate = SpeechGate()
+    gate = VoiceActivity()
     gate.feed(sounds.voice(1.0))
     assert gate.spoken == HEARING_RATE
     assert gate.quiet_for == 0
@@ -19,13 +19,13 @@ def test_a_pause_is_counted_in_samples_from_the_last_speech() -> None:
 
 
 def test_a_click_is_no_speech() -> None:
-    gate = SpeechGate()
+    gate = VoiceActivity()
     gate.feed(sounds.silence(0.5) + sounds.white_noise(0.02, 0.3) + sounds.silence(0.5))
     assert gate.spoken == 0
 
 
 def test_a_steady_fan_becomes_silence() -> None:
-    gate = SpeechGate()
+    gate = VoiceActivity()
     gate.feed(sounds.fan(20.0))
     before = gate.spoken
     gate.feed(sounds.fan(5.0))
@@ -33,7 +33,7 @@ def test_a_steady_fan_becomes_silence() -> None:
 
 
 def test_pieces_of_any_size_count_alike() -> None:
-    whole, bits = SpeechGate(), SpeechGate()
+    whole, bits = VoiceActivity(), VoiceActivity()
     audio = sounds.voice(0.5) + sounds.silence(0.3) + sounds.voice(0.2)
     whole.feed(audio)
     for at in range(0, len(audio), 333):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import pytest
 
 from sayso.server.speech.errors import ModelMissing
-from sayso.server.speech.synthesis.session import Chunk, Handed, Mouth, MouthFailed
+from sayso.server.speech.synthesis.session import Chunk, Handed, SpeechSynthesis, SynthesisFailed
 from sayso.server.speech.synthesis.synthesizer import Sound
 from sayso.server.speech.synthesis.voices import OneVoice
 from tests.speech_doubles import TONE_RATE, ToneSynthesizer
@@ -39,7 +39,7 @@ def in_words(text: str) -> list[str]:
     return [f"{word} " for word in text.split()]
 
 
-async def say(mouth: Mouth, deltas: Iterable[str], *, every: float = 0.0) -> Listener:
+async def say(mouth: SpeechSynthesis, deltas: Iterable[str], *, every: float = 0.0) -> Listener:
     listener = Listener()
     saying = mouth.speak(listener)
     for delta in deltas:
@@ -52,14 +52,14 @@ async def say(mouth: Mouth, deltas: Iterable[str], *, every: float = 0.0) -> Lis
 
 async def test_the_first_clause_is_spoken_while_the_sentence_is_still_written() -> None:
     words = in_words("Well, if you ask me, it will rain the whole day.")
-    listener = await say(Mouth(OneVoice(ToneSynthesizer(takes=0.05))), words, every=1.0)
+    listener = await say(SpeechSynthesis(OneVoice(ToneSynthesizer(takes=0.05))), words, every=1.0)
     # The fifth word closes the clause at 4 s; making its sound takes 50 ms.
     assert (listener.heard[0][0], listener.texts[0]) == (4.05, "Well, if you ask me,")
 
 
 async def test_chunks_come_in_order_and_then_the_end() -> None:
     listener = await say(
-        Mouth(OneVoice(ToneSynthesizer())), ["One is here. Two is there. ", "Three."]
+        SpeechSynthesis(OneVoice(ToneSynthesizer())), ["One is here. Two is there. ", "Three."]
     )
     assert listener.texts == ["One is here.", "Two is there.", "Three."]
     assert listener.heard[-1][1] is None
@@ -67,13 +67,16 @@ async def test_chunks_come_in_order_and_then_the_end() -> None:
 
 async def test_code_is_never_spoken() -> None:
     tone = ToneSynthesizer()
-    await say(Mouth(OneVoice(tone)), list("Try this:\n```python\nimport os\n```\nIt works."))
+    await say(
+        SpeechSynthesis(OneVoice(tone)), list("Try this:\n```python\nimport os\n```\nIt works.")
+    )
     assert tone.asked == ["Try this:", "The code is on your screen.", "It works."]
 
 
 async def test_words_are_the_written_ones_and_fill_the_sound() -> None:
     listener = await say(
-        Mouth(OneVoice(ToneSynthesizer())), ["It's 25 km \U0001f600 to the caf\u00e9 or $5."]
+        SpeechSynthesis(OneVoice(ToneSynthesizer())),
+        ["It's 25 km \U0001f600 to the caf\u00e9 or $5."],
     )
     [chunk] = listener.chunks
     assert [word.text for word in chunk.sound.words] == [
@@ -85,7 +88,7 @@ async def test_words_are_the_written_ones_and_fill_the_sound() -> None:
 async def test_after_a_stop_nothing_more_is_made_or_handed_over() -> None:
     tone = ToneSynthesizer(takes=0.5)
     listener = Listener()
-    saying = Mouth(OneVoice(tone)).speak(listener)
+    saying = SpeechSynthesis(OneVoice(tone)).speak(listener)
     saying.say("One is here. Two is there. Three is gone. ")
     await asyncio.sleep(0.75)
     saying.stop()
@@ -105,7 +108,7 @@ async def test_one_chunk_is_made_ahead_and_no_more() -> None:
             await asyncio.sleep(len(chunk.sound.pcm) / 2 / TONE_RATE)
             made.append(len(tone.asked))
 
-    saying = Mouth(OneVoice(tone)).speak(play)
+    saying = SpeechSynthesis(OneVoice(tone)).speak(play)
     saying.say("One is here. Two is there. Three is gone. Four is back. Five is new. Six is all. ")
     saying.finish()
     await asyncio.sleep(60)
@@ -118,7 +121,7 @@ async def test_a_synthesizer_that_dies_is_asked_again() -> None:
     tone.deaths = 1
     remarks: list[str] = []
     listener = Listener()
-    saying = Mouth(OneVoice(tone)).speak(listener, on_remark=remarks.append)
+    saying = SpeechSynthesis(OneVoice(tone)).speak(listener, on_remark=remarks.append)
     saying.say("Nothing is lost.")
     saying.finish()
     await listener.ended.wait()
@@ -130,9 +133,9 @@ async def test_a_synthesizer_that_dies_is_asked_again() -> None:
 async def test_a_synthesizer_that_dies_again_is_told_in_one_sentence() -> None:
     tone = ToneSynthesizer()
     tone.deaths = 2
-    listener = await say(Mouth(OneVoice(tone)), ["This kills it. Not this. "])
+    listener = await say(SpeechSynthesis(OneVoice(tone)), ["This kills it. Not this. "])
     assert listener.chunks == []
-    assert isinstance(listener.heard[-1][1], MouthFailed)
+    assert isinstance(listener.heard[-1][1], SynthesisFailed)
 
 
 async def test_a_missing_voice_is_told_in_its_own_words() -> None:
@@ -140,13 +143,13 @@ async def test_a_missing_voice_is_told_in_its_own_words() -> None:
         async def synthesize(self, text: str, *, speed: float = 1.0) -> Sound:
             raise ModelMissing("There is no voice here.")
 
-    listener = await say(Mouth(OneVoice(Mute())), ["Hello there."])
-    assert listener.heard[-1][1] == MouthFailed("There is no voice here.")
+    listener = await say(SpeechSynthesis(OneVoice(Mute())), ["Hello there."])
+    assert listener.heard[-1][1] == SynthesisFailed("There is no voice here.")
 
 
 async def test_what_has_nothing_to_be_said_ends_at_once() -> None:
     tone = ToneSynthesizer()
-    listener = await say(Mouth(OneVoice(tone)), ["\U0001f600 ", "\n\n***\n"])
+    listener = await say(SpeechSynthesis(OneVoice(tone)), ["\U0001f600 ", "\n\n***\n"])
     assert listener.heard[-1][1] is None
     assert tone.asked == []
 
@@ -161,7 +164,7 @@ async def test_the_voice_never_pauses_while_the_model_writes_four_words_a_second
         "you go out and walk by the sea, where the wind is always a bit stronger than in the town."
     )
     words = in_words(reply)
-    listener = await say(Mouth(OneVoice(ToneSynthesizer(takes=takes))), words, every=0.25)
+    listener = await say(SpeechSynthesis(OneVoice(ToneSynthesizer(takes=takes))), words, every=0.25)
     assert " ".join(listener.texts) == reply
     dry = listener.heard[0][0]
     for at, chunk in listener.heard:
@@ -171,6 +174,8 @@ async def test_the_voice_never_pauses_while_the_model_writes_four_words_a_second
 
 
 async def test_twice_the_speed_takes_half_the_time() -> None:
-    slow = await say(Mouth(OneVoice(ToneSynthesizer())), ["Count the seconds."])
-    fast = await say(Mouth(OneVoice(ToneSynthesizer()), speed=2.0), ["Count the seconds."])
+    slow = await say(SpeechSynthesis(OneVoice(ToneSynthesizer())), ["Count the seconds."])
+    fast = await say(
+        SpeechSynthesis(OneVoice(ToneSynthesizer()), speed=2.0), ["Count the seconds."]
+    )
     assert len(fast.chunks[0].sound.pcm) == pytest.approx(len(slow.chunks[0].sound.pcm) / 2, abs=8)

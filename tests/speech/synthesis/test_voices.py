@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from sayso.server.speech.errors import ModelBroken, WorkerFailed
-from sayso.server.speech.synthesis.session import Chunk, Handed, Manner, Mouth
+from sayso.server.speech.synthesis.session import Chunk, Handed, SpeakingStyle, SpeechSynthesis
 from sayso.server.speech.synthesis.synthesizer import Sound
-from sayso.server.speech.synthesis.voice_pool import Choir
+from sayso.server.speech.synthesis.voice_pool import VoicePool
 from sayso.server.speech.synthesis.voices import Voice
 from sayso.server.speech.workers.supervisor import Ready
 from tests.speech_doubles import ToneSynthesizer
@@ -71,11 +71,11 @@ class House:
             self.most_open = max(self.most_open, 1 + sum(t.open for t in self.tones.values()))
             return tone
 
-        self.choir = Choir(lambda: self.installed, JOE, make=make, most=most)
-        self.mouth = Mouth(self.choir)
+        self.choir = VoicePool(lambda: self.installed, JOE, make=make, most=most)
+        self.mouth = SpeechSynthesis(self.choir)
         self.remarks: list[str] = []
 
-    async def say(self, texts: Iterable[str], manner: Manner | None = None) -> list[Handed]:
+    async def say(self, texts: Iterable[str], style: SpeakingStyle | None = None) -> list[Handed]:
         handed: list[Handed] = []
         ended = asyncio.Event()
 
@@ -84,7 +84,7 @@ class House:
             if not isinstance(one, Chunk):
                 ended.set()
 
-        saying = self.mouth.speak(take, manner, self.remarks.append)
+        saying = self.mouth.speak(take, style, self.remarks.append)
         for text in texts:
             saying.say(text)
         saying.finish()
@@ -103,14 +103,14 @@ async def house(*installed: Voice, most: int = 2, broken: str = "") -> House:
 
 async def test_a_device_is_spoken_to_in_the_voice_that_it_wishes_for() -> None:
     h = await house(AMY)
-    await h.say(["Hello there. "], Manner(voice="amy"))
+    await h.say(["Hello there. "], SpeakingStyle(voice="amy"))
     assert (h.asked("joe"), h.asked("amy")) == ([], ["Hello there."])
 
 
 async def test_a_device_is_spoken_to_at_its_own_speed() -> None:
     h = await house()
     [slow, _] = await h.say(["Count the seconds."])
-    [fast, _] = await h.say(["Count the seconds."], Manner(speed=2.0))
+    [fast, _] = await h.say(["Count the seconds."], SpeakingStyle(speed=2.0))
     assert isinstance(slow, Chunk)
     assert isinstance(fast, Chunk)
     assert len(fast.sound.pcm) == pytest.approx(len(slow.sound.pcm) / 2, abs=8)
@@ -136,7 +136,7 @@ async def test_without_a_voice_for_the_language_a_screen_is_told_once() -> None:
 
 async def test_a_device_of_a_language_without_a_voice_is_still_spoken_to() -> None:
     h = await house()
-    await h.say(["Okay. "], Manner(language="de-DE"))
+    await h.say(["Okay. "], SpeakingStyle(language="de-DE"))
     assert h.asked("joe") == ["Okay."]
     assert h.remarks == []
 
@@ -150,7 +150,7 @@ async def test_what_is_sayso_s_own_is_said_in_the_reply_s_language() -> None:
 async def test_a_voice_that_does_not_exist_is_told_once_and_the_usual_one_speaks() -> None:
     h = await house()
     for _ in range(2):
-        [chunk, _] = await h.say(["Hello there. "], Manner(voice="nobody"))
+        [chunk, _] = await h.say(["Hello there. "], SpeakingStyle(voice="nobody"))
         assert isinstance(chunk, Chunk)
     [remark] = h.remarks
     assert "no voice named nobody" in remark
@@ -158,7 +158,7 @@ async def test_a_voice_that_does_not_exist_is_told_once_and_the_usual_one_speaks
 
 async def test_a_voice_that_is_broken_is_told_and_the_usual_one_speaks() -> None:
     h = await house(AMY, broken="amy")
-    await h.say(["Hello there. "], Manner(voice="amy"))
+    await h.say(["Hello there. "], SpeakingStyle(voice="amy"))
     [remark] = h.remarks
     assert "cannot be used" in remark
     assert h.asked("joe") == ["Hello there."]
@@ -217,7 +217,7 @@ async def test_a_loudspeaker_that_takes_certain_rates_gets_one_of_them(
 ) -> None:
     h = await house()
     [usual, _] = await h.say(["Count the seconds."])
-    [chunk, _] = await h.say(["Count the seconds."], Manner(rates=taken))
+    [chunk, _] = await h.say(["Count the seconds."], SpeakingStyle(rates=taken))
     assert isinstance(usual, Chunk)
     assert isinstance(chunk, Chunk)
     seconds = len(usual.sound.pcm) / usual.sound.rate

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sayso.server.speech.text.language_id import tongue
+from sayso.server.speech.text.language_id import language_of
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from sayso.server.speech.text.language_id import tongue
     ],
 )
 def test_a_sentence_tells_its_language(text: str, language: str) -> None:
-    assert tongue(text, "en") == language
+    assert language_of(text, "en") == language
 
 
 @pytest.mark.parametrize(
@@ -46,13 +46,13 @@ def test_a_sentence_tells_its_language(text: str, language: str) -> None:
     ],
 )
 def test_a_foreign_name_or_word_does_not_change_the_language(text: str) -> None:
-    assert tongue(text, "en") == "en"
+    assert language_of(text, "en") == "en"
 
 
 def test_a_short_sentence_stays_in_the_language_of_those_before() -> None:
-    assert tongue("Gute Reise!", "de") == "de"
+    assert language_of("Gute Reise!", "de") == "de"
 
 
 def test_a_script_that_several_languages_share_is_that_of_the_expected_one() -> None:
-    assert tongue("Воз полази данас.", "sr") == "sr"
-    assert tongue("九時出発", "ja") == "ja"
+    assert language_of("Воз полази данас.", "sr") == "sr"
+    assert language_of("九時出発", "ja") == "ja"

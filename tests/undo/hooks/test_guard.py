@@ -11,7 +11,7 @@ import pytest
 
 from sayso.server.agent.checkpointer import NoCheckpoints
 from sayso.server.runtimes.protection import startup_files, writable_folders
-from sayso.server.undo.hooks.guard import Disarming
+from sayso.server.undo.hooks.guard import GitHookGuard
 from tests.git import git
 from tests.path_swapper import swapping
 from tests.undo.arming import WAYS, armed, made, program
@@ -58,7 +58,7 @@ class Runs:
     """Runs of code that were let do what the sandbox could not hinder."""
 
     def __init__(self, folder: Path) -> None:
-        self._checkpointer = Disarming(NoCheckpoints(), lambda: [folder])
+        self._checkpointer = GitHookGuard(NoCheckpoints(), lambda: [folder])
 
     async def end(self) -> None:
         await self._checkpointer.close()

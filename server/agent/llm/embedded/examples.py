@@ -31,7 +31,7 @@ _UNEVEN: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenExamples:
     """What a request is introduced with."""
 
     examples: Sequence[Example]
@@ -49,11 +49,11 @@ class ExampleBook:
         known = Counter(word for words in self._words for word in words)
         self._rarity = {word: math.log((1 + len(self._words)) / known[word]) for word in known}
 
-    def choose(self, asked: str, *, ran: bool) -> Chosen:
+    def choose(self, asked: str, *, ran: bool) -> ChosenExamples:
         """For a request; `ran`: whether code has run for it and the answer is next."""
         profile = self._profile
         if not profile.examples_shown:
-            return Chosen(profile.examples)
+            return ChosenExamples(profile.examples)
         likeness = self._compare(asked)
         # Of two that are as like the earlier wins.
         order = sorted(range(len(likeness)), key=lambda index: (-likeness[index], index))
@@ -65,8 +65,8 @@ class ExampleBook:
             ranked = [example for example in ranked if bool(example.code) == bool(ranked[0].code)]
         shown = ranked[: profile.examples_shown][::-1]
         if ran or not sure or not ranked[0].code:
-            return Chosen(shown)
-        return Chosen(shown, f"```{DEFAULT}\n{ranked[0].begins}")
+            return ChosenExamples(shown)
+        return ChosenExamples(shown, f"```{DEFAULT}\n{ranked[0].begins}")
 
     def _compare(self, asked: str) -> list[float]:
         wanted = _words(asked)

@@ -1,8 +1,8 @@
 """The filter of system calls, assembled for this machine.
 
 A filter (`man 2 seccomp`) is a classic BPF program that sees the number and the arguments of each
-system call, and answers. Ours lets everything pass but what refused_calls.py names. Calls newer than
-that are not there; a call in a foreign instruction set ends the process.
+system call, and answers. Ours lets everything pass but what refused_calls.py names. Calls newer
+than that are not there; a call in a foreign instruction set ends the process.
 """
 
 import errno

@@ -1,7 +1,8 @@
 """Tries to break out. The self-test runs this inside the sandbox: a script without packages.
 
-It runs as `python -I -S escape_probe.py TARGETS FINDINGS`: TARGETS is a `Targets` record as JSON, FINDINGS
-the file to which it writes, as a JSON list, what it could do and should not have been able to.
+It runs as `python -I -S escape_probe.py TARGETS FINDINGS`: TARGETS is a `Targets` record as JSON,
+FINDINGS the file to which it writes, as a JSON list, what it could do and should not have been able
+to.
 """
 
 import contextlib

@@ -94,17 +94,23 @@ async def examine(sandbox: Sandbox) -> SandboxReport:
 
 
 async def _break_out(sandbox: Sandbox) -> tuple[str, ...]:
-    async with set_out() as decoys:
+    async with set_out() as targets_outside:
         python = base_python()
-        workspace = Path(decoys.targets.workspace)
+        workspace = Path(targets_outside.targets.workspace)
         confines = Confines(
             workspace,
             writable=(workspace,),
-            readable=(_PROBE, python.parent.parent, Path(decoys.targets.granted).parent),
+            readable=(_PROBE, python.parent.parent, Path(targets_outside.targets.granted).parent),
         )
 
         def command(private: Path) -> Sequence[str]:
-            argv = (str(python), "-I", "-S", str(_PROBE), json.dumps(asdict(decoys.targets)))
+            argv = (
+                str(python),
+                "-I",
+                "-S",
+                str(_PROBE),
+                json.dumps(asdict(targets_outside.targets)),
+            )
             return (*argv, str(private / "findings"))
 
         process = await ConfinedProcess.start(sandbox, command, {}, confines)
@@ -117,5 +123,5 @@ async def _break_out(sandbox: Sandbox) -> tuple[str, ...]:
                 return (f"{sandbox.kind} does not work: {why}",)
         finally:
             await process.close()
-        found += decoys.disturbed()
+        found += targets_outside.disturbed()
         return tuple(f"inside {sandbox.kind}, {LEAK} {what}" for what in dict.fromkeys(found))

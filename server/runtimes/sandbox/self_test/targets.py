@@ -24,7 +24,7 @@ _VICTIM_S = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Decoys:
+class SelfTestTargets:
     """Files, sockets and a process of the server's, which confined code must not reach."""
 
     targets: Targets
@@ -61,7 +61,7 @@ class Decoys:
 
 
 @contextlib.asynccontextmanager
-async def set_out() -> AsyncIterator[Decoys]:
+async def set_out() -> AsyncIterator[SelfTestTargets]:
     """Set everything out, and clear it away afterwards."""
     secret = secrets.token_hex(16)
     with contextlib.ExitStack() as stack:
@@ -110,7 +110,7 @@ async def set_out() -> AsyncIterator[Decoys]:
                 granted=str(granted),
                 granted_stream=str(paths["readable"]),
             )
-            yield Decoys(targets, victim, sockets)
+            yield SelfTestTargets(targets, victim, sockets)
         finally:
             _clear_marks(targets.mark)
             with contextlib.suppress(ProcessLookupError):

@@ -69,7 +69,7 @@ NEEDED_FILES = ("model.bin", "config.json", "tokenizer.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Tongue:
+class LanguageGuess:
     """The language of what is heard."""
 
     code: str
@@ -156,7 +156,7 @@ class WhisperEngine:
         for floor in {self._options.draft_floor, self._options.final_floor}:
             self._run(hum, Run(floor, "", "", draft=True, wanted=lambda: True))
 
-    def _piece(self, samples: Samples, run: Run) -> tuple[Pass, Tongue]:
+    def _piece(self, samples: Samples, run: Run) -> tuple[Pass, LanguageGuess]:
         """An utterance that fits into Whisper's context, heard to its end."""
         heard, tongue = self._believed(samples, run)
         rest = samples[min(len(samples), int(min(heard.end, FULL) * HEARING_RATE)) :]
@@ -169,7 +169,7 @@ class WhisperEngine:
         sure = min(heard.log_probability, more.log_probability)
         return Pass(f"{heard.text} {more.text}", sure, heard.no_speech), tongue
 
-    def _believed(self, samples: Samples, run: Run) -> tuple[Pass, Tongue]:
+    def _believed(self, samples: Samples, run: Run) -> tuple[Pass, LanguageGuess]:
         """What was heard, if it is to be believed; else an empty text."""
         nothing = Pass("", -math.inf, 1.0), self._fixed_language(run.language)
         if len(samples) < SHORTEST * HEARING_RATE or is_silence(samples):
@@ -202,7 +202,7 @@ class WhisperEngine:
         text = collapse(heard.text) if heard.loops else heard.text
         return not is_invention(heard) and is_thin(text, samples)
 
-    def _halves(self, samples: Samples, run: Run) -> tuple[Pass, Tongue]:
+    def _halves(self, samples: Samples, run: Run) -> tuple[Pass, LanguageGuess]:
         """Each half by itself, cut where it is quietest."""
         half = len(samples) // 2
         cut = quietest_cut(samples, half * 2 // 3, half * 4 // 3)
@@ -215,7 +215,7 @@ class WhisperEngine:
         text = " ".join(part.text for part in heard)
         return Pass(text, sure, heard[0].no_speech), parts[0][1]
 
-    def _run(self, samples: Samples, run: Run) -> tuple[Pass, Tongue]:
+    def _run(self, samples: Samples, run: Run) -> tuple[Pass, LanguageGuess]:
         """One run: features, encoder, decoder."""
         seconds = len(samples) / HEARING_RATE
         encoded = self._encode(samples, min(FULL, max(run.floor, seconds + ROOM_AFTER)))
@@ -259,21 +259,21 @@ class WhisperEngine:
         padded[: len(samples)] = samples[:wanted]
         return self._model.encode(self._model.feature_extractor(padded, padding=0))
 
-    def _tongue(self, encoded: StorageView, expected: str) -> Tongue:
+    def _tongue(self, encoded: StorageView, expected: str) -> LanguageGuess:
         """The language that is spoken, found out if nothing tells it."""
         fixed = self._fixed_language(expected)
         if fixed.code:
             return fixed
         token, sure = self._model.model.detect_language(encoded)[0][0]
-        return Tongue(str(token)[2:-2], float(sure))
+        return LanguageGuess(str(token)[2:-2], float(sure))
 
-    def _fixed_language(self, expected: str) -> Tongue:
+    def _fixed_language(self, expected: str) -> LanguageGuess:
         """The language that need not be found out; without a code if it must."""
         if not self._model.model.is_multilingual:
-            return Tongue("en", 1.0)
+            return LanguageGuess("en", 1.0)
         code = self._options.language or expected
         known = code in self._model.supported_languages
-        return Tongue(code, 1.0) if known else Tongue("", 0.0)
+        return LanguageGuess(code, 1.0) if known else LanguageGuess("", 0.0)
 
     def _tokenizer(self, language: str) -> Tokenizer:
         if language not in self._tokenizers:

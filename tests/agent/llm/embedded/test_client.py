@@ -24,7 +24,7 @@ from sayso.server.agent.llm.embedded.client import (
     introduction,
     sensible_threads,
 )
-from sayso.server.agent.llm.loopback_http import Answer, NoAnswer, ask
+from sayso.server.agent.llm.loopback_http import HttpAnswer, NoAnswer, ask
 from sayso.server.agent.llm.model import ChatMessage, Delta, TextDelta, Tool
 from tests import leaks
 from tests.agent.llm.model_servers import model_server
@@ -75,7 +75,7 @@ def listening_on(port: int) -> list[str]:
     return [address for address, at in lines if int(at, 16) == port]
 
 
-async def chat(endpoint: Endpoint, text: str) -> Answer:
+async def chat(endpoint: Endpoint, text: str) -> HttpAnswer:
     return await ask(
         f"{endpoint.api_base}/chat/completions",
         seconds=SOON,

@@ -4,26 +4,26 @@ import pytest
 from rich.cells import cell_len
 
 from sayso.client.terminal.input.keys import Key
-from sayso.client.terminal.screen.status_line import HOLD, Board, Pending
+from sayso.client.terminal.screen.status_line import HOLD, Pending, StatusLine
 from sayso.protocol.messages import ApprovalRequest, TurnState
 
 SIZES = [(80, 24), (120, 40), (40, 10), (20, 5), (8, 3)]
 REQUEST = ApprovalRequest("a", "n", "python", "1", "/home", ("all",), 60.0)
 
 
-def drawn(board: Board, width: int = 80, height: int = 24, now: float = 0.0) -> list[str]:
+def drawn(board: StatusLine, width: int = 80, height: int = 24, now: float = 0.0) -> list[str]:
     return [line.plain for line in board.picture(width, height, now).lines]
 
 
 @pytest.fixture
-def board() -> Board:
-    board = Board()
+def board() -> StatusLine:
+    board = StatusLine()
     board.connected, board.keys = True, HOLD
     return board
 
 
-def crowded() -> Board:
-    board = Board()
+def crowded() -> StatusLine:
+    board = StatusLine()
     board.connected, board.keys, board.listening = True, HOLD, True
     board.levels.extend([0.0, 0.5, 1.0] * 4)
     board.stable, board.tail = "what is the weather " * 10, "like in 東京 today"
@@ -37,7 +37,7 @@ def crowded() -> Board:
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_it_fits_whatever_is_in_it(width: int, height: int) -> None:
-    for board in (Board(), crowded()):
+    for board in (StatusLine(), crowded()):
         picture = board.picture(width, height, 1.0)
         assert all(cell_len(line.plain) < width for line in picture.lines)
         assert len(picture.lines) <= max(height, 4)
@@ -45,7 +45,7 @@ def test_it_fits_whatever_is_in_it(width: int, height: int) -> None:
         assert picture.row == len(picture.lines) - 2
 
 
-def test_at_rest_it_says_how_to_talk_and_that_all_is_well(board: Board) -> None:
+def test_at_rest_it_says_how_to_talk_and_that_all_is_well(board: StatusLine) -> None:
     *_, prompt, foot = drawn(board)
     assert prompt.strip() == "\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT}"
     assert foot.startswith("  hold space to talk · type to write · /help ")
@@ -53,7 +53,7 @@ def test_at_rest_it_says_how_to_talk_and_that_all_is_well(board: Board) -> None:
     assert cell_len(foot) == 79
 
 
-def test_while_listening_it_shows_the_level_and_the_words(board: Board) -> None:
+def test_while_listening_it_shows_the_level_and_the_words(board: StatusLine) -> None:
     board.listening = True
     board.levels.extend([0.0, 0.5, 1.0])
     board.stable, board.tail = "what is", " two"
@@ -65,12 +65,12 @@ def test_while_listening_it_shows_the_level_and_the_words(board: Board) -> None:
     assert foot.endswith("listening")
 
 
-def test_the_newest_words_stay_when_there_is_no_room(board: Board) -> None:
+def test_the_newest_words_stay_when_there_is_no_room(board: StatusLine) -> None:
     board.listening, board.stable, board.tail = True, "many words " * 20, " the end"
     assert drawn(board)[1].endswith(" the end")
 
 
-def test_a_question_shows_the_time_that_is_left_and_the_keys(board: Board) -> None:
+def test_a_question_shows_the_time_that_is_left_and_the_keys(board: StatusLine) -> None:
     board.pending = Pending(REQUEST, asked_at=100.0)
     _, head, choices, _, foot = drawn(board, now=103.0)
     assert "May I run this python?  57 s left" in head
@@ -88,7 +88,7 @@ def test_a_question_shows_the_time_that_is_left_and_the_keys(board: Board) -> No
         (TurnState("idle", "thinking", "speaking"), "speaking"),
     ],
 )
-def test_it_says_what_goes_on(board: Board, state: TurnState, word: str) -> None:
+def test_it_says_what_goes_on(board: StatusLine, state: TurnState, word: str) -> None:
     board.turn, board.running = state, "python"
     foot = drawn(board, now=7.0)[-1]
     assert foot.endswith(word)
@@ -96,12 +96,12 @@ def test_it_says_what_goes_on(board: Board, state: TurnState, word: str) -> None
         assert "Ctrl-C to stop" in foot
 
 
-def test_without_a_line_it_says_so(board: Board) -> None:
+def test_without_a_line_it_says_so(board: StatusLine) -> None:
     board.connected, board.trouble = False, "no server, trying again"
     assert drawn(board)[-1].endswith("○ no server, trying again")
 
 
-def test_the_cursor_stays_in_sight_in_a_long_line(board: Board) -> None:
+def test_the_cursor_stays_in_sight_in_a_long_line(board: StatusLine) -> None:
     board.line.press(Key("paste", "word " * 100))
     picture = board.picture(40, 10, 0.0)
     assert picture.column < 40
@@ -109,7 +109,7 @@ def test_the_cursor_stays_in_sight_in_a_long_line(board: Board) -> None:
     assert board.picture(40, 10, 0.0).column == 2
 
 
-def test_only_the_last_rows_of_a_long_paragraph_move(board: Board) -> None:
+def test_only_the_last_rows_of_a_long_paragraph_move(board: StatusLine) -> None:
     board.reply = "word " * 2_000 + "end"
     rows = drawn(board)
     assert len(rows) < 15

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from sayso.server.runtimes.base_python import base_python
-from sayso.server.runtimes.code_runner import Workshop
+from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox import landlock
 from sayso.server.runtimes.sandbox.bubblewrap import Bubblewrap
 from sayso.server.runtimes.sandbox.landlock import Landlock
 from sayso.server.runtimes.sandbox.launcher import Steps
-from sayso.server.runtimes.sandbox.sandbox import NO_DOOR, Confined, Confines, Kind, Sandbox
+from sayso.server.runtimes.sandbox.sandbox import NO_HANDOVER, Confined, Confines, Kind, Sandbox
 from sayso.server.runtimes.sandbox.self_test import targets
 from sayso.server.runtimes.sandbox.self_test.proof import examine, find_sandbox
 from tests.busy import within
@@ -51,7 +51,7 @@ class Loosened:
         environment: Mapping[str, str],
         confines: Confines,
         private: Path,
-        door: int = NO_DOOR,
+        door: int = NO_HANDOVER,
     ) -> Confined:
         confined = self._whole.confine(argv, environment, confines, private, door)
         *launch, steps = confined.argv
@@ -71,7 +71,7 @@ class Absent:
         environment: Mapping[str, str],
         confines: Confines,
         private: Path,
-        door: int = NO_DOOR,
+        door: int = NO_HANDOVER,
     ) -> Confined:
         steps = Steps(role="enter", argv=list(argv), folder=str(confines.folder))
         launcher = Path(landlock.__file__).with_name("launcher.py")
@@ -205,13 +205,13 @@ async def test_a_sandbox_that_does_not_start_is_told_with_its_own_words(tmp_path
 async def test_where_no_sandbox_holds_no_code_runs_and_the_remedy_is_told(
     environment: KernelEnvironment, workspace: Path
 ) -> None:
-    workshop = Workshop(workspace, environment, await examine(Absent()))
+    code_runner = CodeRunner(workspace, environment, await examine(Absent()))
     try:
-        run = await told(workshop, "open('trace', 'w')")
+        run = await told(code_runner, "open('trace', 'w')")
     finally:
-        await workshop.close()
+        await code_runner.close()
     assert run.ending.status == "error"
     assert "does not run" in run.ending.detail
     assert "read a file outside" in run.ending.detail
-    assert workshop.languages == ()
+    assert code_runner.languages == ()
     assert not (workspace / "trace").exists()

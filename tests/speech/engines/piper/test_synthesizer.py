@@ -14,7 +14,7 @@ import pytest
 from sayso.server.speech.engines.piper.engine import PiperEngine
 from sayso.server.speech.engines.piper.synthesizer import PiperSynthesizer
 from sayso.server.speech.errors import ModelBroken, ModelMissing
-from sayso.server.speech.synthesis.session import Chunk, Handed, Mouth
+from sayso.server.speech.synthesis.session import Chunk, Handed, SpeechSynthesis
 from sayso.server.speech.synthesis.voices import OneVoice
 
 
@@ -103,7 +103,7 @@ async def test_killed_in_mid_reply_it_goes_on_speaking(synthesizer: PiperSynthes
         if len(heard) == 1 and synthesizer.pid is not None:
             os.kill(synthesizer.pid, signal.SIGKILL)
 
-    saying = Mouth(OneVoice(synthesizer)).speak(on_chunk)
+    saying = SpeechSynthesis(OneVoice(synthesizer)).speak(on_chunk)
     saying.say("This is said first. This is said after it died. And this at last.")
     saying.finish()
     await ended.wait()

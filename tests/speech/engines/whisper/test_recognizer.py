@@ -20,7 +20,7 @@ from sayso.server.speech.errors import ModelBroken, ModelMissing
 from sayso.server.speech.recognition.hallucinations import plain
 from sayso.server.speech.recognition.loudness import Samples, from_pcm
 from sayso.server.speech.recognition.recognizer import HEARING_RATE, RecognizerLost
-from sayso.server.speech.recognition.session import Ears
+from sayso.server.speech.recognition.session import SpeechRecognition
 from sayso.server.speech.workers.worker import GivenUp
 from tests.speech import sounds
 from tests.speech.spoken_recordings import spoken
@@ -157,7 +157,7 @@ async def test_killed_under_a_request_it_comes_back_and_nothing_is_lost(
     recognizer: WhisperRecognizer, piper: PiperEngine
 ) -> None:
     audio = sounds.pcm(spoken(piper, COMMANDS[1]))
-    hearing = Ears(recognizer).listen(lambda _: None)
+    hearing = SpeechRecognition(recognizer).listen(lambda _: None)
     hearing.feed(audio)  # a draft is on its way
     assert recognizer.pid is not None
     os.kill(recognizer.pid, signal.SIGKILL)
