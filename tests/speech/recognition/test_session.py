@@ -47,12 +47,10 @@ def now() -> float:
 
 
 async def test_nothing_but_the_final_delays_the_final() -> None:
-    ears = SpeechRecognition(recognizer())
-    hearing = ears.listen(ignore)
+    hearing = SpeechRecognition(recognizer()).listen(ignore)
     await talk(hearing, voice(1.24))  # a draft has just begun
     released = now()
-    heard = await hearing.finish()
-    assert heard.text == "heard 1.24 seconds."
+    assert (await hearing.finish()).text == "heard 1.24 seconds."
     assert now() - released == pytest.approx(FINAL)
 
 
@@ -107,8 +105,7 @@ async def test_a_release_during_the_guess_waits_only_for_its_rest() -> None:
 async def test_a_guess_is_revoked_when_speech_goes_on() -> None:
     hearing = SpeechRecognition(recognizer()).listen(ignore)
     await talk(hearing, voice(1.0) + silence(0.5) + voice(0.5))
-    heard = await hearing.finish()
-    assert heard.text == "heard 2.00 seconds."
+    assert (await hearing.finish()).text == "heard 2.00 seconds."
 
 
 async def test_a_pause_after_a_sound_that_was_no_word_is_told_until_the_voice_goes_on() -> None:
