@@ -9,7 +9,11 @@ from hypothesis import strategies as some
 from sayso.server.speech.workers.wire import MAX_HEAD_BYTES, PREFIX, Note, WireBroken, pack, read
 
 VALUES = some.recursive(
-    some.none() | some.booleans() | some.integers() | some.text() | some.floats(allow_nan=False),
+    some.none()
+    | some.booleans()
+    | some.integers(-(2**63), 2**63 - 1)
+    | some.text()
+    | some.floats(allow_nan=False),
     lambda inner: some.lists(inner) | some.dictionaries(some.text(), inner),
     max_leaves=8,
 )
