@@ -1,4 +1,8 @@
-"""Every published number comes from here: `python -m bench NAME [--json]`."""
+"""Every published number comes from here: `python -m bench NAME [--json]`.
+
+There is one module for each benchmark, so that its name is that of the command, and the folder holds
+as many; what they share lies in `support`.
+"""
 
 import os
 
