@@ -1,7 +1,7 @@
 """Every published number comes from here: `python -m bench NAME [--json]`.
 
-There is one module for each benchmark, so that its name is that of the command, and the folder holds
-as many; what they share lies in `support`.
+There is one module for each benchmark, so that its name is that of the command, and the folder
+holds as many; what they share lies in `support`.
 """
 
 import os
