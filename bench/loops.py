@@ -13,12 +13,14 @@ from pathlib import Path
 from bench.support.figures import resident_kb
 from sayso.protocol import messages as m
 from sayso.server.agent.limits import RequestLimits
+from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.llm.model import ChatMessage, Delta, TextDelta, Tool, ToolCallDelta, Usage
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.approvals import Approvals
 from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.agent.prompt.messages import Prompt
 from sayso.server.agent.prompt.profiles import profile
+from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.history import History
 from sayso.server.agent.record.journal import Journal
 from sayso.server.conversations.participant import Participant
@@ -178,11 +180,10 @@ async def own_tokens(environment: KernelEnvironment, sandbox: Sandbox, folder: P
         journal = await Journal.open(log, "bench")
         desk = Approvals(journal)
         agent = Agent(
-            model,
+            Backend(model, profile("default")),
             code_runner,
             desk,
-            journal,
-            profile=profile("default"),
+            ConversationRecord(journal),
             permissions=Permissions(mode="workspace"),
         )
         async with aclosing(agent.work(ASKED, by="bench")) as events:

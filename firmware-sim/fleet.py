@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from statistics import quantiles
 
-from sayso.firmware_sim.hardware.board import Board, Radio
+from sayso.firmware_sim.hardware.board import Board, Radio, Unit
 from sayso.firmware_sim.hardware.nvs import Stored
 from sayso.firmware_sim.hardware.radio import Ear
 from sayso.firmware_sim.scene import Report, Scene
@@ -71,9 +71,8 @@ async def run_fleet(
                 conversation=places[number % len(places)],
             ),
             Scene(fleet.say, start_at=JOIN_SPREAD_S),
-            seed=number,
-            ask_every_s=ASK_EVERY_S,
             radio=radio,
+            unit=Unit(seed=number, ask_every_s=ASK_EVERY_S),
         )
         for number in range(fleet.talking)
     ]
@@ -81,10 +80,12 @@ async def run_fleet(
         Board(
             replace(stored, name=f"{stored.name} {number}"),
             Scene(),
-            seed=number,
-            ask_every_s=ASK_EVERY_S,
             radio=radio,
-            power_on_at=JOIN_SPREAD_S * number / fleet.devices,
+            unit=Unit(
+                seed=number,
+                power_on_at=JOIN_SPREAD_S * number / fleet.devices,
+                ask_every_s=ASK_EVERY_S,
+            ),
         )
         for number in range(fleet.talking, fleet.devices)
     ]

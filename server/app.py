@@ -39,6 +39,7 @@ from sayso.server.settings import Settings
 from sayso.server.slash.builtin import SHIPPED
 from sayso.server.slash.commands import Commands
 from sayso.server.speech.recognition.session import SpeechRecognition
+from sayso.server.speech.speech import Speech
 from sayso.server.speech.synthesis.session import SpeechSynthesis
 from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
@@ -141,12 +142,17 @@ class App:
             self._builder.code_backend(),
             ReflexResponder.load(event_log, self._remind, self._owner),
         )
+        voice = self._settings.voice
+        speech = Speech(
+            SpeechRecognition(recognizer),
+            SpeechSynthesis(voices, speed=voice.speed),
+            "on" if voice.fillers else "off",
+        )
         shared = SharedParts(
             home=self._home,
             settings=self._settings,
             log=event_log,
-            ears=SpeechRecognition(recognizer),
-            mouth=SpeechSynthesis(voices, speed=self._settings.voice.speed),
+            speech=speech,
             backend=backend,
             artifacts=self._artifacts,
             responder=responder,
@@ -172,7 +178,7 @@ class App:
         latest = await self._conversations.enter(await self._conversations.latest())
         if backend.introduction:
             latest.conversation.notice(backend.introduction)
-        lives = [self._conversations.run(), responder.run(), self._prepare(shared.mouth)]
+        lives = [self._conversations.run(), responder.run(), self._prepare(speech.synthesis)]
         keep_days = self._settings.storage.keep_days
         lives.append(forget_in_time(self._conversations, keep_days))
         if self._network:

@@ -8,6 +8,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -46,6 +47,20 @@ class Radio(Protocol):
     async def close(self) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """In what one board differs from the next of its make."""
+
+    seed: int = 0
+    """Decides how its waits are spread."""
+    ppm: float = 0.0
+    """How many millionths its quartz runs fast."""
+    power_on_at: float = 0.0
+    """Seconds after `run`."""
+    ask_every_s: float | None = None
+    """How often it asks whether the server answers; None is never."""
+
+
 class Board:
     """One device from power on until its scene is over."""
 
@@ -59,12 +74,9 @@ class Board:
         watch: Callable[[float, Device], None] | None = None,
         nvs: Nvs | None = None,
         radio: Callable[[Ear], Radio] | None = None,
-        seed: int = 0,
-        ppm: float = 0.0,
-        ask_every_s: float | None = None,
-        power_on_at: float = 0.0,
+        unit: Unit | None = None,
     ) -> None:
-        """`ppm`: how much its quartz runs fast; `seed` decides how its waits are spread."""
+        unit = unit or Unit()
         self._stored = stored
         self._hand = Hand(scene)
         self._faults = list(faults)
@@ -72,11 +84,9 @@ class Board:
         self._watch = watch
         self._nvs = nvs
         self._radio = (radio or self._line)(self)
-        self._ppm = ppm
-        self._ask_every_s = ask_every_s
-        self._power_on_at = power_on_at
+        self._unit = unit
         self._asked_at = 0.0
-        self._chance = random.Random(seed)  # noqa: S311 (no secret depends on it)
+        self._chance = random.Random(unit.seed)  # noqa: S311 (no secret depends on it)
         self._dry = False
         self._stalled = False
         self._over = False
@@ -85,9 +95,9 @@ class Board:
 
     async def run(self, limit_s: float) -> Report:
         """Live until the scene is over or the time is up."""
-        await asyncio.sleep(self._power_on_at)
+        await asyncio.sleep(self._unit.power_on_at)
         started = self._now
-        quartz = SampleClock(started, self._ppm)
+        quartz = SampleClock(started, self._unit.ppm)
         self._boot()
         try:
             while not self._is_over and self._now - started < limit_s:
@@ -127,7 +137,8 @@ class Board:
             device.captured(sound, now)
         elif device.plays:
             self._play(device)
-        if self._ask_every_s and device.is_up and now - self._asked_at >= self._ask_every_s:
+        every_s = self._unit.ask_every_s
+        if every_s and device.is_up and now - self._asked_at >= every_s:
             self._asked_at = now
             device.ask(now)
         device.tick(now)

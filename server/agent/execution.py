@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from sayso.server.agent.checkpointer import Checkpointer
 from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.events import RunEnded, RunOutput, RunStarted
-from sayso.server.agent.limits import RequestLimits, RequestUsage, last_line
+from sayso.server.agent.limits import RequestUsage, last_line
 from sayso.server.agent.permissions.access_requests import AccessRequests
 from sayso.server.agent.permissions.access_syntax import LANGUAGE
 from sayso.server.agent.permissions.approvals import ApprovalDecision, ApprovalRequest, Approvals
@@ -18,9 +18,8 @@ from sayso.server.agent.permissions.mentioned_paths import named_places, needed
 from sayso.server.agent.permissions.modes import Permissions, Reachable
 from sayso.server.agent.prompt import server_notes
 from sayso.server.agent.prompt.output_digest import Digest, as_text
+from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.conversation_settings import taken_back
-from sayso.server.agent.record.journal import Journal
-from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.stream_closing import closing
 from sayso.server.policy.judge import Judgement
 from sayso.server.runtimes.access import Grants
@@ -93,21 +92,19 @@ class CodeExecutor:
         self,
         code_runner: CodeRunner,
         approvals: Approvals,
-        journal: Journal,
+        record: ConversationRecord,
+        *,
         checkpointer: Checkpointer,
         permissions: Permissions,
-        bounds: RequestLimits,
         reckoning: RequestUsage,
         emit: Emit,
-        outputs: RunOutputs,
     ) -> None:
-        self._outputs = outputs
+        self._journal = journal = record.journal
+        self._outputs = record.outputs
         self._code_runner = code_runner
         self._approvals = approvals
-        self._journal = journal
         self._checkpointer = checkpointer
         self._permissions = permissions
-        self._bounds = bounds
         self._reckoning = reckoning
         self._emit = emit
         self._access = AccessRequests(code_runner, permissions, approvals, journal, reckoning, emit)
@@ -272,7 +269,7 @@ class CodeExecutor:
         self, call: Call, request: ApprovalRequest, questions: HostQuestions, *, alone: bool
     ) -> None:
         clock = asyncio.get_running_loop().time
-        most = self._bounds.output_chars
+        most = self._reckoning.limits.output_chars
         started, digest = clock(), Digest(most, call.id)
         recording = self._outputs.record(call.id, most)
         ending = Ending("died", 0.0, _NO_ENDING)

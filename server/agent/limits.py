@@ -5,10 +5,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from sayso.server.agent.spending import DailySpending
+from sayso.server.agent.spending import DailyLimits, DailySpending
 from sayso.server.store.records import Answered, Call
 
 
@@ -32,6 +32,14 @@ class RequestLimits:
     """Characters of conversation given to the model: 30,000 tokens, which most models take."""
 
 
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What work may use: each request, and all of a day's together."""
+
+    request: RequestLimits = field(default_factory=RequestLimits)
+    day: DailySpending = field(default_factory=lambda: DailySpending(DailyLimits()))
+
+
 REPEATS: Final = 3
 """The third time of the same is no accident."""
 
@@ -43,17 +51,17 @@ class LimitReached(Exception):
 class RequestUsage:
     """What one request has used. Raises LimitReached where it is too much."""
 
-    def __init__(self, bounds: RequestLimits, day: DailySpending | None = None) -> None:
-        self._day = day
+    def __init__(self, budget: Budget) -> None:
+        self._day = budget.day
+        self.limits = budget.request
         self.tokens_in = 0
         self.tokens_out = 0
         self.usd: float | None = None
-        self._bounds = bounds
         self.runs = 0
         self._last_code: list[str] = []
         self._last_failures: list[str] = []
         self._outcomes: Counter[tuple[str, str]] = Counter()
-        self._deadline = asyncio.timeout(bounds.seconds)
+        self._deadline = asyncio.timeout(self.limits.seconds)
 
     @property
     def deadline(self) -> asyncio.Timeout:
@@ -76,7 +84,7 @@ class RequestUsage:
     def time_is_up(self) -> LimitReached:
         """The limit, for the one who sees the deadline expire."""
         return LimitReached(
-            f"I have worked on this for {_duration(self._bounds.seconds)}. Shall I go on?"
+            f"I have worked on this for {_duration(self.limits.seconds)}. Shall I go on?"
         )
 
     @property
@@ -87,16 +95,16 @@ class RequestUsage:
     @property
     def day_is_over(self) -> bool:
         """Whether all that one day may use is used."""
-        return self._day is not None and bool(self._day.question)
+        return bool(self._day.question)
 
     def check_day(self) -> None:
         """Go on only if the day's limits allow it."""
-        if self._day is not None and (question := self._day.question):
+        if question := self._day.question:
             raise LimitReached(question)
 
     def during_reply(self, characters: int) -> None:
         """The model's reply is this long by now."""
-        if characters > self._bounds.reply_chars:
+        if characters > self.limits.reply_chars:
             raise LimitReached("My answer is getting very long. Shall I go on?")
 
     def after_reply(self, answer: Answered) -> None:
@@ -112,11 +120,11 @@ class RequestUsage:
         self._last_code = [*self._last_code, code][-REPEATS:]
         if self._last_code == [code] * REPEATS:
             raise LimitReached("I keep writing the same code. Shall I try another way?")
-        if self.runs >= self._bounds.steps:
+        if self.runs >= self.limits.steps:
             raise LimitReached(f"I have run code {self.runs} times and am not done. Shall I go on?")
-        if self.tokens_in + self.tokens_out >= self._bounds.tokens:
+        if self.tokens_in + self.tokens_out >= self.limits.tokens:
             raise LimitReached("This has become a long piece of work. Shall I go on?")
-        if self.usd is not None and self.usd >= self._bounds.usd:
+        if self.usd is not None and self.usd >= self.limits.usd:
             raise LimitReached(f"This has cost {self.usd:.2f} dollars so far. Shall I go on?")
         self.check_day()
         self.runs += 1

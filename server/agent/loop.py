@@ -11,21 +11,21 @@ from sayso.server.agent.checkpointer import Checkpointer, NoCheckpoints
 from sayso.server.agent.event_stream import Emit, emitting
 from sayso.server.agent.events import AgentEvent, Said, WorkDone, WorkFailed
 from sayso.server.agent.execution import CodeExecutor, CodeRunner
-from sayso.server.agent.limits import LimitReached, RequestLimits, RequestUsage
+from sayso.server.agent.limits import Budget, LimitReached, RequestUsage
+from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.llm.embedded.answers import checked, plain_answer
-from sayso.server.agent.llm.model import ChatModel, ModelError
+from sayso.server.agent.llm.model import ModelError
 from sayso.server.agent.permissions.approvals import Approvals
 from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.agent.prompt import server_notes
 from sayso.server.agent.prompt.messages import Prompt
-from sayso.server.agent.prompt.profiles import ModelProfile, PlainAnswers
+from sayso.server.agent.prompt.profiles import PlainAnswers
 from sayso.server.agent.prompt.redacted_messages import Outgoing
+from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.draft import Draft
 from sayso.server.agent.record.history import Exchange
-from sayso.server.agent.record.journal import Journal
-from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.reply import Replier
-from sayso.server.agent.spending import CostEstimate, DailyLimits, DailySpending, says_yes
+from sayso.server.agent.spending import CostEstimate, says_yes
 from sayso.server.agent.stream_closing import closing
 from sayso.server.agent.tools.function import Function
 from sayso.server.agent.tools.output_pages import read_page
@@ -51,34 +51,30 @@ class Agent:
 
     def __init__(
         self,
-        model: ChatModel,
+        backend: Backend,
         code_runner: CodeRunner,
         approvals: Approvals,
-        journal: Journal,
+        record: ConversationRecord,
         *,
-        profile: ModelProfile,
-        checkpointer: Checkpointer | None = None,
-        bounds: RequestLimits | None = None,
-        outputs: RunOutputs | None = None,
-        day: DailySpending | None = None,
-        functions: Sequence[Function] = (),
         permissions: Permissions | None = None,
+        checkpointer: Checkpointer | None = None,
+        budget: Budget | None = None,
+        functions: Sequence[Function] = (),
     ) -> None:
         self.permissions = permissions or Permissions()
         """What runs unasked, and what code may reach."""
-        self._model = model
+        self._backend = backend
         self.use_code_runner(code_runner)
-        self._approvals = approvals
-        self._journal = journal
+        self.approvals = approvals
+        """What waits for the person's say-so."""
+        self._record = record
+        self._journal = record.journal
         self._checkpointer = checkpointer or NoCheckpoints()
-        self._profile = profile
-        self._bounds = bounds or RequestLimits()
-        self._outputs = outputs or RunOutputs(None)
-        self._day = day or DailySpending(DailyLimits())
+        self._budget = budget or Budget()
         self._guess = CostEstimate()
         self._outgoing = Outgoing()
         self._functions = functions
-        self._told_at_most = self._bounds.history_chars
+        self._told_at_most = self._budget.request.history_chars
         """Less, once the model has said that it was too much."""
         self._one_at_a_time = asyncio.Lock()
 
@@ -118,37 +114,27 @@ class Agent:
         self, pursue: Callable[["_Work"], Awaitable[None]]
     ) -> AsyncGenerator[AgentEvent, None]:
         async def do(emit: Emit) -> None:
-            reckoning = RequestUsage(self._bounds, self._day)
+            reckoning = RequestUsage(self._budget)
             performer = CodeExecutor(
                 self._code_runner,
-                self._approvals,
-                self._journal,
-                self._checkpointer,
-                self.permissions,
-                self._bounds,
-                reckoning,
-                emit,
-                self._outputs,
+                self.approvals,
+                self._record,
+                checkpointer=self._checkpointer,
+                permissions=self.permissions,
+                reckoning=reckoning,
+                emit=emit,
             )
-            replier = Replier(
-                self._model,
-                self._journal,
-                prompt,
-                self._outputs,
-                self._outgoing,
-                reckoning,
-                self._guess,
-            )
-            answers = prompt.answers
-            work = _Work(self._journal, replier, performer, reckoning, emit, answers, self._outputs)
+            model = self._backend.model
+            replier = Replier(model, self._record, prompt, self._outgoing, reckoning, self._guess)
+            work = _Work(self._record, replier, performer, reckoning, emit, prompt.answers)
             await pursue(work)
 
         async with self._one_at_a_time:
             self.permissions.outside_content.new_request()
             prompt = Prompt(
-                self._profile,
+                self._backend.profile,
                 self._code_runner,
-                calls_tools=self._model.calls_tools,
+                calls_tools=self._backend.model.calls_tools,
                 characters=self._told_at_most,
                 functions=self._functions,
             )
@@ -160,12 +146,12 @@ class Agent:
     @property
     def model_name(self) -> str:
         """Which model answers, for screens."""
-        return self._model.name
+        return self._backend.model.name
 
-    def use_model(self, model: ChatModel, profile: ModelProfile) -> None:
+    def use_model(self, backend: Backend) -> None:
         """It answers from the next request on."""
-        self._model, self._profile, self._guess = model, profile, CostEstimate()
-        self._told_at_most = self._bounds.history_chars
+        self._backend, self._guess = backend, CostEstimate()
+        self._told_at_most = self._budget.request.history_chars
 
     def use_code_runner(self, code_runner: CodeRunner) -> None:
         """Code runs there from the next request on."""
@@ -202,22 +188,21 @@ class _Work:
 
     def __init__(
         self,
-        journal: Journal,
+        record: ConversationRecord,
         replier: Replier,
         performer: CodeExecutor,
         reckoning: RequestUsage,
         emit: Emit,
         answers: PlainAnswers | None,
-        outputs: RunOutputs,
     ) -> None:
-        self._journal = journal
+        self._journal = record.journal
         self._replier = replier
         self._performer = performer
         self._reckoning = reckoning
         self._emit = emit
         self._answers = answers
-        self._outputs = outputs
-        self._draft = Draft(journal)
+        self._outputs = record.outputs
+        self._draft = Draft(record.journal)
         self._pause = ""
         """What parts the next words from those of an earlier step."""
 

@@ -10,8 +10,7 @@ from sayso.server.agent.llm.model import ChatMessage, ChatModel, ModelError, Too
 from sayso.server.agent.parsing.reply_parser import ReplyParser
 from sayso.server.agent.prompt.messages import Prompt
 from sayso.server.agent.prompt.redacted_messages import Outgoing
-from sayso.server.agent.record.journal import Journal
-from sayso.server.agent.record.run_outputs import RunOutputs
+from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.spending import CostEstimate
 from sayso.server.agent.stream_closing import closing
 from sayso.server.store.records import Answered
@@ -25,17 +24,16 @@ class Replier:
     def __init__(
         self,
         model: ChatModel,
-        journal: Journal,
+        record: ConversationRecord,
         prompt: Prompt,
-        outputs: RunOutputs,
         outgoing: Outgoing,
         reckoning: RequestUsage,
         guess: CostEstimate,
     ) -> None:
         self._model = model
-        self._journal = journal
+        self._journal = record.journal
         self._prompt = prompt
-        self._outputs = outputs
+        self._outputs = record.outputs
         self._outgoing = outgoing
         self._reckoning = reckoning
         self._guess = guess

@@ -10,12 +10,14 @@ from typing import BinaryIO, Final
 
 from sayso.protocol.home import Home
 from sayso.protocol.messages import FileGot, FilePut
-from sayso.server.agent.limits import RequestLimits
+from sayso.server.agent.limits import Budget, RequestLimits
+from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.approvals import Approvals
 from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.agent.permissions.shared_folders import Earlier, SharedFolders
 from sayso.server.agent.permissions.standing_grants import StandingGrants
+from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.conversation_settings import (
     ConversationSettings,
     identity_in,
@@ -25,7 +27,6 @@ from sayso.server.agent.record.conversation_settings import (
 from sayso.server.agent.record.journal import LATELY_S, Journal
 from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.spending import DailyLimits, DailySpending, Used
-from sayso.server.assembly.models import ChatBackend
 from sayso.server.assembly.undo import MB, ConversationUndo
 from sayso.server.conversations.artifacts import Artifacts
 from sayso.server.conversations.driver import ConversationDriver
@@ -40,8 +41,7 @@ from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.protection.folder_identity import NOWHERE, Identity
 from sayso.server.runtimes.protection.own_places import why_unwritable
 from sayso.server.settings import Settings
-from sayso.server.speech.recognition.session import SpeechRecognition
-from sayso.server.speech.synthesis.session import SpeechSynthesis
+from sayso.server.speech.speech import Speech
 from sayso.server.store import records
 from sayso.server.store.decisions import ModeChanged, ReachGranted, WorkspaceChosen
 from sayso.server.store.event_log import EventLog
@@ -67,9 +67,8 @@ class SharedParts:
     home: Home
     settings: Settings
     log: EventLog
-    ears: SpeechRecognition
-    mouth: SpeechSynthesis
-    backend: ChatBackend
+    speech: Speech
+    backend: Backend
     artifacts: Artifacts
     responder: ReflexResponder
     preferences: Preferences
@@ -83,10 +82,10 @@ class SharedParts:
     """What strangers may have written, and where."""
     watch: Callable[[Effect], None] = lambda _: None
     """Sees everything that turns want done."""
-    think_with: Callable[[str, bool], Awaitable[ChatBackend]] | None = None
+    think_with: Callable[[str, bool], Awaitable[Backend]] | None = None
     """Gives another language model, by name; and whether one may be named that lies elsewhere."""
 
-    async def backend_named(self, name: str, *, anywhere: bool) -> ChatBackend:
+    async def backend_named(self, name: str, *, anywhere: bool) -> Backend:
         """A language model by its name; without one, that of the settings. `anywhere`: it need not
         be one that was fetched to this machine."""
         if not name:
@@ -139,13 +138,13 @@ class OpenConversation:
         """Everything that happened here. Raises StoreError."""
         return await self._shared.log.conversation(self.about.id)
 
-    async def think_with(self, name: str, *, anywhere: bool) -> ChatBackend:
+    async def think_with(self, name: str, *, anywhere: bool) -> Backend:
         """Let another language model answer from the next request on, if it can be had; without a
         name, the one of the settings. `anywhere`: it need not be one that was fetched here.
         """
         backend = await self._shared.backend_named(name, anywhere=anywhere)
         if not backend.missing:
-            self.agent.use_model(backend.model, backend.talk_profile)
+            self.agent.use_model(backend)
         return backend
 
     async def upload(self, device: str, piece: FilePut) -> FileGot:
@@ -239,29 +238,23 @@ async def open_conversation(shared: SharedParts, about: records.Conversation) ->
     code_runner = make_code_runner(about)
     undo = ConversationUndo(shared.home, shared.settings.undo, journal, code_runner)
     agent = Agent(
-        backend.model,
+        backend,
         code_runner,
         approvals,
-        journal,
-        profile=backend.talk_profile,
-        checkpointer=undo.checkpointer,
-        bounds=bounds(shared.settings),
-        outputs=RunOutputs(shared.home.state / "outputs" / about.id),
-        day=shared.day,
+        ConversationRecord(journal, RunOutputs(shared.home.state / "outputs" / about.id)),
         permissions=permissions,
+        checkpointer=undo.checkpointer,
+        budget=Budget(bounds(shared.settings), shared.day),
     )
     conversation = ConversationDriver(
         about.id,
-        shared.ears,
-        shared.mouth,
+        shared.speech,
         agent,
-        approvals,
+        undo.undo_requests,
         shared.artifacts.of(about.owner, about.id),
         shared.responder,
         shared.preferences,
-        undo.undo_requests,
         shared.watch,
-        "on" if shared.settings.voice.fillers else "off",
     )
     for sentence in lost:
         conversation.notice(sentence)

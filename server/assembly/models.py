@@ -13,10 +13,11 @@ from typing import Final, Literal
 
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home
+from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.llm.embedded.client import MODEL_NAME, Pocket, PocketModel, introduction
 from sayso.server.agent.llm.health import MonitoredModel
 from sayso.server.agent.llm.litellm_model import LitellmModel
-from sayso.server.agent.llm.model import ChatModel, ModelError
+from sayso.server.agent.llm.model import ChatModel, Endpoint, ModelError
 from sayso.server.agent.llm.selection import ModelChoice
 from sayso.server.agent.prompt.profiles import PROFILES, ModelProfile, profile
 from sayso.server.assembly.model_selection import for_talking
@@ -36,6 +37,7 @@ from sayso.server.runtimes.kernels.environment import (
 from sayso.server.runtimes.language import Language
 from sayso.server.runtimes.languages.available import available
 from sayso.server.runtimes.protection.folder_identity import Identity
+from sayso.server.runtimes.resources.bounds import ResourceBounds
 from sayso.server.runtimes.resources.cgroups import Cgroups
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport, find_sandbox
 from sayso.server.settings import Settings
@@ -60,20 +62,6 @@ TOO_MANY: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class ChatBackend:
-    """A language model, and how to talk to it."""
-
-    model: ChatModel
-    talk_profile: ModelProfile
-    sentence: str = ""
-    """What answers, for a screen."""
-    missing: str = ""
-    """Why there is none; empty if there is one."""
-    introduction: str | None = None
-    """What a person must know before they trust it, to be told once."""
-
-
-@dataclass(frozen=True, slots=True)
 class CodeBackend:
     """What the places where code runs have in common."""
 
@@ -93,7 +81,7 @@ class CodeBackend:
             reach,
             languages=self.languages,
             identity=known,
-            cgroups=self.cgroups,
+            bounds=ResourceBounds(cgroups=self.cgroups),
         )
 
 
@@ -132,14 +120,14 @@ class Builder:
         """Takes a part's name, and how to find out how it is."""
         self._cgroups = cgroups
         self._installed = InstalledModels(home)
-        self._backends: dict[tuple[str, str], ChatBackend] = {}
+        self._backends: dict[tuple[str, str], Backend] = {}
         """By name and address: each may be an engine, which keeps its memory until the end."""
         self._one_mind_at_a_time = asyncio.Lock()
         self._warming: asyncio.Task[None] | None = None
         self.findings: dict[str, Finding] = {}
         """How each part is, by its name."""
 
-    async def thinking(self) -> ChatBackend:
+    async def thinking(self) -> Backend:
         """The language model that the settings and this machine allow."""
         choice = await for_talking(self._settings.language_model, self._installed)
         remedy = choice.offer.sentence if choice.offer else ""
@@ -150,7 +138,7 @@ class Builder:
         self._watch(MODEL, lambda: Part(model.trouble))
         return replace(backend, model=model)
 
-    async def thinking_with(self, name: str, anywhere: bool) -> ChatBackend:
+    async def thinking_with(self, name: str, anywhere: bool) -> Backend:
         """The language model of this name; each is built once.
 
         `anywhere`: the owner names it, and it may be a provider's or another server's, as in the
@@ -179,16 +167,14 @@ class Builder:
         there = (model for model in self._installed.models() if model.kind == "language_model")
         return any(model.name == name for model in there)
 
-    def _no_mind(self, reason: str) -> ChatBackend:
-        return ChatBackend(UnavailableModel(reason), profile("default"), missing=reason)
+    def _no_mind(self, reason: str) -> Backend:
+        return Backend(UnavailableModel(reason), profile("default"), missing=reason)
 
-    async def _backend_of(self, choice: ModelChoice) -> ChatBackend:
+    async def _backend_of(self, choice: ModelChoice) -> Backend:
         talk_profile = model_profile(choice, self._settings)
         model = await self._model_of(choice, talk_profile)
         missing = choice.sentence if choice.origin == "none" else ""
-        return ChatBackend(
-            model, talk_profile, choice.sentence, missing, self._introduction(choice)
-        )
+        return Backend(model, talk_profile, choice.sentence, missing, self._introduction(choice))
 
     def _introduction(self, choice: ModelChoice) -> str | None:
         if choice.profile != "pocket":
@@ -223,11 +209,10 @@ class Builder:
         if choice.origin == "none":
             return UnavailableModel(choice.sentence)
 
-        def connect(api_base: str, api_key: str) -> LitellmModel:
+        def connect(endpoint: Endpoint) -> LitellmModel:
             return LitellmModel(
                 choice.model or f"openai/{MODEL_NAME}",
-                api_base=api_base,
-                api_key=api_key,
+                endpoint,
                 name=choice.name,
                 calls_tools="yes" if choice.calls_tools else "no",
                 sees=self._settings.language_model.sees,
@@ -235,7 +220,7 @@ class Builder:
                 reply_tokens=talk_profile.reply_tokens,
             )
 
-        model = connect(choice.api_base or "", choice.api_key or "")
+        model = connect(Endpoint(choice.api_base or "", choice.api_key or ""))
         self._warm(model)
         if choice.weights is None:
             return model
@@ -245,7 +230,7 @@ class Builder:
         await self._stack.enter_async_context(pocket)
         return PocketModel(
             pocket,
-            lambda endpoint: connect(endpoint.api_base, endpoint.api_key),
+            connect,
             name=choice.name,
             calls_tools=choice.calls_tools,
         )

@@ -10,11 +10,9 @@ import logging
 from collections.abc import Callable, Coroutine, Set
 from dataclasses import asdict, replace
 from functools import partial, singledispatchmethod
-from typing import Literal
 
 from sayso.protocol.messages import Announce, Snapshot
 from sayso.server.agent.loop import Agent
-from sayso.server.agent.permissions.approvals import Approvals
 from sayso.server.agent.record.undo import UndoRequests
 from sayso.server.agent.stream_closing import closing
 from sayso.server.conversations.agent_events import approval_request, event_of
@@ -26,8 +24,7 @@ from sayso.server.conversations.transcript import Transcript
 from sayso.server.conversations.utterance_listener import UtteranceListener
 from sayso.server.gateway.host import Outlet
 from sayso.server.speech.errors import SpeechError
-from sayso.server.speech.recognition.session import SpeechRecognition
-from sayso.server.speech.synthesis.session import SpeechSynthesis
+from sayso.server.speech.speech import Speech
 from sayso.server.store.errors import StoreError
 from sayso.server.turn import effects, events
 from sayso.server.turn.effects import Effect
@@ -46,29 +43,26 @@ class ConversationDriver:
     def __init__(
         self,
         name: str,
-        ears: SpeechRecognition,
-        mouth: SpeechSynthesis,
+        speech: Speech,
         agent: Agent,
-        approvals: Approvals,
+        undo_requests: UndoRequests,
         artifacts: ConversationArtifacts,
         responder: ReflexResponder,
         preferences: Preferences,
-        undo_requests: UndoRequests,
         watch: Callable[[Effect], None] = lambda _: None,
-        fillers: Literal["on", "off"] = "on",
     ) -> None:
         self.id = name
-        self._ears = ears
-        self._mouth = mouth
+        self._ears = speech.recognition
+        self._mouth = speech.synthesis
         self._agent = agent
-        self._approvals = approvals
+        self._approvals = agent.approvals
         self._artifacts = artifacts
         self._responder = responder
         self._preferences = preferences
         self._undo_requests = undo_requests
         self._watch = watch
         self._transcript = Transcript.of(agent.past)
-        self._machine = TurnMachine(self._transcript.next_turn, fillers=fillers)
+        self._machine = TurnMachine(self._transcript.next_turn, fillers=speech.fillers)
         self._outlets: dict[str, Outlet] = {}
         self._rates: dict[str, tuple[int, ...]] = {}
         """Which rates each device's loudspeaker takes."""
@@ -76,7 +70,7 @@ class ConversationDriver:
         self._owed: dict[str, tuple[str, float]] = {}
         """By device: what is said there if it comes, and until when."""
         self._hearings: dict[int, UtteranceListener] = {}
-        self._spoken_answers = SpokenAnswers(mouth, self.happened)
+        self._spoken_answers = SpokenAnswers(self._mouth, self.happened)
         self._instinctive: Ticket | None = None
         """The last answer that the agent knows nothing of."""
         self._works: dict[Ticket, asyncio.Task[None]] = {}

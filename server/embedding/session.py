@@ -11,10 +11,12 @@ from typing import Any, Final, Literal, Self
 
 from sayso.protocol.home import Home
 from sayso.server.agent.events import AgentEvent, ApprovalAsked
+from sayso.server.agent.limits import Budget
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.approvals import Approvals
 from sayso.server.agent.permissions.modes import Mode, Permissions
 from sayso.server.agent.permissions.standing_grants import StandingGrants, policy_of
+from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.conversation_settings import ConversationSettings
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.record.run_outputs import RunOutputs
@@ -93,16 +95,13 @@ class EmbeddedSession:
         undo = ConversationUndo(Home(own, own, own), settings.undo, journal, code_runner)
         approvals = Approvals(journal, settings.approvals.expire_s, most_bytes=inf)
         agent = Agent(
-            backend.model,
+            backend,
             Functions(code_runner, functions),
             approvals,
-            journal,
-            profile=backend.talk_profile,
-            checkpointer=undo.checkpointer,
-            bounds=bounds(settings),
+            ConversationRecord(journal, RunOutputs(own / "outputs")),
             permissions=permissions,
-            outputs=RunOutputs(own / "outputs"),
-            day=day,
+            checkpointer=undo.checkpointer,
+            budget=Budget(bounds(settings), day),
             functions=functions,
         )
         house = cls(agent, approvals, journal, make_code_runner, functions, undo)

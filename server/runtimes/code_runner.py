@@ -19,8 +19,8 @@ from sayso.server.runtimes.network.traffic_record import Transfer
 from sayso.server.runtimes.persistent_runtime import PersistentRuntime
 from sayso.server.runtimes.protection.folder_identity import NOWHERE, Identity, look_at
 from sayso.server.runtimes.protection.own_places import holds_interpreters, is_within
-from sayso.server.runtimes.resources.cgroups import Cgroups
-from sayso.server.runtimes.resources.watch import DISK_RESERVE_BYTES, FILES_MOST, ResourceWatch
+from sayso.server.runtimes.resources.bounds import ResourceBounds
+from sayso.server.runtimes.resources.watch import ResourceWatch
 from sayso.server.runtimes.runtime import Ending, Output, Runtime
 from sayso.server.runtimes.sandbox.sandbox import Confines
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
@@ -50,16 +50,12 @@ class CodeRunner:
         *,
         identity: Identity | None = None,
         languages: Sequence[Language] | None = None,
-        disk_reserve: int = DISK_RESERVE_BYTES,
-        files_most: int = FILES_MOST,
-        cgroups: Cgroups | None = None,
+        bounds: ResourceBounds | None = None,
     ) -> None:
         """Set up for a folder, which is made if it is missing; nothing starts yet. `identity`: what
         it was when the person chose it; where another is there now, no code runs.
 
-        Without `languages`, it has those that come with Sayso. Code is stopped before it leaves
-        less than `disk_reserve` bytes free, or makes more than `files_most` new files. With
-        `cgroups`, the kernel itself bounds the memory and the processes of all its code.
+        Without `languages`, it has those that come with Sayso.
 
         Without an environment, or with a sandbox that does not hold, every run is refused with the
         reason.
@@ -73,8 +69,9 @@ class CodeRunner:
         self._refusal = _refusal(environment, report) or trouble
         self._languages = tuple(shipped() if languages is None else languages)
         self._names = _names(self._languages)
-        self._watch = ResourceWatch(disk_reserve, files_most)
-        self._cgroup = cgroups.for_conversation() if cgroups else None
+        bounds = bounds or ResourceBounds()
+        self._watch = ResourceWatch(bounds.disk_reserve, bounds.files_most)
+        self._cgroup = bounds.cgroups.for_conversation() if bounds.cgroups else None
         self._runtimes: dict[str, Runtime] = {}
         self._alone: set[Runtime] = set()
         if not self._refusal:

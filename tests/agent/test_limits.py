@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from sayso.server.agent.events import AgentEvent, ApprovalAsked, RunEnded, Said, WorkDone
-from sayso.server.agent.limits import RequestLimits
+from sayso.server.agent.limits import Budget, RequestLimits
+from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.llm.model import ChatMessage
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.approvals import Approvals
 from sayso.server.agent.permissions.modes import Mode, Permissions
 from sayso.server.agent.prompt.profiles import profile
+from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.journal import Journal
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.store.event_log import EventLog
@@ -73,12 +75,11 @@ class Room:
 
     def agent(self, model: Recital, seconds: float, mode: Mode) -> Agent:
         return Agent(
-            model,
+            Backend(model, profile("default")),
             self.hourglass,
             self.approvals,
-            self._journal,
-            profile=profile("default"),
-            bounds=RequestLimits(seconds=seconds),
+            ConversationRecord(self._journal),
+            budget=Budget(RequestLimits(seconds=seconds)),
             permissions=Permissions(mode=mode),
         )
 

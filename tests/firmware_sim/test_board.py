@@ -7,7 +7,7 @@ import pytest
 
 from sayso.firmware_sim.faults import parse
 from sayso.firmware_sim.fleet import Fleet, run_fleet
-from sayso.firmware_sim.hardware.board import Board
+from sayso.firmware_sim.hardware.board import Board, Unit
 from sayso.firmware_sim.hardware.clock_drift import SampleClock
 from sayso.firmware_sim.hardware.led import LIGHTS, State
 from sayso.firmware_sim.hardware.memory import CAPTURE_BYTES, PLAY_BYTES
@@ -220,7 +220,7 @@ async def test_an_answer_of_any_rate_fits_and_has_no_gap_whichever_way_the_quart
     rate: int, ppm: int
 ) -> None:
     air = Air(answer_s=10.0, rate=rate)
-    report = await Board(STORED, QUESTION, radio=air.radio, ppm=ppm).run(60)
+    report = await Board(STORED, QUESTION, radio=air.radio, unit=Unit(ppm=ppm)).run(60)
 
     assert (report.answers, report.gaps, report.failure) == (1, 0, "")
     assert report.most_play_bytes <= PLAY_BYTES
@@ -231,7 +231,7 @@ async def test_an_answer_of_any_rate_fits_and_has_no_gap_whichever_way_the_quart
 @pytest.mark.parametrize("ppm", [-200, 200])
 async def test_an_hour_of_answer_has_no_gap_whichever_way_the_quartz_errs(ppm: int) -> None:
     air = Air(answer_s=3_600.0, rate=8_000)
-    report = await Board(STORED, QUESTION, radio=air.radio, ppm=ppm).run(3_700)
+    report = await Board(STORED, QUESTION, radio=air.radio, unit=Unit(ppm=ppm)).run(3_700)
 
     assert (report.answers, report.gaps, report.failure) == (1, 0, "")
     assert report.most_play_bytes <= PLAY_BYTES

@@ -11,11 +11,11 @@ from typing import cast
 
 from sayso.protocol import messages as m
 from sayso.protocol.home import Home
+from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.llm.model import ChatMessage, ChatModel
 from sayso.server.agent.prompt.profiles import profile
 from sayso.server.agent.spending import DailyLimits, DailySpending
 from sayso.server.assembly.conversation import SharedParts, open_conversation
-from sayso.server.assembly.models import ChatBackend
 from sayso.server.assembly.unavailable import UnavailableRecognizer, UnavailableSynthesizer
 from sayso.server.conversations.artifacts import Artifacts
 from sayso.server.conversations.deletion import wipe
@@ -33,6 +33,7 @@ from sayso.server.slash.builtin import SHIPPED
 from sayso.server.slash.commands import Commands
 from sayso.server.speech.recognition.recognizer import Recognizer
 from sayso.server.speech.recognition.session import SpeechRecognition
+from sayso.server.speech.speech import Speech
 from sayso.server.speech.synthesis.session import SpeechSynthesis
 from sayso.server.speech.synthesis.synthesizer import Synthesizer
 from sayso.server.speech.synthesis.voices import OneVoice
@@ -153,17 +154,19 @@ async def household(
     def owner(conversation: str) -> str:
         return conversations.owner(conversation)
 
-    async def another(name: str, anywhere: bool) -> ChatBackend:
+    async def another(name: str, anywhere: bool) -> Backend:
         missing = "" if name == "loud" and anywhere else f"No model here is called {name}."
-        return ChatBackend(Echo("LOUD "), profile("default"), "Answers come from loud.", missing)
+        return Backend(Echo("LOUD "), profile("default"), "Answers come from loud.", missing)
 
     shared = SharedParts(
         home=home,
         settings=Settings(),
         log=log,
-        ears=SpeechRecognition(ears or UnavailableRecognizer("no ears")),
-        mouth=SpeechSynthesis(OneVoice(voice or UnavailableSynthesizer("no voice"))),
-        backend=ChatBackend(model or Echo(), profile("default")),
+        speech=Speech(
+            SpeechRecognition(ears or UnavailableRecognizer("no ears")),
+            SpeechSynthesis(OneVoice(voice or UnavailableSynthesizer("no voice"))),
+        ),
+        backend=Backend(model or Echo(), profile("default")),
         artifacts=Artifacts(),
         responder=await ReflexResponder.load(log, remind, owner),
         preferences=await Preferences.open(log),

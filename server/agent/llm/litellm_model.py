@@ -19,6 +19,7 @@ from sayso.server.agent.llm.errors import explain, explain_break
 from sayso.server.agent.llm.model import (
     ChatMessage,
     Delta,
+    Endpoint,
     ModelError,
     TextDelta,
     Tool,
@@ -75,9 +76,8 @@ class LitellmModel:
     def __init__(
         self,
         model: str,
+        endpoint: Endpoint | None = None,
         *,
-        api_base: str = "",
-        api_key: str = "",
         name: str = "",
         calls_tools: Literal["auto", "yes", "no"] = "auto",
         sees: Literal["auto", "yes", "no"] = "auto",
@@ -86,7 +86,7 @@ class LitellmModel:
         patience: Timeouts | None = None,
     ) -> None:
         """`model` is litellm's name, for example `anthropic/claude-sonnet-4-5`; for a server on the
-        OpenAI wire it is `openai/` and the server's name, with `api_base`. Without `api_key` it is
+        OpenAI wire it is `openai/` and the server's name, with its `endpoint`. Without a key it is
         the provider's environment variable that counts. `name` is for screens and sentences.
         """
         self._model = model
@@ -94,13 +94,14 @@ class LitellmModel:
         self._tools: Literal["auto", "yes", "no"] = calls_tools
         self._sees: Literal["auto", "yes", "no"] = sees
         self._patience = patience or Timeouts()
+        endpoint = endpoint or Endpoint()
         given = {
-            "api_base": api_base or None,
-            "api_key": api_key or None,
+            "api_base": endpoint.api_base or None,
+            "api_key": endpoint.api_key or None,
             "temperature": temperature,
             "max_tokens": reply_tokens,
         }
-        self._secret = api_key
+        self._secret = endpoint.api_key
         self._options = {key: value for key, value in given.items() if value is not None}
         self._litellm: Any = None
         self._is_asked = False

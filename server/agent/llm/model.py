@@ -1,7 +1,7 @@
 """The seam to a language model: messages in, a stream of deltas out."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 ChatMessage = Mapping[str, Any]
@@ -38,6 +38,15 @@ class Usage:
 
 
 Delta = TextDelta | ToolCallDelta | Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a model answers; empty is what its provider's library knows by itself."""
+
+    api_base: str = ""
+    """URL up to and including `/v1`."""
+    api_key: str = field(default="", repr=False)
 
 
 class ModelError(Exception):

@@ -13,7 +13,14 @@ import pytest
 
 from sayso.server.agent.llm.errors import explain
 from sayso.server.agent.llm.litellm_model import LitellmModel, Timeouts
-from sayso.server.agent.llm.model import Delta, ModelError, TextDelta, ToolCallDelta, Usage
+from sayso.server.agent.llm.model import (
+    Delta,
+    Endpoint,
+    ModelError,
+    TextDelta,
+    ToolCallDelta,
+    Usage,
+)
 from sayso.server.agent.prompt.messages import execute_tool
 from tests.scripted_model import Reply, ScriptedModel, fails, runs, says
 
@@ -33,8 +40,7 @@ def server() -> Iterator[ScriptedModel]:
 def model(server: ScriptedModel, patience: Timeouts = QUICK, key: str = KEY) -> LitellmModel:
     return LitellmModel(
         "openai/scripted",
-        api_base=server.url,
-        api_key=key,
+        Endpoint(server.url, key),
         name="the model",
         calls_tools="yes",
         patience=patience,
@@ -75,7 +81,7 @@ async def test_a_tool_call_streams_in_pieces(server: ScriptedModel) -> None:
 
 async def test_the_price_comes_from_the_table_on_disk(server: ScriptedModel) -> None:
     server.add(Reply(says="Hi.", tokens=(1_000_000, 0)))
-    known = LitellmModel("openai/gpt-4o-mini", api_base=server.url, api_key=KEY, patience=QUICK)
+    known = LitellmModel("openai/gpt-4o-mini", Endpoint(server.url, KEY), patience=QUICK)
     (usage,) = [delta for delta in await deltas(known) if isinstance(delta, Usage)]
     assert usage.usd is not None
     assert 0.01 < usage.usd < 10
@@ -145,7 +151,7 @@ async def test_a_provider_that_asks_for_too_much_patience_is_told_of(server: Scr
 
 
 async def test_a_server_that_is_not_there_is_said(server: ScriptedModel) -> None:
-    gone = LitellmModel("openai/x", api_base="http://127.0.0.1:1/v1", api_key=KEY, patience=QUICK)
+    gone = LitellmModel("openai/x", Endpoint("http://127.0.0.1:1/v1", KEY), patience=QUICK)
     assert "cannot be reached" in await failure(gone)
 
 
@@ -209,7 +215,7 @@ async def test_a_missing_key_is_said(
     monkeypatch: pytest.MonkeyPatch, server: ScriptedModel
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    keyless = LitellmModel("openai/gpt-4o", api_base=server.url, patience=QUICK)
+    keyless = LitellmModel("openai/gpt-4o", Endpoint(server.url), patience=QUICK)
     assert "no API key" in await failure(keyless)
 
 
@@ -220,6 +226,7 @@ async def test_a_name_that_no_provider_knows_is_said(server: ScriptedModel) -> N
 COLD = """
 import asyncio, socket, sys
 from sayso.server.agent.llm.litellm_model import LitellmModel
+from sayso.server.agent.llm.model import Endpoint
 assert not [name for name in sys.modules if name.split(".")[0] == "litellm"], "imported too early"
 reached = []
 connect = socket.getaddrinfo
@@ -229,11 +236,11 @@ def look_up(host, *rest, **more):
 socket.getaddrinfo = look_up
 
 async def main():
-    model = LitellmModel("openai/scripted", api_base=sys.argv[1], api_key="k", calls_tools="auto")
+    model = LitellmModel("openai/scripted", Endpoint(sys.argv[1], "k"), calls_tools="auto")
     assert not model.calls_tools
     await model.warm()
     assert not model.calls_tools
-    known = LitellmModel("anthropic/claude-sonnet-4-5", api_key="k")
+    known = LitellmModel("anthropic/claude-sonnet-4-5", Endpoint(api_key="k"))
     await known.warm()
     assert known.calls_tools
     async for delta in model.reply([{"role": "user", "content": "hi"}], []):
@@ -267,7 +274,7 @@ async def test_a_key_that_looks_like_nothing_is_not_told_either(server: Scripted
 
 
 def test_it_does_not_tell_its_key() -> None:
-    assert KEY not in repr(LitellmModel("openai/x", api_key=KEY))
+    assert KEY not in repr(LitellmModel("openai/x", Endpoint(api_key=KEY)))
 
 
 @pytest.mark.slow
@@ -277,7 +284,8 @@ def test_what_the_first_answer_would_wait_for_is_there_once_it_is_warm() -> None
     code = (
         "import asyncio, sys\n"
         "from sayso.server.agent.llm.litellm_model import LitellmModel\n"
-        "model = LitellmModel('openai/x', api_base='http://127.0.0.1:9/v1', api_key='key')\n"
+        "from sayso.server.agent.llm.model import Endpoint\n"
+        "model = LitellmModel('openai/x', Endpoint('http://127.0.0.1:9/v1', 'key'))\n"
         "asyncio.run(model.warm())\n"
         "print('litellm.litellm_core_utils.default_encoding' in sys.modules)\n"
     )

@@ -6,8 +6,10 @@ from contextlib import aclosing
 
 import pytest
 
+from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.prompt.profiles import profile
+from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.draft import EVERY_S, Draft
 from sayso.server.agent.record.history import History
 from sayso.server.agent.record.journal import HalfSaid, Journal
@@ -82,11 +84,10 @@ async def test_after_the_end_the_model_is_told_how_far_it_came_and_goes_on(house
     assert again.cut_off == "tell me of Tom"  # until the person comes back to it
     house.model.add(says("cat."))
     agent = Agent(
-        house.litellm("no"),
+        Backend(house.litellm("no"), profile("default")),
         await house.code_runner(),
         house.approvals,
-        again,
-        profile=profile("default"),
+        ConversationRecord(again),
     )
     async with aclosing(agent.work("go on")) as events:
         async for _ in events:

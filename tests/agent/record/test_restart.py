@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from sayso.server.agent.events import ApprovalAsked
+from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.approvals import Approvals
 from sayso.server.agent.prompt.profiles import profile
+from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.journal import Journal
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import (
@@ -30,11 +32,13 @@ from tests.scripted_model import says
 SERVER = """
 import asyncio, sys
 from pathlib import Path
-from sayso.server.agent.permissions.approvals import ApprovalDesk
+from sayso.server.agent.permissions.approvals import Approvals
 from sayso.server.agent.events import ApprovalAsked, RunStarted
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.prompt.profiles import profile
+from sayso.server.agent.llm.backend import Backend
+from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.llm.model import TextDelta
 from sayso.server.runtimes.runtime import Output
 from sayso.server.store.event_log import EventLog
@@ -60,8 +64,10 @@ class Workshop(Ungranted):
 async def main():
     log = await EventLog.open(Path(sys.argv[1], "log.db"))
     journal = await Journal.open(log, "talk")
-    desk = ApprovalDesk(journal)
-    agent = Agent(Model(), Workshop(), desk, journal, profile=profile("default"))
+    desk = Approvals(journal)
+    agent = Agent(
+        Backend(Model(), profile("default")), Workshop(), desk, ConversationRecord(journal)
+    )
     async for event in agent.work("do it"):
         print(type(event).__name__, flush=True)
         if isinstance(event, ApprovalAsked) and sys.argv[2] == "yes":
@@ -91,11 +97,10 @@ async def goes_on(house: House, folder: Path) -> tuple[list[Record], list[dict[s
     journal = await Journal.open(log, "talk")
     house.model.add(says("I do not know."))
     agent = Agent(
-        house.litellm("no"),
+        Backend(house.litellm("no"), profile("default")),
         await house.code_runner(),
         Approvals(journal),
-        journal,
-        profile=profile("default"),
+        ConversationRecord(journal),
     )
     async for _ in agent.work("what happened"):
         pass
@@ -174,11 +179,10 @@ async def test_killed_at_any_moment_code_runs_once_at_most_and_the_talk_goes_on(
     house.approvals = Approvals(journal)
     house.model.add(says("It is done."))
     agent = Agent(
-        house.litellm("no"),
+        Backend(house.litellm("no"), profile("default")),
         await house.code_runner(),
         house.approvals,
-        journal,
-        profile=profile("default"),
+        ConversationRecord(journal),
     )
     assert agent.waits == (at == "ApprovalAsked")
     if agent.waits:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import ensure
+from sayso.server.runtimes.resources.bounds import ResourceBounds
 from sayso.server.runtimes.resources.cgroups import Cgroups, NoCgroupError, find_delegated
 from sayso.server.runtimes.sandbox.sandbox import NO_HANDOVER, Confined, Confines, Limits, Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
@@ -124,7 +125,9 @@ async def attack(cgroups: Cgroups, own: Path, workspace: Path) -> dict[str, obje
     sandbox = sandbox_of("bubblewrap", Limits(together=MEMORY, processes_together=PROCESSES))
     assert not isinstance(sandbox, str), sandbox
     report = SandboxReport(True, sandbox.kind, sandbox=Unwatched(sandbox))
-    code_runner = CodeRunner(workspace, ensure(lent_home()), report, cgroups=cgroups)
+    code_runner = CodeRunner(
+        workspace, ensure(lent_home()), report, bounds=ResourceBounds(cgroups=cgroups)
+    )
     seen: dict[str, object] = {}
     try:
         seen["first"] = _as_seen(await told(code_runner, "kept=here; echo $kept", "bash"))

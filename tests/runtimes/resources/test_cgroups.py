@@ -10,6 +10,7 @@ import pytest
 
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
+from sayso.server.runtimes.resources.bounds import ResourceBounds
 from sayso.server.runtimes.resources.cgroups import (
     CgroupFiles,
     Cgroups,
@@ -175,7 +176,7 @@ async def test_where_a_cgroup_cannot_be_made_the_watch_alone_bounds_and_the_log_
     cgroups = Cgroups(own, Kernel(own))
     cgroups.files = Kernel(own, refuses=file, why=why)
     report = SandboxReport(True, any_sandbox.kind, sandbox=any_sandbox)
-    code_runner = CodeRunner(workspace, environment, report, cgroups=cgroups)
+    code_runner = CodeRunner(workspace, environment, report, bounds=ResourceBounds(cgroups=cgroups))
     try:
         with caplog.at_level(logging.WARNING):
             assert (await told(code_runner, "echo 1", "bash")).stdout == "1\n"
@@ -204,7 +205,9 @@ async def test_code_that_cannot_join_its_cgroup_does_not_run(
 
     kernel = Full(own)
     report = SandboxReport(True, sandbox.kind, sandbox=sandbox)
-    code_runner = CodeRunner(workspace, environment, report, cgroups=Cgroups(own, kernel))
+    code_runner = CodeRunner(
+        workspace, environment, report, bounds=ResourceBounds(cgroups=Cgroups(own, kernel))
+    )
     try:
         run = await told(code_runner, "echo 1", "bash")
     finally:
@@ -218,7 +221,8 @@ async def test_code_neither_sees_cgroups_nor_has_the_way_into_its_own(
     own: Path, sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
 ) -> None:
     report = SandboxReport(True, sandbox.kind, sandbox=sandbox)
-    code_runner = CodeRunner(workspace, environment, report, cgroups=Cgroups(own, Kernel(own)))
+    bounds = ResourceBounds(cgroups=Cgroups(own, Kernel(own)))
+    code_runner = CodeRunner(workspace, environment, report, bounds=bounds)
     try:
         run = await told(
             code_runner,

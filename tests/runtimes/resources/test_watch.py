@@ -8,6 +8,7 @@ import pytest
 
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
+from sayso.server.runtimes.resources.bounds import ResourceBounds
 from sayso.server.runtimes.sandbox.sandbox import Limits, Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from tests.runtimes.processes import below, until
@@ -157,7 +158,7 @@ async def narrow(
 
     def make(**bounds: int) -> CodeRunner:
         report = SandboxReport(True, any_sandbox.kind, sandbox=any_sandbox)
-        made.append(CodeRunner(workspace, environment, report, **bounds))  # type: ignore[arg-type]
+        made.append(CodeRunner(workspace, environment, report, bounds=ResourceBounds(**bounds)))  # type: ignore[arg-type]
         return made[-1]
 
     yield make

@@ -11,6 +11,7 @@ import pytest
 
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
+from sayso.server.runtimes.resources.bounds import ResourceBounds
 from sayso.server.runtimes.runtime import Ending
 from sayso.server.runtimes.sandbox import sandbox as sandbox_module
 from sayso.server.runtimes.sandbox.sandbox import Limits, Sandbox
@@ -121,7 +122,7 @@ async def test_a_run_is_stopped_before_it_fills_the_disk(
     disk = os.statvfs(workspace)
     reserve = disk.f_bavail * disk.f_frsize - 64 * 1024**2
     report = SandboxReport(True, any_sandbox.kind, sandbox=any_sandbox)
-    made = CodeRunner(workspace, environment, report, disk_reserve=reserve)
+    made = CodeRunner(workspace, environment, report, bounds=ResourceBounds(disk_reserve=reserve))
     code = """
 for number in range(64):
     with open(f'file{number}', 'wb') as file:

@@ -21,15 +21,14 @@ from typing import Self
 from sayso.protocol.home import Home
 from sayso.server.agent.llm.embedded.process import (
     MODEL_NAME,
-    Endpoint,
     Engine,
     EngineDied,
     Load,
     PocketError,
 )
-from sayso.server.agent.llm.model import ChatMessage, ChatModel, Delta, Tool
+from sayso.server.agent.llm.model import ChatMessage, ChatModel, Delta, Endpoint, Tool
 
-__all__ = ["MODEL_NAME", "Endpoint", "Pocket", "PocketError", "PocketModel", "introduction"]
+__all__ = ["MODEL_NAME", "Pocket", "PocketError", "PocketModel", "introduction"]
 
 logger = logging.getLogger(__name__)
 

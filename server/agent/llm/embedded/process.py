@@ -9,14 +9,14 @@ import re
 import secrets
 import signal
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Self
 
 from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
 from sayso.server.agent.llm.loopback_http import NoAnswer, ask
-from sayso.server.agent.llm.model import ModelError
+from sayso.server.agent.llm.model import Endpoint, ModelError
 from sayso.server.models.machine import install_command
 
 logger = logging.getLogger(__name__)
@@ -47,15 +47,6 @@ STAMP = re.compile(r"^[\d.]+ [A-Z] ")
 
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "LD_LIBRARY_PATH")
 """Of the environment; keys and tokens are none of the engine's business."""
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where the engine answers."""
-
-    api_base: str
-    """URL up to and including `/v1`."""
-    api_key: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

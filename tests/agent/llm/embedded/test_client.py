@@ -17,7 +17,6 @@ import pytest
 from sayso.protocol.home import Home
 from sayso.server.agent.llm.embedded.client import (
     MODEL_NAME,
-    Endpoint,
     Pocket,
     PocketError,
     PocketModel,
@@ -25,7 +24,7 @@ from sayso.server.agent.llm.embedded.client import (
     sensible_threads,
 )
 from sayso.server.agent.llm.loopback_http import HttpAnswer, NoAnswer, ask
-from sayso.server.agent.llm.model import ChatMessage, Delta, TextDelta, Tool
+from sayso.server.agent.llm.model import ChatMessage, Delta, Endpoint, TextDelta, Tool
 from tests import leaks
 from tests.agent.llm.model_servers import model_server
 

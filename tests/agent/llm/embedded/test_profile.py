@@ -33,8 +33,7 @@ async def test_it_computes_by_code_knows_a_little_and_greets(house: House) -> No
         endpoint = await pocket.ready()
         model = LitellmModel(
             f"openai/{MODEL_NAME}",
-            api_base=endpoint.api_base,
-            api_key=endpoint.api_key,
+            endpoint,
             calls_tools="no",
             temperature=manner.temperature,
             reply_tokens=manner.reply_tokens,

@@ -1,0 +1,16 @@
+"""What is kept of one conversation: what was said and done, and the whole outputs of its runs."""
+
+from dataclasses import dataclass, field
+
+from sayso.server.agent.record.journal import Journal
+from sayso.server.agent.record.run_outputs import RunOutputs
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRecord:
+    """The journal and the outputs, which belong together: a call's id leads from one to the
+    other."""
+
+    journal: Journal
+    outputs: RunOutputs = field(default_factory=lambda: RunOutputs(None))
+    """Without a folder they are not kept."""

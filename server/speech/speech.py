@@ -1,0 +1,16 @@
+"""How Sayso hears and speaks, as one thing that conversations share."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sayso.server.speech.recognition.session import SpeechRecognition
+from sayso.server.speech.synthesis.session import SpeechSynthesis
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """Recognition and synthesis, and whether a few words fill a long wait."""
+
+    recognition: SpeechRecognition
+    synthesis: SpeechSynthesis
+    fillers: Literal["on", "off"] = "on"
