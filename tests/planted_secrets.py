@@ -7,6 +7,7 @@ all that it, and the children whose words it waited for, have printed.
 """
 
 import asyncio
+import errno
 import json
 import os
 import re
@@ -16,7 +17,6 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -207,8 +207,11 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _give_back(path: Path, rights: int) -> None:
-    """Let this person read what a test of theirs closed to them, as root reads it anyway."""
-    with suppress(FileNotFoundError):
+    """Let this person read what a test of theirs closed to them, as root reads it anyway.
+
+    What lies deeper than a path may be long is not looked at.
+    """
+    try:
         found = path.lstat()
         if (
             0 != os.geteuid() == found.st_uid
@@ -216,6 +219,9 @@ def _give_back(path: Path, rights: int) -> None:
             and rights & ~found.st_mode
         ):
             path.chmod(stat.S_IMODE(found.st_mode) | rights)
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENAMETOOLONG):
+            raise
 
 
 def _contents(file: Path) -> Iterator[bytes]:

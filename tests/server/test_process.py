@@ -77,11 +77,11 @@ def test_nothing_is_looked_through_for_garbage_while_a_library_is_loaded() -> No
 
 NEVER_ENDS = """
 import asyncio, time
-from sayso.server.process import Ending
+from sayso.server.process import Shutdown
 
 async def main():
     asyncio.get_running_loop().run_in_executor(None, time.sleep, 600)
-    ending = Ending(within_s=0.2)
+    ending = Shutdown(within_s=0.2)
     ending.begin()
     ending.begin()
 

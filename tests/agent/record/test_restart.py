@@ -64,14 +64,14 @@ class Workshop(Ungranted):
 async def main():
     log = await EventLog.open(Path(sys.argv[1], "log.db"))
     journal = await Journal.open(log, "talk")
-    desk = Approvals(journal)
+    approvals = Approvals(journal)
     agent = Agent(
-        Backend(Model(), profile("default")), Workshop(), desk, ConversationRecord(journal)
+        Backend(Model(), profile("default")), Workshop(), approvals, ConversationRecord(journal)
     )
     async for event in agent.work("do it"):
         print(type(event).__name__, flush=True)
         if isinstance(event, ApprovalAsked) and sys.argv[2] == "yes":
-            desk.answer(event.id, event.nonce, "yes", None, "kitchen")
+            approvals.answer(event.id, event.nonce, "yes", None, "kitchen")
 
 asyncio.run(main())
 """

@@ -50,14 +50,14 @@ int close_card(void) { pthread_cancel(thread); pthread_join(thread, 0); return c
 
 CLOSES = """
 import ctypes, sys, threading, time
-from sayso.audio.devices.card_threads import EndsRunaways
+from sayso.audio.devices.card_threads import ThreadReaper
 closed, late = threading.Event(), time.monotonic() + 20
 def count():
     while not closed.is_set() and time.monotonic() < late:
         pass
 for _ in range(2):
     threading.Thread(target=count).start()
-card, runaways = ctypes.CDLL(sys.argv[1]), EndsRunaways()
+card, runaways = ctypes.CDLL(sys.argv[1]), ThreadReaper()
 with runaways.born():
     card.open_card(int(sys.argv[2]), int(sys.argv[3]))
 with runaways.ended():

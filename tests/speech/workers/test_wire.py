@@ -13,7 +13,7 @@ VALUES = some.recursive(
     | some.booleans()
     | some.integers(-(2**63), 2**63 - 1)
     | some.text()
-    | some.floats(allow_nan=False),
+    | some.floats(allow_nan=False, allow_infinity=False),
     lambda inner: some.lists(inner) | some.dictionaries(some.text(), inner),
     max_leaves=8,
 )
