@@ -21,6 +21,7 @@ from sayso.server.agent.prompt.output_digest import Digest, as_text
 from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.conversation_settings import taken_back
 from sayso.server.agent.stream_closing import closing
+from sayso.server.log_context import log_ids
 from sayso.server.policy.judge import Judgement
 from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.network.traffic_record import Transfer
@@ -113,6 +114,10 @@ class CodeExecutor:
 
     async def perform(self, call: Call) -> None:
         """Run it, if it can be and may be. Raises LimitReached and StoreError."""
+        with log_ids(run=call.id):
+            await self._perform(call)
+
+    async def _perform(self, call: Call) -> None:
         refusal = self._why_not(call)
         if refusal:
             await self._refuse(call, refusal)

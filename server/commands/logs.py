@@ -5,14 +5,25 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
 from sayso.protocol.home import Home
 from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
-from sayso.server.observability.server_log import NAME, kept_lines, log_folder, older_lines
+from sayso.server.log_context import conversation_id
+from sayso.server.observability.server_log import (
+    LINE_FIELDS,
+    NAME,
+    kept_lines,
+    log_folder,
+    older_lines,
+    told_ids,
+)
+from sayso.server.store.errors import StoreError
+from sayso.server.store.log_reader import read_events
 
 LEVELS = ("debug", "info", "warning", "error", "critical")
 LOOK_S = 0.25
@@ -34,29 +45,52 @@ class Logs:
         parser.add_argument(
             "-f", "--follow", action="store_true", help="and what comes, as it comes"
         )
+        parser.add_argument("--device", metavar="NAME", help="only what is about this device")
+        parser.add_argument(
+            "--conversation", metavar="ID", help="only what is about this conversation"
+        )
         parser.add_argument("--json", action="store_true", help="lines of JSON, as they are kept")
 
     def run(self, arguments: argparse.Namespace) -> int:
         home = Home.find()
-        grave = LEVELS[LEVELS.index(arguments.level) :]
+        is_wanted = _wanted(home, arguments)
         following = _Following(log_folder(home) / NAME) if arguments.follow else None
         kept = chain(older_lines(home), following.lines()) if following else kept_lines(home)
-        wanted = (line for line in kept if _level(line) in grave)
-        last = deque(wanted, maxlen=max(arguments.lines, 0))
+        last = deque(filter(is_wanted, kept), maxlen=max(arguments.lines, 0))
         if not last and not following:
-            print(f"Nothing is in the log ({log_folder(home)}). `sayso serve` writes it.")
+            print(f"Nothing of this is in the log ({log_folder(home)}). `sayso serve` writes it.")
         for line in last:
             _show(line, as_json=arguments.json)
         while following:
             time.sleep(LOOK_S)
             for line in following.lines():
-                if _level(line) in grave:
+                if is_wanted(line):
                     _show(line, as_json=arguments.json)
         return 0
 
 
-def _level(line: str) -> str:
-    return str(_read(line).get("level", ""))
+def _wanted(home: Home, arguments: argparse.Namespace) -> Callable[[str], bool]:
+    """Whether a line is as grave as it was asked for, and about what it was asked for."""
+    grave = LEVELS[LEVELS.index(arguments.level) :]
+    device = (arguments.device or "").casefold()
+    conversations = _ids_of(home, arguments.conversation) if arguments.conversation else ()
+
+    def is_wanted(line: str) -> bool:
+        entry = _read(line)
+        return (
+            entry.get("level") in grave
+            and (not device or str(entry.get("device", "")).casefold() == device)
+            and (not conversations or entry.get("conversation") in conversations)
+        )
+
+    return is_wanted
+
+
+def _ids_of(home: Home, conversation: str) -> tuple[str, ...]:
+    """What lines may call it: it is named by its id or its name, or as a line has it."""
+    with suppress(StoreError):  # it may be forgotten already
+        conversation = read_events(home.state / "events.sqlite", conversation)[0].conversation
+    return conversation, conversation_id(conversation)
 
 
 def _read(line: str) -> dict[str, object]:
@@ -73,7 +107,9 @@ def _show(line: str, *, as_json: bool) -> None:
         return
     entry = _read(line)
     room = str(entry.get("room", "")).removeprefix("sayso.")
-    print(f"{entry.get('time', '')} {entry.get('level', ''):<8} {room}: {entry.get('text', '')}")
+    ids = told_ids({name: str(entry[name]) for name in entry if name not in LINE_FIELDS})
+    about = f"{room}: {ids}:" if ids else f"{room}:"
+    print(f"{entry.get('time', '')} {entry.get('level', ''):<8} {about} {entry.get('text', '')}")
     sys.stdout.flush()
 
 

@@ -23,6 +23,7 @@ from sayso.server.conversations.speaking import SpokenAnswers
 from sayso.server.conversations.transcript import Transcript
 from sayso.server.conversations.utterance_listener import UtteranceListener
 from sayso.server.gateway.host import Outlet
+from sayso.server.log_context import conversation_id, log_ids
 from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.speech import Speech
 from sayso.server.store.errors import StoreError
@@ -176,8 +177,9 @@ class ConversationDriver:
                 event = await self._next()
                 try:
                     for effect in self._machine.handle(event, now()):
-                        self._watch(effect)
-                        self._perform(effect)
+                        with log_ids(**effects.ids_of(effect)):
+                            self._watch(effect)
+                            self._perform(effect)
                 except Exception:
                     # The root of the task: one event that can't be handled must not end them all.
                     log.exception("a %s could not be handled", type(event).__name__)
@@ -369,9 +371,10 @@ class ConversationDriver:
         return task
 
     def _begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        with log_ids(conversation=conversation_id(self.id)):
+            task = asyncio.create_task(work)
+            self._tasks.add(task)
+            task.add_done_callback(self._ended)
         return task
 
     def _ended(self, task: asyncio.Task[None]) -> None:

@@ -9,6 +9,7 @@ from sayso.protocol import messages as m
 from sayso.server.assembly.conversation import OpenConversation
 from sayso.server.conversations.registry import ConversationRegistry, NoSuchConversation, called
 from sayso.server.gateway.host import Outlet
+from sayso.server.log_context import conversation_id, log_ids
 from sayso.server.slash.command import Outcome, Situation
 from sayso.server.slash.commands import Commands
 from sayso.server.store.errors import StoreError
@@ -102,7 +103,8 @@ class Participant:
         self._begin(self._obey(device, name, text), f"/{name}")
 
     def _begin(self, work: Coroutine[None, None, None], name: str) -> None:
-        task = asyncio.create_task(work, name=name)
+        with log_ids(conversation=conversation_id(self._here.about.id)):
+            task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

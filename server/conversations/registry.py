@@ -19,6 +19,7 @@ from sayso.server.agent.record.conversation_settings import seen_at
 from sayso.server.assembly.conversation import OpenConversation
 from sayso.server.conversations.deletion import NotDeleted
 from sayso.server.conversations.driver import ConversationDriver as TurnConversation
+from sayso.server.log_context import conversation_id, log_ids, no_log_ids
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import (
     Conversation,
@@ -169,7 +170,8 @@ class ConversationRegistry:
             self._used_at[conversation.id] = asyncio.get_running_loop().time()
             here = self._open.get(conversation.id)
             if here is None:
-                here = self._open[conversation.id] = await self._open_one(conversation)
+                with no_log_ids(), log_ids(conversation=conversation_id(conversation.id)):
+                    here = self._open[conversation.id] = await self._open_one(conversation)
                 self._owners[conversation.id] = conversation.owner
                 await self._close_beyond(self._open_at_most)
             return here
@@ -282,8 +284,9 @@ class ConversationRegistry:
         return max(unused[:-1], key=lambda name: shares[self._open[name].about.owner], default="")
 
     async def _close(self, name: str) -> None:
-        log.info("a conversation is idle and closed")
-        await self._open.pop(name).close()
+        with log_ids(conversation=conversation_id(name)):
+            log.info("a conversation is idle and closed")
+            await self._open.pop(name).close()
         del self._used_at[name]
 
 

@@ -5,6 +5,7 @@ from functools import partial
 
 from sayso.audio.endpointing import AdaptiveSilence
 from sayso.audio.voice_gate import VoiceGate
+from sayso.server.log_context import log_ids
 from sayso.server.speech.recognition.agreement import Partial
 from sayso.server.speech.recognition.end_of_speech import EndOfSpeech, Gate
 from sayso.server.speech.recognition.recognizer import Transcript
@@ -32,6 +33,7 @@ class UtteranceListener:
         fixed_language: str = "",
         make_gate: Callable[[], Gate] = VoiceGate,
     ) -> None:
+        self._device = listen.device
         self._utterance = listen.utterance
         self._happened = happened
         self._meaning = meaning
@@ -55,15 +57,17 @@ class UtteranceListener:
 
     def feed(self, pcm: bytes) -> None:
         """Take the next samples."""
-        self._hearing.feed(pcm)
-        if self._ending:
-            self._ending.feed(pcm)
+        with log_ids(device=self._device):
+            self._hearing.feed(pcm)
+            if self._ending:
+                self._ending.feed(pcm)
 
     async def finish(self) -> Transcript:
         """The utterance is whole: what was said. Raises SpeechError."""
         if self._ending:
             self._ending.stop()
-        return await self._hearing.finish()
+        with log_ids(device=self._device):
+            return await self._hearing.finish()
 
     def drop(self) -> None:
         """Forget it; nobody wants to know."""

@@ -1,4 +1,4 @@
-"""The log of the server: times, levels and sentences, never a secret, and nothing that was said.
+"""The log of the server: times, ids and sentences, never a secret, and nothing that was said.
 
 It goes to standard error for who is looking, and as lines of JSON into files that are bounded, for
 `sayso logs` and for whoever helps.
@@ -16,6 +16,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from sayso.protocol.home import Home
+from sayso.server.log_context import NO_IDS, Ids, current_ids
 from sayso.server.store.redaction import redacted
 
 FILE_BYTES = 1_000_000
@@ -38,6 +39,31 @@ def _shown(unseen: re.Match[str]) -> str:
     return unseen[0].encode("unicode_escape").decode()
 
 
+_PLAIN_ID = re.compile(r"[\w.:-]+")
+
+
+class IdsFilter(logging.Filter):
+    """Notes on each record which ids it carries, where it is logged: it may be written later."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.ids = current_ids()
+        return True
+
+
+def ids_of(record: logging.LogRecord) -> Ids:
+    """What was noted on it, without secrets: a device calls itself as it likes."""
+    ids: Ids = getattr(record, "ids", NO_IDS)
+    return {name: redacted(text) for name, text in ids.items()}
+
+
+def told_ids(ids: Ids) -> str:
+    """`device=kitchen turn=3`; what is not plain stands in quotes, so that none looks like two."""
+    return " ".join(
+        f"{name}={text if _PLAIN_ID.fullmatch(text) else json.dumps(text, ensure_ascii=False)}"
+        for name, text in ids.items()
+    )
+
+
 class RedactingFormatter(logging.Formatter):
     """Whatever is logged, by whichever library, passes here last: secrets are taken out, and what
     would move a terminal's cursor, or hide, is shown. Code may name a file as it likes."""
@@ -46,15 +72,33 @@ class RedactingFormatter(logging.Formatter):
         return _UNSEEN.sub(_shown, redacted(super().format(record)))
 
 
-class LineFormatter(RedactingFormatter):
-    """One object a line: `time`, `level`, `room` and `text`."""
+class ScreenFormatter(RedactingFormatter):
+    """Time, level, room, ids and text on a line, for who is looking."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s:%(told_ids)s %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
+        told = told_ids(ids_of(record))
+        record.told_ids = f" {told}:" if told else ""
+        return super().format(record)
+
+
+LINE_FIELDS = ("time", "level", "room", "text")
+"""Of a line that is kept; what else is there are ids."""
+
+
+class LineFormatter(RedactingFormatter):
+    """One object a line: `time`, `level`, `room`, `text`, and each id under its name."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        shown = {name: _UNSEEN.sub(_shown, text) for name, text in ids_of(record).items()}
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "room": record.name,
             "text": super().format(record),
+            **shown,
         }
         return json.dumps(line, ensure_ascii=False)
 
@@ -109,7 +153,7 @@ def write_log(level: str, home: Home) -> Callable[[], None]:
     logging.getLogger("sayso").setLevel(grave)
     logging.getLogger("sayso.websockets").setLevel(logging.WARNING)
     shown = logging.StreamHandler()
-    shown.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    shown.setFormatter(ScreenFormatter())
     waiting = UntilStarted(shown)
     handlers: list[logging.Handler] = [waiting]
     try:
@@ -122,6 +166,8 @@ def write_log(level: str, home: Home) -> Callable[[], None]:
         kept.setFormatter(LineFormatter("%(message)s"))
         handlers.append(kept)
         problem = ""
+    for handler in handlers:
+        handler.addFilter(IdsFilter())
     logging.basicConfig(level=max(grave, logging.INFO), handlers=handlers)
     if problem:
         logging.getLogger(__name__).warning("%s", problem)

@@ -21,6 +21,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, Self
 
+from sayso.server.log_context import conversation_id, log_ids
 from sayso.server.reflexes import clock
 from sayso.server.reflexes.errors import TooFar, TooMany
 from sayso.server.reflexes.reflex import Kind
@@ -167,7 +168,10 @@ class Reminders:
                 await self._follow_the_clock()
                 self._changed.clear()
                 for reminder in self._due():
-                    telling = tellers.create_task(self._tell(reminder))
+                    with log_ids(
+                        device=reminder.device, conversation=conversation_id(reminder.conversation)
+                    ):
+                        telling = tellers.create_task(self._tell(reminder))
                     self._telling[reminder.id] = telling
                     telling.add_done_callback(partial(self._ended, reminder.id))
                 with suppress(TimeoutError):

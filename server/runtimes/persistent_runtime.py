@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
 
+from sayso.server.log_context import log_ids_by
 from sayso.server.runtimes.interpreter import CannotStartError, Interpreter, Run
 from sayso.server.runtimes.resources.watch import ResourceWatch
 from sayso.server.runtimes.runtime import Ending, Output
@@ -90,8 +91,9 @@ class PersistentRuntime:
         elif self._starting and self._starting.done() and not last:
             self._starting = None
         if not self._starting and not self._closed:
-            self._starting = asyncio.create_task(self._start_after(last))
-            self._starting.add_done_callback(_look_at)
+            with log_ids_by(self._watch.ids):  # it outlives the run that it is started for
+                self._starting = asyncio.create_task(self._start_after(last))
+                self._starting.add_done_callback(_look_at)
 
     async def run(self, code: str) -> AsyncGenerator[Output | Ending]:
         """Run code. Leaving the iteration early interrupts it."""

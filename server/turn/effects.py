@@ -178,3 +178,10 @@ Effect = (
     | Tell
     | Send
 )
+
+
+def ids_of(effect: Effect) -> dict[str, str]:
+    """Which device and turn an effect is for, as log lines tell it; empty where it is for none."""
+    device: str | None = getattr(effect, "device", None)
+    ticket: Ticket | None = getattr(effect, "ticket", None)
+    return {"device": device or "", "turn": str(ticket.turn) if ticket else ""}

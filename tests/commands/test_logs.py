@@ -13,6 +13,7 @@ import pytest
 from sayso.protocol.home import Home
 from sayso.server.commands.diagnostics import command as diagnostics
 from sayso.server.commands.logs import command as logs
+from sayso.server.log_context import conversation_id, log_ids
 from sayso.server.observability import server_log
 from tests.observability.logging_home import logging_home
 
@@ -123,3 +124,25 @@ def test_diagnostics_that_can_not_be_written_are_told_of_in_a_sentence(
     assert diagnostics.run(argparse.Namespace(file=tmp_path)) == 0
     (bundle,) = tmp_path.glob("sayso-diagnostics-*.zip")
     assert stat.S_IMODE(bundle.stat().st_mode) == 0o600
+
+
+def test_one_device_or_one_conversation_can_be_followed(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = logging.getLogger("sayso.server.x")
+    for device, conversation in (("kitchen", "main"), ("my phone", "main"), ("kitchen", "taxes")):
+        with log_ids(device=device, conversation=conversation_id(conversation), turn="1"):
+            log.info("of %s in %s", device.upper(), len(conversation))
+    log.info("of nobody")
+
+    assert (
+        told(capsys, "--device", "Kitchen")
+        .splitlines()[0]
+        .endswith("server.x: device=kitchen conversation=main turn=1: of KITCHEN in 4")
+    )
+    assert len(told(capsys, "--device", "kitchen").splitlines()) == 2
+    assert "of MY PHONE" in told(capsys, "--device", "my phone", "--conversation", "main")
+    (line,) = told(capsys, "--conversation", "taxes", "--json").splitlines()
+    assert "taxes" not in line
+    assert "nobody" not in told(capsys, "--conversation", "main")
+    assert "nobody" in told(capsys)

@@ -21,6 +21,7 @@ from sayso.protocol.errors import CODES
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.rate_limits import Bucket
 from sayso.server.gateway.admission.tcp_liveness import LOOKS, taken
+from sayso.server.log_context import NO_IDS, Ids, log_ids
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +70,8 @@ class BoundedConnection(ServerConnection):
     protocol: BoundedProtocol
     _look: asyncio.TimerHandle | None = None
     _end: asyncio.TimerHandle | None = None
+    ids: Ids = NO_IDS
+    """What log lines about it carry, once it is known whose it is."""
     _taken = 0
     _in_vain = 0
 
@@ -115,5 +118,6 @@ class BoundedConnection(ServerConnection):
         if self._in_vain < LOOKS:
             self._look_later()
             return
-        log.warning("a client takes nothing of what it is sent; its connection is cut")
+        with log_ids(**self.ids):
+            log.warning("a client takes nothing of what it is sent; its connection is cut")
         self.cut()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import ClassVar, Final, Protocol
 from weakref import WeakSet
 
+from sayso.server.log_context import Ids, conversation_ids, current_ids, log_ids_by
 from sayso.server.runtimes import processes
 from sayso.server.runtimes.resources import usage
 
@@ -128,6 +129,7 @@ class ResourceWatch:
         self._last = _Last()
         self._stirred = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._own_ids = self._ids = conversation_ids()
         self.held = 0
         """Bytes of memory, as they were last counted."""
         self._all.add(self)
@@ -137,7 +139,12 @@ class ResourceWatch:
         self._charges[process] = _Charge(memory, tuple(folders))
         self._last.floors.clear()
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._keep_looking())
+            with log_ids_by(self.ids):
+                self._task = asyncio.create_task(self._keep_looking())
+
+    def ids(self) -> Ids:
+        """What log lines about the interpreters carry now: those of the run, while there is one."""
+        return self._ids
 
     def remove(self, process: Watched) -> None:
         """Watch over it no more: it has been ended."""
@@ -152,12 +159,15 @@ class ResourceWatch:
     def began(self, stop: Stop) -> None:
         """A run begins; `stop` stops it for a reason."""
         self._runs.append(stop)
+        self._ids = current_ids()
         self._last.floors.clear()  # what was so before is not this run's doing
         self._stirred.set()
 
     def ended(self, stop: Stop) -> None:
         """A run is over."""
         self._runs.remove(stop)
+        if not self._runs:
+            self._ids = self._own_ids
 
     async def _keep_looking(self) -> None:
         pause = 0.0

@@ -7,6 +7,7 @@ and decides whether the pass is still worth asking for. No draft ever delays a f
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine
+from contextvars import copy_context
 from enum import IntEnum
 
 from sayso.server.speech.recognition.recognizer import Transcript
@@ -39,6 +40,8 @@ class Ask:
         self.rank = rank
         self.work = work
         self.overtaken = False
+        self.context = copy_context()
+        """The asker's: what is logged about the pass is about them."""
         self.result: asyncio.Future[Transcript] = asyncio.get_running_loop().create_future()
         # An asker may have left: an error that nobody fetches is not worth a complaint.
         self.result.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -80,7 +83,9 @@ class PassScheduler:
         if self._current is None:
             self._waiting.remove(urgent)
             self._current = urgent
-            self._task = asyncio.create_task(urgent.work(), name=f"{urgent.rank.name} pass")
+            self._task = asyncio.create_task(
+                urgent.work(), name=f"{urgent.rank.name} pass", context=urgent.context
+            )
             self._task.add_done_callback(lambda task: self._done(urgent, task))
         elif urgent.rank < self._current.rank and self._task is not None:
             self._current.overtaken = True

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from sayso.server.log_context import no_log_ids
 from sayso.server.speech.errors import BY_NAME, SpeechError, WorkerFailed
 from sayso.server.speech.workers.wire import (
     PREFIX,
@@ -118,7 +119,8 @@ class Supervisor:
         if self._keeper is None or self._keeper.done():
             self.state = "starting"
             self._up = asyncio.get_running_loop().create_future()
-            self._keeper = asyncio.create_task(self._keep(), name=f"{self._name} keeper")
+            with no_log_ids():
+                self._keeper = asyncio.create_task(self._keep(), name=f"{self._name} keeper")
         return await self.ready()
 
     async def ready(self) -> Ready:

@@ -27,6 +27,7 @@ from sayso.server.agent.llm.embedded.process import (
     PocketError,
 )
 from sayso.server.agent.llm.model import ChatMessage, ChatModel, Delta, Endpoint, Tool
+from sayso.server.log_context import no_log_ids
 
 __all__ = ["MODEL_NAME", "Pocket", "PocketError", "PocketModel", "introduction"]
 
@@ -59,7 +60,8 @@ class Pocket:
 
     async def __aenter__(self) -> Self:
         self._endpoint = asyncio.get_running_loop().create_future()
-        self._keeper = asyncio.create_task(self._keep(), name="keeper of the pocket model")
+        with no_log_ids():
+            self._keeper = asyncio.create_task(self._keep(), name="keeper of the pocket model")
         return self
 
     async def __aexit__(
