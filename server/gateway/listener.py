@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from websockets.asyncio.server import Server, ServerConnection
+from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.protocol import State
@@ -19,14 +19,14 @@ from sayso.server.gateway.admission.authentication import Authentication, Listen
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.unauthenticated import known
 from sayso.server.gateway.host import Host
-from sayso.server.gateway.http.requests import HttpRequests, is_loopback
+from sayso.server.gateway.http.requests import HttpRequests, Requester, is_loopback
 from sayso.server.gateway.http.trust_page import TrustPage
 from sayso.server.gateway.lan.device_admin import NOT_OPEN, DeviceAdmin, Reachable
 from sayso.server.gateway.socket.connection import Connection, close_with, greet
 from sayso.server.gateway.socket.message_size import with_snapshot
 from sayso.server.gateway.socket.session import Session
 from sayso.server.gateway.socket.sessions import Sessions
-from sayso.server.gateway.socket.websocket_server import prepare
+from sayso.server.gateway.socket.websocket_server import GatewayServer, prepare
 from sayso.server.trust.certificates import Identity, best_name, bracketed
 from sayso.server.trust.devices import Devices
 from sayso.server.trust.principal import Principal
@@ -65,7 +65,7 @@ class Listener:
             devices.on_revoked(lambda device: self._sessions.turn_out(device.id))
             devices.on_revoked(lambda device: self._guard.turn_out(device.id))
         self._connections = 0
-        self._servers: list[Server] = []
+        self._servers: list[GatewayServer] = []
         self._identity: Identity | None = None
         self._network: tuple[str, int] | None = None
         """Where other devices come in: address and port."""
@@ -134,9 +134,9 @@ class Listener:
     ) -> int:
         bound = 0
 
-        async def answer(socket: ServerConnection, request: Request) -> Response | None:
+        async def answer(line: Requester, request: Request) -> Response | None:
             return await HttpRequests(self._host, self._guard, entrance_at(bound)).answer(
-                socket, request
+                line, request
             )
 
         async def welcome(socket: ServerConnection) -> None:
@@ -151,7 +151,7 @@ class Listener:
                 f"Port {port} on {address} can't be opened ({error.strerror or error}). If another "
                 f"Sayso runs, use it; or choose another port with --port."
             ) from error
-        bound = int(next(iter(server.sockets)).getsockname()[1])
+        bound = server.port
         await server.start_serving()
         self._servers.append(server)
         return bound

@@ -232,8 +232,8 @@ class Gateway:
     device_connections: Annotated[int, Between(1, 64)] = 2
     """Connections at once of one paired device: its app, and a page of it."""
     strangers: Annotated[int, Between(1, 1_000)] = 8
-    """Connections from one address of the network that have not yet proved who they are; more are
-    cut off, so that nobody fills the machine from outside."""
+    """Connections from one address of the network that have not yet proved who they are; more wait
+    for two seconds and are cut off then, so that nobody fills the machine from outside."""
     requests_a_minute: Annotated[int, Between(1, 10_000)] = 30
     """Requests that one paired device may make: nobody asks more, and a device gone wild is told to
     wait. Programs of this machine are not counted."""

@@ -4,7 +4,7 @@ library's, to compare with."""
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
 from sayso.server.gateway.admission.limits import Limits
@@ -27,7 +27,7 @@ async def ours(port: int = 0) -> AsyncIterator[int]:
     server = await prepare(_echo, None, "127.0.0.1", port, LIMITS, strangers=LIMITS.near_strangers)
     await server.start_serving()
     async with server:
-        yield _port(server)
+        yield server.port
 
 
 @asynccontextmanager
@@ -41,8 +41,4 @@ async def plain(port: int = 0) -> AsyncIterator[int]:
         max_size=LARGEST,
         close_timeout=LIMITS.goodbye_s,
     ) as server:
-        yield _port(server)
-
-
-def _port(server: Server) -> int:
-    return int(next(iter(server.sockets)).getsockname()[1])
+        yield int(next(iter(server.sockets)).getsockname()[1])

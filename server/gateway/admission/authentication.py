@@ -5,10 +5,9 @@ import hmac
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 
-from sayso.server.gateway.admission.unauthenticated import address_of
+from sayso.server.gateway.admission.unauthenticated import Line, address_of
 from sayso.server.trust.devices import Devices
 from sayso.server.trust.guess_delay import GuessDelay
 from sayso.server.trust.principal import THIS_MACHINE, Principal
@@ -61,7 +60,7 @@ class Authentication:
         self._machine_token = machine_token.encode()
         self._devices = devices
         self._patience = GuessDelay()
-        self._fetching: WeakKeyDictionary[ServerConnection, str] = WeakKeyDictionary()
+        self._fetching: WeakKeyDictionary[Line, str] = WeakKeyDictionary()
         """What plain requests are being answered, and to which device."""
 
     def who(self, token: str | None, *, near: bool) -> Principal | None:
@@ -83,7 +82,7 @@ class Authentication:
         """Whether a client was not turned out meanwhile."""
         return who is THIS_MACHINE or bool(self._devices and self._devices.still(who))
 
-    def answers(self, socket: ServerConnection, who: Principal) -> None:
+    def answers(self, socket: Line, who: Principal) -> None:
         """A plain request is answered, however long that takes."""
         self._fetching[socket] = who.device
 
@@ -93,11 +92,11 @@ class Authentication:
             if whose == device:
                 socket.transport.abort()
 
-    async def keep_waiting(self, socket: ServerConnection) -> None:
+    async def keep_waiting(self, socket: Line) -> None:
         """A wrong token or code was shown: the answer takes longer each time."""
         await asyncio.sleep(self._patience.failed(address_of(socket), _now()))
 
-    def recognised(self, socket: ServerConnection) -> None:
+    def recognised(self, socket: Line) -> None:
         """Somebody who belongs here."""
         self._patience.succeeded(address_of(socket))
 

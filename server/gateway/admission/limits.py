@@ -71,6 +71,14 @@ class Limits:
     settled_s: float = 1.0
     """Seconds that a stranger has its place to itself, ten times what it takes to come in. Then,
     where there are too many, it gives way to another."""
+    idle_s: float = 5.0
+    """Seconds for which a connection that was answered may wait for its next request: a page asks
+    for its files within a second. Where places are short it ends at once."""
+    waiting: int = 64
+    """Connections of one address that may wait for a place, over TLS: what eight browsers open at
+    once. They are not read, and cost a file descriptor each."""
+    waiting_s: float = 2.0
+    """Seconds for which they may: twice what the last of those that have places may keep theirs."""
     resume_s: float = 300.0
     """Seconds for which the session of a client whose connection broke is kept: a tunnel, a lift, a
     walk between two networks. Who is longer away begins anew and loses only what it did not see."""

@@ -5,9 +5,8 @@ them over, and nobody escapes the bound by saying nothing.
 """
 
 import asyncio
-import socket
-from contextlib import suppress
-from typing import Any, ClassVar, Protocol, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol
 
 from websockets.asyncio.server import ServerConnection
 
@@ -26,8 +25,17 @@ class UnauthenticatedClient(Protocol):
     peer: Peer
     gives_way: bool
     """Whether it has yet to show whose it is."""
+    is_idle: bool
+    """Whether it was answered and asks nothing: it can be ended, and nobody loses anything."""
 
     def turn_away(self) -> None: ...
+
+
+class Line(Protocol):
+    """A connection that can be written to."""
+
+    @property
+    def transport(self) -> asyncio.Transport: ...
 
 
 class UnauthenticatedClients:
@@ -37,27 +45,45 @@ class UnauthenticatedClients:
         self._most = most
         self._settled_s = settled_s
         self._here: dict[str, list[UnauthenticatedClient]] = {}
+        self._changed: list[Callable[[], None]] = []
+
+    def on_change(self, look: Callable[[], None]) -> None:
+        """`look` is called whenever a place may be free."""
+        self._changed.append(look)
+
+    def changed(self) -> None:
+        """A connection left, or has become idle."""
+        for look in self._changed:
+            look()
 
     def enter(self, one: UnauthenticatedClient) -> bool:
-        """One more. Where there are enough, it takes the place of one that had its time, or goes.
+        """One more. Where there are enough, it takes the place of one that is idle or had its time,
+        or has none.
 
         So nobody keeps an address's places by guessing, or by saying nothing. Returns whether it
         may stay.
         """
-        here = self._here.setdefault(_address(one.peer), [])
+        here = self._here.setdefault(address(one.peer), [])
         if len(here) >= self._most:
-            first = next((before for before in here if before.gives_way), None)
-            if first is None or _now() - first.came_at < self._settled_s:
+            first = self._to_end_first(here)
+            if first is None:
                 return False
             here.remove(first)
             first.turn_away()
         here.append(one)
         return True
 
+    def _to_end_first(self, here: list[UnauthenticatedClient]) -> UnauthenticatedClient | None:
+        if idle := [one for one in here if one.is_idle]:
+            return idle[0]
+        others = (one for one in here if one.gives_way)
+        first = min(others, key=lambda one: one.came_at, default=None)
+        return first if first and _now() - first.came_at >= self._settled_s else None
+
     def go_on_as(self, one: UnauthenticatedClient) -> bool:
         """The same connection under another form, no younger than it was: what TLS took is taken of
         its time. False if it is not among them."""
-        here = self._here.get(_address(one.peer), [])
+        here = self._here.get(address(one.peer), [])
         for place, before in enumerate(here):
             if before.peer == one.peer:
                 one.came_at = before.came_at
@@ -67,11 +93,13 @@ class UnauthenticatedClients:
 
     def leave(self, one: UnauthenticatedClient) -> None:
         """It is gone, or known."""
-        here = self._here.get(_address(one.peer), [])
-        if one in here:
-            here.remove(one)
+        here = self._here.get(address(one.peer), [])
+        if one not in here:
+            return
+        here.remove(one)
         if not here:
-            self._here.pop(_address(one.peer), None)
+            self._here.pop(address(one.peer), None)
+        self.changed()
 
 
 class Guest(BoundedConnection):
@@ -81,6 +109,7 @@ class Guest(BoundedConnection):
     peer: Peer = None
     came_at = 0.0
     gives_way = True
+    is_idle = False
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -118,62 +147,16 @@ def guests_of(among: UnauthenticatedClients, bounds: Limits) -> type[Guest]:
     return GuestHere
 
 
-class CountingSocket(socket.socket):
-    """Listens where TLS is spoken, and hands over those that may stay."""
-
-    strangers: UnauthenticatedClients
-
-    @classmethod
-    def at(cls, address: str, port: int, strangers: UnauthenticatedClients) -> Self:
-        """Raises OSError."""
-        family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        listening = cls(fileno=socket.create_server((address, port), family=family).detach())
-        listening.strangers = strangers
-        return listening
-
-    def accept(self) -> tuple["Caller", Any]:
-        """Raises ConnectionAbortedError for one that may not stay."""
-        line, peer = super().accept()
-        caller = Caller(fileno=line.detach())
-        caller.come(peer, self.strangers)
-        return caller, peer
-
-
-class Caller(socket.socket):
-    """A connection from the moment the system hands it over."""
-
-    strangers: UnauthenticatedClients
-    peer: Peer = None
-    came_at = 0.0
-    gives_way = True
-
-    def come(self, peer: Peer, strangers: UnauthenticatedClients) -> None:
-        """Raises ConnectionAbortedError where too many are."""
-        self.peer, self.strangers, self.came_at = peer, strangers, _now()
-        if not strangers.enter(self):
-            self.close()
-            raise ConnectionAbortedError
-
-    def turn_away(self) -> None:
-        with suppress(OSError):  # it is gone already
-            self.shutdown(socket.SHUT_RDWR)
-
-    def close(self) -> None:
-        super().close()
-        self.strangers.leave(self)
-
-
 def known(one: ServerConnection) -> None:
     """The client has proved who it is, and counts as a stranger no more."""
     if isinstance(one, Guest):
         one.strangers.leave(one)
 
 
-def recognised(one: ServerConnection) -> None:
+def recognised(one: UnauthenticatedClient) -> None:
     """The request showed a token that is valid: it counts still, since its answer may be large and
     take long, and is not turned away for another's sake."""
-    if isinstance(one, Guest):
-        one.gives_way = False
+    one.gives_way = False
 
 
 def age_of(one: ServerConnection) -> float:
@@ -181,12 +164,13 @@ def age_of(one: ServerConnection) -> float:
     return _now() - one.came_at if isinstance(one, Guest) else 0.0
 
 
-def address_of(one: ServerConnection) -> str:
+def address_of(one: Line) -> str:
     """Where the client is, for counting; empty if that is not known any more."""
-    return _address(one.transport.get_extra_info("peername"))
+    return address(one.transport.get_extra_info("peername"))
 
 
-def _address(peer: Peer) -> str:
+def address(peer: Peer) -> str:
+    """What connections are counted by."""
     return str(peer[0]) if peer else ""
 
 

@@ -6,13 +6,17 @@ are checked, so that no foreign page can talk to a server at home.
 
 from http import HTTPStatus
 from ipaddress import ip_address
+from typing import Protocol
 from urllib.parse import unquote
 
-from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
 from sayso.server.gateway.admission.authentication import Authentication, ListenerKind
-from sayso.server.gateway.admission.unauthenticated import recognised
+from sayso.server.gateway.admission.unauthenticated import (
+    Line,
+    UnauthenticatedClient,
+    recognised,
+)
 from sayso.server.gateway.host import Host
 from sayso.server.gateway.http.responses import (
     AUTHORITY,
@@ -41,6 +45,10 @@ METRICS = "text/plain; version=0.0.4; charset=utf-8"
 NOTHING = "There is nothing here. Try /"
 
 
+class Requester(UnauthenticatedClient, Line, Protocol):
+    """A connection that a request came by."""
+
+
 class HttpRequests:
     """Answers GETs at one entrance, and lets those open a socket who may."""
 
@@ -49,7 +57,7 @@ class HttpRequests:
         self._guard = guard
         self._entrance = entrance
 
-    async def answer(self, socket: ServerConnection, request: Request) -> Response | None:
+    async def answer(self, socket: Requester, request: Request) -> Response | None:
         """The response to a GET, or none to let the socket open."""
         if refusal := self._entrance.refusal(request.headers):
             return refused(HTTPStatus.FORBIDDEN, refusal)

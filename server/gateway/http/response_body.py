@@ -1,17 +1,11 @@
-"""How the answer to a plain request is sent: in pieces, for as long as the client takes them.
-
-The WebSocket library would have it taken within the time for a handshake, and cut the rest off.
-"""
+"""How an answer is sent: in pieces, for as long as the client takes them."""
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import nullcontext, suppress
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable
+from typing import Protocol
 
-from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Response
-from websockets.protocol import State
 
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.tcp_liveness import comes
@@ -22,40 +16,48 @@ log = logging.getLogger(__name__)
 PIECE_BYTES = 65_536
 
 
-async def send(socket: ServerConnection, response: Response, limits: Limits) -> None:
-    """Send it all, and end the connection; who takes nothing any more is let go."""
-    with response.file if isinstance(response, FileResponse) else nullcontext():
-        if socket.state is State.CONNECTING:
-            with suppress(OSError):  # it broke
-                await _send(socket, response, limits)
-        socket.transport.abort()
-        await socket.wait_closed()
+class Line(Protocol):
+    """A connection to write to."""
+
+    @property
+    def transport(self) -> asyncio.Transport: ...
+
+    async def drain(self) -> None: ...
+
+    async def wait_closed(self) -> None: ...
 
 
-async def _send(socket: ServerConnection, response: Response, limits: Limits) -> None:
-    transport = socket.transport
+async def send_piece(line: Line, piece: bytes, limits: Limits, in_vain: Callable[[], bool]) -> bool:
+    """Whether the client took it; one that takes nothing any more is not waited for.
 
-    def server_stops() -> bool:
-        return not socket.server.is_serving()
+    Raises OSError if the line breaks.
+    """
+    if line.transport.is_closing():
+        return False
+    line.transport.write(piece)
+    return await comes(line.drain, line.transport, limits.send_s, in_vain=in_vain)
 
-    socket.protocol.send_response(replace(response, body=b""))
-    transport.write(b"".join(socket.protocol.data_to_send()))
-    async for piece in _pieces(response):
-        if transport.is_closing():
-            return
-        transport.write(piece)
-        if not await comes(socket.drain, transport, limits.send_s, in_vain=server_stops):
-            return
-    if transport.is_closing():  # a TLS one that is closed twice cannot be asked anything any more
+
+async def end(line: Line, limits: Limits, in_vain: Callable[[], bool]) -> None:
+    """End the connection as soon as the client has taken what it was sent, or takes nothing."""
+    transport = line.transport
+    if not transport.is_closing():  # a TLS one that is closed twice can't be asked anything more
+        if transport.can_write_eof():
+            transport.write_eof()
+        else:
+            transport.close()
+        try:
+            await comes(line.wait_closed, transport, limits.send_s, in_vain=in_vain)
+        except OSError:
+            log.debug("a connection broke at its end")
+    transport.abort()
+    await line.wait_closed()
+
+
+async def pieces_of(response: Response, *, none: bool = False) -> AsyncIterator[bytes]:
+    """The body; or none of it, for who asked for the head alone."""
+    if none:
         return
-    if transport.can_write_eof():
-        transport.write_eof()
-    else:
-        transport.close()
-    await comes(socket.wait_closed, transport, limits.send_s, in_vain=server_stops)
-
-
-async def _pieces(response: Response) -> AsyncIterator[bytes | memoryview]:
     if isinstance(response, FileResponse):
         left = response.size
         try:
@@ -65,6 +67,5 @@ async def _pieces(response: Response) -> AsyncIterator[bytes | memoryview]:
         except OSError as error:
             log.warning("A file cannot be read to its end: %s.", error.strerror)
         return  # One that became shorter meanwhile ends before its promised size: that is seen.
-    body = memoryview(response.body)
-    for start in range(0, len(body), PIECE_BYTES):
-        yield body[start : start + PIECE_BYTES]
+    for start in range(0, len(response.body), PIECE_BYTES):
+        yield bytes(response.body[start : start + PIECE_BYTES])

@@ -92,5 +92,4 @@ def _headers(kind: str, size: int, fixed: Mapping[str, str] = PAGE_HEADERS) -> H
     headers = Headers(fixed)
     headers["Content-Type"] = kind
     headers["Content-Length"] = str(size)
-    headers["Connection"] = "close"
     return headers

@@ -13,13 +13,14 @@ from http import HTTPStatus
 from importlib.resources import files
 from string import Template
 
-from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from sayso.protocol.fingerprint import as_browsers_show, fingerprint, words
 from sayso.server.gateway.admission.authentication import ListenerKind
 from sayso.server.gateway.admission.limits import Limits
-from sayso.server.gateway.admission.unauthenticated import UnauthenticatedClients, guests_of
+from sayso.server.gateway.admission.unauthenticated import UnauthenticatedClients
+from sayso.server.gateway.http.http_connection import HttpConnection
+from sayso.server.gateway.http.http_server import HttpServer
 from sayso.server.gateway.http.responses import AUTHORITY, answered, refused
 from sayso.server.gateway.http.static_files import page
 from sayso.server.trust.certificates import bracketed
@@ -93,7 +94,7 @@ class TrustPage:
     async def _serve(
         self, listening: socket.socket, entrance: ListenerKind, shown: str, authority: bytes
     ) -> None:
-        async def answer(_socket: ServerConnection, request: Request) -> Response:
+        async def answer(_line: HttpConnection, request: Request) -> Response:
             if refusal := entrance.refusal(request.headers):
                 return refused(HTTPStatus.FORBIDDEN, refusal)
             if request.method != "GET":
@@ -106,24 +107,21 @@ class TrustPage:
             lent = page(path) if path in LENT else None
             return answered(*lent) if lent else refused(HTTPStatus.NOT_FOUND, "Only / is here.")
 
-        async with serve(
-            _nobody_talks_here,
-            sock=listening,
-            process_request=answer,
-            open_timeout=self._limits.handshake_s,
-            close_timeout=self._limits.goodbye_s,
-            compression=None,
-            server_header=None,
-            logger=logging.getLogger("sayso.websockets"),
-            create_connection=guests_of(
-                UnauthenticatedClients(self._limits.strangers, self._limits.settled_s), self._limits
-            ),
-        ):
-            await asyncio.get_running_loop().create_future()
+        async def answer_and_close(line: HttpConnection, request: Request) -> Response:
+            response = await answer(line, request)
+            response.headers["Connection"] = "close"  # the page is three files
+            return response
 
-
-async def _nobody_talks_here(_socket: ServerConnection) -> None:
-    """Every request is answered before a socket could open."""
+        strangers = UnauthenticatedClients(self._limits.strangers, self._limits.settled_s)
+        http = HttpServer(answer_and_close, self._limits, strangers)
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(http.connection, sock=listening)
+        try:
+            await loop.create_future()
+        finally:
+            server.close()
+            http.close()
+            await http.wait_closed()
 
 
 def _rendered(authority: bytes, home: str) -> str:

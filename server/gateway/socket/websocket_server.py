@@ -1,4 +1,5 @@
-"""How sockets are opened: the WebSocket library with every bound of ours, whatever stands behind.
+"""How a port is opened: HTTP by h11 and sockets by the WebSocket library, with every bound of ours,
+whatever stands behind.
 
 Apart from the listener, so that what it is built of can be tried with nothing behind it but an
 echo (tests/autobahn).
@@ -7,22 +8,72 @@ echo (tests/autobahn).
 import logging
 import ssl
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
 from http import HTTPStatus
-from typing import Any
+from types import TracebackType
+from typing import Any, Self, cast
 
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
+from websockets.protocol import State
+from websockets.server import ServerProtocol
 
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.unauthenticated import (
-    CountingSocket,
+    Guest,
     UnauthenticatedClients,
     guests_of,
 )
-from sayso.server.gateway.http.response_body import send
+from sayso.server.gateway.admission.waiting import CountingSocket
+from sayso.server.gateway.http.http_connection import HttpConnection
+from sayso.server.gateway.http.http_server import HttpServer
+from sayso.server.gateway.http.requests import NOTHING, SOCKET_PATH
+from sayso.server.gateway.http.response_body import end, pieces_of, send_piece
+from sayso.server.gateway.http.responses import refused
 
-Answer = Callable[[ServerConnection, Request], Awaitable[Response | None]]
-"""The response to a request; none lets the socket open."""
+Answer = Callable[[Any, Request], Awaitable[Response | None]]
+"""The response to a request that came by an `HttpConnection` or, for a socket, by a `Guest`; none
+lets the socket open."""
+
+
+class GatewayServer:
+    """One port: its HTTP connections, and the sockets that some of them became."""
+
+    def __init__(self, sockets: Server, http: HttpServer) -> None:
+        self._sockets = sockets
+        self._http = http
+
+    @property
+    def port(self) -> int:
+        """Which the system chose, if 0 was asked for."""
+        return int(next(iter(self._sockets.sockets)).getsockname()[1])
+
+    async def start_serving(self) -> None:
+        """Let clients in."""
+        await self._sockets.start_serving()
+
+    def close(self, code: int = 1001, reason: str = "") -> None:
+        """Stop listening, and tell everybody who has a socket why."""
+        self._sockets.close(code=code, reason=reason)
+        self._http.close()
+
+    async def wait_closed(self) -> None:
+        """Wait until all are gone."""
+        await self._http.wait_closed()
+        await self._sockets.wait_closed()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+        await self.wait_closed()
 
 
 async def prepare(
@@ -34,13 +85,39 @@ async def prepare(
     *,
     strangers: int,
     tls: ssl.SSLContext | None = None,
-) -> Server:
+) -> GatewayServer:
     """Bind the address; nobody is let in before `start_serving`. Raises OSError."""
     among = UnauthenticatedClients(strangers, limits.settled_s)
+    guest = guests_of(among, limits)
+
+    def websocket() -> Guest:
+        protocol = ServerProtocol(max_size=limits.text_bytes)
+        return guest(
+            protocol,
+            sockets,
+            ping_interval=limits.ping_s,
+            ping_timeout=limits.ping_s,
+            close_timeout=limits.goodbye_s,
+        )
+
+    async def answer_plainly(line: HttpConnection, request: Request) -> Response:
+        response = await answer(line, request) if answer else None
+        return response or refused(HTTPStatus.NOT_FOUND, NOTHING)
+
+    http = HttpServer(
+        answer_plainly,
+        limits,
+        among,
+        socket_path=SOCKET_PATH if answer else "",
+        websocket=websocket,
+        tls=tls,
+    )
     here: dict[str, Any] = {"host": address, "port": port}
     if tls:
+        listening = CountingSocket.at(address, port, among)
+        listening.waiting = http.waiting
         here = {
-            "sock": CountingSocket.at(address, port, among),
+            "sock": listening,
             "ssl": tls,
             "ssl_handshake_timeout": limits.handshake_s,
             # The end of an answer may still wait then: it is watched over where it is sent.
@@ -49,14 +126,14 @@ async def prepare(
 
     async def respond(socket: ServerConnection, _: Request, response: Response) -> None:
         if response.status_code != HTTPStatus.SWITCHING_PROTOCOLS:
-            await send(socket, response, limits)
+            await _refuse(socket, response, limits)
 
-    return await serve(
+    sockets = await serve(
         welcome,
         **here,
         process_request=answer,
         process_response=respond,
-        open_timeout=None,  # it would cut long answers; a guest bounds its request itself
+        open_timeout=None,  # a guest bounds its request itself
         close_timeout=limits.goodbye_s,
         ping_interval=limits.ping_s,
         ping_timeout=limits.ping_s,
@@ -64,6 +141,24 @@ async def prepare(
         compression=None,
         server_header=None,
         logger=logging.getLogger("sayso.websockets"),
-        create_connection=guests_of(among, limits),
+        create_connection=cast(Any, lambda *_, **__: http.connection()),
         start_serving=False,
     )
+    return GatewayServer(sockets, http)
+
+
+async def _refuse(socket: ServerConnection, response: Response, limits: Limits) -> None:
+    """Say why no socket opens, and end the connection."""
+
+    def stops() -> bool:
+        return not socket.server.is_serving()
+
+    if socket.state is State.CONNECTING:
+        response.headers["Connection"] = "close"
+        socket.protocol.send_response(replace(response, body=b""))
+        head = b"".join(socket.protocol.data_to_send())
+        with suppress(OSError):  # it broke
+            await send_piece(socket, head, limits, stops)
+            async for piece in pieces_of(response):
+                await send_piece(socket, piece, limits, stops)
+    await end(socket, limits, stops)
