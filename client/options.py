@@ -105,7 +105,7 @@ def make_link(
         protocol=SPOKEN,
         client=f"sayso-{kind} {version('sayso')}",
         device=f"{platform.node() or 'here'}-{kind}",
-        features=("resume", "screen", "approve"),
+        features=("resume", "screen", "approve", "tasks"),
         audio=AudioOffer(echo=echo),
         limits=Limits(MAX_TEXT_BYTES, MAX_FRAME_BYTES, PLAY_BUFFER_MS),
         wants=wants,

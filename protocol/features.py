@@ -22,4 +22,4 @@ ServerFeature = Literal[
     "pairing",
 ]
 
-ClientFeature = Literal["resume", "screen", "approve"]
+ClientFeature = Literal["resume", "screen", "approve", "tasks"]

@@ -60,6 +60,7 @@ FEATURES = (
     "word_times",
     "down_rates",
     "settings",
+    "tasks",
     "commands",
     "pairing",
 )

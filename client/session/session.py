@@ -322,7 +322,7 @@ class Session:
 
 
 def missed_messages(snapshot: Snapshot) -> Iterator[Envelope]:
-    """Tells a snapshot in the messages that it stands for: the last turn, and open requests.
+    """Tells a snapshot in the messages that it stands for: the last turn, open requests, jobs.
 
     Fields may be missing, and what cannot be read is left out.
     """
@@ -336,6 +336,9 @@ def missed_messages(snapshot: Snapshot) -> Iterator[Envelope]:
     for approval in snapshot.approvals:
         with suppress(ProtocolError):
             yield decode(json.dumps({"t": "approval.request", **approval}))
+    for job in snapshot.tasks:
+        with suppress(ProtocolError):
+            yield decode(json.dumps({"t": "task.update", **job}))
 
 
 def _now() -> float:

@@ -26,6 +26,7 @@ from sayso.protocol.messages import (
     Metrics,
     ReplyDelta,
     SttFinal,
+    TaskUpdate,
     TurnState,
 )
 
@@ -68,6 +69,8 @@ class PlainScreen:
         self._replying = False
         self._trouble = ""
         self._waits = waits
+        self._told_jobs: dict[str, int] = {}
+        """By job that goes on: how many tenths of it were told."""
         self._asked = ""
         """The code that the person read, or heard read, when they were asked about it."""
 
@@ -142,8 +145,21 @@ class PlainScreen:
                 self.say(question(message))
             case ApprovalDone(decision=decision):
                 self.say(SETTLED[decision])
+            case TaskUpdate():
+                self._job(message)
             case _:
                 pass
+
+    def _job(self, job: TaskUpdate) -> None:
+        """Writes how far a job is, once for each tenth: nothing is drawn over here."""
+        if job.state != "running":
+            self._told_jobs.pop(job.id, None)
+            return
+        tenths = int((job.fraction or 0.0) * 10)
+        if self._told_jobs.get(job.id) != tenths:
+            self._told_jobs[job.id] = tenths
+            share = "" if job.fraction is None else f"{job.fraction:.0%} "
+            self.say(f"Progress, it says: {share}{_one_line(job.text or job.title)}")
 
     def _reply(self, text: str) -> None:
         if not self._replying:

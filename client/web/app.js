@@ -58,7 +58,7 @@ function connect() {
   $("conversation").hidden = false;
   link = new Link(ADDRESS, {
     t: "hello", protocol: { min: 1, max: 1 }, client: "Sayso page 1", device: deviceName(),
-    features: ["screen", "approve", "resume"], audio: { echo: "cancelled" }, token: token(),
+    features: ["screen", "approve", "resume", "tasks"], audio: { echo: "cancelled" }, token: token(),
   });
   const on = (type, act) => link.addEventListener(type, ({ detail }) => act(detail));
   on("state", ({ state, reason = "" }) => {
@@ -94,6 +94,7 @@ function welcomed(told) {
       talker.asked(request.id, now());
       view.show({ ...request, t: "approval.request" });
     }
+    for (const job of told.snapshot.tasks ?? []) view.show({ ...job, t: "task.update" });
   }
   const models = Object.entries(told.models ?? {}).map(([part, words]) => `${part}: ${words}`);
   $("about").textContent = [`${deviceName()}, with ${told.server}`, ...models].join(" · ");

@@ -18,6 +18,8 @@ const STATUS = {
 
 export class Runs {
   #runs = new Map();
+  /** What goes on and tells how far it is, by its id. */
+  #jobs = new Map();
   #house;
   #stop;
   #grown;
@@ -31,6 +33,8 @@ export class Runs {
 
   clear() {
     this.#runs.clear();
+    for (const { line } of this.#jobs.values()) line.remove();
+    this.#jobs.clear();
   }
 
   begin({ id, language, code: text }, block) {
@@ -63,6 +67,36 @@ export class Runs {
     this.#grown();
   }
 
+  /** How far a job is: a line in the card of its run, or else in `block`. Its words are code's. */
+  progress({ id, run = "", state, title = "", text = "", fraction = null }, block) {
+    if (state !== "running") {
+      this.#over((name) => name === id);
+      return;
+    }
+    let job = this.#jobs.get(id);
+    if (!job) {
+      job = { run, line: make("div", "", "job"), bar: make("progress"), said: words("span", "") };
+      job.bar.setAttribute("aria-label", title || "Progress");
+      job.line.append(job.bar, job.said);
+      const card = this.#runs.get(run);
+      if (card) card.results.before(job.line);
+      else block.append(job.line);
+      this.#jobs.set(id, job);
+    }
+    if (fraction === null) job.bar.removeAttribute("value");
+    else job.bar.value = fraction;
+    job.said.textContent = text || title;
+    this.#grown();
+  }
+
+  #over(isIt) {
+    for (const [id, job] of this.#jobs) {
+      if (!isIt(id, job)) continue;
+      job.line.remove();
+      this.#jobs.delete(id);
+    }
+  }
+
   /** Whatever still runs was interrupted. */
   leave() {
     for (const [id, { stop }] of this.#runs) if (stop.isConnected) this.end({ id, status: "interrupted" });
@@ -76,6 +110,7 @@ export class Runs {
     run.said.textContent = `${run.language}: ${STATUS[status] ?? status}${time}`;
     run.said.className = status === "ok" ? "" : "failed";
     run.stop.remove();
+    this.#over((_, job) => job.run === id);
     if (detail) run.results.append(words("p", detail, "note"));
     if (changes) this.#changed(run, changes, conversation);
     this.#grown();

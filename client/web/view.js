@@ -78,6 +78,9 @@ export class View {
       case "code.end":
         tell(this.#runs.end(message, this.conversation));
         break;
+      case "task.update":
+        this.#runs.progress(message, this.#latest?.block ?? this.#log);
+        break;
       case "announce":
         this.#announced(message);
         break;

@@ -95,6 +95,8 @@ class Snapshot:
     """
     approvals: tuple[Mapping[str, Any], ...] = ()
     """Approval requests that are still open, in the shape of `approval.request`."""
+    tasks: tuple[Mapping[str, Any], ...] = ()
+    """Jobs that go on, in the shape of `task.update`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,16 +123,35 @@ class ApprovalDone:
 
 @dataclass(frozen=True, slots=True)
 class TaskUpdate:
-    """How a long piece of work is getting on."""
+    """How a job, a piece of work that lasts, is getting on. It replaces what was told of it before.
+
+    A job outlives its turn, so none of these is stale.
+    """
 
     id: str
-    state: Literal["running", "done", "failed", "cancelled"]
+    state: Literal["running", "done", "failed", "cancelled", "unknown"]
+    """`unknown`: the server ended while it ran, so that nobody knows how it went."""
+    kind: str = ""
+    """`run`: a piece of code that tells how far it is. Others will come."""
+    title: str = ""
+    """What it is for, in a line."""
     text: str = ""
+    """The last line that it told of its progress, in its own words."""
+    fraction: float | None = None
+    """How much of it is done, from 0 to 1; none: it did not say."""
+    output: str = ""
+    """The end of what it has put out so far."""
+    run: str = ""
+    """With the kind `run`: the id of its `code.start`."""
+
+    def __post_init__(self) -> None:
+        if self.fraction is not None and not 0.0 <= self.fraction <= 1.0:
+            raise ValueError("needs a `fraction` from 0 to 1")
 
 
 @dataclass(frozen=True, slots=True)
 class TaskCancel:
-    """Stop this piece of work."""
+    """Stop this job."""
 
     id: str
 

@@ -11,6 +11,7 @@ from sayso.server.agent.checkpointer import Checkpointer, NoCheckpoints
 from sayso.server.agent.event_stream import Emit, emitting
 from sayso.server.agent.events import AgentEvent, Said, WorkDone, WorkFailed
 from sayso.server.agent.execution import CodeExecutor, CodeRunner
+from sayso.server.agent.jobs.jobs import Jobs
 from sayso.server.agent.limits import Budget, LimitReached, RequestUsage
 from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.llm.embedded.answers import checked, plain_answer
@@ -98,6 +99,11 @@ class Agent:
     def past(self) -> Sequence[Exchange]:
         """What was asked and done before, as far as it is held."""
         return self._journal.history.exchanges
+
+    @property
+    def jobs(self) -> Jobs:
+        """What goes on here that lasts."""
+        return self._journal.jobs
 
     @property
     def waits(self) -> bool:

@@ -1,9 +1,12 @@
-"""From what the agent tells to what the turn machine understands."""
+"""From what the agent tells to what the turn machine understands, and devices are told."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from sayso.protocol import messages as m
 from sayso.server.agent import events as agent
+from sayso.server.agent.jobs.job import Job
+from sayso.server.agent.jobs.jobs import Jobs
+from sayso.server.agent.jobs.updates import PacedUpdates
 from sayso.server.conversations.artifacts import ConversationArtifacts
 from sayso.server.turn import events as turn
 from sayso.server.turn.events import Ticket
@@ -46,6 +49,34 @@ def approval_request(event: agent.ApprovalAsked) -> m.ApprovalRequest:
         event.warnings,
         event.why,
         event.tap,
+    )
+
+
+class JobUpdates:
+    """Tells devices how a conversation's jobs stand, no faster than anybody reads."""
+
+    def __init__(self, jobs: Jobs, tell: Callable[[m.TaskUpdate], None]) -> None:
+        self._jobs = jobs
+        self._paced = PacedUpdates(lambda job: tell(_task_update(job)))
+        jobs.watch(self._paced.changed)
+
+    @property
+    def standing(self) -> list[m.TaskUpdate]:
+        """What is to be told to a device that knows of none yet."""
+        return [_task_update(job) for job in self._jobs.running]
+
+    def goes_on(self, job: str) -> bool:
+        """Whether there is such a job, and it is not over."""
+        return any(one.id == job for one in self._jobs.running)
+
+    def close(self) -> None:
+        """Tell nothing more."""
+        self._paced.close()
+
+
+def _task_update(job: Job) -> m.TaskUpdate:
+    return m.TaskUpdate(
+        job.id, job.state, job.kind, job.title, job.text, job.fraction, job.output, job.run
     )
 
 

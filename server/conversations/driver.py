@@ -11,11 +11,11 @@ from collections.abc import Callable, Coroutine, Set
 from dataclasses import asdict, replace
 from functools import partial, singledispatchmethod
 
-from sayso.protocol.messages import Announce, Snapshot
+from sayso.protocol.messages import Announce, FromServer, Snapshot
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.record.undo import UndoRequests
 from sayso.server.agent.stream_closing import closing
-from sayso.server.conversations.agent_events import approval_request, event_of
+from sayso.server.conversations.agent_events import JobUpdates, approval_request, event_of
 from sayso.server.conversations.artifacts import ConversationArtifacts
 from sayso.server.conversations.preferences import Preferences
 from sayso.server.conversations.reflex_responder import ReflexResponder
@@ -33,7 +33,6 @@ from sayso.server.turn.events import Event, Ticket
 from sayso.server.turn.machine import TurnMachine
 
 log = logging.getLogger(__name__)
-
 
 WORK_BROKE = "Something went wrong inside Sayso while it worked on that; please ask again."
 
@@ -78,6 +77,7 @@ class ConversationDriver:
         self._latest: asyncio.Task[None] | None = None
         self._happened: asyncio.Queue[Event] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
+        self.jobs = JobUpdates(agent.jobs, self._tell_all)
 
     # --- what the door uses ---
 
@@ -95,6 +95,8 @@ class ConversationDriver:
             outlet.tell(Announce(self._notices.pop(0)), self._machine.ticket)
         for question in self._approvals.open:
             outlet.tell(approval_request(question), self._machine.ticket)
+        for update in self.jobs.standing:
+            outlet.tell(update, self._machine.ticket)
 
     def notice(self, text: str) -> None:
         """Tell this to the first device that takes part."""
@@ -121,10 +123,9 @@ class ConversationDriver:
     async def _find_language(self, device: str) -> None:
         """In which the turn's own few words are said: the device's, if there is a voice for it."""
         wanted = self._preferences.style(device).language
-        if wanted and not await self._mouth.can_speak(wanted):
-            self.happened(events.LanguageFound(device, ""))
-        else:
-            self.happened(events.LanguageFound(device, wanted or self._mouth.language))
+        unspoken = wanted and not await self._mouth.can_speak(wanted)
+        found = "" if unspoken else wanted or self._mouth.language
+        self.happened(events.LanguageFound(device, found))
 
     def leave(self, device: str) -> None:
         """A device is gone; work goes on."""
@@ -135,7 +136,11 @@ class ConversationDriver:
     def snapshot(self) -> Snapshot:
         """The last turns, and what waits for a say-so."""
         questions = (approval_request(question) for question in self._approvals.open)
-        return Snapshot(self._transcript.turns, tuple(asdict(one) for one in questions))
+        tasks = tuple(asdict(update) for update in self.jobs.standing)
+        return Snapshot(self._transcript.turns, tuple(asdict(one) for one in questions), tasks)
+
+    def _tell_all(self, message: FromServer) -> None:
+        self._perform(effects.Tell(message, self._machine.ticket))
 
     def happened(self, event: Event) -> None:
         """Something happened that concerns the turn."""
@@ -195,6 +200,7 @@ class ConversationDriver:
             return events.TimePassed()
 
     async def _close(self) -> None:
+        self.jobs.close()
         for hearing in self._hearings.values():
             hearing.drop()
         self._spoken_answers.hush_all()
@@ -297,13 +303,9 @@ class ConversationDriver:
 
     @_perform.register
     def _(self, effect: effects.Settle) -> None:
+        decision, code, device = effect.decision, effect.code, effect.device
         self._approvals.answer(
-            effect.id,
-            effect.nonce,
-            effect.decision,
-            effect.code,
-            effect.device,
-            lasting=effect.lasting,
+            effect.id, effect.nonce, decision, code, device, lasting=effect.lasting
         )
 
     @_perform.register

@@ -14,7 +14,7 @@ from sayso.server.slash.command import Outcome, Situation
 from sayso.server.slash.commands import Commands
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import Conversation as About
-from sayso.server.turn.events import Event, Joined
+from sayso.server.turn.events import Event, Interrupted, Joined
 
 log = logging.getLogger(__name__)
 
@@ -90,6 +90,11 @@ class Participant:
 
     def happened(self, event: Event) -> None:
         self._here.conversation.happened(event)
+
+    def cancel_job(self, device: str, job: str) -> None:
+        conversation = self._here.conversation
+        if conversation.jobs.goes_on(job):
+            conversation.happened(Interrupted(device, None, 0))
 
     def put(self, device: str, piece: m.FilePut) -> None:
         self._begin(self._put(device, piece), "file.put")

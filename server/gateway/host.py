@@ -43,6 +43,10 @@ class Conversation(Protocol):
 
     def happened(self, event: Event) -> None: ...
 
+    def cancel_job(self, device: str, job: str) -> None:
+        """The person wants this job stopped."""
+        ...
+
     def put(self, device: str, piece: FilePut) -> None:
         """A piece of a file for the workspace; the answer comes through the outlet."""
         ...

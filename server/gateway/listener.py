@@ -273,8 +273,7 @@ def _take_up(
     if missed is not None:
         return [encode(Envelope(replace(welcome, resume="ok"))), *missed]
     welcome = replace(welcome, resume="snapshot")
-    snapshot = session.conversation.snapshot()
-    shown = with_snapshot(welcome, snapshot, hello.limits.max_text_bytes)
+    shown = with_snapshot(welcome, session.snapshot(), hello.limits.max_text_bytes)
     for question in shown.snapshot.approvals if shown.snapshot else ():
         session.outbox.showed(str(question["id"]))
     return [encode(Envelope(shown))]

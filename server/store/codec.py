@@ -17,6 +17,7 @@ from sayso.server.store.decisions import (
     WorkspaceChosen,
 )
 from sayso.server.store.errors import StoreError
+from sayso.server.store.jobs import JobBegan, JobEnded, JobProgressed
 from sayso.server.store.records import (
     Answered,
     ApprovalClosed,
@@ -61,6 +62,9 @@ _KINDS: Final[Mapping[str, type]] = {
     "host.asked": HostAsked,
     "run.intended": RunIntended,
     "run.reported": RunReported,
+    "job.began": JobBegan,
+    "job.progressed": JobProgressed,
+    "job.ended": JobEnded,
     "taken.back": TakenBack,
     "made.again": MadeAgain,
     "uttered": Uttered,

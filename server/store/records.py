@@ -17,6 +17,7 @@ from sayso.server.store.decisions import (
     Seen,
     WorkspaceChosen,
 )
+from sayso.server.store.jobs import JobBegan, JobEnded, JobProgressed
 
 Source = Literal["person", "model", "runtime", "server"]
 
@@ -331,6 +332,9 @@ Record = (
     | HostAsked
     | RunIntended
     | RunReported
+    | JobBegan
+    | JobProgressed
+    | JobEnded
     | TakenBack
     | MadeAgain
     | Uttered

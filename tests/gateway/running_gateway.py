@@ -42,6 +42,7 @@ class House:
     somebody_left: asyncio.Event = field(default_factory=asyncio.Event)
     outlets: dict[str, Outlet] = field(default_factory=dict)
     commands: list[tuple[str, str, str]] = field(default_factory=list)
+    cancelled: list[tuple[str, str]] = field(default_factory=list)
     events: asyncio.Queue[Event] = field(default_factory=asyncio.Queue)
     kept: bytes | Path = b"kept"
     """What is in the one file of the workspace."""
@@ -107,6 +108,9 @@ class House:
 
     def happened(self, event: Event) -> None:
         self.events.put_nowait(event)
+
+    def cancel_job(self, device: str, job: str) -> None:
+        self.cancelled.append((device, job))
 
     def command(self, device: str, name: str, text: str) -> None:
         self.commands.append((device, name, text))

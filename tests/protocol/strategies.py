@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from sayso.protocol.codec import Envelope
 from sayso.protocol.frames import AudioFrame
-from sayso.protocol.messages import TYPES, Approve, Message
+from sayso.protocol.messages import TYPES, Approve, Message, TaskUpdate
 from sayso.protocol.messages.quantities import GREATEST
 
 Record = TypeVar("Record")
@@ -71,6 +71,8 @@ def records(kind: type[Record]) -> st.SearchStrategy[Record]:
     hints = get_type_hints(kind, include_extras=True)
     required = {f.name: of(hints[f.name]) for f in fields(cast("Any", kind)) if _is_required(f)}
     optional = {f.name: of(hints[f.name]) for f in fields(cast("Any", kind)) if not _is_required(f)}
+    if kind is TaskUpdate:
+        optional["fraction"] = st.none() | st.floats(0.0, 1.0)
     return st.fixed_dictionaries(required, optional=optional).map(lambda given: kind(**given))
 
 

@@ -26,7 +26,7 @@ def frames_of(name: str) -> list[Frame]:
 
 def test_the_transcripts_are_all_there() -> None:
     spoken = ["hands_free", "interruption", "pairing", "resume", "spoken_question"]
-    typed = ["access", "conversations", "errors", "files", "typed_question", "undo"]
+    typed = ["access", "conversations", "errors", "files", "jobs", "typed_question", "undo"]
     assert names() == sorted([*spoken, *typed])
 
 
@@ -84,7 +84,7 @@ def test_each_wrong_line_is_answered_by_its_error() -> None:
 def test_every_message_of_the_foundation_occurs() -> None:
     good = [frame for name in names() for frame in frames_of(name) if not frame.wrong]
     seen = {type(decode(frame.data).message) for frame in good if isinstance(frame.data, str)}
-    later = {"settings", "announce", "task.update", "task.cancel", "listen.cancel"}
+    later = {"settings", "announce", "listen.cancel"}
     assert {name for name, kind in TYPES.items() if kind not in seen} == later
 
 

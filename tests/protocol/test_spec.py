@@ -19,6 +19,7 @@ from sayso.protocol.frames import unpack
 from sayso.protocol.messages import TYPES, FromClient, FromServer
 from sayso.protocol.version import SPOKEN
 from sayso.server import app
+from sayso.server.agent.jobs.updates import TOLD_EVERY_S
 from sayso.server.agent.permissions import approvals
 from sayso.server.gateway.admission.limits import HEADER_LINE_BYTES, HEADER_LINES, Limits
 from sayso.server.gateway.socket import translate
@@ -221,6 +222,7 @@ def test_the_bounds_are_those_of_the_code() -> None:
         "stalled playback": timing.PLAYBACK_STALL_S,
         "a request, before a yes in words counts": timing.SHOWN_S,
         "an approval request": approvals.MOST_BYTES,
+        "a job's updates": 1 / TOLD_EVERY_S,
         "requests that wait": timing.WAITING_REQUESTS,
     }
     figures = {name: value.split(" ")[0] for name, value, _ in rows(part("Bounds"))}

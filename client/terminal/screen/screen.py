@@ -40,6 +40,7 @@ from sayso.protocol.messages import (
     ReplyDelta,
     SttFinal,
     SttPartial,
+    TaskUpdate,
     TurnState,
 )
 
@@ -122,6 +123,7 @@ class TerminalScreen:
         match seen:
             case Envelope(message=Conversation()):
                 self._begin_attempt(ANOTHER)
+                self.status_line.jobs.clear()
                 self._attempt = (seen.turn or 0, seen.gen or 0)
             case Envelope(message=message) if not isinstance(message, Unknown):
                 self._begin_attempt((seen.turn or 0, seen.gen or 0))
@@ -217,6 +219,10 @@ class TerminalScreen:
                 self._code_says(message)
             case CodeEnd():
                 self._code_ends(message)
+            case TaskUpdate(id=job, state=state):
+                self.status_line.jobs.pop(job, None)
+                if state == "running":
+                    self.status_line.jobs[job] = message
             case _:
                 pass
 
@@ -237,8 +243,9 @@ class TerminalScreen:
         self._attempt = attempt
         self._finish_reply()
         self.status_line.pending = None
-        for run in self._runs.values():
+        for name, run in self._runs.items():
             self._put_rest(run)
+            self._drop_job_of(name)
         self._runs.clear()
         self.status_line.output = self.status_line.running = ""
 
@@ -274,10 +281,15 @@ class TerminalScreen:
 
     def _code_ends(self, end: CodeEnd) -> None:
         self._put_rest(self._runs.pop(end.id, Run()))
+        self._drop_job_of(end.id)
         self.status_line.output = self.status_line.running = ""
         told = [render.aside(line) for line in changed(end.changes)]
         self.status_line.changed = bool(told) or self.status_line.changed
         self.put(render.ended(end), *told, "")
+
+    def _drop_job_of(self, run: str) -> None:
+        jobs = self.status_line.jobs
+        self.status_line.jobs = {name: job for name, job in jobs.items() if job.run != run}
 
     def _put_rest(self, run: Run) -> None:
         left_out, last = run.finish()
@@ -298,6 +310,8 @@ class TerminalScreen:
                 self.status_line.trouble = "no connection"
                 self.put(render.note(change.reason, "red"))
             case LinkState.UP:
+                if change.session != "resumed":  # What goes on is told again.
+                    self.status_line.jobs.clear()
                 self._up(change)
             case _:
                 pass

@@ -13,7 +13,7 @@ from sayso.client.terminal.input.line_editor import LineEdit
 from sayso.client.terminal.screen import sanitize
 from sayso.client.terminal.screen.live import Picture
 from sayso.client.terminal.screen.render import INDENT, OUTPUT_BAR, PROMPT
-from sayso.protocol.messages import ApprovalRequest, TurnState
+from sayso.protocol.messages import ApprovalRequest, TaskUpdate, TurnState
 
 HOLD = "hold space to talk · type to write · /help"
 TOGGLE = "space to talk, space to send · type to write · /help"
@@ -24,6 +24,8 @@ TYPE = "type, and press Enter · /help"
 
 MOST_REPLY_ROWS = 8
 """Rows of an unfinished paragraph: the last ones, so that the eye finds the newest word."""
+_BAR_CELLS = 20
+"""Of a job's bar: a step is a twentieth."""
 _METER = " ▁▂▃▄▅▆▇█"
 _METER_CELLS = 12
 _NARROW = 60
@@ -73,6 +75,8 @@ class StatusLine:
     """The last line of its output, if it is not whole."""
     changed: bool = False
     """The last turn changed files, and `d` shows how."""
+    jobs: dict[str, TaskUpdate] = field(default_factory=dict)
+    """What goes on and tells how far it is, by its id; the one that told something last is last."""
     reply: str = ""
     """The paragraph that is being written."""
     pending: Pending | None = None
@@ -98,6 +102,8 @@ class StatusLine:
         if self.output:
             shown = sanitize.without_colour(self.output)
             lines.append(Text(f"{' ' * INDENT}{OUTPUT_BAR} {shown}", "dim"))
+        if self.jobs:
+            lines.append(progress(next(reversed(self.jobs.values()))))
         if self.reply:
             rows = wrapped(sanitize.words(self.reply), width - INDENT - 1)[-MOST_REPLY_ROWS:]
             lines += [Text(" " * INDENT + row) for row in rows]
@@ -199,6 +205,18 @@ class StatusLine:
 
 
 _WAITING = {"waiting": "waiting for the wake word", "inviting": "go on, or be silent"}
+
+
+def progress(job: TaskUpdate) -> Text:
+    """How far a job is, in one line. Its words are code's, and shown as output is."""
+    told = " ".join(sanitize.without_colour(job.text or job.title).split())
+    line = Text(f"{' ' * INDENT}{OUTPUT_BAR} ", "dim")
+    if job.fraction is not None:
+        done = round(job.fraction * _BAR_CELLS)
+        line.append("█" * done, "green")
+        line.append("░" * (_BAR_CELLS - done))
+        line.append(f" {job.fraction:4.0%}  ")
+    return line.append(told)
 
 
 def wrapped(text: str, width: int) -> list[str]:

@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
+from sayso.server.agent.jobs.jobs import Jobs
 from sayso.server.agent.prompt.server_notes import DID_NOT_RUN, LOST_BEFORE, LOST_WHILE_RUNNING
 from sayso.server.agent.record.conversation_settings import ConversationSettings
 from sayso.server.agent.record.history import History
 from sayso.server.store.errors import StoreClosed
 from sayso.server.store.event_log import EventLog
+from sayso.server.store.jobs import JobEnded
 from sayso.server.store.records import (
     Answered,
     ApprovalClosed,
@@ -51,11 +53,13 @@ class Journal:
         history: History,
         tip: int | None,
         watch: Callable[[Record], None] | None = None,
+        jobs: Jobs | None = None,
     ) -> None:
         """`watch` sees what is noted from now on."""
         self.conversation = conversation
         self._watch = watch
         self.history = history
+        self.jobs = jobs or Jobs()
         self.half_said: HalfSaid | None = None
         """What was being said when the server ended, just now."""
         self.terms = ConversationSettings()
@@ -82,7 +86,9 @@ class Journal:
         """
         events = await log.conversation(conversation)
         history = History(event.record for event in events)
-        journal = cls(log, conversation, history, events[-1].id if events else None, watch)
+        tip = events[-1].id if events else None
+        jobs = Jobs(event.record for event in events)
+        journal = cls(log, conversation, history, tip, watch, jobs)
         journal.terms = ConversationSettings.of(event.record for event in events)
         await journal._put_in_order(_open_questions(events))
         if not journal.waits:
@@ -114,6 +120,8 @@ class Journal:
             else:
                 continue
             await self.note("server", report)
+        for job in self.jobs.running:  # that were none of these runs, or whose end was not noted
+            await self.note("server", JobEnded(job.id, "unknown"))
 
     async def _note_half_said(self, events: Sequence[Event]) -> None:
         """The server ended while the last answer was being said."""
@@ -152,17 +160,25 @@ class Journal:
     async def note(self, source: Source, record: Record) -> int:
         """Something happened. Returns when it is safe; raises StoreError if it cannot be kept.
 
-        It is remembered at once and kept in order, even if the one who notes it is cancelled.
+        It is remembered at once and kept in order, even if the one who notes it is cancelled. The
+        end of a job that follows from it is noted with it.
         """
         if self._put_down:
             raise StoreClosed("Sayso is ending.")
+        writing = self._begin_to_keep(source, record)
+        for end in self.jobs.ended_by(record):
+            writing = self._begin_to_keep("server", end)
+        return await asyncio.shield(writing)
+
+    def _begin_to_keep(self, source: Source, record: Record) -> "asyncio.Task[int]":
         self.history.apply(record)
+        self.jobs.apply(record)
         if self._watch:
             self._watch(record)
         writing = asyncio.ensure_future(self._keep(source, record, time.time()))
         self._writing.add(writing)
         writing.add_done_callback(self._writing.discard)
-        return await asyncio.shield(writing)
+        return writing
 
     def put_down(self) -> None:
         """Nothing more is noted: the server ends. What that breaks off is nobody's decision; it

@@ -172,6 +172,8 @@ class Connection:
             conversation.command(device, message.name, message.text)
         elif isinstance(message, m.FilePut):
             conversation.put(device, message)
+        elif isinstance(message, m.TaskCancel):
+            conversation.cancel_job(device, message.id)
         elif event := event_of(device, message, self._features):
             conversation.happened(event)
 

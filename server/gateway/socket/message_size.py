@@ -39,6 +39,8 @@ def fitted(message: m.FromServer, limit_bytes: int) -> Iterator[m.FromServer]:
         listed = len(changes.added) + len(changes.changed) + len(changes.deleted)
         shorter = m.Changes(more=changes.more + listed)
         yield from fitted(replace(message, changes=shorter), limit_bytes)
+    elif isinstance(message, m.TaskUpdate) and message.output:
+        yield from fitted(replace(message, output=""), limit_bytes)
     elif isinstance(message, m.CodeStart) and len(message.code) > len(TOO_LONG):
         yield from fitted(replace(message, code=TOO_LONG), limit_bytes)
     else:
@@ -46,20 +48,23 @@ def fitted(message: m.FromServer, limit_bytes: int) -> Iterator[m.FromServer]:
 
 
 def with_snapshot(welcome: m.Welcome, snapshot: m.Snapshot, limit_bytes: int) -> m.Welcome:
-    """The welcome with as much of the snapshot as fits: requests before turns, late turns before
-    early ones."""
+    """The welcome with as much of the snapshot as fits: requests before jobs and turns, late
+    turns before early ones."""
     approvals: tuple[Mapping[str, Any], ...] = ()
     for request in snapshot.approvals:
         fuller = (*approvals, request)
         if _fits(replace(welcome, snapshot=m.Snapshot((), fuller)), limit_bytes):
             approvals = fuller
+    tasks = snapshot.tasks
+    if not _fits(replace(welcome, snapshot=m.Snapshot((), approvals, tasks)), limit_bytes):
+        tasks = ()
     turns: tuple[Mapping[str, Any], ...] = ()
     for turn in reversed(snapshot.turns):
         more = (turn, *turns)
-        if not _fits(replace(welcome, snapshot=m.Snapshot(more, approvals)), limit_bytes):
+        if not _fits(replace(welcome, snapshot=m.Snapshot(more, approvals, tasks)), limit_bytes):
             break
         turns = more
-    return replace(welcome, snapshot=m.Snapshot(turns, approvals))
+    return replace(welcome, snapshot=m.Snapshot(turns, approvals, tasks))
 
 
 def _fits(message: m.FromServer, limit_bytes: int) -> bool:

@@ -165,6 +165,8 @@ class Outbox:
 
     def _tell(self, envelope: Envelope) -> None:
         """A piece of text joins the one before it if that still waits."""
+        if isinstance(envelope.message, m.TaskUpdate):
+            self._replace_job(envelope.message.id)
         before = self._waiting_bytes
         joined = _joined(self._story[-1], envelope, self._most_merged) if self._story else None
         if joined:
@@ -172,6 +174,15 @@ class Outbox:
         self._story.append(joined or envelope)
         self._waiting_bytes = before
         self._grow(_size(joined or envelope))
+
+    def _replace_job(self, job: str) -> None:
+        """What waits of this job's earlier states, or left, is worth nothing any more."""
+        self._replay.outdated(("job", job))
+        for waiting in self._story:
+            if isinstance(waiting.message, m.TaskUpdate) and waiting.message.id == job:
+                self._story.remove(waiting)
+                self._waiting_bytes -= _size(waiting)
+                return
 
     def _leave(self, envelope: Envelope) -> str:
         self._waiting_bytes -= _size(envelope)
@@ -182,7 +193,9 @@ class Outbox:
         now = asyncio.get_running_loop().time()
         match envelope.message:
             case m.AudioAck(stream=stream):
-                self._replay.note_latest(stream, self._seq, text, now)
+                self._replay.note_latest(("audio", stream), self._seq, text, now)
+            case m.TaskUpdate(id=job):
+                self._replay.note_latest(("job", job), self._seq, text, now)
             case message if isinstance(message, OF_THE_MOMENT):
                 self._replay.passed(self._seq)
             case message:
@@ -218,7 +231,7 @@ class Outbox:
 
 def _size(envelope: Envelope) -> int:
     message = envelope.message
-    texts = (getattr(message, name, None) for name in ("text", "code", "message"))
+    texts = (getattr(message, name, None) for name in ("text", "code", "message", "output"))
     return ENVELOPE_BYTES + sum(len(text) for text in texts if isinstance(text, str))
 
 

@@ -3,8 +3,12 @@
 from collections import deque
 from dataclasses import dataclass
 
-MOST_KEYS = 8
-"""Utterances whose last acknowledgement is kept: so many may a client keep itself."""
+MOST_KEYS = 32
+"""Utterances and jobs of which the last that was told is kept: a client keeps eight utterances
+itself, and more jobs than the rest do not go on at once."""
+
+Key = tuple[str, int | str]
+"""What a message tells the latest of: a kind, and which one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +26,7 @@ class Replay:
         self._size = size
         self._seconds = seconds
         self._sent: deque[_Sent] = deque()
-        self._latest: dict[int, _Sent] = {}
+        self._latest: dict[Key, _Sent] = {}
         self._held = 0
         self._newest = 0
         self._forgotten = 0
@@ -37,13 +41,17 @@ class Replay:
             self._held -= len(oldest.text)
             self._forgotten = oldest.seq
 
-    def note_latest(self, key: int, seq: int, text: str, now: float) -> None:
+    def note_latest(self, key: Key, seq: int, text: str, now: float) -> None:
         """This leaves now under `seq`, and all that left under the same key counts no more."""
         self._newest = seq
         self._latest.pop(key, None)
         self._latest[key] = _Sent(seq, text, now)
         while len(self._latest) > MOST_KEYS:
             del self._latest[next(iter(self._latest))]
+
+    def outdated(self, key: Key) -> None:
+        """What left under this key counts no more: newer things wait to leave."""
+        self._latest.pop(key, None)
 
     def passed(self, seq: int) -> None:
         """What left under `seq` is worth nothing later."""

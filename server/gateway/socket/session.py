@@ -13,6 +13,7 @@ that they resume are never away: their session ends with the connection.
 
 import asyncio
 import secrets
+from dataclasses import replace
 from typing import Protocol
 
 from sayso.protocol import messages as m
@@ -72,6 +73,7 @@ class Session:
         self.line: Line | None = None
         self.away_since = 0.0
         self.resumes = "resume" in hello.features
+        self._features = frozenset(hello.features)
         self._client_takes = hello.limits.max_text_bytes
         self._wants = frozenset(hello.wants)
         self._frame_seq = 0
@@ -96,6 +98,7 @@ class Session:
         self.line = line
         self.is_confirmed = True
         self._wants = frozenset(hello.wants)
+        self._features = frozenset(hello.features)
         self._client_takes = hello.limits.max_text_bytes
         missed = self.outbox.back(hello.last_seq or 0)
         if self._takes_part:
@@ -132,10 +135,17 @@ class Session:
     # --- Outlet: what the conversation hands over ---
 
     def tell(self, message: m.FromServer, ticket: Ticket) -> None:
+        if isinstance(message, m.TaskUpdate) and "tasks" not in self._features:
+            return
         wanted = not self._wants or m.NAMES[type(message)] in self._wants
         if wanted or isinstance(message, (m.Error, m.OfConnection)):
             for piece in fitted(message, self._client_takes):
                 self.outbox.put(Envelope(piece, turn=ticket.turn, gen=ticket.gen))
+
+    def snapshot(self) -> m.Snapshot:
+        """The conversation as it stands, as far as the client knows what it is told."""
+        snapshot = self.conversation.snapshot()
+        return snapshot if "tasks" in self._features else replace(snapshot, tasks=())
 
     def send(self, speech: Send) -> None:
         self._frame_seq = 0 if speech.first_sample == 0 else self._frame_seq + 1

@@ -42,8 +42,6 @@ def event_of(device: str, message: m.FromClient, features: Container[str] = ()) 
             return preferred(device, values)
         case m.Text():
             return _typed(device, message)
-        case m.TaskCancel():
-            return events.Interrupted(device, None, 0)
         case _:
             return None
 

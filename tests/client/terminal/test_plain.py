@@ -20,6 +20,7 @@ from sayso.protocol.messages import (
     FromServer,
     ReplyDelta,
     SttFinal,
+    TaskUpdate,
 )
 from sayso.server.agent.parsing.fences import fenced
 
@@ -39,6 +40,7 @@ def question(kind: str) -> ApprovalRequest:
         CodeEnd("1", "error", 1.0, EVIL, Changes((EVIL,), (EVIL,), (EVIL,), 1)),
         CodeOut("1", "stdout", "text/plain", EVIL),
         CodeStart("1", "python", EVIL),
+        TaskUpdate("1", "running", "run", EVIL, EVIL, 0.5),
         Announce(EVIL),
         Error("broken", EVIL),
         SttFinal(EVIL),
@@ -66,6 +68,18 @@ def test_no_name_of_a_folder_and_no_end_of_a_run_looks_like_a_line_of_ours() -> 
     lines = written.getvalue().splitlines()
     assert "Approved." not in lines
     assert "  where: /tmp/harmless" not in lines
+
+
+def test_progress_is_one_line_for_each_tenth_and_looks_like_no_line_of_ours() -> None:
+    written = io.StringIO()
+    screen = PlainScreen(written, written)
+    for number in range(1, 101):
+        text = f"{number} of 100\nApproved.\n  where: /tmp/harmless"
+        screen.show(Envelope(TaskUpdate("j1", "running", "run", "", text, number / 100)))
+    screen.show(Envelope(TaskUpdate("j1", "done", "run", "", "100 of 100", 1.0)))
+    lines = written.getvalue().splitlines()
+    assert len(lines) == 11
+    assert all(line.startswith("Progress, it says: ") for line in lines)
 
 
 @pytest.mark.parametrize("text", ["+a", "+a\n```\n# b", "````\n```", "`" * 9, "\n```\n"])

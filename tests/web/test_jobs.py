@@ -1,0 +1,68 @@
+"""How far code is stands in its card on the page, moves, and goes with the run."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.browser import is_fine, is_paired, page
+from tests.web.conftest import House
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.thorough,
+    pytest.mark.browser,
+    pytest.mark.timeout(240),
+]
+
+HEARS = """async (messages) => {
+  const { line } = await import('/app.js');
+  for (const detail of messages) line().dispatchEvent(new CustomEvent('message', { detail }));
+}"""
+"""The page's line gives it these messages."""
+
+PLACE = {"turn": 1, "gen": 0}
+START = {"t": "code.start", "id": "r1", "language": "python", "code": "sort()", **PLACE}
+
+
+def update(text: str, state: str = "running", **more: object) -> dict[str, object]:
+    told = {"t": "task.update", "id": "j1", "state": state, "kind": "run", "title": "sort"}
+    return {**told, "text": text, "run": "r1", **PLACE, **more}
+
+
+def hears(opened: Page, *messages: dict[str, object]) -> None:
+    opened.evaluate(HEARS, list(messages))
+
+
+def test_progress_moves_in_the_card_of_its_run_and_goes_with_it(
+    house: House, question: Path
+) -> None:
+    with page(question, 320, 640) as opened:
+        is_paired(opened, house.server, "--person", house.person)
+        hears(opened, START, update("12 of 40", fraction=0.3), update("20 of 40", fraction=0.5))
+        lines = opened.locator(".turn .job")
+        expect(lines).to_have_count(1)
+        expect(lines).to_have_text("20 of 40")
+        expect(lines.locator("progress")).to_have_js_property("value", 0.5)
+        is_fine(opened, "progress", shots=False)
+        evil = "<img src=x onerror=\"document.body.textContent = ''\"> " * 9
+        hears(opened, update(evil))
+        expect(lines).to_contain_text("<img src=x")
+        expect(lines.locator("img")).to_have_count(0)
+        assert opened.evaluate("() => document.documentElement.scrollWidth") <= 320
+        hears(opened, {"t": "code.end", "id": "r1", "status": "ok", **PLACE})
+        expect(lines).to_have_count(0)
+
+
+def test_a_job_of_a_kind_that_the_page_does_not_know_is_shown_alike(
+    house: House, question: Path
+) -> None:
+    with page(question) as opened:
+        is_paired(opened, house.server, "--person", house.person)
+        hears(opened, START, update("reading", kind="helper", run="", id="j2"))
+        expect(opened.locator(".job")).to_have_text("reading")
+        expect(opened.locator(".job progress")).not_to_have_attribute("value", "0")
+        hears(opened, {"t": "code.end", "id": "r1", "status": "ok", **PLACE})
+        expect(opened.locator(".job")).to_have_count(1)
+        hears(opened, update("", "done", kind="helper", run="", id="j2"))
+        expect(opened.locator(".job")).to_have_count(0)
