@@ -19,6 +19,7 @@ from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
 from sayso.server.undo.checkpoints import Checkpoints
 from sayso.server.undo.hooks.guard import GitHookGuard
+from sayso.server.undo.hooks.recovery import RecoveryFile
 from sayso.server.undo.store import Room
 
 FILES = 10_000
@@ -112,7 +113,8 @@ async def _checkpoints(folder: Path) -> list[float]:
         file.write_text(f"This is file {number}.\n" * 20)
     checkpoints = Checkpoints(folder / "kept", "bench", workspace, lambda: (workspace,), Room())
     checkpoints.open()
-    kept = GitHookGuard(checkpoints, lambda: (workspace,))
+    recovery = RecoveryFile(folder / "kept" / "bench")
+    kept = GitHookGuard(checkpoints, lambda: (workspace,), recovery)
     times = []
     try:
         for run in range(11):

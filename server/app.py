@@ -17,7 +17,7 @@ from sayso.server.agent.spending import DailySpending
 from sayso.server.assembly.conversation import SharedParts, day_bounds, open_conversation
 from sayso.server.assembly.models import Builder
 from sayso.server.assembly.speech import SpeechParts
-from sayso.server.assembly.undo import MB
+from sayso.server.assembly.undo import MB, recovery_of
 from sayso.server.assembly.warm_up import prepare
 from sayso.server.conversations.artifacts import Artifacts
 from sayso.server.conversations.choices import Choices
@@ -177,6 +177,9 @@ class App:
         self._server_metrics.watch_part("code", self._look_at_code)
         self._stack.push_async_callback(self._conversations.close)
         latest = await self._conversations.enter(await self._conversations.latest())
+        for about in await event_log.conversations():
+            if recovery_of(self._home.state / "undo", about.id).is_there:
+                await self._conversations.enter(about)
         if backend.introduction:
             latest.conversation.notice(backend.introduction)
         lives = [self._conversations.run(), responder.run(), self._prepare(speech.synthesis)]

@@ -37,5 +37,8 @@ class NoCheckpoints:
     async def diff(self, groups: Iterable[Sequence[str]]) -> str:
         return ""
 
+    async def opened(self) -> None:
+        pass
+
     async def close(self) -> None:
         pass

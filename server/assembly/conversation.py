@@ -166,6 +166,7 @@ class OpenConversation:
     async def renew(self) -> None:
         """New interpreters: nothing that code left in them remains."""
         self.agent.permissions.forget()
+        await self._undo.accept()
         await self._set_up()
 
     async def work_in(self, folder: Path | None, by: str) -> None:
@@ -237,6 +238,8 @@ async def open_conversation(shared: SharedParts, about: records.Conversation) ->
         backend = shared.backend
     code_runner = make_code_runner(about)
     undo = ConversationUndo(shared.home, shared.settings.undo, journal, code_runner)
+    if recovered := await undo.recover():
+        lost.append(recovered)
     agent = Agent(
         backend,
         code_runner,

@@ -11,12 +11,19 @@ from sayso.server.agent.record.undo import UndoRequests
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.settings import Undo
 from sayso.server.store.records import Changes
-from sayso.server.undo.checkpoints import Checkpoints
+from sayso.server.undo.checkpoints import Checkpoints, archive_of
 from sayso.server.undo.hooks.guard import GitHookGuard
+from sayso.server.undo.hooks.recovery import RecoveryFile
 from sayso.server.undo.results import Undone
 from sayso.server.undo.store import Room
 
 MB: Final = 1_000_000
+
+
+def recovery_of(folder: Path, conversation: str) -> RecoveryFile:
+    """What is kept of a conversation for a server that comes after this one. `folder`: Sayso's own
+    for undoing."""
+    return RecoveryFile(archive_of(folder, conversation))
 
 
 class ConversationUndo:
@@ -35,8 +42,21 @@ class ConversationUndo:
         )
         self._checkpoints = self._begun()
         self.undo_requests = UndoRequests(journal, self)
-        self._disarming = GitHookGuard(self, self._confined)
+        self._recovery = recovery_of(self._folder, self._conversation)
+        self._disarming = GitHookGuard(self, self._confined, self._recovery)
         self.checkpointer: Checkpointer = self._disarming
+
+    async def recover(self) -> str:
+        """See to what an ended server's code left, before any code runs; returns what the person is
+        to be told of it. What that code changed can still be taken back."""
+        if not self._recovery.is_there:
+            return ""
+        await self._checkpoints.opened()
+        return await self._disarming.recover()
+
+    async def accept(self) -> None:
+        """The person takes what that left for theirs, where it could not be seen to."""
+        await self._disarming.accept()
 
     async def move(self, code_runner: CodeRunner) -> None:
         """Code runs there from now on, and nowhere else any more; what was done elsewhere can still

@@ -93,6 +93,7 @@ class EmbeddedSession:
         permissions.restore(replace(journal.terms, mode=""))
         code_runner = make_code_runner()
         undo = ConversationUndo(Home(own, own, own), settings.undo, journal, code_runner)
+        await undo.recover()
         approvals = Approvals(journal, settings.approvals.expire_s, most_bytes=inf)
         agent = Agent(
             backend,
@@ -124,6 +125,7 @@ class EmbeddedSession:
         await self._journal.note("person", ConversationReset())
         await self._undo.code_runner.close()
         self.agent.permissions.restore(ConversationSettings())
+        await self._undo.accept()
         await self._undo.move(self._make_code_runner())
         self.agent.use_code_runner(Functions(self._undo.code_runner, self._functions))
 

@@ -61,6 +61,10 @@ class Checkpoints:
         """Begin to take in the folders, in the background; whoever needs them waits for it."""
         self._do(self._open, self._now())
 
+    async def opened(self) -> None:
+        """Returns when the folders are taken in."""
+        await asyncio.shield(self._do(lambda: None))
+
     async def close(self) -> None:
         """Finish what was begun."""
         self._rest()

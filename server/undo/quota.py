@@ -6,6 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from sayso.server.undo.hooks.recovery import ENDINGS
+
 _LOCK: Final = ".lock"
 
 
@@ -30,11 +32,11 @@ class UndoQuota:
             missing -= _let_go(files)
 
     def _others(self) -> dict[str, list[Path]]:
-        """The files of each other archive."""
+        """The files of each other archive, without what a look is owed by."""
         found: dict[str, list[Path]] = defaultdict(list)
         for path in self._own.parent.iterdir():
             name = path.name.partition(".")[0]
-            if path.suffix != _LOCK and name != self._own.stem:
+            if path.suffix not in (_LOCK, *ENDINGS) and name != self._own.stem:
                 found[name].append(path)
         return found
 

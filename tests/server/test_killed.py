@@ -168,6 +168,34 @@ async def test_code_that_ran_is_told_as_unknown_and_not_run_again(
     assert tally(server) == "x"
 
 
+LEAVING_HOOKS = """
+import pathlib, time
+for name in ("hooks", "objects", "refs"):
+    pathlib.Path("left/.git", name).mkdir(parents=True)
+pathlib.Path("left/.git/HEAD").write_text("ref: refs/heads/main\\n")
+pathlib.Path("left/.git/hooks/pre-commit").write_text("#!/bin/sh\\n")
+print("begun", flush=True)
+time.sleep(600)
+"""
+
+
+async def test_what_a_run_left_is_looked_through_at_the_start_in_a_conversation_that_nobody_opens(
+    server: Server, model: ScriptedModel
+) -> None:
+    model.add(runs(LEAVING_HOOKS), says("Well."))
+    async with device(server) as desk, device(server) as other:
+        await desk.say(m.Text("leave something"))
+        await desk.approve()
+        assert (await desk.hear(m.CodeOut)).text == "begun\n"
+        await other.say(m.Command("new", "later"))
+        assert (await other.hear(m.CommandDone)).ok
+        await other.say(m.Text("how are you"))
+        assert await other.answer() == "Well."
+        await kill_and_start(server)
+    hooks = server.home / "workspaces" / "main" / "left" / ".git" / "hooks"
+    assert [hook.name for hook in hooks.iterdir()] == ["pre-commit.disarmed"]
+
+
 async def test_what_was_said_and_what_was_to_be_told_is_there(
     server: Server, model: ScriptedModel
 ) -> None:

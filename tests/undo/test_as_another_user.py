@@ -18,9 +18,18 @@ from tests.runtimes.sandbox.test_as_another_user import ROOT, as_nobody
 @pytest.mark.skipif(
     sys.platform != "linux" or os.geteuid() != 0, reason="not root: so it is already"
 )
-@pytest.mark.parametrize("name", ["test_undo.py", "test_swapped.py", "test_guard.py"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "test_undo.py",
+        "test_swapped.py",
+        "hooks/test_guard.py",
+        "hooks/test_recovery.py",
+        "hooks/test_set_ids.py",
+    ],
+)
 async def test_all_holds_for_an_ordinary_user_too(name: str) -> None:
-    test = str(Path(__file__).with_name(name))
+    test = str(Path(__file__).parent / name)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test]
     process = await asyncio.create_subprocess_exec(
         *as_nobody(command, [ROOT, Path(sys.executable), base_prefix()]),

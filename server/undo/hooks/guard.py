@@ -16,6 +16,7 @@ from pathlib import Path
 from sayso.server.agent.checkpointer import Checkpointer
 from sayso.server.store.records import Changes
 from sayso.server.undo.hooks.inspection import Inspection
+from sayso.server.undo.hooks.recovery import RecoveryFile
 
 log = logging.getLogger(__name__)
 
@@ -28,13 +29,37 @@ _UNFINISHED = (
 class GitHookGuard:
     """A checkpointer that looks after snares as well."""
 
-    def __init__(self, checkpointer: Checkpointer, writable: Callable[[], Sequence[Path]]) -> None:
-        """`writable`: the folders and files that code may write to now."""
+    def __init__(
+        self,
+        checkpointer: Checkpointer,
+        writable: Callable[[], Sequence[Path]],
+        recovery: RecoveryFile,
+    ) -> None:
+        """`writable`: the folders and files that code may write to now. `recovery`: keeps what was
+        the person's own before a run, for the next server."""
         self._checkpointer = checkpointer
         self._writable = writable
-        self._inspection = Inspection()
+        self._inspection = Inspection(recovery)
         self._note = ""
         """On what was closed before the run."""
+
+    async def recover(self) -> str:
+        """Look through what code left when a server was ended that could not look any more; what is
+        to be told of that, in sentences."""
+        try:
+            note = await asyncio.shield(asyncio.to_thread(self._inspection.recover))
+        except (OSError, ValueError) as error:
+            note = f"{_words(error)}."
+        if note:
+            log.warning("what code left when Sayso was ended: %s", note)
+        return note
+
+    async def accept(self) -> None:
+        """The person takes what could not be looked through for theirs."""
+        try:
+            await asyncio.shield(asyncio.to_thread(self._inspection.accept))
+        except OSError as error:  # No code runs yet, and the person is told why.
+            log.warning("what a run left is not accepted: %s", _words(error))
 
     async def before(self, run: str) -> str:
         try:
@@ -43,7 +68,7 @@ class GitHookGuard:
             return f"It did not run, because {_words(error)}."
         hindrance = await self._checkpointer.before(run)
         if hindrance:
-            self._inspection.forget()
+            await asyncio.shield(asyncio.to_thread(self._inspection.forget))
         return hindrance
 
     async def after(self, run: str) -> Changes:

@@ -11,10 +11,10 @@ import stat
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.protection.protected_files import other_systems, startup_files
 from sayso.server.runtimes.protection.repositories import Kind, Repositories
 from sayso.server.runtimes.protection.writable_folders import (
@@ -27,6 +27,13 @@ from sayso.server.runtimes.protection.writable_folders import (
     walk,
 )
 from sayso.server.undo.hooks.disarming import Judgement
+from sayso.server.undo.hooks.knowledge import Knowledge, Stamp
+from sayso.server.undo.hooks.recovery import (
+    CannotRecover,
+    RecoveryFile,
+    devices_now,
+    is_there,
+)
 from sayso.server.undo.hooks.set_ids import SetIds
 
 STAMPS_MOST: Final = 100_000
@@ -35,78 +42,129 @@ STAMPS_MOST: Final = 100_000
 _TICK_NS: Final = 20_000_000
 """File systems date changes by the kernel's clock, which ticks every 1 to 10 ms."""
 
-Stamp = tuple[int, ...]
-"""What is different when a file was changed, or a folder is another one."""
-
-
-@dataclass(slots=True)
-class _Remembered:
-    """What is the person's own, by its path."""
-
-    roots: frozenset[Path] = frozenset()
-    repositories: dict[Path, Stamp] = field(default_factory=dict)
-    watched: dict[Path, Kind] = field(default_factory=dict)
-    """What runs something in them, and startup files, there or not."""
-    stamps: dict[Path, Stamp] = field(default_factory=dict)
-    """Of what is there of these, and of what lies in them."""
-    inodes: dict[Path, set[int]] = field(default_factory=dict)
-    """Of all folders, the person's own or not: they are looked into first."""
-
 
 class Inspection:
     """Of one conversation's folders."""
 
-    def __init__(self) -> None:
+    def __init__(self, recovery: RecoveryFile) -> None:
         self._lock = threading.Lock()
-        self._remembered = _Remembered()
+        self._recovery = recovery
+        self._recovered = False
+        self._remembered = Knowledge()
         self._set_ids = SetIds()
+        self._confined = False
+        """Whether the latest run has folders that it was let write to."""
         self._ran = False
         """Whether code ran, or may have, since all was looked through."""
 
+    def recover(self) -> str:
+        """Put out of action what is code's of before this server started; returns a note on it.
+        An OSError says that not all could be: until then no code runs."""
+        with self._lock:
+            return self._recover()
+
+    def accept(self) -> None:
+        """The person takes for theirs what could not be recovered. Raises OSError."""
+        with self._lock:
+            if not self._recovered:
+                self._recovery.remove()
+                self._recovery.release()
+                self._recovered = True
+
     def before(self, paths: Sequence[Path]) -> str:
-        """Remember what is the person's own. An OSError says why that cannot be."""
-        with self._lock, WritableFolders(paths) as folders:
-            look = _Look(self._remembered, folders, modes=not self._set_ids.knows(folders))
-            look.judge(ran=self._ran)
-            if folders.paths:
-                self._remembered = look.remembered()
-                self._set_ids.remember(folders, look.seen)
-            else:
-                self._set_ids.forget()
-            self._ran = True
-            return look.note
+        """Remember what is the person's own, on the disk, too. An OSError says why that cannot
+        be."""
+        with self._lock:
+            recovered = self._recover()
+            with self._opened(paths) as folders:
+                look = _Look(self._remembered, folders, modes=not self._set_ids.knows(folders))
+                look.judge(ran=self._ran)
+                self._confined = any(path in folders.paths for path in paths)
+                if self._confined:
+                    self._remembered = look.remembered()
+                    self._set_ids.remember(folders, look.seen)
+                    self._remembered.set_ids = self._set_ids.known
+                    self._recovery.begin(self._remembered)
+                    self._ran = True
+                else:
+                    self._set_ids.forget()
+                    self._recovery.remove()
+                    self._recovery.release()
+                return f"{recovered} {look.note}".strip()
 
     def after(self, paths: Sequence[Path]) -> str:
         """Put out of action what is code's; returns a note on it. An OSError says that not all
         could be."""
-        with self._lock, WritableFolders(paths) as folders:
-            look = _Look(self._remembered, folders, modes=True)
-            cleared = self._set_ids.clear(folders, look.seen)
-            look.judge(ran=True)
-            self._ran = False
-            return f"{look.note} {cleared}".strip()
+        with self._lock:
+            if not self._confined:
+                return ""
+            with self._opened(paths) as folders:
+                note = self._look_again(folders)
+            self._recovery.looked()
+            return note
 
     def finish(self, paths: Sequence[Path]) -> str:
         """The same once more, when no code runs there any more, where any ran. What a person
         changed of their own meanwhile is theirs."""
         with self._lock:
-            if not self._remembered.roots:
-                return ""
-            with WritableFolders(paths) as folders:
-                look = _Look(self._remembered, folders, modes=True)
-                cleared = self._set_ids.clear(folders, look.seen)
-                look.judge(ran=self._ran)
-                return f"{look.note} {cleared}".strip()
+            try:
+                if not self._remembered.roots:
+                    return ""
+                with self._opened(paths) as folders:
+                    note = self._look_again(folders, ran=self._ran)
+                self._recovery.remove()
+                return note
+            finally:
+                self._recovery.release()
 
     def forget(self) -> None:
         """No code ran after all."""
+        with self._lock:
+            self._ran = False
+            self._recovery.looked()
+
+    def _opened(self, paths: Sequence[Path]) -> WritableFolders:
+        """What code may write to now, and what it could when it ran and nobody looked since."""
+        ran_in = self._remembered.roots.items() if self._ran else ()
+        there = (root for root, known in ran_in if is_there(root, known))
+        return WritableFolders(tuple(dict.fromkeys((*paths, *there))))
+
+    def _look_again(self, folders: WritableFolders, *, ran: bool = True) -> str:
+        look = _Look(self._remembered, folders, modes=True)
+        cleared = self._set_ids.clear(folders, look.seen)
+        look.judge(ran=ran)
         self._ran = False
+        return f"{look.note} {cleared}".strip()
+
+    def _recover(self) -> str:
+        if self._recovered:
+            return ""
+        try:
+            found = self._recovery.load()
+            note = "" if found is None else self._look_as_after(*found)
+            self._recovery.remove()
+        except (OSError, ValueError) as error:
+            words = error.strerror if isinstance(error, OSError) else None
+            raise CannotRecover(words or str(error)) from error
+        finally:
+            self._recovery.release()
+        self._recovered = True
+        return note
+
+    def _look_as_after(self, knowledge: Knowledge, ran: bool) -> str:
+        """What `after`, or `finish`, of the ended server would have done."""
+        with WritableFolders(tuple(knowledge.roots)) as folders:
+            knowledge = knowledge.on(devices_now(knowledge, folders))
+            look = _Look(knowledge, folders, modes=True)
+            cleared = SetIds(knowledge.set_ids).clear(folders, look.seen)
+            look.judge(ran=ran)
+            return f"{look.note} {cleared}".strip()
 
 
 class _Look:
     """One look at all folders."""
 
-    def __init__(self, before: _Remembered, folders: WritableFolders, *, modes: bool) -> None:
+    def __init__(self, before: Knowledge, folders: WritableFolders, *, modes: bool) -> None:
         self._before = before
         self._folders = folders
         self._new = {
@@ -203,9 +261,12 @@ class _Look:
 
     # --- remembering ---
 
-    def remembered(self) -> _Remembered:
+    def remembered(self) -> Knowledge:
         """What is the person's own now."""
-        now = _Remembered(frozenset(self._folders.paths))
+        now = Knowledge()
+        for number, path in enumerate(self._folders.paths):
+            with self._folders.folder(Place(number, "")) as descriptor:
+                now.roots[path] = Identity.of(descriptor)
         for root, inode in self.seen.inodes:
             now.inodes.setdefault(self._folders.paths[root], set()).add(inode)
         for git in self._repositories.all:
@@ -223,11 +284,11 @@ class _Look:
             self._stamp_all(now)
         return now
 
-    def _watch(self, now: _Remembered, parts: Mapping[Place, Kind]) -> None:
+    def _watch(self, now: Knowledge, parts: Mapping[Place, Kind]) -> None:
         for place, kind in parts.items():
             now.watched.setdefault(self._folders.shown(place), kind)
 
-    def _stamp_all(self, now: _Remembered) -> int:
+    def _stamp_all(self, now: Knowledge) -> int:
         """Returns when the latest change was, as nanoseconds."""
         newest = 0
         now.stamps.clear()

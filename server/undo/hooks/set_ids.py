@@ -6,7 +6,9 @@ What had them before code first ran in a folder, or after a run without a sandbo
 """
 
 import stat
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from sayso.server.runtimes.protection import paths_beneath
 from sayso.server.runtimes.protection.writable_folders import (
@@ -15,6 +17,7 @@ from sayso.server.runtimes.protection.writable_folders import (
     Walk,
     WritableFolders,
 )
+from sayso.server.undo.hooks.knowledge import Files
 
 _BOTH = stat.S_ISUID | stat.S_ISGID
 
@@ -27,9 +30,14 @@ _MOVED = (
 class SetIds:
     """Of one conversation's folders."""
 
-    def __init__(self) -> None:
-        self._known: dict[Path, frozenset[tuple[int, int]]] = {}
-        """Devices and inodes of the person's own, by the folder that they lie in."""
+    def __init__(self, known: Mapping[Path, Files] = MappingProxyType({})) -> None:
+        """`known`: those of the person's own, by the folder that they lie in."""
+        self._known = dict(known)
+
+    @property
+    def known(self) -> dict[Path, Files]:
+        """Those of the person's own, by the folder that they lie in."""
+        return dict(self._known)
 
     def knows(self, folders: WritableFolders) -> bool:
         """Whether all these folders were looked through before code ran in them."""
@@ -46,14 +54,15 @@ class SetIds:
             self._known.setdefault(path, there)
 
     def clear(self, folders: WritableFolders, seen: Walk) -> str:
-        """Take these modes from all that is not the person's; returns a note on it. What could not
-        be done is added to what failed."""
-        known = frozenset[tuple[int, int]]().union(*self._known.values())
+        """Take these modes from all that is not the person's in folders that were looked through
+        before; returns a note on it. What could not be done is added to what failed."""
+        known = Files().union(*self._known.values())
         there = {file for _, file in seen.set_ids}
+        looked = self._known.keys()
         self._known = {path: files & there for path, files in self._known.items()}
         cleared = set()
         for place, file in seen.set_ids:
-            if file in known:
+            if file in known or folders.paths[place.root] not in looked:
                 continue
             try:
                 with folders.holder(place) as (holder, name):

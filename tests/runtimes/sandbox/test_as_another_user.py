@@ -32,6 +32,7 @@ SAME = (
     "runtimes/sandbox/test_shared_memory.py",
     "runtimes/test_trouble.py::test_nothing_outlives_a_server_that_is_killed",
     "runtimes/test_trouble.py::test_closing_ends_everything_that_was_started",
+    "server/test_killed_in_a_run.py",
     "runtimes/languages/test_python.py::test_a_plot_arrives_as_a_picture",
     "runtimes/languages/test_python.py::test_pools_of_processes_work_and_their_prints_are_heard",
 )

@@ -3,71 +3,16 @@
 import contextlib
 import ctypes
 import os
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from sayso.server.agent.checkpointer import NoCheckpoints
 from sayso.server.runtimes.protection import startup_files, writable_folders
-from sayso.server.undo.hooks.guard import GitHookGuard
 from tests.git import git
 from tests.path_swapper import swapping
 from tests.undo.arming import WAYS, armed, made, program
-
-GIT_S = 20
-"""It takes milliseconds; a pipe in its way would keep it for ever."""
-
-COMMANDS = (
-    "status --short",
-    "add --all",
-    "commit -q --allow-empty -m mine",
-    "checkout -q --detach",
-    "rebase --continue",
-    "gc -q",
-)
-"""What a person, or their prompt, does all day."""
-
-
-def use_git(folder: Path) -> None:
-    """It need not go well."""
-    own = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_EDITOR": "true"}
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "safe.directory=*")
-    for command in COMMANDS:
-        subprocess.run(
-            ["git", *who, *command.split()],
-            cwd=folder,
-            check=False,
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, **own},
-            timeout=GIT_S,
-        )
-
-
-def ran(mark: Path) -> bool:
-    return mark.exists()
-
-
-def disarmed(folder: Path) -> list[Path]:
-    return list(folder.rglob("*.disarmed"))
-
-
-class Runs:
-    """Runs of code that were let do what the sandbox could not hinder."""
-
-    def __init__(self, folder: Path) -> None:
-        self._checkpointer = GitHookGuard(NoCheckpoints(), lambda: [folder])
-
-    async def end(self) -> None:
-        await self._checkpointer.close()
-
-    async def of(self, work: Callable[[], object]) -> str:
-        """Let code do something; return the note on it."""
-        assert not await self._checkpointer.before("r1")
-        work()
-        return (await self._checkpointer.after("r1")).note
+from tests.undo.hooks.runs import Runs, disarmed, ran, use_git
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ import pytest
 
 from sayso.server.agent.checkpointer import NoCheckpoints
 from sayso.server.undo.hooks.guard import GitHookGuard
-from tests.undo.hooks.test_guard import Runs
+from sayso.server.undo.hooks.recovery import RecoveryFile
+from tests.undo.hooks.runs import Runs, kept_of
 
 BOTH = stat.S_ISUID | stat.S_ISGID
 
@@ -68,7 +69,7 @@ async def test_what_is_left_after_the_last_run_is_cleared_when_the_conversation_
 
 async def test_what_a_run_without_a_sandbox_made_so_stays(tmp_path: Path) -> None:
     folders: Sequence[Path] = [tmp_path]
-    looks = GitHookGuard(NoCheckpoints(), lambda: folders)
+    looks = GitHookGuard(NoCheckpoints(), lambda: folders, RecoveryFile(kept_of(tmp_path)))
     assert not await looks.before("1")
     await looks.after("1")
     folders = []
