@@ -12,21 +12,23 @@ from typing import Any, BinaryIO, Self
 
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home, make_token
+from sayso.server.agent.llm.backend import Backends
 from sayso.server.agent.permissions.standing_grants import StandingGrants, loaded_files, policy_of
+from sayso.server.agent.record.conversation_undo import recovery_of
 from sayso.server.agent.spending import DailySpending
-from sayso.server.assembly.conversation import SharedParts, day_bounds, open_conversation
+from sayso.server.assembly.agent import AgentParts, day_limits
+from sayso.server.assembly.conversation import SharedParts, open_conversation
 from sayso.server.assembly.models import Builder
 from sayso.server.assembly.speech import SpeechParts
-from sayso.server.assembly.undo import MB, recovery_of
 from sayso.server.assembly.warm_up import prepare
-from sayso.server.conversations.artifacts import Artifacts
 from sayso.server.conversations.choices import Choices
 from sayso.server.conversations.deletion import forget_in_time, wipe
+from sayso.server.conversations.files.artifacts import Artifacts
+from sayso.server.conversations.files.upload_quota import UploadLimits, UploadRoom
 from sayso.server.conversations.participant import Participant
 from sayso.server.conversations.preferences import Preferences
 from sayso.server.conversations.reflex_responder import ReflexResponder
 from sayso.server.conversations.registry import ConversationRegistry, NoSuchConversation
-from sayso.server.conversations.upload_quota import UploadRoom
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.host import Greeting
 from sayso.server.gateway.lan.remote_access import RemoteAccess
@@ -35,7 +37,7 @@ from sayso.server.observability.metrics import Part, ServerMetrics
 from sayso.server.process import end, keep_for_good
 from sayso.server.runtimes.protection.own_places import name_also
 from sayso.server.runtimes.resources.cgroups import Cgroups
-from sayso.server.settings import Settings
+from sayso.server.settings import MB, Settings
 from sayso.server.slash.builtin import SHIPPED
 from sayso.server.slash.commands import Commands
 from sayso.server.speech.recognition.session import SpeechRecognition
@@ -149,22 +151,25 @@ class App:
             SpeechSynthesis(voices, speed=voice.speed),
             "on" if voice.fillers else "off",
         )
+        agents = AgentParts(
+            self._settings,
+            event_log,
+            Backends(backend, self._builder.thinking_with),
+            code_backend.code_runner,
+            await DailySpending.open(event_log, day_limits(self._settings)),
+            self._policy,
+            StandingGrants(self._home, self._settings),
+        )
+        code = self._settings.code
         shared = SharedParts(
-            home=self._home,
-            settings=self._settings,
-            log=event_log,
-            speech=speech,
-            backend=backend,
-            artifacts=self._artifacts,
-            responder=responder,
-            preferences=await Preferences.open(event_log),
-            day=await DailySpending.open(event_log, day_bounds(self._settings)),
-            code_runner=code_backend.code_runner,
-            upload_room=UploadRoom(self._settings.code.guest_upload_mb * MB),
-            policy=self._policy,
-            standing=StandingGrants(self._home, self._settings),
+            self._home,
+            agents,
+            speech,
+            self._artifacts,
+            responder,
+            await Preferences.open(event_log),
+            UploadLimits(code.upload_mb * MB, UploadRoom(code.guest_upload_mb * MB)),
             watch=self._server_metrics.saw,
-            think_with=self._builder.thinking_with,
         )
         self._conversations = ConversationRegistry(
             event_log,

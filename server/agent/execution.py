@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from sayso.server.agent.checkpointer import Checkpointer
 from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.events import RunEnded, RunOutput, RunStarted
 from sayso.server.agent.limits import RequestUsage, last_line
@@ -34,6 +33,7 @@ from sayso.server.store.records import (
     RunIntended,
     RunReported,
 )
+from sayso.server.undo.checkpointer import Checkpointer
 
 _READ_AT_ONCE_CHARS: Final = 2_000
 """A policy reads these in a few milliseconds; longer code is read beside the rest."""

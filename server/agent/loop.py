@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from sayso.server.agent.checkpointer import Checkpointer, NoCheckpoints
 from sayso.server.agent.event_stream import Emit, emitting
 from sayso.server.agent.events import AgentEvent, Said, WorkDone, WorkFailed
 from sayso.server.agent.execution import CodeExecutor, CodeRunner
@@ -28,7 +27,7 @@ from sayso.server.agent.record.history import Exchange
 from sayso.server.agent.reply import Replier
 from sayso.server.agent.spending import CostEstimate, says_yes
 from sayso.server.agent.stream_closing import closing
-from sayso.server.agent.tools.function import Function
+from sayso.server.agent.tools.function import Function, Functions
 from sayso.server.agent.tools.output_pages import read_page
 from sayso.server.agent.tools.read_output import PAGE
 from sayso.server.store.errors import StoreError
@@ -45,6 +44,7 @@ from sayso.server.store.records import (
     SpokenOut,
     Withdrawn,
 )
+from sayso.server.undo.checkpointer import Checkpointer, NoCheckpoints
 
 
 class Agent:
@@ -65,17 +65,17 @@ class Agent:
         self.permissions = permissions or Permissions()
         """What runs unasked, and what code may reach."""
         self._backend = backend
+        self._functions = functions
         self.use_code_runner(code_runner)
         self.approvals = approvals
         """What waits for the person's say-so."""
         self._record = record
         self._journal = record.journal
         self._checkpointer = checkpointer or NoCheckpoints()
-        self._budget = budget or Budget()
+        self.budget = budget or Budget()
         self._guess = CostEstimate()
         self._outgoing = Outgoing()
-        self._functions = functions
-        self._told_at_most = self._budget.request.history_chars
+        self._told_at_most = self.budget.request.history_chars
         """Less, once the model has said that it was too much."""
         self._one_at_a_time = asyncio.Lock()
 
@@ -120,7 +120,7 @@ class Agent:
         self, pursue: Callable[["_Work"], Awaitable[None]]
     ) -> AsyncGenerator[AgentEvent, None]:
         async def do(emit: Emit) -> None:
-            reckoning = RequestUsage(self._budget)
+            reckoning = RequestUsage(self.budget)
             performer = CodeExecutor(
                 self._code_runner,
                 self.approvals,
@@ -157,12 +157,13 @@ class Agent:
     def use_model(self, backend: Backend) -> None:
         """It answers from the next request on."""
         self._backend, self._guess = backend, CostEstimate()
-        self._told_at_most = self._budget.request.history_chars
+        self._told_at_most = self.budget.request.history_chars
 
     def use_code_runner(self, code_runner: CodeRunner) -> None:
         """Code runs there from the next request on."""
         code_runner.heed(self.permissions)
-        self._code_runner = code_runner
+        functions = self._functions
+        self._code_runner = Functions(code_runner, functions) if functions else code_runner
 
     async def withdraw(self, text: str) -> None:
         """This request was never complete: the person went on with the same sentence.

@@ -7,7 +7,7 @@ from sayso.server.agent import events as agent
 from sayso.server.agent.jobs.job import Job
 from sayso.server.agent.jobs.jobs import Jobs
 from sayso.server.agent.jobs.updates import PacedUpdates
-from sayso.server.conversations.artifacts import ConversationArtifacts
+from sayso.server.conversations.files.artifacts import ConversationArtifacts
 from sayso.server.turn import events as turn
 from sayso.server.turn.events import Ticket
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from sayso.protocol.home import Home
-from sayso.server.conversations.artifacts import Artifacts
+from sayso.server.conversations.files.artifacts import Artifacts
 from sayso.server.runtimes.protection.paths_beneath import remove_tree
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import Conversation

@@ -16,7 +16,7 @@ from sayso.server.agent.loop import Agent
 from sayso.server.agent.record.undo import UndoRequests
 from sayso.server.agent.stream_closing import closing
 from sayso.server.conversations.agent_events import JobUpdates, approval_request, event_of
-from sayso.server.conversations.artifacts import ConversationArtifacts
+from sayso.server.conversations.files.artifacts import ConversationArtifacts
 from sayso.server.conversations.preferences import Preferences
 from sayso.server.conversations.reflex_responder import ReflexResponder
 from sayso.server.conversations.speaking import SpokenAnswers

@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 from dataclasses import replace
 
 from sayso.protocol import messages as m
-from sayso.server.assembly.conversation import OpenConversation
+from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.conversations.registry import ConversationRegistry, NoSuchConversation, called
 from sayso.server.gateway.host import Outlet
 from sayso.server.log_context import conversation_id, log_ids

@@ -16,16 +16,15 @@ from pathlib import Path
 from typing import Final
 
 from sayso.server.agent.record.conversation_settings import seen_at
-from sayso.server.assembly.conversation import OpenConversation
 from sayso.server.conversations.deletion import NotDeleted
 from sayso.server.conversations.driver import ConversationDriver as TurnConversation
+from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.log_context import conversation_id, log_ids, no_log_ids
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import (
     Conversation,
     ConversationBegan,
     ConversationNamed,
-    ConversationReset,
     Event,
 )
 from sayso.server.trust.devices import plain_name
@@ -178,10 +177,7 @@ class ConversationRegistry:
 
     async def reset(self, conversation: str) -> None:
         """Begin anew: the model is told nothing of before, and the interpreters are new."""
-        here = self._open[conversation]
-        await here.conversation.rest()
-        await here.journal.note("person", ConversationReset())
-        await here.renew()
+        await self._open[conversation].reset()
 
     async def forget(self, about: Conversation) -> None:
         """Nothing of it stays: not in memory, not in the log, not on the disk. Raises StillUsed

@@ -213,7 +213,7 @@ class Sayso:
 
     def reset(self) -> None:
         """Begin anew: nothing of before is told to the model, and variables are gone."""
-        self._do(self.house.reset())
+        self._do(self.house.reset(self._mode))
 
     # --- inside ---
 

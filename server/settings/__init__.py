@@ -39,9 +39,11 @@ from sayso.server.settings.schema import (
     Undo,
     Voice,
 )
+from sayso.server.settings.value_types import MB
 from sayso.server.settings.writing import set_in_file, unset_in_file
 
 __all__ = [
+    "MB",
     "Agent",
     "Approvals",
     "Code",

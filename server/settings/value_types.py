@@ -1,7 +1,10 @@
 """What one setting may be: its type, its bounds, and how a value is read from text or TOML."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
+
+MB: Final = 1_000_000
+"""Bytes in the unit of settings that end in `_mb`."""
 
 Value = str | int | float | bool | tuple[str, ...]
 """What a setting can hold."""

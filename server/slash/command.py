@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from sayso.server.assembly.conversation import OpenConversation
+from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.conversations.registry import ConversationRegistry
 from sayso.server.store.records import Conversation
 

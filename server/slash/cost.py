@@ -5,7 +5,7 @@ from sayso.server.trust.principal import OWNER
 
 
 async def _cost(situation: Situation) -> Outcome:
-    here, today = await situation.here.used(), situation.here.day.used
+    here, today = await situation.here.used(), situation.here.agent.budget.day.used
     lines = [f"This conversation: {_told(here.tokens, here.usd, here.steps)}."]
     if situation.person == OWNER:  # What the others use is their own affair.
         lines.append(f"Today, all conversations: {_told(today.tokens, today.usd, today.steps)}.")

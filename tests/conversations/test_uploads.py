@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from sayso.protocol.messages import FileGot, FilePut
-from sayso.server.assembly.conversation import OpenConversation
-from sayso.server.conversations import upload_quota
-from sayso.server.conversations.uploads import AT_ONCE, WorkspaceFiles, plain_name
+from sayso.server.conversations.files import upload_quota
+from sayso.server.conversations.files.uploads import AT_ONCE, WorkspaceFiles, plain_name
+from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.undo.checkpoints import Checkpoints
 from sayso.server.undo.partial_files import DRAFT
 from sayso.server.undo.store import Room

@@ -11,24 +11,26 @@ from typing import cast
 
 from sayso.protocol import messages as m
 from sayso.protocol.home import Home
-from sayso.server.agent.llm.backend import Backend
+from sayso.server.agent.llm.backend import Backend, Backends
 from sayso.server.agent.llm.model import ChatMessage, ChatModel
 from sayso.server.agent.prompt.profiles import profile
 from sayso.server.agent.spending import DailyLimits, DailySpending
+from sayso.server.assembly.agent import AgentParts
 from sayso.server.assembly.conversation import SharedParts, open_conversation
 from sayso.server.assembly.unavailable import UnavailableRecognizer, UnavailableSynthesizer
-from sayso.server.conversations.artifacts import Artifacts
 from sayso.server.conversations.deletion import wipe
+from sayso.server.conversations.files.artifacts import Artifacts
+from sayso.server.conversations.files.upload_quota import UploadLimits, UploadRoom
 from sayso.server.conversations.participant import Participant
 from sayso.server.conversations.preferences import Preferences
 from sayso.server.conversations.reflex_responder import ReflexResponder
 from sayso.server.conversations.registry import ConversationRegistry
-from sayso.server.conversations.upload_quota import UploadRoom
+from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
-from sayso.server.settings import Settings
+from sayso.server.settings import MB, Settings
 from sayso.server.slash.builtin import SHIPPED
 from sayso.server.slash.commands import Commands
 from sayso.server.speech.recognition.recognizer import Recognizer
@@ -158,23 +160,26 @@ async def household(
         missing = "" if name == "loud" and anywhere else f"No model here is called {name}."
         return Backend(Echo("LOUD "), profile("default"), "Answers come from loud.", missing)
 
-    shared = SharedParts(
-        home=home,
+    agents = AgentParts(
         settings=Settings(),
         log=log,
+        backends=Backends(Backend(model or Echo(), profile("default")), another),
+        code_runner=code_runner
+        or (lambda place, reach, _: CodeRunner(place, None, no_sandbox, reach)),
+        day=await DailySpending.open(log, day or DailyLimits()),
+        policy=Policy(),
+    )
+    shared = SharedParts(
+        home=home,
+        agents=agents,
         speech=Speech(
             SpeechRecognition(ears or UnavailableRecognizer("no ears")),
             SpeechSynthesis(OneVoice(voice or UnavailableSynthesizer("no voice"))),
         ),
-        backend=Backend(model or Echo(), profile("default")),
         artifacts=Artifacts(),
         responder=await ReflexResponder.load(log, remind, owner),
         preferences=await Preferences.open(log),
-        day=await DailySpending.open(log, day or DailyLimits()),
-        think_with=another,
-        upload_room=UploadRoom(guest_bytes),
-        code_runner=code_runner
-        or (lambda place, reach, _: CodeRunner(place, None, no_sandbox, reach)),
+        upload_limits=UploadLimits(Settings().code.upload_mb * MB, UploadRoom(guest_bytes)),
     )
     conversations = ConversationRegistry(
         log,

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sayso.server.agent.checkpointer import Checkpointer
 from sayso.server.store.records import Changes
+from sayso.server.undo.checkpointer import Checkpointer
 from sayso.server.undo.hooks.inspection import Inspection
 from sayso.server.undo.hooks.recovery import RecoveryFile
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from sayso.server.agent.checkpointer import NoCheckpoints
 from sayso.server.agent.record.history import History
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.record.undo import UndoRequests
@@ -17,6 +16,7 @@ from sayso.server.store.records import (
     RunReported,
     TakenBack,
 )
+from sayso.server.undo.checkpointer import NoCheckpoints
 from sayso.server.undo.plan import Left
 from sayso.server.undo.results import Undone
 from tests.agent.conftest import House

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sayso.server.agent.checkpointer import NoCheckpoints
+from sayso.server.undo.checkpointer import NoCheckpoints
 from sayso.server.undo.hooks.guard import GitHookGuard
 from sayso.server.undo.hooks.recovery import RecoveryFile
 

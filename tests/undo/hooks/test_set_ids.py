@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.agent.checkpointer import NoCheckpoints
+from sayso.server.undo.checkpointer import NoCheckpoints
 from sayso.server.undo.hooks.guard import GitHookGuard
 from sayso.server.undo.hooks.recovery import RecoveryFile
 from tests.undo.hooks.runs import Runs, kept_of

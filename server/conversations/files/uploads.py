@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from sayso.protocol.messages import FileGot, FilePut
-from sayso.server.conversations.upload_quota import UploadRoom
+from sayso.server.conversations.files.upload_quota import UploadRoom
 from sayso.server.runtimes.protection import paths_beneath
 from sayso.server.runtimes.protection.folder_identity import Identity, open_folder
 from sayso.server.undo.partial_files import DRAFT

@@ -2,22 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final
 
-from sayso.protocol.home import Home
-from sayso.server.agent.checkpointer import Checkpointer, NoCheckpoints
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.record.undo import UndoRequests
 from sayso.server.runtimes.code_runner import CodeRunner
-from sayso.server.settings import Undo
+from sayso.server.settings import MB, Undo
 from sayso.server.store.records import Changes
+from sayso.server.undo.checkpointer import Checkpointer, NoCheckpoints
 from sayso.server.undo.checkpoints import Checkpoints, archive_of
 from sayso.server.undo.hooks.guard import GitHookGuard
 from sayso.server.undo.hooks.recovery import RecoveryFile
 from sayso.server.undo.results import Undone
 from sayso.server.undo.store import Room
-
-MB: Final = 1_000_000
 
 
 def recovery_of(folder: Path, conversation: str) -> RecoveryFile:
@@ -27,15 +23,19 @@ def recovery_of(folder: Path, conversation: str) -> RecoveryFile:
 
 
 class ConversationUndo:
-    """Looks after the folders that a workshop's code may write to, beginning at once; it stands for
-    the checkpoints, whichever folder code runs in now."""
+    """Looks after the folders that a conversation's code may write to, beginning at once.
+
+    It hands calls on to the checkpoints of the folder that code runs in now, because those change
+    with the folder, while an undo that was begun, and the look for hooks, outlast the change.
+    """
 
     def __init__(
-        self, home: Home, settings: Undo, journal: Journal, code_runner: CodeRunner
+        self, folder: Path, settings: Undo, journal: Journal, code_runner: CodeRunner
     ) -> None:
+        """`folder`: where archives of checkpoints lie."""
         self.code_runner = code_runner
         """Where code runs now."""
-        self._folder = home.state / "undo"
+        self._folder = folder
         self._conversation = journal.conversation
         self._room = Room(
             settings.total_mb * MB, settings.house_mb * MB, settings.file_mb * MB, settings.files

@@ -4,6 +4,7 @@ import os
 import stat
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -44,3 +45,12 @@ class UploadRoom:
                 if left < 0 or entries > ENTRIES_MOST:
                     return False
         return left >= 0 and all(isinstance(each, FileNotFoundError) for each in hidden)
+
+
+@dataclass(frozen=True, slots=True)
+class UploadLimits:
+    """How much people may send."""
+
+    file_bytes: int
+    """Of one file."""
+    guests: UploadRoom

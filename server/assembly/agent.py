@@ -1,0 +1,153 @@
+"""Builds the agent of one conversation, for the server and for Sayso from Python alike."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sayso.server.agent.conversation_agent import ConversationAgent
+from sayso.server.agent.limits import Budget, RequestLimits
+from sayso.server.agent.llm.backend import Backends
+from sayso.server.agent.loop import Agent
+from sayso.server.agent.permissions.approvals import MOST_BYTES, Approvals
+from sayso.server.agent.permissions.modes import Mode, Neighbours, Permissions
+from sayso.server.agent.permissions.standing_grants import StandingGrants
+from sayso.server.agent.record.conversation_record import ConversationRecord
+from sayso.server.agent.record.conversation_settings import taken_back
+from sayso.server.agent.record.conversation_undo import ConversationUndo
+from sayso.server.agent.record.journal import Journal
+from sayso.server.agent.record.run_outputs import RunOutputs
+from sayso.server.agent.spending import DailyLimits, DailySpending
+from sayso.server.agent.tools.function import Function
+from sayso.server.policy.judge import Policy
+from sayso.server.runtimes.access import Grants
+from sayso.server.runtimes.code_runner import CodeRunner
+from sayso.server.runtimes.protection.folder_identity import Identity
+from sayso.server.runtimes.workspace import Workspace
+from sayso.server.settings import Settings
+from sayso.server.store.decisions import ModeChanged
+from sayso.server.store.event_log import EventLog
+
+
+@dataclass(frozen=True, slots=True)
+class AgentParts:
+    """What the agents of all conversations have in common."""
+
+    settings: Settings
+    log: EventLog
+    backends: Backends
+    code_runner: Callable[[Path, Grants, Identity | None], CodeRunner]
+    """Sets up a place for code to run in a folder, by which that is recognised."""
+    day: DailySpending
+    policy: Policy
+    standing: StandingGrants | None = None
+    """What the owner granted for good."""
+    functions: Sequence[Function] = ()
+    """What a model can do besides running code."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOptions:
+    """What one conversation's agent has for itself."""
+
+    conversation: str
+    workspace: Workspace
+    outputs: Path
+    """The folder for whole outputs and pictures of its runs."""
+    undo: Path
+    """The folder for checkpoints."""
+    guest: bool = False
+    """The machine's folders are not this person's to grant."""
+    neighbours: Neighbours | None = None
+    """Other conversations whose code may write where this one's does."""
+    mode: Mode | None = None
+    """What a program wants to be asked about, whatever was chosen here before; None is what the
+    settings and the person chose."""
+    question_bytes: float = MOST_BYTES
+    """The longest question that can be shown."""
+
+
+async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAgent:
+    """Open a conversation's journal and put together what works for it. Raises StoreError."""
+    settings = parts.settings
+    journal = await Journal.open(parts.log, options.conversation, parts.day.saw)
+    approvals = Approvals(journal, settings.approvals.expire_s, most_bytes=options.question_bytes)
+    permissions, lost = await _permissions(parts, options, journal)
+    backend = await parts.backends.named(journal.terms.model, anywhere=not options.guest)
+    if backend.missing and journal.terms.model:
+        usual = parts.backends.usual
+        lost.append(f"{backend.missing} {usual.model.name} answers instead.")
+        backend = usual
+
+    def make_code_runner(workspace: Workspace) -> CodeRunner:
+        return parts.code_runner(workspace.path, permissions.reach, workspace.identity)
+
+    code_runner = make_code_runner(options.workspace)
+    undo = ConversationUndo(options.undo, settings.undo, journal, code_runner)
+    if recovered := await undo.recover():
+        lost.append(recovered)
+    agent = Agent(
+        backend,
+        code_runner,
+        approvals,
+        ConversationRecord(journal, RunOutputs(options.outputs)),
+        permissions=permissions,
+        checkpointer=undo.checkpointer,
+        budget=Budget(request_limits(settings), parts.day),
+        functions=parts.functions,
+    )
+    code_runner.prepare()
+    return ConversationAgent(
+        agent,
+        journal,
+        undo,
+        workspace=options.workspace,
+        make_code_runner=make_code_runner,
+        backends=parts.backends,
+        lost=lost,
+    )
+
+
+async def _permissions(
+    parts: AgentParts, options: AgentOptions, journal: Journal
+) -> tuple[Permissions, list[str]]:
+    """What runs unasked and what code may reach, as it was when the conversation was closed; and
+    what holds no more, in sentences."""
+    standing = None if options.guest else parts.standing
+    terms = replace(journal.terms, mode="") if options.mode else journal.terms
+    permissions = Permissions(
+        parts.policy,
+        options.mode or parts.settings.approvals.mode,
+        standing,
+        frozenset(function.name for function in parts.functions),
+        guest=options.guest,
+        neighbours=options.neighbours,
+    )
+    lost = [*(standing.take_losses() if standing else ()), *permissions.restore(terms)]
+    for part in permissions.take_closed():
+        await journal.note("server", taken_back(part, "", lasting=False))
+    if terms.mode not in ("", permissions.mode):  # told once, not at each start
+        await journal.note("server", ModeChanged(permissions.mode))
+    return permissions, lost
+
+
+def day_limits(settings: Settings) -> DailyLimits:
+    """How far one day may go, as the settings have it."""
+    limits = settings.agent
+    return DailyLimits(
+        steps=limits.day_steps,
+        seconds=limits.day_seconds,
+        tokens=limits.day_tokens,
+        usd=limits.day_usd,
+    )
+
+
+def request_limits(settings: Settings) -> RequestLimits:
+    """How far one request may go, as the settings have it."""
+    limits = settings.agent
+    return RequestLimits(
+        steps=limits.steps,
+        seconds=limits.seconds,
+        tokens=limits.tokens,
+        usd=limits.usd,
+        output_chars=limits.output_chars,
+    )

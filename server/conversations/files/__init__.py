@@ -1,0 +1,1 @@
+"""Files of conversations: what was made and can be fetched, and what people send."""
