@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TypedDict
 
-from bench import cells, loops
+from bench import calls, cells, loops
 from bench.first_run import first_outputs
 from bench.support.figures import Spread, percentile, spread
 from sayso.protocol.home import Home
@@ -41,6 +41,8 @@ class Figures(TypedDict):
     bare_jupyter_ms: Spread
     cell_ms: Spread
     cell_sandbox_ms: Spread
+    call_ms: Spread
+    call_p99_ms: float
     kernel_ready_s: Spread
     kernel_warm_ms: Spread
     first_output_ms: Spread
@@ -71,7 +73,7 @@ async def _measure(count: int) -> Figures:
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["SAYSO_HOME"] = f"{scratch}/home"
         folder = Path(scratch)
-        for name in ("idle", "loop", "tokens", "first", "cells", "undo"):
+        for name in ("idle", "loop", "tokens", "first", "cells", "calls", "undo"):
             (folder / name).mkdir()
         idle = await loops.idle_kb(folder / "idle", IDLE)
         overhead = await loops.overhead(folder / "loop", DELTAS)
@@ -79,6 +81,7 @@ async def _measure(count: int) -> Figures:
         tokens = await loops.own_tokens(environment, report.sandbox, folder / "tokens")
         first = await first_outputs(environment, report.sandbox, folder / "first", BEGUN)
         times = await cells.measure(environment, report.sandbox, folder / "cells", count)
+        called = await calls.measure(environment, report.sandbox, folder / "calls")
         checkpoints = await _checkpoints(folder / "undo")
     return Figures(
         sandbox=report.sandbox.kind,
@@ -86,6 +89,8 @@ async def _measure(count: int) -> Figures:
         bare_jupyter_ms=spread(times.bare),
         cell_ms=spread(times.plain),
         cell_sandbox_ms=spread(times.confined),
+        call_ms=spread(called, 3),
+        call_p99_ms=percentile(called, 99),
         kernel_ready_s=spread([time / 1000 for time in times.cold], 2),
         kernel_warm_ms=spread(times.warm),
         first_output_ms=spread(first),

@@ -162,10 +162,11 @@ async def _interrupted(code_runner: CodeRunner, code: str) -> float:
 async def _cell(code_runner: CodeRunner, code: str, status: str = "ok") -> float:
     """Milliseconds from asking to the end."""
     begun = time.perf_counter()
-    async with asyncio.timeout(ANSWER_S), aclosing(code_runner.run("python", code)) as pieces:
-        async for piece in pieces:
-            if isinstance(piece, Ending) and piece.status != status:
-                raise SystemExit(f"A cell ended otherwise than expected: {piece.detail}")
+    with code_runner.offering("bench", ()):  # as each approved run may call functions
+        async with asyncio.timeout(ANSWER_S), aclosing(code_runner.run("python", code)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Ending) and piece.status != status:
+                    raise SystemExit(f"A cell ended otherwise than expected: {piece.detail}")
     return (time.perf_counter() - begun) * 1000
 
 

@@ -2,10 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
 
+from sayso.server.agent.calls.progress_lines import ProgressLines
+from sayso.server.agent.calls.tell import Tell
 from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.events import RunEnded, RunOutput, RunStarted
 from sayso.server.agent.limits import RequestUsage, last_line
@@ -23,6 +26,7 @@ from sayso.server.agent.stream_closing import closing
 from sayso.server.log_context import log_ids
 from sayso.server.policy.judge import Judgement
 from sayso.server.runtimes.access import Grants
+from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.network.traffic_record import Transfer
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.store.decisions import NetworkUsed
@@ -83,6 +87,10 @@ class CodeRunner(Reachable, Protocol):
 
     def run_alone(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
         """The same, in a new interpreter that ends with it."""
+        ...
+
+    def offering(self, run: str, functions: Sequence[CallFunction]) -> AbstractContextManager[None]:
+        """Let the code of the run that begins within call these functions."""
         ...
 
 
@@ -157,13 +165,20 @@ class CodeExecutor:
         )
         await self._note_passages(call)
         try:
-            with self._permissions.outside_content.asked_by(questions.ask):
+            with (
+                self._permissions.outside_content.asked_by(questions.ask),
+                self._code_runner.offering(call.id, self._functions(questions)),
+            ):
                 await self._run(call, request, questions, alone=alone)
         finally:
             await questions.withdraw()
             self._permissions.outside_content.read(_outside(self._code_runner.reach))
             await self._note_passages(call)
             await self._permissions.leave(folders)
+
+    def _functions(self, questions: HostQuestions) -> Sequence[CallFunction]:
+        """What the code of a run may call."""
+        return (Tell(ProgressLines(self._emit, questions.quiet).show),)
 
     async def _close_what_changed(self) -> str:
         """What was closed just now, because it is not what was granted; in sentences."""

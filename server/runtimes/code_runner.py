@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -10,6 +10,8 @@ from typing import Final
 from sayso.protocol.home import Home
 from sayso.server.runtimes.access import Folder, Grants
 from sayso.server.runtimes.base_python import base_python
+from sayso.server.runtimes.calls.function import CallFunction
+from sayso.server.runtimes.calls.registry import CallRegistry
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.language import Language, Place
 from sayso.server.runtimes.languages.shipped import shipped
@@ -72,6 +74,7 @@ class CodeRunner:
         bounds = bounds or ResourceBounds()
         self._watch = ResourceWatch(bounds.disk_reserve, bounds.files_most)
         self._cgroup = bounds.cgroups.for_conversation() if bounds.cgroups else None
+        self._calls = CallRegistry()
         self._runtimes: dict[str, Runtime] = {}
         self._alone: set[Runtime] = set()
         if not self._refusal:
@@ -158,6 +161,10 @@ class CodeRunner:
         """What went over the network since this was last asked."""
         return self._proxy.take_passages()
 
+    def offering(self, run: str, functions: Sequence[CallFunction]) -> AbstractContextManager[None]:
+        """Let the code of the run that begins within call these functions of the server."""
+        return self._calls.offering(run, functions)
+
     def prepare(self) -> None:
         """Start the first language's interpreter in the background, so that its first run is
         instant; the others start when they are wanted.
@@ -240,7 +247,7 @@ class CodeRunner:
             watch=self._watch,
             cgroup=self._cgroup,
         )
-        return Place(sandbox, self._environment, confines, self._watch)
+        return Place(sandbox, self._environment, confines, self._watch, self._calls)
 
     def _known(self, reach: Grants) -> Mapping[Path, Identity]:
         """What each place in reach is to be recognised by."""

@@ -15,6 +15,8 @@ from typing import Literal
 from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
 from sayso.server.runtimes import processes
 from sayso.server.runtimes.base_python import base_prefix, base_python
+from sayso.server.runtimes.calls.channel import CallChannel
+from sayso.server.runtimes.calls.registry import NOTHING, CallableFunctions
 from sayso.server.runtimes.confined_process import ConfinedProcess, how_it_died
 from sayso.server.runtimes.interpreter import CUT, CUT_S, SWEEP_S, CannotStartError
 from sayso.server.runtimes.kernels.outputs import PlainText, plain
@@ -149,6 +151,7 @@ class DriverInterpreter:
     def __init__(
         self, process: ConfinedProcess, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
+        self.calls: CallChannel | None = None
         self._process = process
         self._reader, self._writer = reader, writer
         self._run: DriverRun | None = None
@@ -214,8 +217,8 @@ class DriverInterpreter:
         """Whether it took variables with it and no run has told of that."""
         return not self.alive and self._run is not None and not self._told
 
-    async def execute(self, code: str) -> DriverRun:
-        """Begin a run. The one before must have ended."""
+    async def execute(self, code: str, functions: CallableFunctions = NOTHING) -> DriverRun:
+        """Begin a run, which may call these. The one before must have ended."""
         self._run = run = DriverRun()
         if not self.alive:
             self._told = run.died(how_it_died(self._process))

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 from typing import Protocol
 
+from sayso.server.runtimes.calls.channel import CallChannel
+from sayso.server.runtimes.calls.registry import NOTHING, CallableFunctions
 from sayso.server.runtimes.runtime import Ending, Output
 
 CUT_S = 1.0
@@ -42,6 +44,11 @@ class Interpreter(Protocol):
     """A living interpreter in a sandbox."""
 
     @property
+    def calls(self) -> CallChannel | None:
+        """Where its code calls functions of the server; None: it cannot."""
+        ...
+
+    @property
     def alive(self) -> bool: ...
 
     @property
@@ -59,8 +66,8 @@ class Interpreter(Protocol):
         """Whether it took variables with it and no run has told of that."""
         ...
 
-    async def execute(self, code: str) -> Run:
-        """Begin a run. The one before must have ended."""
+    async def execute(self, code: str, functions: CallableFunctions = NOTHING) -> Run:
+        """Begin a run, which may call these. The one before must have ended."""
         ...
 
     async def interrupt(self, within: float, why: str) -> bool:

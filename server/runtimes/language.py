@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from sayso.server.runtimes.calls.registry import CallRegistry
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.resources.watch import ResourceWatch
 from sayso.server.runtimes.runtime import Runtime
@@ -36,6 +37,8 @@ class Place:
     """What code may touch, whatever the language: the workspace, and what was granted."""
     watch: ResourceWatch = field(default_factory=ResourceWatch)
     """Over all of the conversation's code."""
+    calls: CallRegistry = field(default_factory=CallRegistry)
+    """Which functions of the server that code may call."""
 
     @property
     def workspace(self) -> Path:

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from sayso.server.log_context import log_ids_by
+from sayso.server.runtimes.calls.registry import CallRegistry
 from sayso.server.runtimes.interpreter import CannotStartError, Interpreter, Run
 from sayso.server.runtimes.resources.watch import ResourceWatch
 from sayso.server.runtimes.runtime import Ending, Output
@@ -16,6 +17,8 @@ INTERRUPT_S = 2.0
 """How long a run may take to stop when asked. With the end of its processes that makes 2.5 s at
 most."""
 
+_CANCEL_AFTER_S = 0.1
+"""How long an interrupt may take before calls that the code waits for are cancelled."""
 
 _LOST = "Before it, the interpreter had ended and was replaced: earlier variables are lost."
 _ENDED = "before this run, so its interpreter was replaced: earlier variables are lost."
@@ -36,15 +39,17 @@ class PersistentRuntime:
         language: str,
         start: Callable[[], Awaitable[Interpreter]],
         watch: ResourceWatch,
+        calls: CallRegistry | None = None,
     ) -> None:
         """Make a runtime; nothing starts yet.
 
         `start` returns a new interpreter that is ready, or raises CannotStartError. `watch` stops
-        what takes too much.
+        what takes too much. `calls` tells which functions of the server a run may call.
         """
         self._language = language
         self._start = start
         self._watch = watch
+        self._calls = calls or CallRegistry()
         self._starting: asyncio.Task[Interpreter] | None = None
         self._running = False
         self._closed = False
@@ -160,7 +165,7 @@ class PersistentRuntime:
             stopping.cancel()
         if not starting.done() or starting.cancelled():
             return None
-        run = await starting.result().execute(code)
+        run = await starting.result().execute(code, self._calls.now)
         if self._stop_asked.is_set():
             await self._stop()
         return run
@@ -169,7 +174,10 @@ class PersistentRuntime:
         """Stop what was left early; if the interpreter died, let the next one start already."""
         try:
             await self._stop()
-            if (interpreter := self._interpreter()) and interpreter.leaves:
+            interpreter = self._interpreter()
+            if interpreter and interpreter.calls:
+                await interpreter.calls.over()
+            if interpreter and interpreter.leaves:
                 await interpreter.close()
         finally:
             self._running = False
@@ -196,7 +204,15 @@ class PersistentRuntime:
 
     async def _stop_now(self, why: str) -> None:
         interpreter = self._interpreter()
-        if interpreter and not await interpreter.interrupt(INTERRUPT_S, why):
+        if interpreter is None:
+            return
+        stopping = asyncio.create_task(interpreter.interrupt(INTERRUPT_S, why))
+        if interpreter.calls:
+            # An exception of the code's own would be heard before the interrupt; a program that
+            # waits for its answer hears nothing else.
+            await asyncio.wait([stopping], timeout=_CANCEL_AFTER_S)
+            interpreter.calls.shut(why)
+        if not await stopping:
             self._ended_to_stop = True
             await interpreter.close(_NOT_STOPPED)
 

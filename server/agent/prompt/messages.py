@@ -107,6 +107,8 @@ class Prompt:
         profile, languages = self._profile, self._runs
         way = profile.with_tool if calls_tools else profile.with_fences
         way = f"{way.strip()}\n{profile.access.strip()}" if languages else profile.without_code
+        if "python" in languages:
+            way = f"{way.strip()}\n{profile.calls.strip()}"
         text = f"{profile.system.strip()}\n{way.strip()}".strip()
         own = profile.instructions.strip()
         if self._functions and not calls_tools:

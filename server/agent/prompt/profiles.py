@@ -54,6 +54,9 @@ class ModelProfile:
     """Added to the system prompt of a model that writes fenced code."""
     access: str = ""
     """Added to the system prompt where code runs: how to ask for more reach. Empty: it is not."""
+    calls: str = ""
+    """Added to the system prompt where Python runs: which functions code may call. Empty: the model
+    is not told of them."""
     without_code: str = ""
     """Added to the system prompt instead, where no code can run. `{refusal}`: why."""
     examples: tuple[Example, ...] = ()

@@ -9,6 +9,7 @@ import asyncio
 import inspect
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Final, get_type_hints
 
@@ -19,6 +20,7 @@ from sayso.server.agent.permissions.access_syntax import LANGUAGE
 from sayso.server.agent.stream_closing import closing
 from sayso.server.agent.tools.read_output import PAGE
 from sayso.server.runtimes.access import Grants
+from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.network.proxy import Permission
 from sayso.server.runtimes.network.traffic_record import Transfer
 from sayso.server.runtimes.runtime import Ending, Output
@@ -142,6 +144,10 @@ class Functions:
         if language in self._functions:
             return self.run(language, code)
         return self._inside.run_alone(language, code)
+
+    def offering(self, run: str, functions: Sequence[CallFunction]) -> AbstractContextManager[None]:
+        """Let the code of the run that begins within call these functions."""
+        return self._inside.offering(run, functions)
 
     async def run(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
         """Run code. Leaving the iteration early interrupts it."""

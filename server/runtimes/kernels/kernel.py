@@ -12,6 +12,8 @@ from pathlib import Path
 
 from sayso.server.runtimes import processes
 from sayso.server.runtimes.base_python import base_prefix, base_python
+from sayso.server.runtimes.calls.channel import CallChannel
+from sayso.server.runtimes.calls.registry import NOTHING, CallableFunctions
 from sayso.server.runtimes.confined_process import ConfinedProcess, how_it_died
 from sayso.server.runtimes.interpreter import CUT, CUT_S, SWEEP_S, CannotStartError
 from sayso.server.runtimes.kernels.messages import MessageCollector
@@ -48,8 +50,13 @@ class Kernel:
     """A living kernel: code goes in, one run at a time."""
 
     def __init__(
-        self, process: ConfinedProcess, wire: Wire, signals: socket.socket | None = None
+        self,
+        process: ConfinedProcess,
+        wire: Wire,
+        signals: socket.socket | None = None,
+        calls: CallChannel | None = None,
     ) -> None:
+        self.calls = calls
         self._process = process
         self._wire = wire
         self._signals = signals
@@ -80,14 +87,24 @@ class Kernel:
         confines: Confines,
         *,
         by_signal: bool = False,
+        calls: CallChannel | None = None,
     ) -> "Kernel":
         """Start a kernel and return it when it is ready.
 
         In `argv`, `{connection_file}` stands for the file in which a kernel finds its sockets. With
-        `by_signal` it is interrupted by a signal, else by a message.
+        `by_signal` it is interrupted by a signal, else by a message. It inherits its end of
+        `calls`, and closes ours with itself.
         """
         if not by_signal:
-            return await cls._start(sandbox, argv, environment, confines, None)
+            inherited = (calls.inherited,) if calls else ()
+            try:
+                return await cls._start(
+                    sandbox, argv, environment, confines, None, inherited, calls
+                )
+            except BaseException:
+                if calls:
+                    await calls.close()
+                raise
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         with theirs:
@@ -115,6 +132,7 @@ class Kernel:
         confines: Confines,
         signals: socket.socket | None,
         descriptors: Sequence[int] = (),
+        calls: CallChannel | None = None,
     ) -> "Kernel":
         key = secrets.token_hex(32)
 
@@ -128,6 +146,8 @@ class Kernel:
             )
         except OSError as error:
             raise CannotStartError(f"The interpreter cannot be started: {error}.") from error
+        if calls:
+            calls.passed_on()
         wire = Wire(process.folder, key)
         try:
             await _become_ready(process, wire)
@@ -135,7 +155,7 @@ class Kernel:
             wire.close()
             await process.close()
             raise
-        return cls(process, wire, signals)
+        return cls(process, wire, signals, calls)
 
     @property
     def alive(self) -> bool:
@@ -166,8 +186,8 @@ class Kernel:
         """The process that stands for the whole sandbox."""
         return self._process.pid
 
-    async def execute(self, code: str) -> MessageCollector:
-        """Begin a run. The one before must have ended."""
+    async def execute(self, code: str, functions: CallableFunctions = NOTHING) -> MessageCollector:
+        """Begin a run, which may call these. The one before must have ended."""
         self._begun = processes.now()
         request = await self._wire.send(
             "shell",
@@ -181,6 +201,8 @@ class Kernel:
                 "stop_on_error": False,  # what else would be refused is the next run
             },
         )
+        if self.calls:
+            self.calls.open(functions, request)
         self._collector = MessageCollector(request, self._requests)
         self._requests.append(request)
         if not self.alive:
@@ -238,6 +260,8 @@ class Kernel:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._wire.close()
+        if self.calls:
+            await self.calls.close()
         if self._signals:
             self._signals.close()
         await self._process.close()

@@ -12,7 +12,7 @@ import codecs
 import contextlib
 import ctypes
 import faulthandler
-import importlib
+import importlib.util
 import os
 import select
 import signal
@@ -134,13 +134,16 @@ def main() -> None:
     from ipykernel.kernelapp import IPKernelApp
 
     interrupts = Interrupts()
+    functions = _functions(int(sys.argv[1]))
     stream = _streams()
     complaints = os.fdopen(os.dup(2), "w")
-    kernel = IPKernelApp.instance(capture_fd_output=False, kernel_class=_kernels(interrupts))
+    kernel = IPKernelApp.instance(
+        capture_fd_output=False, kernel_class=_kernels(interrupts, functions)
+    )
     # The home vanishes with the kernel, and so may the history of what was run in it. What lies in
     # the workspace takes no part in the start.
     options = ("--HistoryManager.hist_file=:memory:", "--InteractiveShellApp.ignore_cwd=True")
-    kernel.initialize([*sys.argv[1:], *options])
+    kernel.initialize([*sys.argv[2:], *options])
     _let_find_what_code_made()
     faulthandler.enable(complaints)  # what is said while it crashes goes to the server, not in here
     sys.stdout = stream(kernel.session, kernel.iopub_thread, "stdout", watchfd=False)
@@ -165,9 +168,22 @@ def main() -> None:
     for end in (interrupts.end_threads, settle, interrupts.listen):  # others draw plots then
         kernel.shell.events.register("post_execute", end)
     kernel.shell.system = run
+    kernel.shell.push({"sayso": functions}, interactive=False)
     kernel.shell.run_ast_nodes = _code_alone(kernel.shell, interrupts)
     os.register_at_fork(after_in_child=partial(_print_plainly, kernel.shell))
     kernel.start()
+
+
+def _functions(link: int) -> Any:  # noqa: ANN401
+    """Return the module with Sayso's functions, which code finds under its name."""
+    path = Path(__file__).parents[1] / "calls" / "preloaded" / "sayso.py"
+    spec = importlib.util.spec_from_file_location("sayso", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(str(path))
+    module = sys.modules["sayso"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.connect(link)
+    return module
 
 
 def _streams() -> Any:  # noqa: ANN401
@@ -192,7 +208,7 @@ def _streams() -> Any:  # noqa: ANN401
     return Stream
 
 
-def _kernels(interrupts: Interrupts) -> Any:  # noqa: ANN401
+def _kernels(interrupts: Interrupts, functions: Any) -> Any:  # noqa: ANN401
     """Return the kernel's class."""
     from ipykernel.ipkernel import IPythonKernel
 
@@ -209,12 +225,19 @@ def _kernels(interrupts: Interrupts) -> Any:  # noqa: ANN401
             if os.getpid() != own:
                 os._exit(1)  # it was forked, and missed where it should have left
 
+        def raw_input(self, prompt: str = "") -> str:
+            try:
+                return str(functions.ask(prompt))
+            except functions.NotThereError:
+                return str(super().raw_input(prompt))  # which says that nobody can type here
+
         async def interrupt_request(self, *request: object) -> None:
             interrupts.asked = True
             await super().interrupt_request(*request)
 
-        async def execute_request(self, *request: object) -> None:
+        async def execute_request(self, *request: Any) -> None:  # noqa: ANN401
             interrupts.begin()
+            functions.begin(request[-1]["header"]["msg_id"])
             await super().execute_request(*request)
 
         async def do_execute(self, *code: object, **how: object) -> dict[str, object]:

@@ -1,8 +1,10 @@
 """What stand-ins for a workshop share: nothing was granted, and nothing went over the network."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from sayso.server.runtimes.access import Grants
+from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.network.proxy import Permission
 from sayso.server.runtimes.network.traffic_record import Transfer
 from sayso.server.runtimes.runtime import Ending, Output
@@ -23,6 +25,9 @@ class Ungranted:
 
     def run_alone(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
         return self.run(language, code)
+
+    def offering(self, run: str, functions: Sequence[CallFunction]) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def heed(self, permission: Permission) -> None:
         pass

@@ -169,6 +169,16 @@ def test_the_system_prompt_says_what_runs_where_and_is_short() -> None:
 # Small models.
 
 
+def test_a_full_profile_names_the_functions_that_code_may_call_and_small_ones_do_not() -> None:
+    def told(name: str, *languages: str) -> str:
+        return str(write([Asked("a")], profile(name), place=Place(*languages))[0]["content"])
+
+    assert "sayso.tell(" in told("default", "python", "bash")
+    assert "sayso.tell" not in told("default", "html")
+    assert "sayso.tell" not in told("local-small", "python")
+    assert "sayso.tell" not in told("pocket", "python")
+
+
 def test_a_small_model_sees_the_likest_examples_and_its_reply_is_begun() -> None:
     messages = write([Asked("What's 18 times 7?")], profile("pocket"))
     *examples, asked, begun = messages[1:]

@@ -1,0 +1,1 @@
+"""The functions of Sayso that approved code may call while it runs."""
