@@ -58,6 +58,17 @@ class RunOutput:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeAsked:
+    """Running code asks the person something. It is no approval: the answer is for that code."""
+
+    id: str = ""
+    """Empty: what it asked last is settled."""
+    text: str = ""
+    choices: tuple[str, ...] = ()
+    """What may be answered; empty: anything."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunEnded:
     id: str
     status: Literal["ok", "error", "interrupted", "died", "refused"]
@@ -90,6 +101,7 @@ AgentEvent = (
     | ApprovalSettled
     | RunStarted
     | RunOutput
+    | CodeAsked
     | RunEnded
     | WorkDone
     | WorkFailed

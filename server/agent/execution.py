@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from sayso.server.agent.calls.progress_lines import ProgressLines
+from sayso.server.agent.calls.ask import Ask
 from sayso.server.agent.calls.tell import Tell
 from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.events import RunEnded, RunOutput, RunStarted
+from sayso.server.agent.jobs.progress import RunProgress
 from sayso.server.agent.limits import RequestUsage, last_line
 from sayso.server.agent.permissions.access_requests import AccessRequests
 from sayso.server.agent.permissions.access_syntax import LANGUAGE
@@ -178,7 +179,12 @@ class CodeExecutor:
 
     def _functions(self, questions: HostQuestions) -> Sequence[CallFunction]:
         """What the code of a run may call."""
-        return (Tell(ProgressLines(self._emit, questions.quiet).show),)
+        tell = Tell(RunProgress(self._journal).tell)
+        asked = self._approvals.of_code
+        if not asked.answerable:
+            return (tell,)
+        attention = questions.attention
+        return tell, Ask(asked, self._journal, self._reckoning, attention, self._emit)
 
     async def _close_what_changed(self) -> str:
         """What was closed just now, because it is not what was granted; in sentences."""

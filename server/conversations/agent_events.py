@@ -31,6 +31,8 @@ def event_of(
             return turn.AgentShowed(ticket, "acting", m.CodeStart(name, language, code))
         case agent.RunOutput():
             return turn.AgentShowed(ticket, "acting", _output(event, artifacts))
+        case agent.CodeAsked(id=name, text=text, choices=choices):
+            return turn.CodeAsked(ticket, name, text, choices)
         case agent.RunEnded():
             return turn.AgentShowed(ticket, "thinking", _ended(event))
 

@@ -56,6 +56,7 @@ class ConversationDriver:
         self._mouth = speech.synthesis
         self._agent = agent
         self._approvals = agent.approvals
+        self._approvals.of_code.answerable = True
         self._artifacts = artifacts
         self._responder = responder
         self._preferences = preferences
@@ -315,6 +316,10 @@ class ConversationDriver:
                 self._approvals.answer(
                     effect.id, question.nonce, effect.decision, None, effect.device, by_word=True
                 )
+
+    @_perform.register
+    def _(self, effect: effects.AnswerCode) -> None:
+        self._approvals.of_code.answer(effect.id, effect.text, effect.device)
 
     # --- what takes time ---
 

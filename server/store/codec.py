@@ -8,6 +8,7 @@ from functools import cache
 from typing import Final, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from sayso.server.store.decisions import (
+    CodeQuestioned,
     HostAsked,
     ModeChanged,
     ModelChosen,
@@ -60,6 +61,7 @@ _KINDS: Final[Mapping[str, type]] = {
     "workspace.chosen": WorkspaceChosen,
     "network.used": NetworkUsed,
     "host.asked": HostAsked,
+    "code.questioned": CodeQuestioned,
     "run.intended": RunIntended,
     "run.reported": RunReported,
     "job.began": JobBegan,

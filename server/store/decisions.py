@@ -97,6 +97,18 @@ class HostAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeQuestioned:
+    """A run asked the person something of its own, which approves nothing."""
+
+    run: str
+    question: str
+    choices: tuple[str, ...] = ()
+    answer: str = ""
+    by: str = ""
+    """The device that answered; empty if nobody did."""
+
+
+@dataclass(frozen=True, slots=True)
 class NetworkUsed:
     """A run went to a host, or was not let through."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sayso.server.store.decisions import (
+    CodeQuestioned,
     HostAsked,
     ModeChanged,
     ModelChosen,
@@ -330,6 +331,7 @@ Record = (
     | WorkspaceChosen
     | NetworkUsed
     | HostAsked
+    | CodeQuestioned
     | RunIntended
     | RunReported
     | JobBegan

@@ -139,6 +139,15 @@ class SettleByWord:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerCode:
+    """The person answered what running code asked."""
+
+    device: str
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tell:
     """Send a message to one device, or to all."""
 
@@ -175,6 +184,7 @@ Effect = (
     | Prefer
     | Settle
     | SettleByWord
+    | AnswerCode
     | Tell
     | Send
 )

@@ -223,6 +223,17 @@ class AgentShowed:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeAsked:
+    """Code that runs asks the person something."""
+
+    ticket: Ticket
+    id: str = ""
+    """Empty: what it asked last is settled."""
+    text: str = ""
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class WorkEnded:
     ticket: Ticket
     cost: Mapping[str, float] = field(default_factory=dict)
@@ -312,6 +323,7 @@ Event = (
     | EarsFailed
     | ReplyGrew
     | AgentShowed
+    | CodeAsked
     | WorkEnded
     | WorkFailed
     | ChunkSpoken

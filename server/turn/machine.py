@@ -36,6 +36,7 @@ from sayso.server.turn.hurried_stop import is_hurried_stop
 from sayso.server.turn.missed_speech import MissedSpeech
 from sayso.server.turn.phrases import Aside, words
 from sayso.server.turn.regions.capture import CaptureRegion
+from sayso.server.turn.regions.code_question import CodeQuestion
 from sayso.server.turn.regions.playback import PlaybackRegion
 from sayso.server.turn.regions.request import RequestRegion
 from sayso.server.turn.regions.shared_state import SharedState
@@ -52,6 +53,7 @@ class TurnMachine:
         self._capture = CaptureRegion(self._shared, self._nothing_said)
         self._playback = PlaybackRegion(self._shared)
         self._work = RequestRegion(self._shared, self._playback)
+        self._code = CodeQuestion(self._shared, self._playback, self._work)
         self._filler = Filler(self._shared, self._capture, self._work, self._playback, fillers)
         self._announcements = Announcements(self._shared, self._playback)
         self._unheard = MissedSpeech(self._shared, self._playback, self._work, self._announcements)
@@ -112,6 +114,7 @@ class TurnMachine:
             self._capture.regain_link(event.device)
         self._shared.tell(self.state, event.device)
         self._announcements.joined(event.device)
+        self._code.joined(event.device)
         if self._work.is_of(event.device):
             self._work.open_playback()
         self._unheard.joined(event)
@@ -224,29 +227,34 @@ class TurnMachine:
     def _is_mere_backchannel(self, event: events.Heard, utterance: Utterance) -> bool:
         """Said over an answer without a key: it asks for nothing."""
         answers = event.meaning != "request" and self._is_awaited_by(utterance.device)
-        return utterance.is_aside and is_backchannel(event.text) and not answers
+        is_mere = utterance.is_aside and is_backchannel(event.text) and not answers
+        return is_mere and not self._code.is_for(utterance.device)
 
     def _is_stop(self, event: events.Heard, utterance: Utterance) -> bool:
         """Also a hurried one over an answer; over a question it may be what is answered."""
-        if event.meaning == "stop":
-            return True
-        return utterance.is_aside and not utterance.over_question and is_hurried_stop(event.text)
+        aside = utterance.is_aside and not utterance.over_question
+        return event.meaning == "stop" or (aside and is_hurried_stop(event.text))
 
     def _said(self, event: events.Heard, utterance: Utterance) -> None:
         device = utterance.device
-        at = utterance.released_at or self._shared.now
-        request = Request(device, event.text, at, spoken=True)
+        request = Request(
+            device, event.text, utterance.released_at or self._shared.now, spoken=True
+        )
         if self._is_stop(event, utterance):
             self._stop(device)
         elif self._is_answer_to_question(device, event.meaning):
             began_at, named = utterance.began_at, utterance.question
             self._settle(device, event.meaning, began_at, named, over_speech=utterance.over_speech)
-        elif self._capture.is_speaking(device):
+        elif not self._code.takes(device, event.text, utterance.began_at, spoken=True):
+            self._wanted(request)
+        self._playback.resume(device)
+
+    def _wanted(self, request: Request) -> None:
+        if self._capture.is_speaking(request.device):
             self._work.go_on_with(request)
         else:
-            self._work.take_back(device)
+            self._work.take_back(request.device)
             self._work.ask(request)
-        self._playback.resume(device)
 
     def _nothing_said(self, utterance: Utterance) -> None:
         """It was a tap, a cough or an error: all goes on as if it had not been."""
@@ -261,7 +269,7 @@ class TurnMachine:
         elif self._is_answer_to_question(event.device, event.meaning):
             now, named = self._shared.now, event.question
             self._settle(event.device, event.meaning, now, named, over_speech=False)
-        else:
+        elif not self._code.takes(event.device, event.text, self._shared.now, spoken=False):
             self._work.ask(Request(event.device, event.text, self._shared.now, spoken=False))
 
     @_on.register
@@ -352,6 +360,10 @@ class TurnMachine:
     @_on.register
     def _(self, event: events.AgentShowed) -> None:
         self._work.showed(event)
+
+    @_on.register
+    def _(self, event: events.CodeAsked) -> None:
+        self._code.asked(event)
 
     @_on.register
     def _(self, event: events.WorkEnded) -> None:

@@ -17,13 +17,15 @@ Aside = Literal[
     "not_whole",
     "not_from_here",
     "on_a_screen",
+    "code_asks",
     "thinking",
     "acting",
 ]
 """`may_i`: may this code run? `ask_again`: a yes came before that was heard out. `too_soon`: it
 came before anybody can have read the question. `not_whole`: it came from where not all of the code
-is shown. `not_from_here`: that device may not say it. `on_a_screen`: more reach needs a tap. The
-others fill a silence while work goes on."""
+is shown. `not_from_here`: that device may not say it. `on_a_screen`: more reach needs a tap.
+`code_asks`: what follows is a question of code that runs. The others fill a silence while work goes
+on."""
 
 PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
     "en": {
@@ -33,6 +35,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "not_whole": ("This device does not show all of it. Please answer where you see it.",),
         "not_from_here": ("This device may not decide that. Please answer on another one.",),
         "on_a_screen": ("I would need more access for that. Please answer on a screen.",),
+        "code_asks": ("The code asks:",),
         "thinking": ("One moment.", "Let me think.", "Let me see.", "Just a second."),
         "acting": ("I'm on it.", "Working on it.", "It's running.", "This takes a moment."),
     },
@@ -47,6 +50,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
             "Dieses Gerät darf das nicht entscheiden. Antworte bitte auf einem anderen.",
         ),
         "on_a_screen": ("Dafür brauche ich mehr Zugriff. Bitte antworte auf einem Bildschirm.",),
+        "code_asks": ("Der Code fragt:",),
         "thinking": ("Einen Moment.", "Lass mich überlegen.", "Mal sehen.", "Kleinen Augenblick."),
         "acting": ("Ich bin dabei.", "Ich arbeite daran.", "Es läuft.", "Das dauert kurz."),
     },
@@ -57,6 +61,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "not_whole": ("Este dispositivo no lo muestra entero. Responde donde lo veas, por favor.",),
         "not_from_here": ("Este dispositivo no puede decidirlo. Responde en otro, por favor.",),
         "on_a_screen": ("Para eso necesito más acceso. Responde en una pantalla, por favor.",),
+        "code_asks": ("El código pregunta:",),
         "thinking": ("Un momento.", "Déjame pensar.", "A ver."),
         "acting": ("Estoy en ello.", "Está en marcha.", "Tardará un momento."),
     },
@@ -71,6 +76,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
             "Cet appareil ne peut pas en décider. Réponds sur un autre, s'il te plaît.",
         ),
         "on_a_screen": ("Il me faut plus d'accès pour ça. Réponds sur un écran, s'il te plaît.",),
+        "code_asks": ("Le code demande :",),
         "thinking": ("Un instant.", "Laisse-moi réfléchir.", "Voyons voir."),
         "acting": ("Je m'en occupe.", "C'est en cours.", "Ça prend un instant."),
     },
@@ -85,6 +91,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
             "Questo dispositivo non può deciderlo. Rispondi su un altro, per favore.",
         ),
         "on_a_screen": ("Per questo mi serve più accesso. Rispondi su uno schermo, per favore.",),
+        "code_asks": ("Il codice chiede:",),
         "thinking": ("Un momento.", "Fammi pensare.", "Vediamo."),
         "acting": ("Ci sto lavorando.", "È in corso.", "Ci vuole un momento."),
     },
@@ -97,6 +104,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
             "Dit apparaat mag dat niet beslissen. Antwoord op een ander, alsjeblieft.",
         ),
         "on_a_screen": ("Daarvoor heb ik meer toegang nodig. Antwoord alsjeblieft op een scherm.",),
+        "code_asks": ("De code vraagt:",),
         "thinking": ("Een moment.", "Even denken.", "Eens kijken."),
         "acting": ("Ik ben ermee bezig.", "Het loopt.", "Dit duurt even."),
     },
@@ -107,6 +115,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "not_whole": ("Este dispositivo não mostra tudo. Responde onde o vês, por favor.",),
         "not_from_here": ("Este dispositivo não pode decidir isso. Responde noutro, por favor.",),
         "on_a_screen": ("Para isso preciso de mais acesso. Responde num ecrã, por favor.",),
+        "code_asks": ("O código pergunta:",),
         "thinking": ("Um momento.", "Deixa-me pensar.", "Vamos ver."),
         "acting": ("Estou a tratar disso.", "Está em curso.", "Demora um momento."),
     },

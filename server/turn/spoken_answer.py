@@ -38,6 +38,8 @@ class SpokenAnswer:
         self._sent = 0
         self._played = 0
         self._words: list[Word] = []
+        self._asides: list[str] = []
+        """What was said for others than the answer."""
         self.asks = False
         """What was given to it last is a question."""
         self._answer_at: int | None = None
@@ -46,6 +48,13 @@ class SpokenAnswer:
     @property
     def has_sound(self) -> bool:
         return self._rate > 0
+
+    def expect_aside(self, text: str) -> None:
+        """These words come, and are no part of the answer."""
+        self._asides.append(text)
+
+    def _is_aside(self, chunk: str) -> bool:
+        return is_aside(chunk) or any(chunk.strip() in aside for aside in self._asides)
 
     def expect_sound(self) -> None:
         """Words were given to the mouth."""
@@ -98,7 +107,7 @@ class SpokenAnswer:
         self._audio += chunk.pcm
         words = tuple(Word(w.text, w.start + start, w.end + start) for w in chunk.words)
         self.asks = chunk.text.rstrip().endswith("?")
-        if not is_aside(chunk.text):
+        if not self._is_aside(chunk.text):
             self._words.extend(words or (Word(chunk.text, start, self._length),))
         if not is_filler(chunk.text) and self._answer_at is None:
             self._answer_at = start

@@ -5,12 +5,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from sayso.server.agent.calls import arguments as read
 from sayso.server.runtimes.calls.function import CallingRun
 
-ShowProgress = Callable[[str, str, float | None], Awaitable[object]]
-"""Takes a run, a line of its code's own words, and a number from 0 to 1 if the code knows it."""
+ShowProgress = Callable[[str, str, float | None], Awaitable[bool]]
+"""Takes a run, a line of its code's own words, and a number from 0 to 1 if the code knows it. It
+bounds both, and how often anybody is told."""
 
 
 class Tell:
-    """Hands a line of progress to whoever shows it, bounds it, and says whose words it is."""
+    """Hands a line of progress to whoever shows it."""
 
     name = "tell"
 

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from sayso.server.agent.calls.questions import CodeQuestions
 from sayso.server.agent.events import ApprovalAsked, ApprovalSettled
 from sayso.server.agent.record.journal import Journal
 from sayso.server.store.errors import StoreError
@@ -112,6 +113,8 @@ class Approvals:
     def __init__(
         self, journal: Journal, expires_s: float = EXPIRES_S, *, most_bytes: float = MOST_BYTES
     ) -> None:
+        self.of_code = CodeQuestions()
+        """What running code asks the person, which is no approval."""
         self._journal = journal
         self._most_bytes = most_bytes
         self._expires_s = expires_s

@@ -33,6 +33,8 @@ class HostQuestions:
         self._journal = journal
         self._reckoning = reckoning
         self._emit = emit
+        self.attention = asyncio.Lock()
+        """The person's: they are asked one thing at a time, by whomever."""
         self._one_at_a_time = asyncio.Lock()
         self._asking: dict[str, asyncio.Task[bool]] = {}
 
@@ -79,7 +81,7 @@ class HostQuestions:
             tap=True,
             once=True,
         )
-        async with self._one_at_a_time:
+        async with self.attention, self._one_at_a_time:
             try:
                 with self._reckoning.paused():
                     approval = await self._approvals.ask(request, self._emit)

@@ -8,6 +8,7 @@ the run has started, too: the run is over when they are; and it meets the code a
 kernel's own work. A process that the code forks ends where the code does, and is no second kernel.
 """
 
+import builtins
 import codecs
 import contextlib
 import ctypes
@@ -168,7 +169,7 @@ def main() -> None:
     for end in (interrupts.end_threads, settle, interrupts.listen):  # others draw plots then
         kernel.shell.events.register("post_execute", end)
     kernel.shell.system = run
-    kernel.shell.push({"sayso": functions}, interactive=False)
+    builtins.sayso = functions  # type: ignore[attr-defined]
     kernel.shell.run_ast_nodes = _code_alone(kernel.shell, interrupts)
     os.register_at_fork(after_in_child=partial(_print_plainly, kernel.shell))
     kernel.start()

@@ -147,6 +147,12 @@ class PlaybackRegion:
         if device := self._shared.devices.get(self.device or ""):
             self.say(words(aside, device.language, number) + SENTENCE_BREAK)
 
+    def say_for_code(self, text: str) -> None:
+        """Say what code that runs wants said; it is no part of the answer either."""
+        if self._speech:
+            self._speech.expect_aside(text)
+            self.say(SENTENCE_BREAK + text + SENTENCE_BREAK)
+
     def finish(self) -> None:
         """The answer's text is complete."""
         if self._speech:

@@ -1,40 +1,34 @@
 """`sayso.tell`: code shows how far it is."""
 
 from sayso.server.agent.events import RunOutput
+from sayso.server.agent.jobs.job import Job
 from tests.agent.conftest import House
 from tests.scripted_model import runs, says
 
 
-def shown(house: House) -> list[str]:
-    """The lines that people see and the model does not."""
-    return [each.output.text for each in house.told(RunOutput) if each.output.kind == "display"]
-
-
-async def told_by(house: House, code: str) -> list[str]:
+async def told_by(house: House, code: str) -> list[Job]:
+    """How the jobs stood, one after the other."""
     agent = await house.agent(runs(code), says("Done."), mode="workspace")
+    jobs: list[Job] = []
+    agent.jobs.watch(jobs.append)
     await house.ask(agent, "go")
-    return shown(house)
+    return jobs
 
 
-async def test_a_line_of_progress_is_shown_as_the_codes_words_and_not_told_to_the_model(
-    house: House,
-) -> None:
-    lines = await told_by(house, "import sayso\nsayso.tell('half way', fraction=0.5)\nprint(1)")
-    assert lines == ["The code says: half way (50%)\n"]
+async def test_progress_is_a_job_and_no_output_for_the_model(house: House) -> None:
+    jobs = await told_by(house, "import sayso\nsayso.tell('half way', fraction=0.5)\nprint(1)")
+    assert (jobs[0].text, jobs[0].fraction, jobs[0].state) == ("half way", 0.5, "running")
+    assert jobs[-1].state == "done"
     assert "half way" not in str(house.sent()[-1]["content"])
+    assert [each.output.text for each in house.told(RunOutput)] == ["1\n"]
 
 
 async def test_what_it_says_is_one_short_line_that_hides_nothing(house: House) -> None:
     code = r"sayso.tell('a\n\n\x1b[2J\u202eb' + 'c' * 100_000, fraction=1e300)"
-    (line,) = await told_by(house, code)
-    assert line.startswith("The code says: a <U+001B>[2J<U+202E>bccc")
-    assert line.endswith(" (100%)\n")
-    assert len(line) < 250
-
-
-async def test_a_thousand_lines_show_as_few_as_can_be_read(house: House) -> None:
-    lines = await told_by(house, "for n in range(1_000): sayso.tell(n)")
-    assert 1 <= len(lines) < 100
+    job = (await told_by(house, code))[0]
+    assert job.text.startswith("a <U+001B>[2J<U+202E>bccc")
+    assert len(job.text) <= 200
+    assert job.fraction == 1.0
 
 
 async def test_arguments_that_are_none_are_refused(house: House) -> None:

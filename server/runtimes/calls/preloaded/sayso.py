@@ -13,6 +13,7 @@ import json
 import os
 import socket
 import struct
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -51,6 +52,7 @@ def ask(question: object, choices: Iterable[object] = ()) -> str:
 
     With `choices` it is one of them.
     """
+    sys.stdout.flush()  # what it is about is seen before it
     answer = call("ask", question=str(question), choices=[str(each) for each in choices])
     return str(answer)
 

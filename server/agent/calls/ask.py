@@ -1,0 +1,90 @@
+"""`sayso.ask`: code asks the person, and gets the answer as a value."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Final
+
+from sayso.protocol.visible import revealed
+from sayso.server.agent.calls import arguments as read
+from sayso.server.agent.calls.questions import CodeQuestions, UnansweredError
+from sayso.server.agent.event_stream import Emit
+from sayso.server.agent.limits import RequestUsage
+from sayso.server.agent.record.journal import Journal
+from sayso.server.runtimes.calls.function import CallingRun, CallRefusedError
+from sayso.server.store.decisions import CodeQuestioned
+from sayso.server.store.errors import StoreError
+
+QUESTIONS_MOST: Final = 10
+"""Of one run: a form with a few fields. More is code that asks in a loop."""
+
+QUESTION_CHARS: Final = 300
+"""Two or three sentences, which are said aloud; what is longer, code prints before it asks."""
+
+CHOICES_MOST: Final = 10
+CHOICE_CHARS: Final = 80
+
+_AFTER_OUTPUT_S: Final = 0.1
+"""What was printed before the question comes on another line, within some hundredths of a second;
+it is to be shown before it."""
+
+_WITHOUT_WORDS: Final = "it waits for a line of text"
+
+
+class Ask:
+    """Puts the questions of one run to the person."""
+
+    name = "ask"
+
+    def __init__(
+        self,
+        questions: CodeQuestions,
+        journal: Journal,
+        reckoning: RequestUsage,
+        attention: asyncio.Lock,
+        emit: Emit,
+    ) -> None:
+        """`attention` is held while the person is asked anything else."""
+        self._questions = questions
+        self._journal = journal
+        self._reckoning = reckoning
+        self._attention = attention
+        self._emit = emit
+        self._asked = 0
+
+    async def call(self, arguments: Mapping[str, object], run: CallingRun) -> object:
+        read.only(arguments, ("question", "choices"))
+        question = _line(read.text(arguments, "question"), QUESTION_CHARS) or _WITHOUT_WORDS
+        choices = tuple(_line(each, CHOICE_CHARS) for each in read.texts(arguments, "choices"))
+        if len(choices) > CHOICES_MOST or not all(choices) or len(set(choices)) < len(choices):
+            raise CallRefusedError(f"choices must be {CHOICES_MOST} different texts at most.")
+        self._asked += 1
+        if self._asked > QUESTIONS_MOST:
+            raise CallRefusedError(f"One run may ask {QUESTIONS_MOST} times at most.")
+        await asyncio.sleep(_AFTER_OUTPUT_S)
+        async with self._attention:
+            return await self._ask(question, choices, run)
+
+    async def _ask(self, question: str, choices: tuple[str, ...], run: CallingRun) -> str:
+        answer = by = ""
+        try:
+            with self._reckoning.paused():
+                answer, by = await self._questions.ask(question, choices, self._emit)
+        except UnansweredError:
+            seconds = self._questions.answer_s
+            raise CallRefusedError(f"Nobody answered within {seconds:.0f} seconds.") from None
+        finally:
+            await self._note(CodeQuestioned(run.id, question, choices, answer, by))
+        return answer
+
+    async def _note(self, asked: CodeQuestioned) -> None:
+        try:
+            await self._journal.note("person" if asked.by else "server", asked)
+        except StoreError:
+            raise CallRefusedError("The question could not be written down.") from None
+
+
+def _line(text: str, most: int) -> str:
+    """Code's text as one line of at most so many characters, all of which are seen."""
+    if len(text) > most:
+        raise CallRefusedError(f"A question or choice has {most} characters at most.")
+    return revealed(" ".join(text.split()))
