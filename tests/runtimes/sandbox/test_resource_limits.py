@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.resources.bounds import ResourceBounds
@@ -18,7 +20,7 @@ from sayso.server.runtimes.sandbox.sandbox import Limits, Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from tests import leaks
 from tests.runtimes.processes import until
-from tests.runtimes.sandboxes import RUN_S, sandbox_of, told, workshop_in
+from tests.runtimes.sandboxes import RUN_S, needed_sandbox, sandbox_of, told, workshop_in
 
 
 @pytest.fixture
@@ -53,6 +55,28 @@ except OSError as refused:
 """
     assert (await told(small_workshop, bomb)).stdout == "stopped True\n"
     assert (await told(small_workshop, "print(resource.getrlimit(4))")).stdout == "(1, 1)\n"
+
+
+async def test_in_the_mode_full_code_may_hold_what_its_person_may(
+    environment: KernelEnvironment, workspace: Path
+) -> None:
+    report = SandboxReport(True, "landlock", sandbox=needed_sandbox("landlock"))
+    code_runner = CodeRunner(workspace, environment, report, Grants(everything=True))
+    look = """
+import resource
+print([resource.getrlimit(each) for each in (resource.RLIMIT_AS, resource.RLIMIT_NPROC)])
+print(open('/proc/self/cgroup').read())
+"""
+    try:
+        run = await told(code_runner, look)
+    finally:
+        await code_runner.close()
+    own = [resource.getrlimit(each) for each in (resource.RLIMIT_AS, resource.RLIMIT_NPROC)]
+    assert run.stdout == f"{own}\n{own_cgroup()}\n"
+
+
+def own_cgroup() -> str:
+    return Path("/proc/self/cgroup").read_text(encoding="ascii")
 
 
 _OUT_OF_SIGHT = """

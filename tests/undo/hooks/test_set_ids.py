@@ -84,6 +84,22 @@ async def test_what_a_run_without_a_sandbox_made_so_stays(tmp_path: Path) -> Non
     assert not gives_rights(theirs)
 
 
+async def test_what_a_run_without_a_sandbox_made_so_stays_when_the_conversation_is_left(
+    tmp_path: Path,
+) -> None:
+    folders: Sequence[Path] = [tmp_path]
+    looks = GitHookGuard(NoCheckpoints(), lambda: folders, RecoveryFile(kept_of(tmp_path)))
+    assert not await looks.before("1")
+    await looks.after("1")
+    folders = []
+    assert not await looks.before("2")
+    made = program(tmp_path / "made")
+    await looks.after("2")
+    folders = [tmp_path]
+    await looks.close()
+    assert gives_rights(made)
+
+
 async def test_a_link_leads_to_no_program_elsewhere(tmp_path: Path) -> None:
     outside = program(tmp_path / "outside" / "a")
     folder = tmp_path / "workspace"
