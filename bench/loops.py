@@ -14,7 +14,14 @@ from bench.support.figures import resident_kb
 from sayso.protocol import messages as m
 from sayso.server.agent.limits import RequestLimits
 from sayso.server.agent.llm.backend import Backend
-from sayso.server.agent.llm.model import ChatMessage, Delta, TextDelta, Tool, ToolCallDelta, Usage
+from sayso.server.agent.llm.model import (
+    ChatMessage,
+    Delta,
+    TextDelta,
+    ToolCallDelta,
+    ToolDefinition,
+    Usage,
+)
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.approvals import Approvals
 from sayso.server.agent.permissions.modes import Permissions
@@ -64,7 +71,7 @@ class Talker:
         return None
 
     async def reply(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolDefinition]
     ) -> AsyncIterator[Delta]:
         for number in range(self.deltas):
             await asyncio.sleep(BETWEEN_S)
@@ -79,7 +86,7 @@ class Worker:
     """A model that takes ten steps, and keeps the last request."""
 
     sent: Sequence[ChatMessage] = ()
-    tools: Sequence[Tool] = ()
+    tools: Sequence[ToolDefinition] = ()
     steps: int = 0
     name: str = "worker"
     calls_tools: bool = True
@@ -89,7 +96,7 @@ class Worker:
         return None
 
     async def reply(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolDefinition]
     ) -> AsyncIterator[Delta]:
         self.sent, self.tools = list(messages), tools
         self.steps += 1

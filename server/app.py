@@ -68,7 +68,7 @@ FEATURES = (
 )
 """What this server can do beyond the handshake; SPEC.md tells what each means."""
 
-PARTS = ("ears", "voice", "language model", "code", "log")
+PARTS = ("ears", "voice", "language model", "code", "tools", "log")
 """In the order of a conversation."""
 
 
@@ -138,11 +138,12 @@ class App:
         """Build all parts side by side; returns when it is ready to hear."""
         name_also(loaded_files(self._settings, Path.cwd()))
         event_log = await self._open_log()
-        recognizer, voices, backend, code_backend, responder = await asyncio.gather(
+        recognizer, voices, backend, code_backend, tools, responder = await asyncio.gather(
             self._speech_parts.hearing(),
             self._speech_parts.speaking(),
             self._builder.thinking(),
             self._builder.code_backend(),
+            self._builder.tools(),
             ReflexResponder.load(event_log, self._remind, self._owner),
         )
         voice = self._settings.voice
@@ -159,6 +160,7 @@ class App:
             await DailySpending.open(event_log, day_limits(self._settings)),
             self._policy,
             StandingGrants(self._home, self._settings),
+            tools,
         )
         code = self._settings.code
         shared = SharedParts(

@@ -4,7 +4,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Sequence
 
-from sayso.server.agent.llm.model import ChatMessage, Delta, TextDelta, Tool, Usage
+from sayso.server.agent.llm.model import ChatMessage, Delta, TextDelta, ToolDefinition, Usage
 
 
 class PlainModel(ABC):
@@ -24,7 +24,7 @@ class PlainModel(ABC):
         """What it answers."""
 
     async def reply(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolDefinition]
     ) -> AsyncIterator[Delta]:
         await asyncio.sleep(self.takes_s)
         yield TextDelta(self.says(messages))

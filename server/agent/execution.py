@@ -1,11 +1,12 @@
 """Acting on a call: the person's say-so, the intention written down, the run, the report."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from sayso.server.agent.calls.ask import Ask
 from sayso.server.agent.calls.tell import Tell
@@ -14,22 +15,29 @@ from sayso.server.agent.events import RunEnded, RunOutput, RunStarted
 from sayso.server.agent.jobs.progress import RunProgress
 from sayso.server.agent.limits import RequestUsage, last_line
 from sayso.server.agent.permissions.access_requests import AccessRequests
-from sayso.server.agent.permissions.access_syntax import LANGUAGE
 from sayso.server.agent.permissions.approvals import ApprovalDecision, ApprovalRequest, Approvals
 from sayso.server.agent.permissions.host_questions import HostQuestions
 from sayso.server.agent.permissions.mentioned_paths import named_places, needed
-from sayso.server.agent.permissions.modes import Permissions, Reachable
+from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.agent.prompt import server_notes
 from sayso.server.agent.prompt.output_digest import Digest, as_text
 from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.conversation_settings import taken_back
 from sayso.server.agent.stream_closing import closing
+from sayso.server.agent.tools.run_code import CodeRunner
+from sayso.server.agent.tools.tool import (
+    SHOWN_OF_A_HASH,
+    ArgumentsError,
+    Tool,
+    ToolContext,
+    ToolRefused,
+)
+from sayso.server.agent.tools.toolbox import Toolbox
 from sayso.server.log_context import log_ids
 from sayso.server.policy.judge import Judgement
 from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.calls.function import CallFunction
-from sayso.server.runtimes.network.traffic_record import Transfer
-from sayso.server.runtimes.runtime import Ending, Output
+from sayso.server.runtimes.runtime import Ending
 from sayso.server.store.decisions import NetworkUsed
 from sayso.server.store.records import (
     Call,
@@ -54,45 +62,9 @@ _TOLD: Final = {
     server_notes.TOO_LONG: "It did not run: it is too long to be shown whole.",
 }
 """What the person is told where the sentence above is for the model."""
+_WRONG: Final = "It did not run: the model gave it wrong arguments."
 _NOT_OPENED: Final = "It did not run: it needs what was not opened."
 _NO_ENDING: Final = "It ended without saying how."
-
-
-class CodeRunner(Reachable, Protocol):
-    """Where the code of one conversation runs, as far as the agent needs it."""
-
-    @property
-    def languages(self) -> Sequence[str]: ...
-
-    @property
-    def aliases(self) -> Mapping[str, str]:
-        """What else the languages are called, to their names."""
-        ...
-
-    @property
-    def refusal(self) -> str:
-        """Why no code runs here, in words for the person; empty where code runs."""
-        ...
-
-    def take_passages(self) -> Sequence[Transfer]:
-        """What went over the network since this was last asked."""
-        ...
-
-    def may_touch(self, language: str) -> tuple[str, ...]:
-        """What code could touch, in words for the person."""
-        ...
-
-    def run(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
-        """Run code. Leaving the iteration early interrupts it."""
-        ...
-
-    def run_alone(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
-        """The same, in a new interpreter that ends with it."""
-        ...
-
-    def offering(self, run: str, functions: Sequence[CallFunction]) -> AbstractContextManager[None]:
-        """Let the code of the run that begins within call these functions."""
-        ...
 
 
 class CodeExecutor:
@@ -103,6 +75,7 @@ class CodeExecutor:
         code_runner: CodeRunner,
         approvals: Approvals,
         record: ConversationRecord,
+        tools: Toolbox,
         *,
         checkpointer: Checkpointer,
         permissions: Permissions,
@@ -111,6 +84,7 @@ class CodeExecutor:
     ) -> None:
         self._journal = journal = record.journal
         self._outputs = record.outputs
+        self._tools = tools
         self._code_runner = code_runner
         self._approvals = approvals
         self._checkpointer = checkpointer
@@ -127,34 +101,39 @@ class CodeExecutor:
             await self._perform(call)
 
     async def _perform(self, call: Call) -> None:
-        refusal = self._why_not(call)
+        tool = self._tools.find(call.language)
+        refusal, told = _why_not(tool, call)
         if refusal:
-            await self._refuse(call, refusal)
+            await self._refuse(call, refusal, told)
         self._reckoning.before_run(call)
         if refusal:
+            return
+        if tool.kind == "reads":
+            await self._answer(tool, call)
             return
         if closed := await self._close_what_changed():
             await self._refuse(call, f"It did not run. {closed}")
             return
-        if call.language == LANGUAGE:
-            await self._access.perform(call)
+        if tool.kind == "requests":
+            await self._answer(tool, call)
             return
         if closed := await self._open_what_was_named(call):
             await self._refuse(call, closed, _NOT_OPENED)
             return
         if await self._permissions.settle(self._code_runner):
             await self._journal.note("server", InterpretersEnded())
-        allowed = await self._allowed(call)
+        allowed = await self._allowed(tool, call)
         if isinstance(allowed, str):
             await self._refuse(call, allowed)
             return
-        request, alone = allowed
+        request, context = allowed
         # Nothing runs that is not written down before.
         code, where, binding = request.code, request.where, request.binding
         reach = self._code_runner.reach
         folders = (Path(where), *reach.writable(Path(where)))
-        outside = (*_outside(reach), *await self._permissions.take_up(folders))
-        await self._permissions.leave(folders, (*_outside(reach), *_hosts(reach)))
+        read = (*_outside(reach), *_brought_by(tool))
+        outside = (*read, *await self._permissions.take_up(folders))
+        await self._permissions.leave(folders, (*read, *_hosts(reach)))
         intended = RunIntended(call.id, request.language, code, where, binding, outside)
         await self._journal.note("server", intended)
         if hindrance := await self._checkpointer.before(call.id):
@@ -168,12 +147,15 @@ class CodeExecutor:
         try:
             with (
                 self._permissions.outside_content.asked_by(questions.ask),
-                self._code_runner.offering(call.id, self._functions(questions)),
+                nullcontext()
+                if tool.outside
+                else self._code_runner.offering(call.id, self._functions(questions)),
             ):
-                await self._run(call, request, questions, alone=alone)
+                await self._run(tool, call, request, context, questions)
         finally:
             await questions.withdraw()
-            self._permissions.outside_content.read(_outside(self._code_runner.reach))
+            read = (*_outside(self._code_runner.reach), *_brought_by(tool))
+            self._permissions.outside_content.read(read)
             await self._note_passages(call)
             await self._permissions.leave(folders)
 
@@ -185,6 +167,23 @@ class CodeExecutor:
             return (tell,)
         attention = questions.attention
         return tell, Ask(asked, self._journal, self._reckoning, attention, self._emit)
+
+    async def _answer(self, tool: Tool, call: Call) -> None:
+        """Let a tool do what needs no say-so, or asks for it itself, and report what it tells."""
+        context, told = self._context(call), ""
+        try:
+            async with closing(tool.run(tool.read(call.language, call.code), context)) as outputs:
+                async for output in outputs:
+                    told += "" if isinstance(output, Ending) else as_text(output)
+        except ToolRefused as problem:
+            report = RunReported(call.id, "refused", detail=str(problem))
+        else:
+            report = RunReported(call.id, "ok", output=told)
+        await self._journal.note("server", report)
+
+    def _context(self, call: Call, *, alone: bool = False) -> ToolContext:
+        history = self._journal.history
+        return ToolContext(call.id, history, self._outputs, self._access, alone)
 
     async def _close_what_changed(self) -> str:
         """What was closed just now, because it is not what was granted; in sentences."""
@@ -201,34 +200,41 @@ class CodeExecutor:
             return ""
         asked, code = exchange.asked, call.code
         places = await asyncio.to_thread(needed, named, asked, call.language, code, where)
-        closed = await self._access.offer(call, places) if places else ""
+        closed = await self._access.offer(call.id, places) if places else ""
         if closed:
             self._not_opened.update(place.path for place in places)
         return closed
 
-    async def _allowed(self, call: Call) -> tuple[ApprovalRequest, bool] | str:
-        """What may run, as the person wants it, and whether apart from what earlier runs left; or
-        why nothing may."""
-        judged = await self._judged(call.language, call.code)
+    async def _allowed(self, tool: Tool, call: Call) -> tuple[ApprovalRequest, ToolContext] | str:
+        """What may run, as the person wants it, and what it works with; or why nothing may."""
+        code = tool.write(tool.read(call.language, call.code))
+        judged = await self._judged(tool, call.language, code)
         if judged.verdict == "deny":
             return judged.reason
-        request = self._request(call, call.code, judged.warnings)
+        request = self._request(tool, call, code, judged.warnings)
         if not self._permissions.must_ask(judged):
             # An earlier run may have given the commands another meaning than the rule has for them.
-            return request, self._permissions.mode == "ask" and judged.words_count
-        approval = await self._ask(request)
-        if not approval.allows:
-            return _REFUSALS[approval.decision]
-        if approval.decision == "edit":
-            judged = await self._judged(call.language, approval.request.code)
-            if judged.verdict == "deny":
-                return judged.reason
-        return approval.request, False
+            alone = self._permissions.mode == "ask" and judged.words_count
+            return request, self._context(call, alone=alone)
+        try:
+            approval = await self._ask(tool, call, request)
+            if not approval.allows:
+                return _REFUSALS[approval.decision]
+            if approval.decision == "edit":
+                judged = await self._judged(tool, call.language, approval.request.code)
+                if judged.verdict == "deny":
+                    return judged.reason
+        except ArgumentsError as problem:  # they are the person's, who changed them
+            return str(problem)
+        return approval.request, self._context(call)
 
-    async def _judged(self, language: str, code: str) -> Judgement:
+    async def _judged(self, tool: Tool, language: str, code: str) -> Judgement:
+        judge = partial(self._permissions.judge, language, code, outside=tool.outside)
         if len(code) <= _READ_AT_ONCE_CHARS:
-            return self._permissions.judge(language, code)
-        return await asyncio.to_thread(self._permissions.judge, language, code)
+            judged = judge()
+        else:
+            judged = await asyncio.to_thread(judge)
+        return judged.and_stricter(tool.judge(tool.read(language, code)))
 
     async def _note_passages(self, call: Call) -> None:
         """What went over the network until now; before a run, by what an earlier one left."""
@@ -252,47 +258,45 @@ class CodeExecutor:
             report = RunReported(act.call.id, "refused", detail=detail)
             await self._journal.note("server", report)
 
-    def _why_not(self, call: Call) -> str:
-        if not call.code.strip():
-            return server_notes.UNREADABLE
-        if self._code_runner.refusal:
-            return self._code_runner.refusal
-        if call.language != LANGUAGE and call.language not in self._code_runner.languages:
-            here = ", ".join(self._code_runner.languages)
-            return f"{call.language} does not run here; these do: {here}."
-        return ""
-
-    def _request(self, call: Call, code: str, warnings: tuple[str, ...]) -> ApprovalRequest:
+    def _request(
+        self, tool: Tool, call: Call, code: str, warnings: tuple[str, ...]
+    ) -> ApprovalRequest:
+        may_touch = tool.may_touch(tool.read(call.language, code))
+        definition = tool.definition_hash if tool.outside else ""
+        if definition:
+            seen = f"definition {definition[:SHOWN_OF_A_HASH]}"
+            may_touch = (*may_touch, *filter(None, (tool.undo,)), seen)
         return ApprovalRequest(
             run=call.id,
             language=call.language,
             code=code,
             where=self._code_runner.where,
-            may_touch=self._code_runner.may_touch(call.language),
+            may_touch=may_touch,
             warnings=warnings,
-            tap=self._permissions.mode == "full",
+            tap=tool.outside or self._permissions.mode == "full",
+            definition=definition,
         )
 
-    async def _ask(self, request: ApprovalRequest) -> ApprovalDecision:
-        """Ask until the answer is to what would run now: reach may change while it is asked."""
+    async def _ask(self, tool: Tool, call: Call, request: ApprovalRequest) -> ApprovalDecision:
+        """Ask until the answer is to what would run now: reach may change while it is asked. Raises
+        ArgumentsError where what the person wrote instead is none of the tool's."""
         while True:
             with self._reckoning.paused():
                 approval = await self._approvals.ask(request, self._emit)
-            now = ApprovalRequest(
-                run=request.run,
-                language=request.language,
-                code=approval.request.code,
-                where=self._code_runner.where,
-                may_touch=self._code_runner.may_touch(request.language),
-                warnings=request.warnings,
-                tap=request.tap,
-            )
-            if not approval.allows or approval.covers(now):
+            if not approval.allows:
+                return approval
+            now = self._request(tool, call, approval.request.code, request.warnings)
+            if approval.covers(now):
                 return approval
             request = now
 
     async def _run(
-        self, call: Call, request: ApprovalRequest, questions: HostQuestions, *, alone: bool
+        self,
+        tool: Tool,
+        call: Call,
+        request: ApprovalRequest,
+        context: ToolContext,
+        questions: HostQuestions,
     ) -> None:
         clock = asyncio.get_running_loop().time
         most = self._reckoning.limits.output_chars
@@ -300,8 +304,8 @@ class CodeExecutor:
         recording = self._outputs.record(call.id, most)
         ending = Ending("died", 0.0, _NO_ENDING)
         try:
-            run = self._code_runner.run_alone if alone else self._code_runner.run
-            async with closing(run(request.language, request.code)) as outputs:
+            arguments = tool.read(request.language, request.code)
+            async with closing(tool.run(arguments, context)) as outputs:
                 async for output in outputs:
                     if isinstance(output, Ending):
                         ending = output
@@ -351,6 +355,25 @@ class CodeExecutor:
     async def _refuse(self, call: Call, detail: str, told: str = "") -> None:
         await self._journal.note("server", RunReported(call.id, "refused", detail=detail))
         await self._emit(RunEnded(call.id, "refused", 0.0, told or _TOLD.get(detail, detail)))
+
+
+def _why_not(tool: Tool, call: Call) -> tuple[str, str]:
+    """Why it can't be carried out, for the model, and in other words for the person."""
+    if not call.code.strip():
+        return server_notes.UNREADABLE, ""
+    if hindrance := tool.hindrance(call.language):
+        return hindrance, ""
+    try:
+        tool.read(call.language, call.code)
+    except ArgumentsError as problem:
+        return str(problem), _WRONG
+    return "", ""
+
+
+def _brought_by(tool: Tool) -> Iterator[str]:
+    """What strangers may have written in what the tool returns."""
+    if tool.outside:
+        yield f"the tool {tool.name}"
 
 
 def _outside(reach: Grants) -> Iterator[str]:

@@ -9,7 +9,7 @@ from functools import partial
 
 from sayso.server.agent.event_stream import Emit, emitting
 from sayso.server.agent.events import AgentEvent, Said, WorkDone, WorkFailed
-from sayso.server.agent.execution import CodeExecutor, CodeRunner
+from sayso.server.agent.execution import CodeExecutor
 from sayso.server.agent.jobs.jobs import Jobs
 from sayso.server.agent.limits import Budget, LimitReached, RequestUsage
 from sayso.server.agent.llm.backend import Backend
@@ -27,9 +27,8 @@ from sayso.server.agent.record.history import Exchange
 from sayso.server.agent.reply import Replier
 from sayso.server.agent.spending import CostEstimate, says_yes
 from sayso.server.agent.stream_closing import closing
-from sayso.server.agent.tools.function import Function, Functions
-from sayso.server.agent.tools.output_pages import read_page
-from sayso.server.agent.tools.read_output import PAGE
+from sayso.server.agent.tools.run_code import CodeRunner
+from sayso.server.agent.tools.tool import Tool
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import (
     Answered,
@@ -39,7 +38,6 @@ from sayso.server.store.records import (
     Failed,
     Heard,
     Interrupted,
-    RunReported,
     SpeechBegan,
     SpokenOut,
     Withdrawn,
@@ -60,12 +58,11 @@ class Agent:
         permissions: Permissions | None = None,
         checkpointer: Checkpointer | None = None,
         budget: Budget | None = None,
-        functions: Sequence[Function] = (),
+        tools: Sequence[Tool] = (),
     ) -> None:
         self.permissions = permissions or Permissions()
         """What runs unasked, and what code may reach."""
         self._backend = backend
-        self._functions = functions
         self.use_code_runner(code_runner)
         self.approvals = approvals
         """What waits for the person's say-so."""
@@ -75,6 +72,7 @@ class Agent:
         self.budget = budget or Budget()
         self._guess = CostEstimate()
         self._outgoing = Outgoing()
+        self._tools = tools
         self._told_at_most = self.budget.request.history_chars
         """Less, once the model has said that it was too much."""
         self._one_at_a_time = asyncio.Lock()
@@ -125,6 +123,7 @@ class Agent:
                 self._code_runner,
                 self.approvals,
                 self._record,
+                prompt.toolbox,
                 checkpointer=self._checkpointer,
                 permissions=self.permissions,
                 reckoning=reckoning,
@@ -142,7 +141,7 @@ class Agent:
                 self._code_runner,
                 calls_tools=self._backend.model.calls_tools,
                 characters=self._told_at_most,
-                functions=self._functions,
+                tools=self._tools,
             )
             async with closing(emitting(do)) as events:
                 async for event in events:
@@ -162,8 +161,7 @@ class Agent:
     def use_code_runner(self, code_runner: CodeRunner) -> None:
         """Code runs there from the next request on."""
         code_runner.heed(self.permissions)
-        functions = self._functions
-        self._code_runner = Functions(code_runner, functions) if functions else code_runner
+        self._code_runner = code_runner
 
     async def withdraw(self, text: str) -> None:
         """This request was never complete: the person went on with the same sentence.
@@ -208,7 +206,6 @@ class _Work:
         self._reckoning = reckoning
         self._emit = emit
         self._answers = answers
-        self._outputs = record.outputs
         self._draft = Draft(record.journal)
         self._pause = ""
         """What parts the next words from those of an earlier step."""
@@ -234,7 +231,7 @@ class _Work:
 
     async def _ask_again(self) -> None:
         for act in self._journal.history.open_acts:
-            await self._perform(act.call)
+            await self._performer.perform(act.call)
         await self._journal.withdraw_questions()
 
     async def _to_an_end(self, begin: Callable[[], Awaitable[None]]) -> None:
@@ -261,20 +258,12 @@ class _Work:
                 await begin()
                 while calls := (await self._listen()).calls:
                     for call in calls:
-                        await self._perform(call)
+                        await self._performer.perform(call)
                     if self._answers:
                         await self._account_for(calls[-1], self._answers)
                         return
         except TimeoutError:
             raise self._reckoning.time_is_up() from None
-
-    async def _perform(self, call: Call) -> None:
-        if call.language == PAGE:
-            self._reckoning.before_run(call)
-            output = await read_page(call.code, self._journal.history, self._outputs)
-            await self._journal.note("server", RunReported(call.id, "ok", output=output))
-        else:
-            await self._performer.perform(call)
 
     async def _listen(self) -> Answered:
         """Let the model reply, and say its words as they come."""

@@ -58,7 +58,7 @@ class Replier:
         said = [exchange.asked for exchange in history.exchanges]
         messages = await self._outgoing.without_secrets(sending.messages, said)
         fences = self._prompt.fences(self._reckoning.runs)
-        listener = ReplyParser(self._prompt.languages, fences, sending.begun)
+        listener = ReplyParser(self._prompt.toolbox, fences, sending.begun)
         sent, began = self._length(messages), clock()
 
         def kept(answer: Answered) -> Answered:

@@ -17,7 +17,7 @@ from sayso.server.agent.record.conversation_undo import ConversationUndo
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.spending import DailyLimits, DailySpending
-from sayso.server.agent.tools.function import Function
+from sayso.server.agent.tools.tool import Tool
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.code_runner import CodeRunner
@@ -41,8 +41,9 @@ class AgentParts:
     policy: Policy
     standing: StandingGrants | None = None
     """What the owner granted for good."""
-    functions: Sequence[Function] = ()
-    """What a model can do besides running code."""
+    tools: Sequence[Tool] = ()
+    """What a model can do besides Sayso's own. They act outside of the sandbox, so they are the
+    owner's alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
         permissions=permissions,
         checkpointer=undo.checkpointer,
         budget=Budget(request_limits(settings), parts.day),
-        functions=parts.functions,
+        tools=() if options.guest else parts.tools,
     )
     code_runner.prepare()
     return ConversationAgent(
@@ -118,7 +119,6 @@ async def _permissions(
         parts.policy,
         options.mode or parts.settings.approvals.mode,
         standing,
-        frozenset(function.name for function in parts.functions),
         guest=options.guest,
         neighbours=options.neighbours,
     )

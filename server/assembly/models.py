@@ -20,7 +20,9 @@ from sayso.server.agent.llm.litellm_model import LitellmModel
 from sayso.server.agent.llm.model import ChatModel, Endpoint, ModelError
 from sayso.server.agent.llm.selection import ModelChoice
 from sayso.server.agent.prompt.profiles import PROFILES, ModelProfile, profile
+from sayso.server.agent.tools.tool import Tool
 from sayso.server.assembly.model_selection import for_talking
+from sayso.server.assembly.tools import load_tools
 from sayso.server.assembly.unavailable import UnavailableModel
 from sayso.server.models import InstalledModels
 from sayso.server.models.machine import memory_bytes
@@ -197,6 +199,17 @@ class Builder:
         state: Literal["good", "poor"] = "poor" if complaints else "good"
         self.findings["code"] = Finding("code", state, " ".join((detail, *complaints)))
         return CodeBackend(report, environment, languages, self._cgroups)
+
+    async def tools(self) -> tuple[Tool, ...]:
+        """Tools of other packages that the settings turn on."""
+        names = self._settings.agent.tools
+        tools, complaints = await asyncio.to_thread(load_tools, names)
+        if names:
+            known = ", ".join(tool.name for tool in tools)
+            state: Literal["good", "poor"] = "poor" if complaints else "good"
+            detail = f"{known}, asked about at each call." if known else "None is on."
+            self.findings["tools"] = Finding("tools", state, " ".join((detail, *complaints)))
+        return tools
 
     async def _environment(self) -> KernelEnvironment | None:
         try:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 
-from sayso.server.agent.llm.model import ChatMessage, Delta, ModelError, TextDelta, Tool
+from sayso.server.agent.llm.model import ChatMessage, Delta, ModelError, TextDelta, ToolDefinition
 from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.recognition.recognizer import Transcript
 from sayso.server.speech.synthesis.synthesizer import Sound
@@ -45,7 +45,7 @@ class UnavailableModel:
         return None
 
     async def reply(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolDefinition]
     ) -> AsyncIterator[Delta]:
         for _ in messages:
             raise ModelError(self._reason)

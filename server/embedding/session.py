@@ -16,7 +16,8 @@ from sayso.server.agent.llm.backend import Backends
 from sayso.server.agent.permissions.modes import Mode
 from sayso.server.agent.permissions.standing_grants import StandingGrants, policy_of
 from sayso.server.agent.spending import DailySpending
-from sayso.server.agent.tools.function import Function
+from sayso.server.agent.tools.function import as_tools
+from sayso.server.agent.tools.tool import Tool
 from sayso.server.assembly.agent import AgentOptions, AgentParts, day_limits, open_agent
 from sayso.server.assembly.models import Builder, CodeBackend
 from sayso.server.embedding.stream import BY, Answer
@@ -47,7 +48,7 @@ class EmbeddedSession:
         workspace: Path | None,
         keep: Path | None,
         languages: Sequence[Language],
-        tools: Sequence[Callable[..., Any]],
+        tools: Sequence[Tool | Callable[..., Any]],
     ) -> Self:
         """Build it. Raises SettingsError and StoreError."""
         home = Home.find()
@@ -56,7 +57,10 @@ class EmbeddedSession:
         log = await EventLog.open(own / "events.sqlite")
         stack.push_async_callback(log.close)
         builder = Builder(home, settings, stack, lambda _name, _look: None)
-        backend, code_backend = await asyncio.gather(builder.thinking(), builder.code_backend())
+        own_tools = as_tools(tools)
+        backend, code_backend, more_tools = await asyncio.gather(
+            builder.thinking(), builder.code_backend(), builder.tools()
+        )
         parts = AgentParts(
             settings,
             log,
@@ -65,7 +69,7 @@ class EmbeddedSession:
             await DailySpending.open(log, day_limits(settings)),
             policy_of(settings),
             StandingGrants(home, settings),
-            [Function.of(tool) for tool in tools],
+            (*own_tools, *more_tools),
         )
         options = AgentOptions(
             NAME,

@@ -1,7 +1,7 @@
 """What is to become of a piece of code: the person's rules first, then the shipped dangers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from sayso.server.policy.actions import Actions, Touched
@@ -35,6 +35,15 @@ class Judgement:
     """With `deny`: why, in a sentence for the person and the model."""
     words_count: bool = False
     """With `allow`: it is allowed for what its commands are called, so they must mean just that."""
+
+    def and_stricter(self, other: "Judgement") -> "Judgement":
+        """This, with what another has against it; nothing that the other says allows anything."""
+        warnings = (*self.warnings, *other.warnings)[:WARNINGS]
+        if "deny" in (self.verdict, other.verdict):
+            return self if self.verdict == "deny" else other
+        if other.verdict == "ask":
+            return replace(self, verdict="ask", warnings=warnings)
+        return replace(self, warnings=warnings)
 
 
 class Policy:

@@ -133,6 +133,10 @@ class Agent:
     instructions: str = ""
     """What the model is to know or heed in all conversations, in your words, for example that you
     are called Ann, or want metric units. It is sent with every request."""
+    tools: tuple[str, ...] = ()
+    """Tools of other packages that are on, by the names under which those bring them. They run in
+    the server itself, outside of the sandbox, and are asked about at each call, so take none from
+    strangers. They are for your own conversations alone."""
     steps: Annotated[int, Between(1, 200), ByProject()] = 12
     """Times that the model may run code for one request. Most requests take one to four; a loop
     never ends by itself."""

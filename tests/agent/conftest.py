@@ -10,7 +10,6 @@ import pytest
 
 from sayso.protocol.home import Home
 from sayso.server.agent.events import AgentEvent, ApprovalAsked, RunOutput, Said
-from sayso.server.agent.execution import CodeRunner
 from sayso.server.agent.limits import Budget, RequestLimits
 from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.llm.litellm_model import LitellmModel, Timeouts
@@ -23,6 +22,8 @@ from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.spending import DailyLimits, DailySpending
+from sayso.server.agent.tools.run_code import CodeRunner
+from sayso.server.agent.tools.tool import Tool
 from sayso.server.models import InstalledModels
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.code_runner import CodeRunner as RealWorkshop
@@ -93,6 +94,7 @@ class House:
         manner: ModelProfile | None = None,
         model: ChatModel | None = None,
         code_runner: CodeRunner | None = None,
+        tools: Sequence[Tool] = (),
     ) -> Agent:
         """An agent whose model answers like this."""
         self.model.add(*replies)
@@ -103,6 +105,7 @@ class House:
             ConversationRecord(self.journal, RunOutputs(self.folder / "outputs")),
             permissions=permissions or Permissions(policy or Policy(), mode, standing),
             budget=Budget(bounds or RequestLimits(), self.day),
+            tools=tools,
         )
 
     async def ask(

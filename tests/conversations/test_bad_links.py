@@ -15,7 +15,7 @@ from sayso.audio.devices.speaker import FileSpeaker
 from sayso.client.session.player import Player
 from sayso.protocol import messages as m
 from sayso.protocol.frames import AudioFrame
-from sayso.server.agent.llm.model import ChatMessage, Delta, TextDelta, Tool
+from sayso.server.agent.llm.model import ChatMessage, Delta, TextDelta, ToolDefinition
 from sayso.server.conversations.participant import Participant
 from sayso.server.turn import events
 from sayso.server.turn.effects import Send
@@ -45,7 +45,7 @@ class Teller(Echo):
         self._sentences = sentences
 
     async def reply(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolDefinition]
     ) -> AsyncIterator[Delta]:
         for number in range(self._sentences):
             yield TextDelta(sentence(number))

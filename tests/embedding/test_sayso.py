@@ -140,7 +140,7 @@ def test_a_tool_that_no_model_could_call_is_refused(name: str) -> None:
 
     tool.__name__ = name
     with pytest.raises(TypeError, match="can't be called"):
-        Function.of(tool)
+        Function(tool)
 
 
 @pytest.mark.parametrize("calls_tools", ["yes", "no"])

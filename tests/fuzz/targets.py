@@ -13,6 +13,7 @@ from sayso.protocol.errors import ProtocolError
 from sayso.protocol.frames import unpack
 from sayso.server.agent.parsing.markdown_reader import Code, MarkdownReader
 from sayso.server.agent.prompt.language_names import Languages
+from sayso.server.agent.tools.read_output import ReadOutput
 from sayso.server.policy.code_reader import read
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.network.client_hello import BadHello, ClientHello, asks_again
@@ -25,7 +26,7 @@ from sayso.server.turn.events import ListenStarted
 from sayso.server.turn.utterance import CAP_SAMPLES, Utterance
 from tests.fuzz.resuming import play
 
-LANGUAGES = Languages(("python", "bash", "javascript"))
+LANGUAGES = Languages(("python", "bash", "javascript"), perhaps={"output": ReadOutput().read_fence})
 READ = ("bash", "python", "sql")
 """One read with a grammar of each kind, and one without."""
 COMMANDS = {"conversations": "", "continue": "", "undo": "", "forget": "", "say": ""}

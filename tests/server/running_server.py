@@ -15,6 +15,7 @@ from sayso.server.agent.llm.backend import Backend, Backends
 from sayso.server.agent.llm.model import ChatMessage, ChatModel
 from sayso.server.agent.prompt.profiles import profile
 from sayso.server.agent.spending import DailyLimits, DailySpending
+from sayso.server.agent.tools.tool import Tool
 from sayso.server.assembly.agent import AgentParts
 from sayso.server.assembly.conversation import SharedParts, open_conversation
 from sayso.server.assembly.unavailable import UnavailableRecognizer, UnavailableSynthesizer
@@ -144,6 +145,7 @@ async def household(
     voice: Synthesizer | None = None,
     code_runner: Callable[[Path, Grants, Identity | None], CodeRunner] | None = None,
     guest_bytes: int = 1_000_000,
+    tools: Sequence[Tool] = (),
 ) -> AsyncIterator[Household]:
     """A house that lives in a folder, until the block ends."""
     home = Home(folder, folder, folder)
@@ -168,6 +170,7 @@ async def household(
         or (lambda place, reach, _: CodeRunner(place, None, no_sandbox, reach)),
         day=await DailySpending.open(log, day or DailyLimits()),
         policy=Policy(),
+        tools=tools,
     )
     shared = SharedParts(
         home=home,

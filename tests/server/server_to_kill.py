@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 
 from sayso.protocol import messages as m
-from sayso.server.agent.llm.model import ChatMessage, Delta, TextDelta, Tool, Usage
+from sayso.server.agent.llm.model import ChatMessage, Delta, TextDelta, ToolDefinition, Usage
 from sayso.server.conversations.driver import ConversationDriver
 from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.code_runner import CodeRunner
@@ -35,7 +35,7 @@ class Counter:
         return None
 
     async def reply(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolDefinition]
     ) -> AsyncIterator[Delta]:
         asked = re.search(r"count (\d+)$", str(messages[-1]["content"]))
         words = f"I count.\n```bash\necho {asked[1]} >> tally\n```\n" if asked else "It is counted."

@@ -7,7 +7,7 @@ from sayso.server.agent.llm.model import (
     ChatModel,
     Delta,
     ModelError,
-    Tool,
+    ToolDefinition,
     TooLongError,
 )
 from sayso.server.agent.stream_closing import closing
@@ -38,7 +38,7 @@ class MonitoredModel:
         return self._model.price(tokens_in, tokens_out)
 
     async def reply(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolDefinition]
     ) -> AsyncGenerator[Delta, None]:
         """Answer. Raises ModelError."""
         try:

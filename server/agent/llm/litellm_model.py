@@ -22,8 +22,8 @@ from sayso.server.agent.llm.model import (
     Endpoint,
     ModelError,
     TextDelta,
-    Tool,
     ToolCallDelta,
+    ToolDefinition,
     TooLongError,
     Usage,
 )
@@ -148,7 +148,7 @@ class LitellmModel:
             await self._call_nobody(f"http://127.0.0.1:{port}")
 
     async def reply(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolDefinition]
     ) -> AsyncGenerator[Delta, None]:
         """Answer. Raises ModelError."""
         self._is_asked = True
@@ -165,7 +165,9 @@ class LitellmModel:
                     logger.info("%s broke off: %s", self._name, type(problem).__name__)
                     raise ModelError(explain_break(self._name)) from None
 
-    async def _begin(self, messages: Sequence[ChatMessage], tools: Sequence[Tool]) -> _Begun:
+    async def _begin(
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolDefinition]
+    ) -> _Begun:
         """The stream and its first chunk, after as many tries as patience allows."""
         patience, clock = self._patience, asyncio.get_running_loop().time
         give_up_at = clock() + patience.all_tries_s
@@ -187,7 +189,9 @@ class LitellmModel:
                 raise kind(sentence.replace(self._secret, "…") if self._secret else sentence)
             await asyncio.sleep(pause)
 
-    async def _open(self, messages: Sequence[ChatMessage], tools: Sequence[Tool]) -> _Begun:
+    async def _open(
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolDefinition]
+    ) -> _Begun:
         stream = await self._litellm.acompletion(
             model=self._model,
             messages=list(messages),

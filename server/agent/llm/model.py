@@ -7,7 +7,7 @@ from typing import Any, Protocol
 ChatMessage = Mapping[str, Any]
 """One message in the OpenAI shape: role, content, and tool calls where there are any."""
 
-Tool = Mapping[str, Any]
+ToolDefinition = Mapping[str, Any]
 """One tool in the OpenAI shape."""
 
 
@@ -79,6 +79,8 @@ class ChatModel(Protocol):
         """US dollars for so many tokens, as far as that is known."""
         ...
 
-    def reply(self, messages: Sequence[ChatMessage], tools: Sequence[Tool]) -> AsyncIterator[Delta]:
+    def reply(
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolDefinition]
+    ) -> AsyncIterator[Delta]:
         """Answer. Raises ModelError, before the first delta or in mid-stream."""
         ...

@@ -10,7 +10,7 @@ What counts as code to be run:
   on lines of its own, opened at the end of a line of prose, or all on one line; unfinished too;
 - a call printed instead of made: `{"language": …, "code": …}`, `functions.execute(…)`,
   `<tool_call>{…}`, bare or in a JSON fence;
-- a fence with the label `output` around a run's name and two numbers: a page of its output.
+- a fence with the label of a tool, around what that tool takes for a call.
 Every other fence is text, shown as it is. What a model thinks aloud at the beginning, between
 `<think>` tags, is neither said nor run.
 """
@@ -23,7 +23,6 @@ from typing import Final, Literal
 from sayso.server.agent.parsing.fences import FENCE_SIZE, Fence, read_info
 from sayso.server.agent.parsing.printed_calls import CALL_KEYS, read_printed
 from sayso.server.agent.prompt.language_names import Languages
-from sayso.server.agent.tools.read_output import PAGE, read_line
 
 _CALL_OPENERS: Final = ("{", "functions.execute(", "execute(", "<tool_call>")
 _TAG: Final = "<tool_call>"
@@ -31,7 +30,7 @@ _THINK: Final = "<think>"
 _THOUGHT: Final = "</think>"
 _OBJECT: Final = re.compile(r"""\{\s*["']?([A-Za-z_]+)["']?\s*:""")
 _OBJECT_PERHAPS: Final = re.compile(r"""\{\s*+["']?[A-Za-z_]*+["']?\s*+""")
-_CALL_LABELS: Final = frozenset({"json", "json5", "tool_call", PAGE})
+_CALL_LABELS: Final = frozenset({"json", "json5", "tool_call"})
 _PLAIN: Final = re.compile(r"[^\n`]+")
 _TICKS: Final = re.compile(r"`+")
 
@@ -200,7 +199,7 @@ class MarkdownReader:
         label, extra = read_info(self._held[end:line_end])
         language = self._languages.resolve(label)
         may_be_call = self._fences != "nothing runs" and (
-            label in _CALL_LABELS or (not label and self._fences == "show")
+            self._may_label_call(label) or (not label and self._fences == "show")
         )
         known = may_be_call or language is not None
         # In the middle of a line three backticks are a fence only if they can be nothing else, and
@@ -239,7 +238,7 @@ class MarkdownReader:
         if self._fences == "nothing runs":
             return None
         label, extra = read_info(body)
-        printed = extra if label in _CALL_LABELS else body.strip()
+        printed = extra if self._may_label_call(label) else body.strip()
         if printed.startswith(_CALL_OPENERS):
             wanted = read_printed(printed, self._languages)
             return Code(wanted.language, wanted.code, written) if wanted else None
@@ -304,14 +303,16 @@ class MarkdownReader:
     def _close_fence(self) -> None:
         fence, written = self._fence, "".join(self._fence.written)
         code = "".join(fence.code).removesuffix("\n")
-        if code.lstrip().startswith(_CALL_OPENERS):
+        arguments = fence.language in self._languages.tools
+        if code.lstrip().startswith(_CALL_OPENERS) and not arguments:
             wanted = read_printed(code, self._languages)
             if wanted is not None and wanted.code.strip():
                 self._finish_with(Code(wanted.language, wanted.code, written))
                 return
         label = read_info(written.lstrip(f"{fence.mark} \t").partition("\n")[0])[0]
-        if label == PAGE and (page := read_line(code)):
-            self._finish_with(Code(PAGE, page.line, written))
+        is_call = self._languages.perhaps.get(label)
+        if is_call and is_call(label, code):
+            self._finish_with(Code(label, code, written))
             return
         if fence.language is not None and code.strip():
             self._finish_with(Code(fence.language, code, written))
@@ -319,6 +320,9 @@ class MarkdownReader:
         self._say(written)
         self._indent = None
         self._state = "prose"
+
+    def _may_label_call(self, label: str) -> bool:
+        return label in _CALL_LABELS or label in self._languages.perhaps
 
     def _finish_with(self, code: Code) -> None:
         self._pieces.append(code)

@@ -9,9 +9,7 @@ from typing import Final
 from sayso.server.agent.llm.model import Delta, TextDelta, ToolCallDelta, Usage
 from sayso.server.agent.parsing.fences import FENCE_SIZE
 from sayso.server.agent.parsing.markdown_reader import Code, Fences, MarkdownReader, Piece, Prose
-from sayso.server.agent.parsing.printed_calls import PrintedCall, read_tool_call
-from sayso.server.agent.prompt.language_names import DEFAULT, Languages
-from sayso.server.agent.tools.read_output import PAGE, read_arguments
+from sayso.server.agent.tools.toolbox import Toolbox
 from sayso.server.store.records import Answered, Call
 
 _OPENS: Final = re.compile(r"```\w")
@@ -37,12 +35,12 @@ class _ToolCall:
 class ReplyParser:
     """Listens to one reply."""
 
-    def __init__(self, languages: Languages, fences: Fences, begun: str = "") -> None:
+    def __init__(self, tools: Toolbox, fences: Fences, begun: str = "") -> None:
         """`begun`: text with which the reply was begun for the model."""
-        self._languages = languages
+        self._tools = tools
         self._begun = begun
         self._held = ""
-        self._reader = MarkdownReader(languages, fences)
+        self._reader = MarkdownReader(tools.languages, fences)
         self._gathered: dict[int, _ToolCall] = {}
         self._text = ""
         self._code: Code | None = None
@@ -125,24 +123,16 @@ class ReplyParser:
     def _calls(self, used_ids: Callable[[str], bool]) -> Sequence[Call]:
         calls: list[Call] = []
         for _, gathered in sorted(self._gathered.items()):
-            if gathered.name in self._languages.functions:
-                calls.append(Call(_new_id(), gathered.name, gathered.arguments or "{}"))
-                continue
-            page = read_arguments(gathered.arguments) if gathered.name == PAGE else None
-            wanted = (
-                PrintedCall(PAGE, page.line)
-                if page
-                else read_tool_call(gathered.name, gathered.arguments, self._languages)
-            )
+            wanted = self._tools.read_call(gathered.name, gathered.arguments)
             # Some servers give every call the same id; then ours is used.
             used = used_ids(gathered.id) or any(call.given_id == gathered.id for call in calls)
-            language, code = (wanted.language, wanted.code) if wanted else (DEFAULT, "")
-            calls.append(Call(_new_id(), language, code, given_id="" if used else gathered.id))
+            given = "" if used else gathered.id
+            calls.append(Call(_new_id(), wanted.label, wanted.text, given_id=given))
         # A model that makes a call and prints it as well wants it once.
         if self._code is not None and not calls:
-            code_read = self._code
-            call = Call(_new_id(), code_read.language, code_read.code, written=code_read.written)
-            calls.append(call)
+            wanted = self._tools.read_fence(self._code.language, self._code.code)
+            written = self._code.written
+            calls.append(Call(_new_id(), wanted.label, wanted.text, written=written))
         return calls
 
 

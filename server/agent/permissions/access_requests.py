@@ -21,11 +21,7 @@ from sayso.server.agent.prompt.server_notes import NOBODY_OPENED, NOT_OPENED, TO
 from sayso.server.agent.record.conversation_settings import granted
 from sayso.server.agent.record.journal import Journal
 from sayso.server.runtimes.access import GrantError
-from sayso.server.store.records import (
-    Call,
-    InterpretersEnded,
-    RunReported,
-)
+from sayso.server.store.records import InterpretersEnded
 
 _CLOSED: Final = (
     "The person was asked for {what}, which they had named, and did not open it: this did not run."
@@ -33,6 +29,10 @@ _CLOSED: Final = (
 )
 _THERE: Final = "That is in reach already."
 _LOST: Final = "The interpreters start anew for it: variables are lost."
+
+
+class NotOpened(Exception):
+    """Nothing was opened; the message tells the model why."""
 
 
 class AccessRequests:
@@ -54,27 +54,26 @@ class AccessRequests:
         self._reckoning = reckoning
         self._emit = emit
 
-    async def perform(self, call: Call) -> None:
-        """Ask for it, if it can be granted. Raises StoreError."""
+    async def request(self, call: str, text: str) -> str:
+        """Ask for what a call wants, if it can be granted; return what to tell the model. Raises
+        NotOpened and StoreError.
+        """
         try:
-            access_request = read_access_request(call.code)
+            access_request = read_access_request(text)
             grant = self._permissions.weigh(access_request)
         except (AccessError, GrantError) as problem:
-            await self._report(call, "refused", str(problem))
-            return
+            raise NotOpened(str(problem)) from None
         if self._permissions.mode == "full" or not grant.lines:
-            await self._report(call, "ok", _THERE)
-            return
+            return _THERE
         approval = await self._ask(call, grant, access_request.why)
         if not approval.allows:
             why = {"no": NOT_OPENED, "too_long": TOO_LONG}
-            await self._report(call, "refused", why.get(approval.decision, NOBODY_OPENED))
-            return
+            raise NotOpened(why.get(approval.decision, NOBODY_OPENED))
         trouble, lost = await self._open(call, grant, approval)
         told = (f"Granted: {', '.join(grant.lines)}.", trouble, _LOST if lost else "")
-        await self._report(call, "ok", " ".join(filter(None, told)))
+        return " ".join(filter(None, told))
 
-    async def offer(self, call: Call, places: tuple[RequestedFolder, ...]) -> str:
+    async def offer(self, call: str, places: tuple[RequestedFolder, ...]) -> str:
         """Ask for what the person named and this code needs; return why it must not run, if they
         did not open it. Raises StoreError.
         """
@@ -94,29 +93,29 @@ class AccessRequests:
         await self._open(call, grant, approval)
         return ""
 
-    async def _ask(self, call: Call, grant: Grant, why: str) -> ApprovalDecision:
+    async def _ask(self, call: str, grant: Grant, why: str) -> ApprovalDecision:
         with self._reckoning.paused():
             return await self._approvals.ask(self._request(call, grant, why), self._emit)
 
-    async def _open(self, call: Call, grant: Grant, approval: ApprovalDecision) -> tuple[str, bool]:
+    async def _open(self, call: str, grant: Grant, approval: ApprovalDecision) -> tuple[str, bool]:
         """As the person allowed it; what went wrong with keeping it, and whether variables were
         lost.
         """
         trouble = await self._permissions.grant(grant, lasting=approval.lasting)
         lasting = approval.lasting and not trouble
-        record = granted(call.id, grant.added, approval.by, lasting=lasting)
+        record = granted(call, grant.added, approval.by, lasting=lasting)
         await self._journal.note("person", record)
         lost = await self._permissions.settle(self._code_runner)
         if lost:
             await self._journal.note("server", InterpretersEnded())
         return trouble, lost
 
-    def _request(self, call: Call, grant: Grant, why: str) -> ApprovalRequest:
+    def _request(self, call: str, grant: Grant, why: str) -> ApprovalRequest:
         after = self._permissions.reach.joined(grant.added)
         loses = grant.needs_new_kernel and self._journal.history.state_may_be_lost
         warnings = (*grant.warnings, *((_LOST,) if loses else ()))
         return ApprovalRequest(
-            run=call.id,
+            run=call,
             language=LANGUAGE,
             code="\n".join(grant.lines),
             where=self._code_runner.where,
@@ -126,11 +125,3 @@ class AccessRequests:
             why=why,
             tap=True,
         )
-
-    async def _report(self, call: Call, status: str, text: str) -> None:
-        report = (
-            RunReported(call.id, "ok", output=text)
-            if status == "ok"
-            else RunReported(call.id, "refused", detail=text)
-        )
-        await self._journal.note("server", report)

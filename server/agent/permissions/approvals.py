@@ -48,6 +48,8 @@ class ApprovalRequest:
     """It opens more than the sandbox: words alone do not allow it."""
     once: bool = False
     """With `access`: it cannot be granted for good."""
+    definition: str = ""
+    """Of a tool that acts outside of the sandbox: the hash of what it is."""
 
     @property
     def bytes(self) -> int:
@@ -59,7 +61,8 @@ class ApprovalRequest:
     @property
     def binding(self) -> str:
         """The hash that an approval is bound to."""
-        parts = (self.code, self.language, self.where, self.may_touch)
+        parts: tuple[object, ...] = (self.code, self.language, self.where, self.may_touch)
+        parts = (*parts, self.definition) if self.definition else parts
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

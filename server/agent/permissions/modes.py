@@ -136,19 +136,16 @@ class Permissions:
         policy: Policy | None = None,
         mode: Mode = "ask",
         standing: StandingPermissions | None = None,
-        outside: frozenset[str] = frozenset(),
         *,
         guest: bool = False,
         neighbours: Neighbours | None = None,
     ) -> None:
-        """`outside`: languages whose code runs outside of the sandbox, which no mode but full lets
-        run unasked. `guest`: the machine's folders are not this person's to grant. `neighbours`:
-        other conversations whose code may write where this one's does. Raises ModeError where
-        there is no such mode."""
+        """`guest`: the machine's folders are not this person's to grant. `neighbours`: other
+        conversations whose code may write where this one's does. Raises ModeError where there is no
+        such mode."""
         mode = _known(mode)
         if guest and mode == "full":
             mode = "ask"
-        self._outside = outside
         self._policy = policy or Policy()
         self._mode: Mode = mode
         self._first_mode: Mode = mode
@@ -290,12 +287,15 @@ class Permissions:
         wanted = self.reach
         return code_runner.reach != wanted and await code_runner.set_reach(wanted)
 
-    def judge(self, language: str, code: str) -> Judgement:
-        """What the rules say of code."""
+    def judge(self, language: str, code: str, *, outside: bool = False) -> Judgement:
+        """What the rules say of code. `outside`: it acts outside of the sandbox, which no mode but
+        full lets it do unasked; nor does a rule, once what strangers may have written was read."""
         judged = self._policy.judge(language, code)
-        if language in self._outside and self._mode != "full" and judged.verdict == "none":
-            return replace(judged, verdict="ask")
-        return judged
+        if not outside or self._mode == "full":
+            return judged
+        if why := self.outside_content.why:
+            return judged.and_stricter(Judgement("ask", (why,)))
+        return replace(judged, verdict="ask") if judged.verdict == "none" else judged
 
     def must_ask(self, judgement: Judgement) -> bool:
         """Whether code of which this is said needs a yes."""

@@ -1,6 +1,6 @@
-"""What a model calls a language, and what the workshop calls it."""
+"""What a model calls a language, and what the code runner calls it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -30,10 +30,13 @@ class Languages:
     """The languages that run here."""
 
     here: Sequence[str]
-    functions: frozenset[str] = frozenset()
-    """Those of them that are functions of the program: their code is their arguments."""
+    tools: frozenset[str] = frozenset()
+    """Those of them that are names of tools: what is written in them is arguments."""
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """What else the workshop calls them."""
+    """What else the code runner calls them."""
+    perhaps: Mapping[str, Callable[[str, str], object]] = field(default_factory=dict)
+    """Labels of fences that are calls only if this, given label and text, says so; else they are
+    shown."""
 
     def resolve(self, label: str) -> str | None:
         """The language's own name if code with this label is meant to run, else None.

@@ -1,25 +1,25 @@
 """The conversation as messages: the same history for models with tools and models without. Pure."""
 
 import base64
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sayso.server.agent.execution import CodeRunner
 from sayso.server.agent.llm.embedded.examples import ExampleBook
-from sayso.server.agent.llm.model import ChatMessage, Tool
+from sayso.server.agent.llm.model import ChatMessage
 from sayso.server.agent.parsing.fences import fenced
 from sayso.server.agent.parsing.markdown_reader import Fences
-from sayso.server.agent.permissions.access_syntax import LANGUAGE
 from sayso.server.agent.prompt.compaction import compact, length_of, shorten
-from sayso.server.agent.prompt.language_names import DEFAULT, Languages
-from sayso.server.agent.prompt.profiles import Example, ModelProfile
+from sayso.server.agent.prompt.language_names import DEFAULT
+from sayso.server.agent.prompt.profiles import Example, ModelProfile, Way
 from sayso.server.agent.prompt.server_notes import NOT_YET, between_marks, own_words
 from sayso.server.agent.record.history import Act, Exchange, History, Step
-from sayso.server.agent.tools.function import Function, fenced_note
-from sayso.server.agent.tools.read_output import PAGE, PAGE_TOOL, read_line
+from sayso.server.agent.tools.read_output import ReadOutput
+from sayso.server.agent.tools.request_access import RequestAccess
+from sayso.server.agent.tools.run_code import CodeRunner, RunCode
+from sayso.server.agent.tools.tool import Tool
+from sayso.server.agent.tools.toolbox import Toolbox
 from sayso.server.store.records import Call, MadeAgain, RunReported, TakenBack
 
 PICTURES: Final = 4
@@ -41,25 +41,6 @@ _PATHS_TOLD: Final = 20
 _FIELD: Final = re.compile(r"\{(paths|left)\}")
 
 
-def execute_tool(languages: Sequence[str]) -> Tool:
-    """The one tool."""
-    return {
-        "type": "function",
-        "function": {
-            "name": "execute",
-            "description": "Run code on the person's computer and return its output.",
-            "parameters": {
-                "type": "object",
-                "properties": {
-                    "language": {"type": "string", "enum": list(languages)},
-                    "code": {"type": "string"},
-                },
-                "required": ["language", "code"],
-            },
-        },
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class Sending:
     """One request to the model."""
@@ -79,49 +60,45 @@ class Prompt:
         *,
         calls_tools: bool,
         characters: int,
-        functions: Sequence[Function] = (),
+        tools: Sequence[Tool] = (),
     ) -> None:
-        """`characters`: how much of the conversation is told at most."""
-        languages = () if code_runner.refusal else tuple(code_runner.languages)
-        if not languages:
+        """`characters`: how much of the conversation is told at most. `tools`: what was added to
+        Sayso's own."""
+        code = RunCode(code_runner)
+        self._runs = code.languages
+        if not self._runs:
             talk = tuple(example for example in profile.examples if not example.code)
             profile = replace(profile, examples=talk)
-        names = frozenset(function.name for function in functions)
-        self._runs = languages
-        if languages and profile.access:
-            languages = (*languages, LANGUAGE)
-        self.languages = Languages(languages, names, code_runner.aliases)
-        self._functions = functions
-        plain = [language for language in languages if language not in names]
+        own = (RequestAccess(code_runner.refusal), ReadOutput())
+        untold = () if profile.access else (RequestAccess.name,)
+        self.toolbox = Toolbox(code, own, tools, untold)
         self.answers = profile.answers
-        self.tools = [execute_tool(plain), PAGE_TOOL] if calls_tools and plain else []
-        self.tools += [function.tool for function in functions if calls_tools]
+        way: Way = next((way for way in profile.ways if way != "call" or calls_tools), "fence")
+        self.tools = self.toolbox.definitions if way == "call" else []
         self._brief: frozenset[str] = frozenset()
         self._pictures: Pictures = {}
         self._characters = min(profile.history_chars or characters, characters)
         self._profile = profile
         self._book = ExampleBook(profile)
-        self._system = self._write_system(code_runner, calls_tools=calls_tools)
+        self._system = self._write_system(code_runner, way)
 
-    def _write_system(self, code_runner: CodeRunner, *, calls_tools: bool) -> ChatMessage:
-        profile, languages = self._profile, self._runs
-        way = profile.with_tool if calls_tools else profile.with_fences
-        way = f"{way.strip()}\n{profile.access.strip()}" if languages else profile.without_code
-        if "python" in languages:
+    def _write_system(self, code_runner: CodeRunner, offered: Way) -> ChatMessage:
+        profile = self._profile
+        way = profile.with_tool if offered == "call" else profile.with_fences
+        way = f"{way.strip()}\n{profile.access.strip()}" if self._runs else profile.without_code
+        if "python" in self._runs:
             way = f"{way.strip()}\n{profile.calls.strip()}"
         text = f"{profile.system.strip()}\n{way.strip()}".strip()
         own = profile.instructions.strip()
-        if self._functions and not calls_tools:
-            own = f"{fenced_note(self._functions)}\n{own}".strip()
-        functions = self.languages.functions
-        shown = ", ".join(language for language in languages if language not in functions)
-        text = text.replace("{languages}", shown or "none")
+        if offered == "fence":
+            own = f"{self.toolbox.fences}\n{own}".strip()
+        text = text.replace("{languages}", ", ".join(self._runs) or "none")
         text = text.replace("{where}", code_runner.where).replace("{refusal}", code_runner.refusal)
         return {"role": "system", "content": f"{text}\n{own}" if own else text}
 
     def fences(self, runs: int) -> Fences:
         """What fenced code in the next reply means, after so many runs."""
-        if not self.languages.here or (self._profile.runs and runs >= self._profile.runs):
+        if not self.toolbox.languages.here or (self._profile.runs and runs >= self._profile.runs):
             return "nothing runs"
         return "show" if self.tools else "run"
 
@@ -228,7 +205,7 @@ class Prompt:
 
     def _add_step(self, messages: list[ChatMessage], step: Step) -> None:
         if self.tools and step.acts:
-            calls = [_tool_call(act, self.languages.functions) for act in step.acts]
+            calls = [self._tool_call(act) for act in step.acts]
             content = step.text or None
             messages.append({"role": "assistant", "content": content, "tool_calls": calls})
             for act in step.acts:
@@ -242,6 +219,11 @@ class Prompt:
         if step.acts:
             self._add(messages, "user", "\n".join(self.told(act) for act in step.acts))
             self._show(messages, step)
+
+    def _tool_call(self, act: Act) -> Mapping[str, Any]:
+        name, arguments = self.toolbox.as_call(act.call.language, act.call.code)
+        function = {"name": name, "arguments": arguments}
+        return {"id": _call_id(act), "type": "function", "function": function}
 
     def _show(self, messages: list[ChatMessage], step: Step) -> None:
         """What was drawn, for a model that sees."""
@@ -297,20 +279,6 @@ class Prompt:
             messages[-1] = {**last, "content": joined}
         else:
             messages.append({"role": role, "content": content})
-
-
-def _tool_call(act: Act, functions: frozenset[str]) -> Mapping[str, Any]:
-    name, arguments = "execute", {"language": act.call.language, "code": act.call.code}
-    written = json.dumps(arguments)
-    if act.call.language in functions:
-        name, written = act.call.language, act.call.code
-    if act.call.language == PAGE and (page := read_line(act.call.code)):
-        name, written = PAGE, page.arguments
-    return {
-        "id": _call_id(act),
-        "type": "function",
-        "function": {"name": name, "arguments": written},
-    }
 
 
 def _parts(content: object) -> list[object]:

@@ -3,7 +3,7 @@ no secret that is known by its form: the person sees it on the screen, and no pr
 
 from typing import Final
 
-from sayso.server.agent.tools.read_output import gap_note
+from sayso.server.agent.tools.output_pages import gap_note
 from sayso.server.runtimes.runtime import Output
 from sayso.server.store.redaction import LONGEST_SECRET, redacted, redacted_part
 

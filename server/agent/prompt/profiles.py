@@ -9,7 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
+
+Way = Literal["call", "fence"]
+"""A tool call of the model's wire, or the language of a fence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,8 @@ class ModelProfile:
     is not told of them."""
     without_code: str = ""
     """Added to the system prompt instead, where no code can run. `{refusal}`: why."""
+    ways: tuple[Way, ...] = ("call", "fence")
+    """How the model is offered what it can do: in the first of these that it is capable of."""
     examples: tuple[Example, ...] = ()
     examples_shown: int = 0
     """Of the examples the model is shown so many, those most like the request; 0 shows all."""
@@ -134,6 +139,7 @@ def profile(name: str) -> ModelProfile:
         name=name,
         examples=tuple(_example(**example) for example in examples),
         answers=PlainAnswers(**answers) if answers else None,
+        ways=tuple(fields.pop("ways", ("call", "fence"))),
         **fields,
     )
 

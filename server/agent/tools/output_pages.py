@@ -1,35 +1,57 @@
-"""A page of a run's output, from what was kept of it."""
+"""Names a part of a long output that was left out: `ID FROM TO`. Pure.
 
+A model that calls tools gives the three values as arguments; one that writes fences puts them on
+one line. Either way the call is kept as that line.
+"""
+
+import json
+import re
+from dataclasses import dataclass
 from typing import Final
 
-from sayso.server.agent.record.history import History
-from sayso.server.agent.record.run_outputs import RunOutputs
-from sayso.server.agent.tools.read_output import read_line
-from sayso.server.store.redaction import LONGEST_SECRET, redacted_part
+from sayso.protocol.untrusted_json import read_json
 
-PAGE_CHARS: Final = 8_000
-"""At most so many at once: as many as a run's output is given."""
+PAGE: Final = "output"
+"""The tool's name, the fence's label, and that of a call as it is kept."""
 
-_UNREADABLE: Final = "This can't be read: give the output's name and two numbers."
+_LINE: Final = re.compile(r"\s*([0-9a-z]{4,16})[\s,]+(\d{1,9})[\s,]+(\d{1,9})\s*")
 
 
-async def read_page(line: str, history: History, outputs: RunOutputs) -> str:
-    """What the model is given for `ID FROM TO`."""
-    page = read_line(line)
-    if page is None:
-        return _UNREADABLE
-    act = history.find(page.run)
-    if act is None or act.report is None:
-        return f"There is no output {page.run} in this conversation."
-    whole = await outputs.read(act.call.id)
-    text = act.report.output if whole is None else whole
-    end = min(page.end, page.start + PAGE_CHARS, len(text))
-    if page.start >= end:
-        return f"There is nothing: output {page.run} has {len(text)} characters."
-    note = f"[characters {page.start} to {end} of {len(text)}]"
-    return f"{note}\n{_without_secrets(text, page.start, end)}"
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of one run's output, in characters."""
+
+    run: str
+    start: int
+    end: int
+
+    @property
+    def line(self) -> str:
+        """As a text model writes it."""
+        return f"{self.run} {self.start} {self.end}"
+
+    @property
+    def arguments(self) -> str:
+        """As a tool model writes it."""
+        return json.dumps({"id": self.run, "from": self.start, "to": self.end})
 
 
-def _without_secrets(text: str, start: int, end: int) -> str:
-    first = max(0, start - LONGEST_SECRET)
-    return redacted_part(text[first : end + LONGEST_SECRET], start - first, end - first)
+def read_line(text: str) -> Page | None:
+    """What a fence with the label `output` asks for; None if it is output that is shown."""
+    found = _LINE.fullmatch(text)
+    return Page(found.group(1), int(found.group(2)), int(found.group(3))) if found else None
+
+
+def read_arguments(arguments: str) -> Page | None:
+    """What a call of the tool asks for; None if that can't be read."""
+    try:
+        value = read_json(arguments, control_characters=True)
+        start, end = int(value["from"]), int(value["to"])
+        return Page(str(value["id"]), max(0, start), max(0, end))
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def gap_note(run: str, start: int, end: int, whole: int) -> str:
+    """What stands in place of what is left out."""
+    return f"[characters {start} to {end} of {whole} left out here: read them as output {run}]"

@@ -10,7 +10,7 @@ from sayso.server.agent.llm.model import (
     Delta,
     ModelError,
     TextDelta,
-    Tool,
+    ToolDefinition,
     TooLongError,
 )
 
@@ -27,7 +27,7 @@ class Moody:
         return 0.5
 
     async def reply(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolDefinition]
     ) -> AsyncIterator[Delta]:
         yield TextDelta("Well, ")
         if self.mood:

@@ -21,7 +21,7 @@ from sayso.server.agent.llm.model import (
     ToolCallDelta,
     Usage,
 )
-from sayso.server.agent.prompt.messages import execute_tool
+from sayso.server.agent.tools.run_code import execute_tool
 from tests.scripted_model import Reply, ScriptedModel, fails, runs, says
 
 QUICK = Timeouts(

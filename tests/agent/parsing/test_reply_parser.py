@@ -7,14 +7,17 @@ import pytest
 from sayso.server.agent.llm.model import Delta, TextDelta, ToolCallDelta
 from sayso.server.agent.parsing.markdown_reader import Fences
 from sayso.server.agent.parsing.reply_parser import ReplyParser
-from sayso.server.agent.prompt.language_names import Languages
+from sayso.server.agent.tools.run_code import RunCode
+from sayso.server.agent.tools.toolbox import Toolbox
 from sayso.server.store.records import Answered
+from tests.agent.permissions.places import Described
 
 CALL = '{"language": "python", "code": "print(1)"}'
 
 
 def listen(deltas: Sequence[Delta], fences: Fences = "run", begun: str = "") -> Answered:
-    listener = ReplyParser(Languages(("python",)), fences, begun)
+    tools = Toolbox(RunCode(Described("python")))
+    listener = ReplyParser(tools, fences, begun)
     said = "".join(listener.take(delta) for delta in deltas) + listener.finish()
     answer = listener.answer(lambda _: False)
     assert answer.text == said

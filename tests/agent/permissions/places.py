@@ -34,3 +34,19 @@ class Ungranted:
 
     def take_passages(self) -> Sequence[Transfer]:
         return ()
+
+
+class Described(Ungranted):
+    """A place that is only described."""
+
+    where = "/home/ann/sayso"
+
+    def __init__(self, *languages: str, refusal: str = "") -> None:
+        self.languages = languages
+        self.refusal = refusal
+
+    def may_touch(self, language: str) -> tuple[str, ...]:
+        return ()
+
+    def run(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
+        raise AssertionError("nothing runs here")

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from sayso.server.agent.events import ApprovalAsked
-from sayso.server.agent.execution import CodeRunner
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.modes import Mode, Permissions
 from sayso.server.agent.permissions.outside_content import MOST_ASKED, OutsideContent
 from sayso.server.agent.record.conversation_settings import CUT_OFF, ConversationSettings
+from sayso.server.agent.tools.run_code import CodeRunner
 from sayso.server.audit.ledger import ledger
 from sayso.server.runtimes.access import Folder, Grants
 from sayso.server.runtimes.code_runner import CodeRunner as RealWorkshop

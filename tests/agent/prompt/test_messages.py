@@ -1,6 +1,6 @@
 """What the model is sent: the same history in the shape that each model needs."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
@@ -14,7 +14,7 @@ from sayso.server.agent.prompt.messages import Prompt
 from sayso.server.agent.prompt.output_digest import Digest
 from sayso.server.agent.prompt.profiles import PROFILES, ModelProfile, profile
 from sayso.server.agent.record.history import History
-from sayso.server.runtimes.runtime import Ending, Output
+from sayso.server.runtimes.runtime import Output
 from sayso.server.store.records import (
     Answered,
     Asked,
@@ -26,23 +26,7 @@ from sayso.server.store.records import (
     RunIntended,
     RunReported,
 )
-from tests.agent.permissions.places import Ungranted
-
-
-class Place(Ungranted):
-    """A place that is only described."""
-
-    where = "/home/ann/sayso"
-
-    def __init__(self, *languages: str, refusal: str = "") -> None:
-        self.languages = languages
-        self.refusal = refusal
-
-    def may_touch(self, language: str) -> tuple[str, ...]:
-        return ()
-
-    def run(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
-        raise AssertionError("nothing runs here")
+from tests.agent.permissions.places import Described as Place
 
 
 def write(

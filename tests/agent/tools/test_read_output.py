@@ -11,8 +11,8 @@ from sayso.server.agent.parsing.markdown_reader import Code, MarkdownReader, Pie
 from sayso.server.agent.prompt.language_names import Languages
 from sayso.server.agent.record.history import History
 from sayso.server.agent.record.run_outputs import KEPT_CHARS, RunOutputs
-from sayso.server.agent.tools.output_pages import read_page
-from sayso.server.agent.tools.read_output import Page, read_arguments, read_line
+from sayso.server.agent.tools.output_pages import Page, read_arguments, read_line
+from sayso.server.agent.tools.read_output import ReadOutput, read_page
 from sayso.server.runtimes.runtime import Output
 from sayso.server.store.records import RunReported
 from tests.agent.conftest import House
@@ -100,7 +100,7 @@ def test_what_is_no_page_is_none(text: str) -> None:
 
 
 def read(text: str, step: int) -> list[Piece]:
-    reader = MarkdownReader(Languages(("python",)))
+    reader = MarkdownReader(Languages(("python",), perhaps={"output": ReadOutput().read_fence}))
     pieces = [
         piece
         for start in range(0, len(text), step)

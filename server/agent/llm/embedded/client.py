@@ -26,7 +26,7 @@ from sayso.server.agent.llm.embedded.process import (
     Load,
     PocketError,
 )
-from sayso.server.agent.llm.model import ChatMessage, ChatModel, Delta, Endpoint, Tool
+from sayso.server.agent.llm.model import ChatMessage, ChatModel, Delta, Endpoint, ToolDefinition
 from sayso.server.log_context import no_log_ids
 
 __all__ = ["MODEL_NAME", "Pocket", "PocketError", "PocketModel", "introduction"]
@@ -150,7 +150,7 @@ class PocketModel:
         return None
 
     async def reply(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolDefinition]
     ) -> AsyncIterator[Delta]:
         """Answer. Raises ModelError."""
         model = await self._model()

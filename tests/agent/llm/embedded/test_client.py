@@ -24,7 +24,7 @@ from sayso.server.agent.llm.embedded.client import (
     sensible_threads,
 )
 from sayso.server.agent.llm.loopback_http import HttpAnswer, NoAnswer, ask
-from sayso.server.agent.llm.model import ChatMessage, Delta, Endpoint, TextDelta, Tool
+from sayso.server.agent.llm.model import ChatMessage, Delta, Endpoint, TextDelta, ToolDefinition
 from tests import leaks
 from tests.agent.llm.model_servers import model_server
 
@@ -253,7 +253,7 @@ class Connected:
         self._endpoint = endpoint
 
     async def reply(
-        self, messages: Sequence[ChatMessage], tools: Sequence[Tool]
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolDefinition]
     ) -> AsyncIterator[Delta]:
         yield TextDelta(self._endpoint.api_base)
 

@@ -1,0 +1,123 @@
+"""The tool `execute`: code in one of the languages that run here, in the sandbox."""
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Final, Protocol
+
+from sayso.server.agent.llm.model import ToolDefinition
+from sayso.server.agent.parsing.printed_calls import read_tool_call
+from sayso.server.agent.permissions.modes import Reachable
+from sayso.server.agent.prompt.language_names import Languages
+from sayso.server.agent.tools.tool import Arguments, Tool, ToolContext, WrittenCall
+from sayso.server.runtimes.calls.function import CallFunction
+from sayso.server.runtimes.network.traffic_record import Transfer
+from sayso.server.runtimes.runtime import Ending, Output
+
+NAME: Final = "execute"
+
+
+class CodeRunner(Reachable, Protocol):
+    """Where the code of one conversation runs, as far as the agent needs it."""
+
+    @property
+    def languages(self) -> Sequence[str]: ...
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """What else the languages are called, to their names."""
+        ...
+
+    @property
+    def refusal(self) -> str:
+        """Why no code runs here, in words for the person; empty where code runs."""
+        ...
+
+    def take_passages(self) -> Sequence[Transfer]:
+        """What went over the network since this was last asked."""
+        ...
+
+    def may_touch(self, language: str) -> tuple[str, ...]:
+        """What code could touch, in words for the person."""
+        ...
+
+    def run(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
+        """Run code. Leaving the iteration early interrupts it."""
+        ...
+
+    def run_alone(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
+        """The same, in a new interpreter that ends with it."""
+        ...
+
+    def offering(self, run: str, functions: Sequence[CallFunction]) -> AbstractContextManager[None]:
+        """Let the code of the run that begins within call these functions."""
+        ...
+
+
+def execute_tool(languages: Sequence[str]) -> ToolDefinition:
+    """Its definition, for models that call tools, with what is written as code in these."""
+    function = {"name": NAME, "description": RunCode.use, "parameters": _schema(languages)}
+    return {"type": "function", "function": function}
+
+
+def _schema(languages: Sequence[str]) -> Mapping[str, Any]:
+    return {
+        "type": "object",
+        "properties": {
+            "language": {"type": "string", "enum": list(languages)},
+            "code": {"type": "string"},
+        },
+        "required": ["language", "code"],
+    }
+
+
+class RunCode(Tool):
+    """Runs code where the conversation's code runs."""
+
+    name = NAME
+    use = "Run code on the person's computer and return its output."
+    undo = ""
+    outside = False
+
+    def __init__(self, code_runner: CodeRunner) -> None:
+        self._code_runner = code_runner
+        self.languages = () if code_runner.refusal else tuple(code_runner.languages)
+        """Those that run here; none where no code does."""
+        self.aliases = code_runner.aliases
+        self.schema = _schema(self.languages)
+
+    @property
+    def labels(self) -> Sequence[str]:
+        return self.languages
+
+    def hindrance(self, label: str) -> str:
+        if self._code_runner.refusal:
+            return self._code_runner.refusal
+        if label not in self.languages:
+            here = ", ".join(self.languages)
+            return f"{label} does not run here; these do: {here}."
+        return ""
+
+    def read_any(self, name: str, arguments: str, languages: Languages) -> WrittenCall | None:
+        """What any call of a tool that there is not, or of this one, meant as code."""
+        wanted = read_tool_call(name, arguments, languages)
+        return WrittenCall(wanted.language, wanted.code) if wanted else None
+
+    def read_fence(self, label: str, text: str) -> WrittenCall:
+        return WrittenCall(label, text)
+
+    def as_call(self, label: str, text: str) -> tuple[str, str]:
+        return NAME, json.dumps({"language": label, "code": text})
+
+    def read(self, label: str, text: str) -> Arguments:
+        return {"language": label, "code": text}
+
+    def write(self, arguments: Arguments) -> str:
+        return str(arguments["code"])
+
+    def may_touch(self, arguments: Arguments) -> tuple[str, ...]:
+        return self._code_runner.may_touch(arguments["language"])
+
+    def run(self, arguments: Arguments, context: ToolContext) -> AsyncIterator[Output | Ending]:
+        run = self._code_runner.run_alone if context.alone else self._code_runner.run
+        return run(arguments["language"], arguments["code"])

@@ -1,0 +1,158 @@
+"""The seam Tool: everything that a model can do is one.
+
+A tool has a name, one line about its use, a JSON schema of its arguments, and `run`. What it may do
+is not its own to say: the person's mode and rules decide, `judge` can only be stricter than they
+are, and `may_touch` is what the person is shown. A call of a tool is kept and shown as a label and
+a text, as code is kept by its language: `read` makes arguments of that text and `write` a text of
+arguments, by default JSON with its keys in order, so that the same call is always shown the same.
+
+A tool is offered in a way that the model's profile names: as a call of the model's own wire, or as
+the language of a fence. Both come from what is here, so a tool knows nothing of either.
+"""
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal
+
+from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
+from sayso.server.agent.llm.model import ToolDefinition
+from sayso.server.agent.permissions.access_requests import AccessRequests
+from sayso.server.agent.record.history import History
+from sayso.server.agent.record.run_outputs import RunOutputs
+from sayso.server.agent.tools.schema import problems
+from sayso.server.policy.judge import Judgement
+from sayso.server.runtimes.runtime import Ending, Output
+
+Arguments = Mapping[str, Any]
+
+Kind = Literal["reads", "requests", "acts"]
+"""`reads`: what the conversation holds already, unasked and unseen. `requests`: it puts a question
+of its own to the person, and does nothing else. `acts`: it is asked about, recorded and shown as
+code is."""
+
+SHOWN_OF_A_HASH: Final = 12
+"""Characters, enough for a person to see that two differ; the approval is bound to all of them."""
+
+
+class ArgumentsError(ValueError):
+    """These are no arguments of the tool; the text tells the model what to change."""
+
+
+class ToolRefused(Exception):
+    """The tool did nothing; the text tells the model why."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenCall:
+    """A call as it is kept and shown."""
+
+    label: str
+    """The language of code, or the tool's name."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a tool works with, beside its arguments."""
+
+    run: str
+    """The id of the call."""
+    history: History
+    outputs: RunOutputs
+    access: AccessRequests
+    alone: bool = False
+    """Apart from what earlier runs left."""
+
+
+class Tool(ABC):
+    """One thing that a model can do."""
+
+    name: str
+    use: str
+    """What it does, for the model, in a line."""
+    schema: Mapping[str, Any]
+    """JSON schema of its arguments, an object."""
+    undo: str = "undo does not take it back"
+    """What a person should know about taking it back; empty where Sayso's undo does all of it."""
+    kind: ClassVar[Kind] = "acts"
+    outside: ClassVar[bool] = True
+    """Whether it does its work outside of the sandbox."""
+    is_language: ClassVar[bool] = False
+    """Whether its one argument is a text: a model that calls tools then writes it as code in one
+    more language, and needs no other tool for it."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """Under which its calls are written, kept and shown."""
+        return (self.name,)
+
+    @property
+    def definition(self) -> ToolDefinition:
+        """For models that call tools."""
+        function = {"name": self.name, "description": self.use, "parameters": self.schema}
+        return {"type": "function", "function": function}
+
+    @property
+    def definition_hash(self) -> str:
+        """Of all that the model and the person are told of it; an approval is bound to it."""
+        return hashlib.sha256(canonical(self.definition).encode()).hexdigest()
+
+    def hindrance(self, label: str) -> str:
+        """Why a call with this label can't be carried out now, in words for the person and the
+        model; empty if it can."""
+        return ""
+
+    def read_call(self, arguments: str) -> WrittenCall | None:
+        """What a tool call meant; None if it can't be understood at all. Arguments that are wrong
+        are kept as they are, so that the model can be told what is wrong."""
+        arguments = arguments if arguments.strip() else "{}"
+        try:
+            return WrittenCall(self.name, self.write(self.read(self.name, arguments)))
+        except ArgumentsError:
+            return WrittenCall(self.name, arguments)
+
+    def read_fence(self, label: str, text: str) -> WrittenCall | None:
+        """What a fence with a label of this tool meant; None if it is only shown."""
+        call = self.read_call(text)
+        return WrittenCall(label, call.text) if call else None
+
+    def as_call(self, label: str, text: str) -> tuple[str, str] | None:
+        """Name and arguments of the tool call that a kept call was; None if it was none."""
+        return self.name, text
+
+    def read(self, label: str, text: str) -> Arguments:
+        """The arguments in a call's text. Raises ArgumentsError."""
+        try:
+            value = read_json(text, control_characters=True)
+        except UntrustedJsonError as error:
+            raise ArgumentsError(f"The arguments must be a JSON object: {error}.") from None
+        if wrong := problems(value, self.schema):
+            raise ArgumentsError(f"{' '.join(wrong)} Call {self.name} again with that changed.")
+        arguments: Arguments = value
+        return arguments
+
+    def write(self, arguments: Arguments) -> str:
+        """Arguments as a call's text."""
+        return canonical(arguments)
+
+    def judge(self, arguments: Arguments) -> Judgement:
+        """What the tool itself has against a call: `ask` and `deny` count, and warnings are shown;
+        nothing that it says allows anything."""
+        return Judgement()
+
+    def may_touch(self, arguments: Arguments) -> tuple[str, ...]:
+        """What a call could touch, in words for the person."""
+        return ("whatever this tool does, outside of the sandbox",)
+
+    @abstractmethod
+    def run(self, arguments: Arguments, context: ToolContext) -> AsyncIterator[Output | Ending]:
+        """Do it. The last thing that comes is the Ending; leaving the iteration early stops it.
+        Raises ToolRefused where nothing was done, if the tool is not of the kind `acts`."""
+
+
+def canonical(value: object) -> str:
+    """The one way in which a JSON value is written."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

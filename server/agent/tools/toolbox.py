@@ -1,0 +1,95 @@
+"""The tools of one request: how they are offered, and which of them a call is for. Pure."""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from sayso.server.agent.llm.model import ToolDefinition
+from sayso.server.agent.parsing.fences import fenced
+from sayso.server.agent.prompt.language_names import DEFAULT, Languages
+from sayso.server.agent.tools.run_code import RunCode, execute_tool
+from sayso.server.agent.tools.schema import in_words
+from sayso.server.agent.tools.tool import Tool, WrittenCall
+
+_EXAMPLE: Final = '{"argument": "value"}'
+
+
+class Toolbox:
+    """Sayso's own tools, and those that were added."""
+
+    def __init__(
+        self,
+        code: RunCode,
+        own: Sequence[Tool] = (),
+        added: Sequence[Tool] = (),
+        untold: Collection[str] = (),
+    ) -> None:
+        """Of two tools with one label the later is left out; a language is nobody else's label.
+        `untold`: names of tools that are not offered; calls of them that are kept are known."""
+        self._code = code
+        self._by_label: dict[str, Tool] = dict.fromkeys(code.languages, code)
+        self._own = [tool for tool in self._take(own) if tool.name not in untold]
+        self._added = self._take(added)
+        languages = [tool.name for tool in self._own if tool.is_language]
+        self._in_code = (*code.languages, *languages) if code.languages else ()
+        names = frozenset(tool.name for tool in self._added)
+        self.languages = Languages(
+            here=(*self._in_code, *(tool.name for tool in self._added)),
+            tools=names,
+            aliases=code.aliases,
+            perhaps={tool.name: tool.read_fence for tool in self._own if not tool.is_language},
+        )
+
+    def _take(self, tools: Sequence[Tool]) -> list[Tool]:
+        taken = []
+        for tool in tools:
+            if tool.name not in self._by_label:
+                self._by_label[tool.name] = tool
+                taken.append(tool)
+        return taken
+
+    def find(self, label: str) -> Tool:
+        """Whose call this is; what is nobody else's is taken for code."""
+        return self._by_label.get(label, self._code)
+
+    @property
+    def definitions(self) -> list[ToolDefinition]:
+        """For models that call tools."""
+        own = [tool.definition for tool in self._own if not tool.is_language]
+        code = [execute_tool(self._in_code), *own] if self._in_code else []
+        return [*code, *(tool.definition for tool in self._added)]
+
+    @property
+    def fences(self) -> str:
+        """How a model without tool calls uses what was added; Sayso's own are in its profile."""
+        if not self._added:
+            return ""
+        listed = "\n".join(_line(tool) for tool in self._added)
+        return (
+            "These functions can be called like code, in a block with the function's name and its "
+            f"arguments as JSON:\n{fenced(self._added[0].name, _EXAMPLE)}\n{listed}"
+        )
+
+    def read_call(self, name: str, arguments: str) -> WrittenCall:
+        """What a tool call meant, whatever it is named and however its arguments are written; one
+        without a text if that can't be told."""
+        tool = self._by_label.get(name)
+        wanted = tool.read_call(arguments) if tool and tool is not self._code else None
+        wanted = wanted or self._code.read_any(name, arguments, self.languages)
+        return wanted or WrittenCall(DEFAULT, "")
+
+    def read_fence(self, label: str, text: str) -> WrittenCall:
+        """What a fence meant that is to be carried out."""
+        return self.find(label).read_fence(label, text) or WrittenCall(label, text)
+
+    def as_call(self, label: str, text: str) -> tuple[str, str]:
+        """Name and arguments of the tool call that a kept call was."""
+        return self.find(label).as_call(label, text) or self._code.as_call(label, text)
+
+
+def _line(tool: Tool) -> str:
+    needed = tool.schema.get("required", ())
+    arguments = ", ".join(
+        f"{name}{'' if name in needed else '?'}: {in_words(one)}"
+        for name, one in tool.schema.get("properties", {}).items()
+    )
+    return f"{tool.name}({arguments}): {' '.join(tool.use.split())}"
