@@ -15,7 +15,7 @@ stands for, because only the server's rooms can notice them.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,13 @@ class ProtocolError(Exception):
         """Whether the connection must end."""
         self.close_code = UNKNOWN_CLOSE if known is None else known.close
         """The WebSocket close code, should the connection end."""
+        self.reason = self.code
+        """Why, for this end's own records; it does not travel."""
+
+    def because(self, reason: str) -> Self:
+        """The same, with a narrower reason than its code."""
+        self.reason = reason
+        return self
 
 
 class Malformed(ProtocolError):

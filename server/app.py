@@ -29,6 +29,7 @@ from sayso.server.conversations.participant import Participant
 from sayso.server.conversations.preferences import Preferences
 from sayso.server.conversations.reflex_responder import ReflexResponder
 from sayso.server.conversations.registry import ConversationRegistry, NoSuchConversation
+from sayso.server.gateway.admission.access_recorder import AccessRecorder
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.host import Greeting
 from sayso.server.gateway.lan.remote_access import RemoteAccess
@@ -93,12 +94,14 @@ class App:
         self._builder = Builder(home, settings, self._stack, server_metrics.watch_part, cgroups)
         self._memory_bound = "cgroup" if cgroups else "watch"
         self._devices = Devices(home.state / "devices.json")
+        self._access_recorder = AccessRecorder()
         self._listener = Listener(
             self,
             make_token(home),
             _limits(settings),
             devices=self._devices,
             also=(name for name in settings.listen.names if ":" in name),
+            records=self._access_recorder,
         )
         self._ready = asyncio.Event()
         self._commands = Commands(SHIPPED)
@@ -280,6 +283,12 @@ class App:
     async def _open_log(self) -> EventLog:
         event_log = await EventLog.open(self._home.state / "events.sqlite")
         self._stack.push_async_callback(event_log.close)
+        try:
+            await event_log.forget_access()
+        except StoreError as problem:
+            log.warning("old records of devices could not be forgotten: %s", problem)
+        self._access_recorder.keep_in(event_log.append)
+        self._stack.push_async_callback(self._access_recorder.close)
         return event_log
 
 

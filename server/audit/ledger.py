@@ -1,10 +1,20 @@
-"""The log as an account: one entry for each piece of code, and for each undo. Pure."""
+"""The log as an account: one entry for each piece of code, for each undo, and for each time that a
+device came, left, was refused, paired or revoked. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
+from sayso.server.store.access import (
+    AccessRecord,
+    AccessRefused,
+    DeviceConnected,
+    DeviceDisconnected,
+    DevicePaired,
+    DeviceRevoked,
+    in_words,
+)
 from sayso.server.store.decisions import (
     HostAsked,
     ModeChanged,
@@ -32,7 +42,19 @@ from sayso.server.store.redaction import redacted
 Decided = Literal["grant", "mode", "model", "folder"]
 """By a person, apart from any run."""
 
-Kind = Literal["run", "undo", "redo"] | Decided
+Access = Literal["connected", "disconnected", "refused", "paired", "revoked"]
+"""Of devices, and in no conversation."""
+
+Kind = Literal["run", "undo", "redo"] | Decided | Access
+
+
+ACCESS: Final[Mapping[type, Access]] = {
+    DeviceConnected: "connected",
+    DeviceDisconnected: "disconnected",
+    AccessRefused: "refused",
+    DevicePaired: "paired",
+    DeviceRevoked: "revoked",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +156,22 @@ class _Book:
                 )
             case TakenBack() | MadeAgain():
                 self._take_back(event, record)
+            case (
+                DeviceConnected()
+                | DeviceDisconnected()
+                | AccessRefused()
+                | DevicePaired()
+                | DeviceRevoked()
+            ):
+                self._take_access(event, ACCESS[type(record)], record)
             case _:
                 self._take_reach(event)
+
+    def _take_access(self, event: Event, kind: Access, record: AccessRecord) -> None:
+        by = getattr(record, "by", record.device)
+        self.entries[f"event {event.id}"] = Entry(
+            kind, event.time, event.conversation, asked_by=by, status="ok", detail=in_words(record)
+        )
 
     def _take_reach(self, event: Event) -> None:
         """What could be reached, what was, and what ran unasked."""

@@ -1,4 +1,5 @@
-"""`sayso audit`: what ran, on whose say-so, how it ended and what it changed."""
+"""`sayso audit`: what ran, on whose say-so, how it ended and what it changed; and which devices
+came, left, were refused, paired or revoked."""
 
 import argparse
 import json
@@ -6,7 +7,7 @@ import sys
 from datetime import datetime
 
 from sayso.protocol.home import Home
-from sayso.server.audit.ledger import Entry, as_json, ledger
+from sayso.server.audit.ledger import ACCESS, Entry, as_json, ledger
 from sayso.server.store.errors import StoreError
 from sayso.server.store.log_reader import read_events
 from sayso.server.store.redaction import redacted
@@ -22,6 +23,9 @@ class Audit:
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("conversation", nargs="?", default="", help="only this one")
+        which = parser.add_mutually_exclusive_group()
+        which.add_argument("--code", action="store_true", help="only what ran and was decided")
+        which.add_argument("--devices", action="store_true", help="only who came and who may")
         parser.add_argument("--json", action="store_true", help="JSON lines, with everything")
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -31,13 +35,16 @@ class Audit:
         except StoreError as problem:
             print(problem, file=sys.stderr)
             return 1
+        if arguments.code or arguments.devices:
+            of_devices = ACCESS.values()
+            entries = [one for one in entries if (one.kind in of_devices) == arguments.devices]
         for entry in entries:
             if arguments.json:
                 print(json.dumps(as_json(entry), ensure_ascii=False))
             else:
                 print(_line(entry))
         if not entries and not arguments.json:
-            print("No code has run yet.")
+            print("No device has come yet." if arguments.devices else "No code has run yet.")
         return 0
 
 
@@ -46,6 +53,8 @@ def _line(entry: Entry) -> str:
     if entry.kind in ("undo", "redo"):
         said = f"{entry.kind} by {entry.asked_by or 'somebody'}: {len(entry.runs)} runs"
         return f"{when}  {entry.conversation:12}  {said}{_changed(entry)}"
+    if entry.kind in ACCESS.values():
+        return f"{when}  {'':12}  {redacted(entry.detail)}"
     if entry.kind != "run":
         said = f"{entry.detail} By {entry.asked_by or 'somebody'}."
         return f"{when}  {entry.conversation:12}  {said}"

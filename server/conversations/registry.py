@@ -208,6 +208,7 @@ class ConversationRegistry:
                 log.warning("%s", problem)
                 continue
             forgotten += 1
+        await self._log.forget_access(before=when)
         return forgotten
 
     async def last_talk(self) -> float:

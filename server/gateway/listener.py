@@ -15,20 +15,24 @@ from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, encode
 from sayso.protocol.errors import ProtocolError, Refused
 from sayso.protocol.version import choose
+from sayso.server.gateway.admission.access_recorder import AccessRecorder
 from sayso.server.gateway.admission.authentication import Authentication, ListenerKind
 from sayso.server.gateway.admission.limits import Limits
-from sayso.server.gateway.admission.unauthenticated import known
+from sayso.server.gateway.admission.unauthenticated import address_of, known
 from sayso.server.gateway.host import Host
 from sayso.server.gateway.http.requests import HttpRequests, Requester, is_loopback
 from sayso.server.gateway.http.trust_page import TrustPage
 from sayso.server.gateway.lan.device_admin import NOT_OPEN, DeviceAdmin, Reachable
+from sayso.server.gateway.socket.bounded_connection import BoundedConnection
 from sayso.server.gateway.socket.connection import Connection, close_with, greet
 from sayso.server.gateway.socket.message_size import with_snapshot
 from sayso.server.gateway.socket.session import Session
 from sayso.server.gateway.socket.sessions import Sessions
 from sayso.server.gateway.socket.websocket_server import GatewayServer, prepare
+from sayso.server.log_context import log_ids
+from sayso.server.store.access import AccessRefused, DeviceConnected, DeviceDisconnected
 from sayso.server.trust.certificates import Identity, best_name, bracketed
-from sayso.server.trust.devices import Devices
+from sayso.server.trust.devices import Devices, plain_name
 from sayso.server.trust.principal import Principal
 
 log = logging.getLogger(__name__)
@@ -52,16 +56,21 @@ class Listener:
         *,
         devices: Devices | None = None,
         also: Iterable[str] = (),
+        records: AccessRecorder | None = None,
     ) -> None:
-        """`also`: further names, with their ports, under which it may be addressed."""
+        """`also`: further names, with their ports, under which it may be addressed. `records`:
+        where it is written down who came and who was refused."""
         self._host = host
-        self._guard = Authentication(token, devices)
+        self._records = records or AccessRecorder()
+        self._guard = Authentication(token, devices, self._records.note)
         self._limits = limits or Limits()
         self._also = frozenset(name.lower() for name in also)
         self._sessions = Sessions(self._limits)
         self._administration: DeviceAdmin | None = None
         if devices:
-            self._administration = DeviceAdmin(devices, self._sessions.is_connected)
+            self._administration = DeviceAdmin(
+                devices, self._sessions.is_connected, self._records.note
+            )
             devices.on_revoked(lambda device: self._sessions.turn_out(device.id))
             devices.on_revoked(lambda device: self._guard.turn_out(device.id))
         self._connections = 0
@@ -142,9 +151,19 @@ class Listener:
         async def welcome(socket: ServerConnection) -> None:
             await self._welcome(socket, entrance_at(bound))
 
+        def refused_stranger(address: str) -> None:
+            self._records.note(AccessRefused("strangers", address))
+
         try:
             server = await prepare(
-                welcome, answer, address, port, self._limits, strangers=strangers, tls=tls
+                welcome,
+                answer,
+                address,
+                port,
+                self._limits,
+                strangers=strangers,
+                refused_stranger=refused_stranger,
+                tls=tls,
             )
         except OSError as error:
             raise CannotListenError(
@@ -170,6 +189,7 @@ class Listener:
         try:
             await self._take_in(socket, entrance)
         except ProtocolError as error:
+            self._guard.refused(socket, error.reason)
             await close_with(socket, error, self._limits.goodbye_s)
         except ConnectionClosed:
             pass
@@ -193,7 +213,7 @@ class Listener:
             self._sessions.check_room(who)
             conversation = await self._host.conversation(hello.conversation, who.person)
             if not self._guard.still_knows(who):
-                raise Refused(NOT_KNOWN)
+                raise Refused(NOT_KNOWN).because("revoked")
             if socket.state is not State.OPEN:
                 return  # It waited in vain; what there is to tell is for those who are there.
             self._sessions.check_room(who)  # again: others of its own may have waited beside it
@@ -201,12 +221,24 @@ class Listener:
             connection = self._connect(socket, session)
             session.begin(connection, hello)
             first = [encode(Envelope(self._welcome_for(spoken, session)))]
-        try:
-            await connection.talk(first)
-        finally:
-            self._parted(session, connection)
+        device, began = plain_name(session.device), asyncio.get_running_loop().time()
+        self._records.note(
+            DeviceConnected(
+                device, who.device, who.person, address_of(socket), session.is_confirmed
+            )
+        )
+        with log_ids(device=session.device):
+            try:
+                await connection.talk(first)
+            finally:
+                self._parted(session, connection)
+                seconds = asyncio.get_running_loop().time() - began
+                why = connection.ended_why
+                self._records.note(DeviceDisconnected(device, who.device, why, round(seconds, 1)))
 
     def _connect(self, socket: ServerConnection, session: Session) -> Connection:
+        if isinstance(socket, BoundedConnection):
+            socket.ids = {"device": session.device}
         features = self._host.greeting().features
         return Connection(socket, session, self._limits, features, self._administration)
 
@@ -229,16 +261,18 @@ class Listener:
         who = who or self._guard.who(hello.token, near=near)
         if who is None:
             await self._guard.keep_waiting(socket)
-            raise Refused(NOT_KNOWN if near else NOT_PAIRED)
+            shown = hello.token or (headers and "Authorization" in headers)
+            refusal = Refused(NOT_KNOWN if near else NOT_PAIRED)
+            raise refusal.because("wrong_token" if shown else "no_token")
         self._guard.recognised(socket)
         known(socket)
         return who
 
     async def _pair(self, socket: ServerConnection, pair: m.Pair) -> None:
         if self._administration is None:
-            raise Refused(NOT_OPEN, code="forbidden", fatal=True)
+            raise Refused(NOT_OPEN, code="forbidden", fatal=True).because("pairing_closed")
         try:
-            paired = self._administration.admit(pair)
+            paired = self._administration.admit(pair, address_of(socket))
         except Refused:
             await self._guard.keep_waiting(socket)
             raise

@@ -7,6 +7,13 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final, Literal, Union, cast, get_args, get_origin, get_type_hints
 
+from sayso.server.store.access import (
+    AccessRefused,
+    DeviceConnected,
+    DeviceDisconnected,
+    DevicePaired,
+    DeviceRevoked,
+)
 from sayso.server.store.decisions import (
     CodeQuestioned,
     HostAsked,
@@ -86,6 +93,11 @@ _KINDS: Final[Mapping[str, type]] = {
     "conversation.reset": ConversationReset,
     "interpreters.ended": InterpretersEnded,
     "day.extended": DayExtended,
+    "device.connected": DeviceConnected,
+    "device.disconnected": DeviceDisconnected,
+    "access.refused": AccessRefused,
+    "device.paired": DevicePaired,
+    "device.revoked": DeviceRevoked,
 }
 _NAMES: Final[Mapping[type, str]] = {kind: name for name, kind in _KINDS.items()}
 

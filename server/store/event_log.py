@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, Self, TypeVar, cast
 
+from sayso.server.store.access import MOST_KEPT
 from sayso.server.store.codec import decode, encode, kind_of
 from sayso.server.store.decisions import WorkspaceChosen
 from sayso.server.store.error_words import explained
@@ -32,7 +33,13 @@ from sayso.server.store.records import (
     Record,
     Source,
 )
-from sayso.server.store.schema import CONVERSATIONS, EVENT_REMAINS
+from sayso.server.store.schema import (
+    CONVERSATIONS,
+    EVENT_REMAINS,
+    FORGET_ACCESS,
+    FORGET_CONVERSATION,
+    OLD_ACCESS,
+)
 
 _TITLE_CHARS: Final = 80
 """One line of a list of conversations."""
@@ -109,7 +116,12 @@ class EventLog:
         The one exception to "append-only", and the person's alone to ask for. Raises StoreError;
         the log is then as it was before.
         """
-        await asyncio.shield(self._ask(lambda: self._erase(conversation)))
+        await asyncio.shield(self._ask(lambda: self._erase(FORGET_CONVERSATION, conversation)))
+
+    async def forget_access(self, *, before: float = 0.0, newest: int = MOST_KEPT) -> None:
+        """Take out of it who came and went before then (Unix seconds), and all but the newest of
+        these records. Raises StoreError."""
+        await asyncio.shield(self._ask(lambda: self._erase_access(before, newest)))
 
     async def conversations(self) -> list[Conversation]:
         """All conversations, the latest first."""
@@ -190,12 +202,12 @@ class EventLog:
         )
         return [_event(*row) for row in rows]
 
-    def _erase(self, conversation: str) -> None:
+    def _erase(self, statement: str, *values: object) -> None:
         self._connection.execute("PRAGMA secure_delete = ON")
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             self._connection.execute("DROP TRIGGER event_remains")
-            self._connection.execute("DELETE FROM event WHERE conversation = ?", (conversation,))
+            self._connection.execute(statement, values)
             self._connection.execute(EVENT_REMAINS)
             self._connection.execute("COMMIT")
         except BaseException:
@@ -204,6 +216,10 @@ class EventLog:
             raise
         # What was written lately also stands in the journal beside the file.
         self._connection.execute("PRAGMA wal_checkpoint (TRUNCATE)")
+
+    def _erase_access(self, before: float, newest: int) -> None:
+        if self._connection.execute(OLD_ACCESS, (before, newest)).fetchone():
+            self._erase(FORGET_ACCESS, before, newest)
 
     def _list(self) -> list[Conversation]:
         rows = self._connection.execute(CONVERSATIONS)

@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
+from sayso.server.store.access import NO_CONVERSATION
 from sayso.server.store.codec import decode
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import ConversationBegan, ConversationNamed, Event
@@ -55,6 +56,8 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
 def _id_of(wanted: str, events: list[Event]) -> str:
     names: dict[str, str] = {}
     for event in events:
+        if event.conversation == NO_CONVERSATION:
+            continue
         names.setdefault(event.conversation, event.conversation)
         if isinstance(event.record, (ConversationBegan, ConversationNamed)) and event.record.name:
             names[event.conversation] = event.record.name

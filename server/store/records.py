@@ -7,6 +7,7 @@ reads a kind that it does not know as `Unread`, so that a log outlives the versi
 from dataclasses import dataclass
 from typing import Literal
 
+from sayso.server.store.access import AccessRecord
 from sayso.server.store.decisions import (
     CodeQuestioned,
     HostAsked,
@@ -356,6 +357,7 @@ Record = (
     | ConversationReset
     | InterpretersEnded
     | DayExtended
+    | AccessRecord
     | Unread
 )
 
@@ -365,6 +367,7 @@ class Event:
     """One line of the log."""
 
     conversation: str
+    """Its id; empty where it belongs to none."""
     source: Source
     record: Record
     parent: int | None = None

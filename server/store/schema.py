@@ -10,6 +10,16 @@ EVENT_REMAINS: Final = """
     BEGIN SELECT RAISE (ABORT, 'the log is append-only'); END
 """
 
+FORGET_CONVERSATION: Final = "DELETE FROM event WHERE conversation = ?"
+
+OLD_ACCESS: Final = """
+    SELECT id FROM event WHERE conversation = '' AND (time < ? OR id <= COALESCE (
+        (SELECT id FROM event WHERE conversation = '' ORDER BY id DESC LIMIT 1 OFFSET ?), 0))
+"""
+"""What came before a time, and all but so many of the newest."""
+
+FORGET_ACCESS: Final = f"DELETE FROM event WHERE id IN ({OLD_ACCESS})"  # noqa: S608 (our own words)
+
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
         """
@@ -57,7 +67,7 @@ CONVERSATIONS: Final = """
         (SELECT chosen.payload FROM event AS chosen
          WHERE chosen.conversation = event.conversation
            AND chosen.kind = 'workspace.chosen' ORDER BY chosen.id DESC LIMIT 1)
-    FROM event GROUP BY conversation
+    FROM event WHERE conversation <> '' GROUP BY conversation
     ORDER BY COALESCE ((SELECT theirs.id FROM event AS theirs
          WHERE theirs.conversation = event.conversation AND theirs.source = 'person'
          ORDER BY theirs.id DESC LIMIT 1), MAX (id)) DESC

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from websockets.asyncio.client import ClientConnection, connect
 
@@ -16,9 +16,12 @@ from sayso.client.identity.known_server import KnownServer
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, decode, encode
 from sayso.protocol.version import SPOKEN
+from sayso.server.gateway.admission.access_recorder import AccessRecorder
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.host import Greeting, Outlet
 from sayso.server.gateway.listener import Listener
+from sayso.server.store.access import AccessRecord
+from sayso.server.store.records import Event as StoredEvent
 from sayso.server.trust.certificates import Identity, identity
 from sayso.server.trust.devices import Devices
 from sayso.server.turn.events import Event, Joined, Ticket
@@ -51,6 +54,16 @@ class House:
     at_the_door: int = 0
     """How many have asked to be, so far."""
     somebody_waits: asyncio.Event = field(default_factory=asyncio.Event)
+    records: AccessRecorder = field(default_factory=AccessRecorder)
+    """Who writes down who came and who was refused."""
+    noted: list[AccessRecord] = field(default_factory=list)
+    """What was written down."""
+
+    def __post_init__(self) -> None:
+        self.records.keep_in(self._keep)
+
+    async def _keep(self, event: StoredEvent) -> None:
+        self.noted.append(cast(AccessRecord, event.record))
 
     def greeting(self) -> Greeting:
         return Greeting("sayso test", {"ears": "tiny.en"}, ("ptt",))
@@ -171,12 +184,13 @@ class House:
 async def open_house(limits: Limits | None = None) -> AsyncIterator[House]:
     """A listening house."""
     house = House()
-    listener = Listener(house, TOKEN, limits)
+    listener = Listener(house, TOKEN, limits, records=house.records)
     house.port = await listener.open("127.0.0.1", 0)
     try:
         yield house
     finally:
         await listener.close()
+        await house.records.close()
 
 
 @dataclass
@@ -241,7 +255,7 @@ async def open_network_house(
     """A house that listens at both entrances; the network is loopback, all else is real."""
     house = NetworkHouse()
     house.devices = Devices(folder / "devices.json")
-    listener = Listener(house, TOKEN, limits, devices=house.devices)
+    listener = Listener(house, TOKEN, limits, devices=house.devices, records=house.records)
     house.port = await listener.open("127.0.0.1", 0)
     house.listener = listener
     house.identity = identity(folder / "certificates", ())
@@ -252,6 +266,7 @@ async def open_network_house(
         yield house
     finally:
         await listener.close()
+        await house.records.close()
 
 
 async def say(socket: ClientConnection, message: m.Message) -> None:

@@ -2,15 +2,23 @@
 
 import asyncio
 import hmac
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 from weakref import WeakKeyDictionary
 
 from websockets.datastructures import Headers
 
 from sayso.server.gateway.admission.unauthenticated import Line, address_of
+from sayso.server.store.access import AccessRecord, AccessRefused
 from sayso.server.trust.devices import Devices
 from sayso.server.trust.guess_delay import GuessDelay
 from sayso.server.trust.principal import THIS_MACHINE, Principal
+
+NOT_OUR_NAME: Final = "This server answers only to its own names; `listen.names` adds others."
+NOT_OUR_PAGE: Final = "This server talks only to its own page."
+REASONS: Final = {NOT_OUR_NAME: "wrong_host", NOT_OUR_PAGE: "wrong_origin"}
+"""How these are called in the records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +50,9 @@ class ListenerKind:
         """Why a request is not answered: it was made by a foreign page, or led here by its name."""
         hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
         if len(hosts) != 1 or hosts[0].lower() not in self.hosts:
-            return "This server answers only to its own names; `listen.names` adds others."
+            return NOT_OUR_NAME
         if any(origin.lower() not in self.origins for origin in origins):
-            return "This server talks only to its own page."
+            return NOT_OUR_PAGE
         return None
 
     def is_near(self, headers: Headers | None) -> bool:
@@ -56,7 +64,14 @@ class ListenerKind:
 class Authentication:
     """One for all entrances, so that a guesser gains nothing by trying another."""
 
-    def __init__(self, machine_token: str, devices: Devices | None = None) -> None:
+    def __init__(
+        self,
+        machine_token: str,
+        devices: Devices | None = None,
+        note: Callable[[AccessRecord], None] = lambda _: None,
+    ) -> None:
+        """`note` writes down who was refused."""
+        self._note = note
         self._machine_token = machine_token.encode()
         self._devices = devices
         self._patience = GuessDelay()
@@ -91,6 +106,10 @@ class Authentication:
         for socket, whose in list(self._fetching.items()):
             if whose == device:
                 socket.transport.abort()
+
+    def refused(self, socket: Line, reason: str) -> None:
+        """Somebody is not let in, or given nothing; to be written down, with nothing they sent."""
+        self._note(AccessRefused(reason, address_of(socket)))
 
     async def keep_waiting(self, socket: Line) -> None:
         """A wrong token or code was shown: the answer takes longer each time."""

@@ -41,7 +41,11 @@ class Line(Protocol):
 class UnauthenticatedClients:
     """The connections of each address that have not proved who they are."""
 
-    def __init__(self, most: int, settled_s: float) -> None:
+    def __init__(
+        self, most: int, settled_s: float, refused: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """`refused` is told the address of each that was sent away for want of a place."""
+        self._refused = refused
         self._most = most
         self._settled_s = settled_s
         self._here: dict[str, list[UnauthenticatedClient]] = {}
@@ -69,9 +73,15 @@ class UnauthenticatedClients:
             if first is None:
                 return False
             here.remove(first)
+            if not first.is_idle:
+                self.refuse(first)
             first.turn_away()
         here.append(one)
         return True
+
+    def refuse(self, one: UnauthenticatedClient) -> None:
+        """There is no place for it."""
+        self._refused(address(one.peer))
 
     def _to_end_first(self, here: list[UnauthenticatedClient]) -> UnauthenticatedClient | None:
         if idle := [one for one in here if one.is_idle]:
@@ -118,6 +128,7 @@ class Guest(BoundedConnection):
         self.peer = transport.get_extra_info("peername")
         self.came_at = _now()
         if not self.strangers.go_on_as(self) and not self.strangers.enter(self):
+            self.strangers.refuse(self)
             self.turn_away()
         self._deadline = self.loop.call_at(self.came_at + self.limits.handshake_s, self._too_late)
 

@@ -88,6 +88,7 @@ class WaitingClients:
         if len(line) > self._most:
             first = next((one for one in line if one.state() != "speaks"), caller)
             line.remove(first)
+            self._strangers.refuse(first)
             first.close()
         if self._next_look is None:
             self._look_later()
@@ -125,7 +126,10 @@ class WaitingClients:
     def _let_in_from(self, line: list[Caller], now: float) -> None:
         states = {caller: caller.state() for caller in line}
         for caller in list(line):
-            if states[caller] == "gone" or now - caller.waits_since > self._longest_s:
+            waited = now - caller.waits_since > self._longest_s
+            if waited and states[caller] != "gone":
+                self._strangers.refuse(caller)
+            if waited or states[caller] == "gone":
                 line.remove(caller)
                 caller.close()
         for caller in sorted(line, key=lambda one: states[one] != "speaks"):

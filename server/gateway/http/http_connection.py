@@ -88,6 +88,7 @@ class HttpConnection(asyncio.Protocol):
         self._server.came(self)
         strangers = self._server.strangers
         if not strangers.go_on_as(self) and not strangers.enter(self):
+            strangers.refuse(self)
             self.turn_away()
         self._end_at(self.came_at + self._limits.handshake_s)
 

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from websockets.http11 import Request, Response
 
-from sayso.server.gateway.admission.authentication import Authentication, ListenerKind
+from sayso.server.gateway.admission.authentication import REASONS, Authentication, ListenerKind
 from sayso.server.gateway.admission.unauthenticated import (
     Line,
     UnauthenticatedClient,
@@ -60,12 +60,14 @@ class HttpRequests:
     async def answer(self, socket: Requester, request: Request) -> Response | None:
         """The response to a GET, or none to let the socket open."""
         if refusal := self._entrance.refusal(request.headers):
+            self._guard.refused(socket, REASONS[refusal])
             return refused(HTTPStatus.FORBIDDEN, refusal)
         if request.method != "GET":
             return refused(HTTPStatus.METHOD_NOT_ALLOWED, "Only GET is answered.")
         path = request.path.partition("?")[0]
         who = self._guard.who_asks(request.headers, self._entrance)
         if who is None and "Authorization" in request.headers:
+            self._guard.refused(socket, "wrong_token")
             await self._guard.keep_waiting(socket)
             return refused(HTTPStatus.UNAUTHORIZED, "The token is not valid.")
         if path == SOCKET_PATH:
@@ -80,6 +82,7 @@ class HttpRequests:
         if who is not None:
             return await self._of_this_person(path, who)
         if path in FOR_MONITORS or path.startswith((FILES, *TO_LOOK_AT)):
+            self._guard.refused(socket, "no_token")
             return refused(HTTPStatus.UNAUTHORIZED, "The token is missing.")
         return refused(HTTPStatus.NOT_FOUND, NOTHING)
 

@@ -10,7 +10,8 @@ from sayso.protocol.errors import Invalid, Refused
 from sayso.protocol.fingerprint import browser_url, fingerprint, pairing_url, words
 from sayso.server.gateway.http.trust_page import TrustPage
 from sayso.server.gateway.socket.session import Session
-from sayso.server.trust.devices import Devices, DevicesError, plain_name
+from sayso.server.store.access import AccessRecord, DevicePaired, DeviceRevoked
+from sayso.server.trust.devices import Device, Devices, DevicesError, plain_name
 from sayso.server.trust.pairing import OPEN_S, Pairing, Window
 from sayso.server.trust.principal import OWNER, Principal, Scope
 
@@ -36,7 +37,17 @@ class Reachable:
 class DeviceAdmin:
     """Knows which window is open, who opened it, and which devices there are."""
 
-    def __init__(self, devices: Devices, is_connected: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        devices: Devices,
+        is_connected: Callable[[str], bool],
+        note: Callable[[AccessRecord], None],
+    ) -> None:
+        """`note` writes down who was let in and turned out."""
+        self._note = note
+        self._revoking = ""
+        """The device on which one is just being revoked."""
+        devices.on_revoked(self._revoked)
         self._devices = devices
         self._is_connected = is_connected
         self._pairing = Pairing()
@@ -64,7 +75,7 @@ class DeviceAdmin:
                 if self._is_of(session):
                     self._end(m.PairingDone("closed"))
             case m.DevicesRevoke(device=name):
-                self._revoke(session.who, name)
+                self._revoke(session, name)
                 self._list(session)
             case _:
                 self._list(session)
@@ -74,21 +85,27 @@ class DeviceAdmin:
         if self._is_of(session):
             self._end(None)
 
-    def admit(self, pair: m.Pair) -> m.Paired:
-        """A device shows a code. Raises Refused."""
+    def admit(self, pair: m.Pair, address: str = "") -> m.Paired:
+        """A device at this address shows a code. Raises Refused."""
+        by = self._opened[1].device if self._opened else ""
         verdict, window = self._pairing.show(pair.code, _now())
         if verdict == "shut" or window is None:
-            raise Refused(NOT_OPEN, code="forbidden", fatal=True)
+            raise Refused(NOT_OPEN, code="forbidden", fatal=True).because("pairing_closed")
         if verdict == "wrong":
             if not window.tries:
                 self._end(m.PairingDone("failed"))
-            raise Refused(WRONG_CODE, code="unauthorized", fatal=True)
+            raise Refused(WRONG_CODE, code="unauthorized", fatal=True).because("wrong_code")
         try:
             name = window.name or plain_name(pair.name)
             device, token = self._devices.add(name, window.person, window.scopes)
         except DevicesError as problem:
             self._end(m.PairingDone("failed"))
             raise Refused(str(problem), code="forbidden", fatal=True) from problem
+        self._note(
+            DevicePaired(
+                device.name, device.id, device.person, device.scopes, plain_name(by), address
+            )
+        )
         self._end(m.PairingDone("paired", device.name))
         return m.Paired(token, device.name, device.person, device.scopes)
 
@@ -149,11 +166,18 @@ class DeviceAdmin:
 
     # --- devices ---
 
-    def _revoke(self, who: Principal, name: str) -> None:
+    def _revoke(self, session: Session, name: str) -> None:
+        who, self._revoking = session.who, session.device
         try:
             self._devices.revoke(name, among=lambda device: _manages(who, device.person))
         except DevicesError as problem:
             raise Invalid(str(problem)) from problem
+        finally:
+            self._revoking = ""
+
+    def _revoked(self, device: Device) -> None:
+        by, scopes = plain_name(self._revoking), device.scopes
+        self._note(DeviceRevoked(device.name, device.id, device.person, scopes, by))
 
     def _list(self, session: Session) -> None:
         listed = tuple(

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode
 
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, Unknown, decode, encode
@@ -50,6 +51,8 @@ class Connection:
         self._ended_by: ProtocolError | None = None
         self.said_goodbye = False
         """The client left on purpose, and does not come back to this session."""
+        self.ended_why = ""
+        """Why it is over, for the records."""
 
     # --- the two tasks ---
 
@@ -68,12 +71,13 @@ class Connection:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
+            self.ended_why = self.ended_why or _why_closed(self._socket)
             if self._ended_by:
                 await close_with(self._socket, self._ended_by, self._limits.goodbye_s)
 
     def end(self, error: ProtocolError) -> None:
         """Read and write nothing more, at once; then say why, and close."""
-        self._ended_by = error
+        self._ended_by, self.ended_why = error, error.reason
         for task in self._tasks:
             task.cancel()
 
@@ -86,12 +90,14 @@ class Connection:
             if self._ended_by is None:
                 raise
         except ClientIsSlowError:
+            self.ended_why = "slow"
             log.warning("a client does not read what it is sent; its connection is closed")
             self._socket.transport.abort()
         except LeavingError as goodbye:
-            self.said_goodbye = True
+            self.said_goodbye, self.ended_why = True, "left"
             await close_with(self._socket, goodbye, self._limits.goodbye_s)
         except ProtocolError as error:
+            self.ended_why = error.reason
             await close_with(self._socket, error, self._limits.goodbye_s)
 
     async def _write(self, first: Sequence[str]) -> None:
@@ -188,6 +194,17 @@ class Connection:
             raise error
         retry_ms = error.retry_ms if isinstance(error, TooFast) else None
         self._outbox.put(Envelope(m.Error(error.code, error.message, False, retry_ms)))
+
+
+_OURS = {CloseCode.GOING_AWAY: "stopped", CloseCode.INTERNAL_ERROR: "no_answer"}
+
+
+def _why_closed(socket: ServerConnection) -> str:
+    """Who ended it: the client in order, we, or the line."""
+    ours, theirs = socket.protocol.close_sent, socket.protocol.close_rcvd
+    if theirs and socket.protocol.close_rcvd_then_sent:
+        return "left"
+    return _OURS.get(CloseCode(ours.code), "lost") if ours else "lost"
 
 
 class LeavingError(ProtocolError):

@@ -66,7 +66,8 @@ class Sessions:
         """This device does not belong here any more."""
         for session in self._all(lambda one: one.who.device == device):
             if session.line:
-                session.line.end(Refused("This device was turned out; pair it again to come in."))
+                turned_out = Refused("This device was turned out; pair it again to come in.")
+                session.line.end(turned_out.because("revoked"))
             self.end(session)
 
     def cut(self, session: Session) -> None:

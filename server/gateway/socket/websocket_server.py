@@ -84,14 +84,17 @@ async def prepare(
     limits: Limits,
     *,
     strangers: int,
+    refused_stranger: Callable[[str], None] = lambda _: None,
     tls: ssl.SSLContext | None = None,
 ) -> GatewayServer:
-    """Bind the address; nobody is let in before `start_serving`. Raises OSError."""
-    among = UnauthenticatedClients(strangers, limits.settled_s)
+    """Bind the address; nobody is let in before `start_serving`. `refused_stranger` is told the
+    address of who finds no place. Raises OSError."""
+    among = UnauthenticatedClients(strangers, limits.settled_s, refused_stranger)
     guest = guests_of(among, limits)
+    logger = logging.getLogger("sayso.websockets")
 
     def websocket() -> Guest:
-        protocol = ServerProtocol(max_size=limits.text_bytes)
+        protocol = ServerProtocol(max_size=limits.text_bytes, logger=logger)
         return guest(
             protocol,
             sockets,
@@ -140,7 +143,7 @@ async def prepare(
         max_size=limits.text_bytes,
         compression=None,
         server_header=None,
-        logger=logging.getLogger("sayso.websockets"),
+        logger=logger,
         create_connection=cast(Any, lambda *_, **__: http.connection()),
         start_serving=False,
     )
