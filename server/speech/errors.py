@@ -4,7 +4,9 @@ SpeechError
  ├── ModelMissing      there is no model where one was named
  ├── ModelBroken       a model is there and cannot be used
  ├── PackageMissing    the library that runs the model is not installed
- └── WorkerFailed      the process that runs the model cannot be kept alive
+ ├── WorkerFailed      the process that runs the model cannot be kept alive
+ ├── EngineMissing     no engine has the name that the settings give, or its settings name no server
+ └── ServerFailed      a server for speech did not do what it was asked
 
 `RecognizerLost` and `SynthesizerLost` stand with the seams: they mean "ask again", not "tell the
 person". The room's faces, `Ears` and `Mouth`, ask again by themselves.
@@ -29,6 +31,22 @@ class PackageMissing(SpeechError):
 
 class WorkerFailed(SpeechError):
     """The process that runs the model did not start, or does not stay alive."""
+
+
+class EngineMissing(SpeechError):
+    """No engine has the name that the settings give, or its settings do not name a server that it
+    may ask."""
+
+
+class ServerFailed(SpeechError):
+    """A server for speech did not do what it was asked."""
+
+    def __init__(self, sentence: str, *, may_pass: bool = False, after_s: float = 0.0) -> None:
+        super().__init__(sentence)
+        self.may_pass = may_pass
+        """Whether it is worth asking again."""
+        self.after_s = after_s
+        """How long the server wants to be left alone."""
 
 
 BY_NAME: dict[str, type[SpeechError]] = {

@@ -23,8 +23,12 @@ class RecognizerLost(Exception):
     """The recognizer died under this request; it is being restarted and may be asked again."""
 
 
+class DraftNotMade(Exception):
+    """The recognizer is too slow or too busy for drafts now; a later one may be made."""
+
+
 class Recognizer(Protocol):
-    """Turns speech into text. One request at a time is served; further ones wait.
+    """Turns speech into text. What it does not serve at once waits.
 
     Cancelling a request gives it up: the next one need not wait for its end.
     """

@@ -1,7 +1,8 @@
-"""Who may ask the recognizer next: at most one pass in flight, and what is final comes first.
+"""Who may ask the recognizer next: a bounded number of passes in flight, and what is final first.
 
-A pass of higher rank that arrives while a lower one runs cancels it: its asker gets Overtaken
-and decides whether the pass is still worth asking for. No draft ever delays a final.
+A pass that arrives while all places are taken cancels the least urgent one that runs, if that is
+less urgent than itself: its asker gets Overtaken and decides whether the pass is still worth asking
+for. No draft ever delays a final.
 """
 
 import asyncio
@@ -54,10 +55,11 @@ class Ask:
 class PassScheduler:
     """The queue before the recognizer, shared by all who listen."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: int = 1) -> None:
+        self._at_once = at_once
+        """Passes in flight: what the recognizer takes at the same time."""
         self._waiting: list[Ask] = []
-        self._current: Ask | None = None
-        self._task: asyncio.Task[Transcript] | None = None
+        self._running: dict[Ask, asyncio.Task[Transcript]] = {}
 
     def ask(self, rank: Rank, work: Work) -> Ask:
         """Ask for a pass; await its `result`, or give it up with `forget`."""
@@ -70,30 +72,38 @@ class PassScheduler:
         """Nobody wants this any more."""
         if not ask.result.done():
             ask.result.cancel()
-        if ask is self._current and self._task is not None:
-            self._task.cancel()
+        if task := self._running.get(ask):
+            task.cancel()
         with contextlib.suppress(ValueError):
             self._waiting.remove(ask)
 
     def _next(self) -> None:
         self._waiting = [ask for ask in self._waiting if not ask.result.done()]
+        while self._waiting and len(self._running) < self._at_once:
+            urgent = min(self._waiting, key=lambda ask: ask.rank)
+            self._waiting.remove(urgent)
+            self._begin(urgent)
         if not self._waiting:
             return
-        urgent = min(self._waiting, key=lambda ask: ask.rank)
-        if self._current is None:
-            self._waiting.remove(urgent)
-            self._current = urgent
-            self._task = asyncio.create_task(
-                urgent.work(), name=f"{urgent.rank.name} pass", context=urgent.context
-            )
-            self._task.add_done_callback(lambda task: self._done(urgent, task))
-        elif urgent.rank < self._current.rank and self._task is not None:
-            self._current.overtaken = True
-            self._task.cancel()
+        # Who was given up leaves a place soon, which the most urgent take.
+        staying = [ask for ask in self._running if not ask.result.done() and not ask.overtaken]
+        leaving = len(self._running) - len(staying)
+        for urgent in sorted(self._waiting, key=lambda ask: ask.rank)[leaving:]:
+            least = max(staying, key=lambda ask: ask.rank, default=urgent)
+            if urgent.rank >= least.rank:
+                return
+            staying.remove(least)
+            least.overtaken = True
+            self._running[least].cancel()
+
+    def _begin(self, ask: Ask) -> None:
+        task = asyncio.create_task(ask.work(), name=f"{ask.rank.name} pass", context=ask.context)
+        self._running[ask] = task
+        task.add_done_callback(lambda done: self._done(ask, done))
 
     def _done(self, ask: Ask, task: asyncio.Task[Transcript]) -> None:
         """Tell the asker. Also called for a task that was cancelled before it ever ran."""
-        self._current = self._task = None
+        del self._running[ask]
         if task.cancelled():
             if not ask.result.done() and not ask.overtaken:
                 ask.result.cancel()

@@ -22,6 +22,7 @@ from sayso.server.speech.recognition.agreement import Agreement, Partial
 from sayso.server.speech.recognition.loudness import from_pcm, quietest_cut
 from sayso.server.speech.recognition.recognizer import (
     HEARING_RATE,
+    DraftNotMade,
     Recognizer,
     Transcript,
 )
@@ -74,10 +75,12 @@ class HearingPace:
 class SpeechRecognition:
     """Hears any number of people at once with one recognizer."""
 
-    def __init__(self, recognizer: Recognizer, *, pace: HearingPace | None = None) -> None:
+    def __init__(
+        self, recognizer: Recognizer, *, pace: HearingPace | None = None, at_once: int = 1
+    ) -> None:
         self._recognizer = recognizer
         self._pace = pace or HearingPace()
-        self._scheduler = PassScheduler()
+        self._scheduler = PassScheduler(at_once)
         self._device_languages = DeviceLanguages()
 
     def listen(
@@ -295,7 +298,7 @@ class UtteranceRecognition:
 
     def _rest_after(self, result: asyncio.Future[Transcript]) -> None:
         """Don't ask a recognizer that can't answer over and over; the final will tell why."""
-        if result.cancelled() or isinstance(result.exception(), Overtaken):
+        if result.cancelled() or isinstance(result.exception(), (Overtaken, DraftNotMade)):
             return
         if result.exception() is not None:
             self._rest_until = self._gate.spoken + HEARING_RATE

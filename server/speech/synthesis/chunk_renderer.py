@@ -5,7 +5,8 @@ A short chunk that was said before is not made again: an acknowledgement costs n
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +15,12 @@ import soxr
 from sayso.protocol.messages import Word
 from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.synthesis.phrases import ON_SCREEN, is_own, phrase
-from sayso.server.speech.synthesis.synthesizer import Sound, SynthesizerLost
+from sayso.server.speech.synthesis.stream_pieces import Piece, PieceCutter
+from sayso.server.speech.synthesis.synthesizer import (
+    Sound,
+    StreamingSynthesizer,
+    SynthesizerLost,
+)
 from sayso.server.speech.synthesis.voices import Voices
 from sayso.server.speech.text.language_id import in_english, language_of
 from sayso.server.speech.text.speakable import Spoken, spoken_pieces
@@ -28,6 +34,10 @@ STARTED_AGAIN = (
 
 LONGEST_KEPT = 48
 """Characters of a chunk whose sound is kept: "Okay.", "One moment.", "May I run this?"."""
+
+STREAMED_FROM = 28
+"""Characters of a chunk that is played while its sound still comes, where a voice can do that: it
+has words to be cut between, and is none of the few that are kept, which are said at once."""
 
 MOST_KEPT = 64
 """Sounds that are kept, the latest used: ten megabytes at most."""
@@ -117,8 +127,9 @@ class ChunkRenderer:
         self._rate = 0
         """Of the first sound, and so of all."""
 
-    async def tell(self, text: str) -> Chunk | None:
-        """The chunk in sound; None if there is nothing to be said."""
+    async def tell(self, text: str) -> AsyncGenerator[Chunk, None]:
+        """The text in sound: a chunk, several if its sound comes by and by, none if there is
+        nothing to be said."""
         if not self._begun:
             await self._begin()
         if is_own(text):
@@ -126,17 +137,33 @@ class ChunkRenderer:
         else:
             self._language = language_of(text, self._language)
         voice = await self._voices.pick(self._wish, self._language)
-        if voice is not None:
-            try:
-                return await self._say(text, voice, self._language)
-            except SpeechError as problem:
-                if voice == self._voices.usual:
-                    raise
-                self._remark_once(f"{problem} Until then, {self._voices.usual} speaks.")
-                self._wish = ""
-                if self._language == self._voices.language:
-                    return await self._say(text, self._voices.usual, self._language)
-        return await self._stand_in(text)
+        said = self._told(text, voice) if voice is not None else self._stand_in(text)
+        async with aclosing(said) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def _told(self, text: str, voice: str) -> AsyncGenerator[Chunk, None]:
+        """By this voice, or by the usual one if that can't."""
+        begun = False
+        try:
+            async with aclosing(self._say(text, voice, self._language)) as chunks:
+                async for chunk in chunks:
+                    begun = True
+                    yield chunk
+        except SpeechError as problem:
+            if begun or voice == self._voices.usual:
+                raise
+            self._remark_once(f"{problem} Until then, {self._voices.usual} speaks.")
+            self._wish = ""
+        else:
+            return
+        usual = self._language == self._voices.language
+        said = (
+            self._say(text, self._voices.usual, self._language) if usual else self._stand_in(text)
+        )
+        async with aclosing(said) as chunks:
+            async for chunk in chunks:
+                yield chunk
 
     async def _begin(self) -> None:
         """Find out what language is expected, and whether the wished voice is there."""
@@ -152,40 +179,64 @@ class ChunkRenderer:
             )
             self._wish = ""
 
-    async def _stand_in(self, text: str) -> Chunk | None:
+    async def _stand_in(self, text: str) -> AsyncGenerator[Chunk, None]:
         """Nobody speaks this language: say that, once, rather than what nobody understands."""
         if self._language in self._unsaid or not any(map(str.isalpha, text)):
-            return None
+            return
         self._unsaid.add(self._language)
         self._remark_once(
             f"This answer is in {in_english(self._language)}, and no voice here speaks it, so it "
             "is only shown. `sayso models get` fetches a voice."
         )
         usual = self._voices.language
-        return await self._say(phrase(ON_SCREEN, usual), self._voices.usual, usual)
+        said = self._say(phrase(ON_SCREEN, usual), self._voices.usual, usual)
+        async with aclosing(said) as chunks:
+            async for chunk in chunks:
+                yield chunk
 
     def _remark_once(self, remark: str) -> None:
         if self._memory.is_news(remark):
             self._on_remark(remark)
 
-    async def _say(self, text: str, voice: str, language: str) -> Chunk | None:
+    async def _say(self, text: str, voice: str, language: str) -> AsyncGenerator[Chunk, None]:
         begun_at = asyncio.get_running_loop().time()
         pieces = spoken_pieces(text, language)
         words = " ".join(piece.spoken for piece in pieces if piece.spoken)
         if not words:
-            return None
-        sound = await self._sound(words, voice)
+            return
+        kept = self._memory.kept.get(voice, self._speed, words)
+        if kept is None and len(words) >= STREAMED_FROM:
+            speaker = await self._voices.of(voice)
+            if isinstance(speaker, StreamingSynthesizer):
+                async with aclosing(self._stream(speaker, words, pieces)) as parts:
+                    async for part in parts:
+                        yield Chunk(part.text, part.sound, begun_at)
+                return
+        sound = kept or await self._sound(words, voice)
         self._rate = self._rate or best_rate(sound.rate, self._rates)
         sound = at_rate(replace(sound, words=written_words(pieces, sound.words)), self._rate)
-        return Chunk(text, sound, begun_at)
+        yield Chunk(text, sound, begun_at)
+
+    async def _stream(
+        self, speaker: StreamingSynthesizer, words: str, pieces: list[Spoken]
+    ) -> AsyncGenerator[Piece, None]:
+        """The words as their sound comes."""
+        cutter: PieceCutter | None = None
+        async with aclosing(speaker.stream(words, speed=self._speed)) as sounds:
+            async for sound in sounds:
+                if cutter is None:
+                    self._rate = self._rate or best_rate(sound.rate, self._rates)
+                    cutter = PieceCutter(pieces, sound.rate, self._rate, self._speed)
+                if piece := cutter.feed(sound.pcm):
+                    yield piece
+        if cutter is not None and (last := cutter.finish()):
+            yield last
 
     async def _sound(self, words: str, voice: str) -> Sound:
-        if kept := self._memory.kept.get(voice, self._speed, words):
-            return kept
         for _ in range(TRIES):
-            voice_process = await self._voices.of(voice)
+            speaker = await self._voices.of(voice)
             try:
-                sound = await voice_process.synthesize(words, speed=self._speed)
+                sound = await speaker.synthesize(words, speed=self._speed)
             except SynthesizerLost:
                 self._on_remark(STARTED_AGAIN)
                 continue

@@ -12,6 +12,7 @@ import inspect
 import logging
 import math
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from sayso.server.speech.errors import SpeechError
@@ -99,7 +100,9 @@ class SpeechSynthesis:
     async def prepare(self, phrases: Iterable[str], style: SpeakingStyle | None = None) -> None:
         """Make what will be said at short notice beforehand. Raises SpeechError."""
         for phrase in phrases:
-            await self._telling(style, lambda _: None).tell(phrase)
+            async with aclosing(self._telling(style, lambda _: None).tell(phrase)) as chunks:
+                async for _ in chunks:
+                    pass
 
     def _telling(
         self, style: SpeakingStyle | None, on_remark: Callable[[str], None]
@@ -177,14 +180,19 @@ class SpokenReply:
         try:
             while (text := await self._texts.get()) is not None:
                 self._waiting -= len(text)
-                began = asyncio.get_running_loop().time()
-                chunk = await self._telling.tell(text)
-                self._takes = asyncio.get_running_loop().time() - began
-                if chunk:
-                    await self._ready.put(chunk)
+                await self._make_chunks(text)
             await self._ready.put(None)
         except SpeechError as problem:
             await self._ready.put(SynthesisFailed(str(problem)))
+
+    async def _make_chunks(self, text: str) -> None:
+        clock = asyncio.get_running_loop().time
+        asked_at = clock()
+        async with aclosing(self._telling.tell(text)) as chunks:
+            async for chunk in chunks:
+                self._takes = clock() - asked_at
+                await self._ready.put(chunk)
+                asked_at = clock()
 
     async def _hand_over(self) -> None:
         while True:

@@ -1,7 +1,8 @@
 """The seam for the mouth: words in, samples out."""
 
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from sayso.protocol.messages import Word
 
@@ -27,4 +28,13 @@ class Synthesizer(Protocol):
 
     async def synthesize(self, text: str, *, speed: float = 1.0) -> Sound:
         """Speak one chunk of speakable text. `speed` 2.0 is twice as fast."""
+        ...
+
+
+@runtime_checkable
+class StreamingSynthesizer(Synthesizer, Protocol):
+    """A synthesizer whose sound comes piece by piece while it is made."""
+
+    def stream(self, text: str, *, speed: float = 1.0) -> AsyncGenerator[Sound, None]:
+        """Speak one chunk. The pieces have one rate and no words; closing it ends the work."""
         ...

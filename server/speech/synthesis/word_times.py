@@ -55,6 +55,20 @@ def place(
     return tuple(placed)
 
 
+def shared_out(words: Sequence[str], samples: int) -> tuple[Word, ...]:
+    """Times for words of a voice that can't tell: each lasts as long as it has letters."""
+    if not words:
+        return ()
+    weights = [len(word) + 1 for word in words]
+    total, before = sum(weights), 0
+    placed: list[Word] = []
+    for word, weight in zip(words, weights, strict=True):
+        start, end = samples * before // total, samples * (before + weight) // total
+        placed.append(Word(word, start, end))
+        before += weight
+    return tuple(placed)
+
+
 def _lay(
     expected: Sequence[tuple[str, ...]], groups: Sequence[Group]
 ) -> list[tuple[int, int, int, int]]:

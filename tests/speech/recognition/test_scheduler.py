@@ -1,0 +1,76 @@
+"""What is asked of a recogniser that takes several passes at once."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+
+import pytest
+
+from sayso.server.speech.recognition.recognizer import Transcript
+from sayso.server.speech.recognition.scheduler import Overtaken, PassScheduler, Rank
+
+pytestmark = pytest.mark.virtual_time
+
+
+class Passes:
+    """Passes that take a second each, and how many run."""
+
+    def __init__(self) -> None:
+        self.running = 0
+        self.most = 0
+        self.begun: list[str] = []
+
+    def named(self, name: str) -> Callable[[], Coroutine[None, None, Transcript]]:
+        async def work() -> Transcript:
+            self.begun.append(name)
+            self.running += 1
+            self.most = max(self.most, self.running)
+            try:
+                await asyncio.sleep(1.0)
+            finally:
+                self.running -= 1
+            return Transcript(name)
+
+        return work
+
+
+async def test_as_many_passes_run_as_may_and_the_most_urgent_of_the_others_come_next() -> None:
+    scheduler, passes = PassScheduler(2), Passes()
+    asks = [
+        scheduler.ask(rank, passes.named(f"{rank.name} {number}"))
+        for rank in (Rank.GUESS, Rank.DRAFT)
+        for number in range(3)
+    ]
+    asks.append(scheduler.ask(Rank.GUESS, passes.named("last")))
+    texts = [(await ask.result).text for ask in asks]
+    assert passes.most == 2
+    assert passes.begun[:4] == ["GUESS 0", "GUESS 1", "GUESS 2", "last"]
+    assert texts == [f"{rank} {number}" for rank in ("GUESS", "DRAFT") for number in range(3)] + [
+        "last"
+    ]
+
+
+async def test_a_final_takes_the_place_of_the_least_urgent_and_of_no_other() -> None:
+    scheduler, passes = PassScheduler(2), Passes()
+    guess = scheduler.ask(Rank.GUESS, passes.named("guess"))
+    draft = scheduler.ask(Rank.DRAFT, passes.named("draft"))
+    await asyncio.sleep(0.5)
+    now = asyncio.get_running_loop().time()
+    finals = [scheduler.ask(Rank.FINAL, passes.named(f"final {n}")) for n in range(2)]
+    for final in finals:
+        await final.result
+    assert asyncio.get_running_loop().time() == now + 1.0
+    for ask in (guess, draft):
+        with pytest.raises(Overtaken):
+            await ask.result
+    assert passes.most == 2
+
+
+async def test_one_that_was_given_up_makes_room_without_another_being_overtaken() -> None:
+    scheduler, passes = PassScheduler(2), Passes()
+    given_up = scheduler.ask(Rank.DRAFT, passes.named("given up"))
+    draft = scheduler.ask(Rank.DRAFT, passes.named("draft"))
+    await asyncio.sleep(0.5)
+    scheduler.forget(given_up)
+    final = scheduler.ask(Rank.FINAL, passes.named("final"))
+    assert (await final.result).text == "final"
+    assert (await draft.result).text == "draft"
