@@ -16,3 +16,11 @@ class Finding:
     """What was found, in one sentence."""
     remedy: str = ""
     """What to do about it, exactly: a command where there is one. Empty if nothing need be done."""
+
+
+def split_remedy(sentence: str) -> tuple[str, str]:
+    """A sentence in two: what is wrong, and what to do about it."""
+    wrong, semicolon, remedy = sentence.partition("; ")
+    if not semicolon:
+        return sentence, ""
+    return f"{wrong}.", remedy[0].upper() + remedy[1:]

@@ -19,6 +19,7 @@ from sayso.server.agent.spending import DailySpending
 from sayso.server.assembly.agent import AgentParts, day_limits
 from sayso.server.assembly.conversation import SharedParts, open_conversation
 from sayso.server.assembly.models import Builder
+from sayso.server.assembly.said_once import is_news
 from sayso.server.assembly.speech import SpeechParts
 from sayso.server.assembly.warm_up import prepare
 from sayso.server.conversations.choices import Choices
@@ -151,7 +152,7 @@ class App:
         )
         voice = self._settings.voice
         speech = Speech(
-            SpeechRecognition(recognizer),
+            SpeechRecognition(recognizer, at_once=self._speech_parts.passes_at_once),
             SpeechSynthesis(voices, speed=voice.speed),
             "on" if voice.fillers else "off",
         )
@@ -192,6 +193,9 @@ class App:
                 await self._conversations.enter(about)
         if backend.introduction:
             latest.conversation.notice(backend.introduction)
+        for sentence in self._speech_parts.leaves_home:
+            if is_news(self._home, sentence):
+                latest.conversation.notice(sentence)
         lives = [self._conversations.run(), responder.run(), self._prepare(speech.synthesis)]
         keep_days = self._settings.storage.keep_days
         lives.append(forget_in_time(self._conversations, keep_days))

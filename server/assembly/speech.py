@@ -1,35 +1,44 @@
-"""Ears and voice, built from the settings before all else.
+"""Hearing and speaking, built from the settings before all else.
 
-Their processes load for longest, and to import the rest of a server is work for one core alone: so
-they begin beside that. One that can't be had is replaced by one that says why.
+What hears and what speaks take longest to load, and to import the rest of a server is work for one
+core alone: so they begin beside that. Which engines these are, the registry finds by the names in
+the settings. One that can't be had is replaced by the usual one of this machine, or else by a part
+that says why.
 """
 
 import asyncio
+import logging
 import os
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, Self, TypeVar
 
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home
-from sayso.server.assembly.model_selection import for_speech, voice, voices
 from sayso.server.assembly.unavailable import UnavailableRecognizer, UnavailableSynthesizer
-from sayso.server.models import InstalledModels
-from sayso.server.models import ModelError as ModelFileError
 from sayso.server.observability.metrics import Part
 from sayso.server.process import end
 from sayso.server.settings import Settings
-from sayso.server.speech.engines.piper.synthesizer import PiperSynthesizer
-from sayso.server.speech.engines.whisper.options import WhisperOptions
-from sayso.server.speech.engines.whisper.recognizer import WhisperRecognizer
+from sayso.server.speech.engines import registry
+from sayso.server.speech.engines.engine import (
+    Engaged,
+    EngineContext,
+    EnginePart,
+    Maker,
+    RecognizerPart,
+    VoicesPart,
+)
 from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.recognition.recognizer import Recognizer
-from sayso.server.speech.synthesis.voice_pool import VoicePool
 from sayso.server.speech.synthesis.voices import OneVoice, Voices
 
-MOST_HEARING_THREADS = 4
-"""More make a short utterance no faster."""
+log = logging.getLogger(__name__)
+
+Built = TypeVar("Built", bound=EnginePart)
+
+Find = Callable[[str], Maker[Built]]
+"""Finds what makes a part by an engine's name."""
 
 
 class SpeechParts:
@@ -41,12 +50,16 @@ class SpeechParts:
         self._settings = settings
         self._watch = watch
         """Takes a part's name, and how to find out how it is."""
-        self._installed = InstalledModels(home)
+        self._context = EngineContext(home, settings, os.environ)
         self._stack = AsyncExitStack()
         self._hearing: asyncio.Task[Recognizer]
         self._speaking: asyncio.Task[Voices]
         self.findings: dict[str, Finding] = {}
         """How each is, by its name."""
+        self.passes_at_once = 1
+        """How many passes the recogniser takes at the same time."""
+        self.leaves_home: list[str] = []
+        """Sentences that say what is sent out of the house and to whom."""
 
     async def __aenter__(self) -> Self:
         self._hearing = asyncio.create_task(self._hear(), name="getting ears")
@@ -64,56 +77,57 @@ class SpeechParts:
         await self._stack.aclose()
 
     async def hearing(self) -> Recognizer:
-        """Whisper, in its process, warm."""
+        """The recogniser, ready."""
         return await self._hearing
 
     async def speaking(self) -> Voices:
-        """The voices: the usual one warm, in its process, the others when they are wanted."""
+        """The voices: the usual one ready, the others when they are wanted."""
         return await self._speaking
 
     async def _hear(self) -> Recognizer:
-        wanted = self._settings.ears
+        name, usual = self._settings.ears.engine, registry.USUAL_RECOGNIZER
+        find: Find[RecognizerPart] = registry.recognizer
         try:
-            chosen = await asyncio.to_thread(for_speech, self._installed, "ears", wanted.model)
-            language = "" if wanted.language == "auto" else wanted.language
-            options = WhisperOptions(threads=wanted.threads or most_threads(), language=language)
-            whisper = WhisperRecognizer(chosen.model.path, options=options)
-            self._stack.push_async_callback(whisper.close)
-            self._watch("ears", lambda: Part(whisper.trouble, whisper.restarts))
-            await whisper.start()
-        except (ModelFileError, SpeechError) as error:
-            self._missing("ears", error)
+            engaged = await self._engage("ears", find, name, usual)
+        except SpeechError as error:
+            self.findings["ears"] = Finding("ears", "bad", str(error))
             return UnavailableRecognizer(str(error))
-        self._found("ears", f"Whisper {chosen.model.name}.", chosen.complaint)
-        return whisper
+        self.passes_at_once = engaged.at_once
+        return engaged.part
 
     async def _speak(self) -> Voices:
-        wanted = self._settings.voice
+        name, usual = self._settings.voice.engine, registry.USUAL_VOICES
+        find: Find[VoicesPart] = registry.voices
         try:
-            chosen = await asyncio.to_thread(for_speech, self._installed, "voice", wanted.model)
-            voice_pool = VoicePool(
-                lambda: voices(self._installed),
-                voice(chosen.model),
-                make=PiperSynthesizer,
-                most=wanted.loaded,
-            )
-            self._stack.push_async_callback(voice_pool.close)
-            self._watch("voice", lambda: Part(voice_pool.trouble, voice_pool.restarts))
-            await voice_pool.start()
-        except (ModelFileError, SpeechError) as error:
-            self._missing("voice", error)
+            return (await self._engage("voice", find, name, usual)).part
+        except SpeechError as error:
+            self.findings["voice"] = Finding("voice", "bad", str(error))
             return OneVoice(UnavailableSynthesizer(str(error)))
-        self._found("voice", f"{chosen.model.name}.", chosen.complaint)
-        return voice_pool
 
-    def _found(self, part: str, detail: str, complaint: str) -> None:
+    async def _engage(
+        self, kind: Literal["ears", "voice"], find: Find[Built], name: str, usual: str
+    ) -> Engaged[Built]:
+        """The part of the engine that the settings name, else of the usual one, started."""
+        try:
+            return await self._start(kind, find(name))
+        except SpeechError as error:
+            if name == usual:
+                raise
+            log.warning("the engine %s is not used: %s", name, error)
+            return await self._start(kind, find(usual), f"{error} Until then, {usual} is used.")
+
+    async def _start(
+        self, kind: Literal["ears", "voice"], maker: Maker[Built], complaint: str = ""
+    ) -> Engaged[Built]:
+        engaged = await maker.engage(self._context)
+        part = engaged.part
+        self._stack.push_async_callback(part.close)
+        self._watch(kind, lambda: Part(part.trouble, part.restarts))
+        await part.start()
+        complaint = complaint or engaged.complaint
         state: Literal["good", "poor"] = "poor" if complaint else "good"
-        self.findings[part] = Finding(part, state, complaint or detail)
-
-    def _missing(self, part: str, error: Exception) -> None:
-        self.findings[part] = Finding(part, "bad", str(error))
-
-
-def most_threads() -> int:
-    """The cores of this machine, up to what is useful for hearing."""
-    return min(os.cpu_count() or 1, MOST_HEARING_THREADS)
+        detail = complaint or " ".join(filter(None, (engaged.detail, engaged.leaves_home)))
+        self.findings[kind] = Finding(kind, state, detail)
+        if engaged.leaves_home:
+            self.leaves_home.append(engaged.leaves_home)
+        return engaged

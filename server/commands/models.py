@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Literal
 
 from sayso.protocol.home import Home
-from sayso.server.assembly.model_selection import Selected, for_speech, for_talking
+from sayso.server.assembly.model_selection import for_talking
 from sayso.server.models import FetchFailed, InstalledModels, Kind, Model, ModelError, ModelMissing
 from sayso.server.models.machine import in_words, memory_bytes
 from sayso.server.models.names import SUGGESTED, Wanted, best_fitting, understand
 from sayso.server.settings import Settings
 from sayso.server.settings.loading import Readings, read
+from sayso.server.speech.engines.installed import Selected, for_speech
 
 MISUSED = 2
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from sayso.protocol.home import Home
 from sayso.server.agent.permissions.modes import MEANINGS
-from sayso.server.assembly.model_selection import voices
 from sayso.server.conversations.registry import ConversationRegistry, NoSuchConversation, called
 from sayso.server.models import InstalledModels
+from sayso.server.speech.engines.installed import voices
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import Conversation
 

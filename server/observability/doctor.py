@@ -14,21 +14,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from sayso.protocol.health import Finding
+from sayso.protocol.health import Finding, split_remedy
 from sayso.protocol.home import Home
 from sayso.server.agent.llm.embedded.client import Pocket, PocketError
 from sayso.server.agent.llm.loopback_http import NoAnswer, ask
 from sayso.server.agent.llm.selection import ModelChoice
 from sayso.server.agent.permissions.standing_grants import policy_of
-from sayso.server.assembly.model_selection import for_speech, for_talking
+from sayso.server.assembly.model_selection import for_talking
 from sayso.server.gateway.http.requests import is_loopback
-from sayso.server.models import InstalledModels, ModelError
+from sayso.server.models import InstalledModels
 from sayso.server.models.machine import in_words, memory_bytes
 from sayso.server.models.names import SUGGESTED, best_fitting
 from sayso.server.runtimes.kernels.environment import present
 from sayso.server.runtimes.resources.cgroups import NoCgroupError, find_delegated
 from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
 from sayso.server.settings import Settings, SettingsError
+from sayso.server.speech.engines import registry
+from sayso.server.speech.engines.engine import EngineContext
+from sayso.server.speech.errors import SpeechError
 
 REACH_SECONDS = 4.0
 """For a handshake with a server far away; a person waits for the doctor."""
@@ -50,13 +53,14 @@ def examine() -> Iterator[Finding]:
         settings = Settings.load(home)
         policy_of(settings)
     except SettingsError as error:
-        yield Finding("settings", "bad", *_split(str(error)))
+        yield Finding("settings", "bad", *split_remedy(str(error)))
     else:
         yield Finding("settings", "good", "All are understood.")
     yield _folders(home)
     yield _disk(home, settings)
-    yield _speech(installed, "ears", settings.ears.model)
-    yield _speech(installed, "voice", settings.voice.model)
+    context = EngineContext(home, settings, os.environ)
+    yield _speech("ears", context)
+    yield _speech("voice", context)
     yield asyncio.run(_language_model(settings, installed))
     yield asyncio.run(_sandbox())
     yield _kernels(home)
@@ -94,26 +98,27 @@ def _disk(home: Home, settings: Settings) -> Finding:
     )
 
 
-def _speech(installed: InstalledModels, kind: Literal["ears", "voice"], name: str) -> Finding:
+def _speech(kind: Literal["ears", "voice"], context: EngineContext) -> Finding:
+    """The engine that the settings name looks after its own."""
+    settings = context.settings
     try:
-        selected = for_speech(installed, kind, name)
-    except ModelError as error:
-        return Finding(kind, "bad", *_split(str(error)))
-    if selected.complaint:
-        return Finding(kind, "poor", *_split(selected.complaint))
-    model = selected.model
-    if model.source == "path":
-        return Finding(kind, "good", f"{model.name} is there; what it should hold is not known.")
-    return Finding(kind, "good", f"{model.name} is there and whole.")
+        maker = (
+            registry.recognizer(settings.ears.engine)
+            if kind == "ears"
+            else registry.voices(settings.voice.engine)
+        )
+    except SpeechError as error:
+        return Finding(kind, "bad", *split_remedy(str(error)))
+    return asyncio.run(maker.examine(context))
 
 
 async def _language_model(settings: Settings, installed: InstalledModels) -> Finding:
     choice = await for_talking(settings.language_model, installed)
     part = "language model"
     if choice.origin == "none":
-        return Finding(part, "bad", *_split(choice.sentence))
+        return Finding(part, "bad", *split_remedy(choice.sentence))
     if trouble := await _trouble(choice):
-        return Finding(part, "bad", *_split(trouble))
+        return Finding(part, "bad", *split_remedy(trouble))
     if choice.profile == "pocket":
         name = best_fitting(memory_bytes())
         better = (
@@ -249,11 +254,3 @@ def _who_listens(port: int) -> str:
     if sys.platform == "darwin":
         return f"lsof -nP -iTCP:{port} -sTCP:LISTEN"
     return f"ss -ltnp 'sport = :{port}'"
-
-
-def _split(sentence: str) -> tuple[str, str]:
-    """Into what is wrong and what to do about it."""
-    wrong, semicolon, remedy = sentence.partition("; ")
-    if not semicolon:
-        return sentence, ""
-    return f"{wrong}.", remedy[0].upper() + remedy[1:]

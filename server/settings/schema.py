@@ -49,6 +49,9 @@ class Listen:
 class Ears:
     """How speech becomes text."""
 
+    engine: str = "whisper"
+    """Who turns speech into text: `whisper` on this machine, `remote` for a server that speaks the
+    OpenAI wire, or an engine that an installed package brings under this name."""
     model: Annotated[str, ByProject()] = "tiny.en"
     """Whisper model: a name from `sayso models`, or a folder in CTranslate2 format. The default
     comes with Sayso; `base.en` errs less and takes twice as long."""
@@ -58,12 +61,28 @@ class Ears:
     threads: Threads = 0
     """Processor threads for one transcription; 0 takes as many as there are cores, at most 4: more
     make a short utterance no faster."""
+    api_base: str = ""
+    """For the engine `remote`: URL of a server that has `/audio/transcriptions`, up to and
+    including `/v1`. It is sent all that you say, as sound. Beyond your home it must be `https`;
+    naming it here is your yes."""
+    api_model: str = "whisper-1"
+    """For `remote`: that server's name for the model."""
+    api_drafts: bool = True
+    """For `remote`: whether what is understood is shown while you speak, if the server is quick
+    enough. Each draft is one more request with all that you said so far, for which a company may
+    charge."""
+    api_key_variable: str = ""
+    """For `remote`: name of the environment variable that holds the API key. Empty: no key is
+    sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Voice:
     """Who speaks."""
 
+    engine: str = "piper"
+    """Who turns text into speech: `piper` on this machine, `remote` for a server that speaks the
+    OpenAI wire, or an engine that an installed package brings under this name."""
     model: Annotated[str, ByProject()] = "en_US-joe-medium"
     """Piper voice: a name from `sayso models`, or the path of an `.onnx` file. The default comes
     with Sayso."""
@@ -76,6 +95,20 @@ class Voice:
     loaded: Annotated[int, Between(1, 16)] = 2
     """Voices in memory at once, about 150 MB each: yours, and one for answers in another language.
     A further one is loaded when it is wanted, in place of the one that was silent longest."""
+    api_base: str = ""
+    """For the engine `remote`: URL of a server that has `/audio/speech`, up to and including `/v1`.
+    It is sent all that Sayso says. Beyond your home it must be `https`; naming it here is your
+    yes."""
+    api_model: str = "tts-1"
+    """For `remote`: that server's name for the model."""
+    api_voice: str = "alloy"
+    """For `remote`: that server's name for the voice."""
+    api_languages: tuple[str, ...] = ()
+    """For `remote`: codes of the languages that this voice speaks, its own first, for example `de`.
+    Empty: every language, and English unless something else is asked for."""
+    api_key_variable: str = ""
+    """For `remote`: name of the environment variable that holds the API key. Empty: no key is
+    sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +138,7 @@ class LanguageModel:
     """Whether to look for Ollama, LM Studio, llamafile and Jan on this machine at start."""
     stays_home: bool = False
     """Never to send what you say to a company, whatever else is set: only models on this machine
-    or in your own network."""
+    or in your own network, for hearing and speaking too."""
     temperature: Annotated[float, Between(-1, 2)] = -1.0
     """How freely the model chooses its words, from 0; -1 leaves it to the model's profile or
     provider."""

@@ -17,6 +17,7 @@ from sayso.server.settings import Settings, set_in_file, user_file
 from tests import rig
 from tests.agent.llm.model_servers import model_server
 from tests.models.memory import remember_starters
+from tests.speech_server import SpeechServer
 
 
 @pytest.fixture(autouse=True)
@@ -252,3 +253,33 @@ def test_an_address_of_the_outside_is_told() -> None:
     set_in_file(user_file(Home.find()), "language_model.model", "none")
 
     assert finding("port").remedy == "sayso settings unset listen.host"
+
+
+@pytest.mark.parametrize("kind", ["ears", "voice"])
+def test_speech_from_elsewhere_is_asked_whether_it_answers_and_takes_the_key(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = user_file(Home.find())
+    set_in_file(file, f"{kind}.engine", "remote")
+    assert f"set {kind}.api_base to its url" in finding(kind).remedy.lower()
+
+    with SpeechServer(key="a-key-for-tests") as server:
+        set_in_file(file, f"{kind}.api_base", server.url)
+        assert "name the variable that holds one" in finding(kind).remedy.lower()
+        set_in_file(file, f"{kind}.api_key_variable", "SPEECH_KEY")
+        assert "put the API key there" in finding(kind).remedy.replace("Put", "put")
+        monkeypatch.setenv("SPEECH_KEY", server.key)
+        good = finding(kind)
+        assert (good.state, good.remedy) == ("good", "")
+        assert f"127.0.0.1:{server.port} answers." in good.detail
+        assert {request.path for request in server.requests} == {"/v1/models"}
+
+    assert "check that it runs" in finding(kind).remedy.lower()
+
+
+def test_an_engine_that_does_not_exist_is_told_with_those_that_do() -> None:
+    set_in_file(user_file(Home.find()), "voice.engine", "pipr")
+    found = finding("voice")
+    assert found.state == "bad"
+    assert "There is no engine named pipr" in found.detail
+    assert found.remedy.startswith("Set voice.engine to one of whisper, piper, remote")

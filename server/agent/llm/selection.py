@@ -11,7 +11,6 @@ only requests made here go to loopback.
 """
 
 import asyncio
-import ipaddress
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from sayso.server.agent.llm.local_servers import (
     ServersFound,
 )
 from sayso.server.agent.llm.providers import COMPANIES, Offer, Provider, company_of, with_keys
+from sayso.server.home_network import is_at_home
 from sayso.server.models.errors import ModelError, ModelMissing
 from sayso.server.models.installed import InstalledModels
 from sayso.server.models.machine import memory_bytes
@@ -314,15 +314,6 @@ def _locked(server: LocalServer) -> str:
         f"{server.name} answers at {server.root}, but wants a key; set language_model.api_base to "
         f"{server.api_base} and language_model.api_key_variable to the variable that holds it."
     )
-
-
-def is_at_home(host: str) -> bool:
-    """Whether an address lies on this machine or in a private network."""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return host == "localhost" or host.endswith((".local", ".lan", ".home.arpa"))
-    return address.is_private
 
 
 def _unset(variable: str) -> str:

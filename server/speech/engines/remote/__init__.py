@@ -1,0 +1,1 @@
+"""A server that speaks the OpenAI wire for sound: it hears, or speaks, somewhere else."""
