@@ -6,10 +6,9 @@ Three regions run side by side, each in its own file:
     work    idle -> thinking <-> acting / awaiting approval  what is being done about it
     mouth   silent -> speaking <-> ducked -> silent          what is said in answer
 
-A press silences the mouth at once. What it means for the work shows when words follow: a press
-before the answer began goes on with the same sentence; later words are a new request, and the old
-one stops. Without a key a voice only holds the answer, and the words decide:
-
+A press silences speech at once; the words that follow tell what it means. Before the answer began
+they go on with the same sentence, later they are a new request, and the old one stops. Without a
+key a voice only holds the answer, and the words decide:
     voice over the answer      held ──2 s without words, or "mm-hm"──▶ goes on where it stopped
                                  └──"stop", or other words──────────▶ cut at the last heard word
 """
@@ -84,9 +83,8 @@ class TurnMachine:
     def refusal_at(self, device: str) -> str:
         """What is said to what only those may decide who may approve; empty where they may."""
         known = self._shared.devices.get(device)
-        if known and known.may_approve:
-            return ""
-        return words("not_from_here", known.language if known else "en")
+        may = known is not None and known.may_approve
+        return "" if may else words("not_from_here", known.language if known else "en")
 
     def _go_on(self) -> None:
         """After every event: send what may be sent, take up what waits, show where things stand."""
