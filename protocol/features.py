@@ -20,6 +20,7 @@ ServerFeature = Literal[
     "tasks",
     "commands",
     "pairing",
+    "desktop",
 ]
 
-ClientFeature = Literal["resume", "screen", "approve", "tasks"]
+ClientFeature = Literal["resume", "screen", "approve", "tasks", "desktop"]

@@ -1,4 +1,4 @@
-"""Binary frames: audio behind a header of twelve bytes, little-endian.
+"""Binary frames: audio or a picture behind a header of twelve bytes, little-endian.
 
  0      1       2        4        8              12
 +------+-------+--------+--------+--------------+----------
@@ -16,7 +16,10 @@ HEADER = struct.Struct("<BBHII")
 HEADER_BYTES = HEADER.size
 
 AUDIO = 1
-"""The only kind there is: audio in the codec that was agreed for its direction."""
+"""Audio in the codec that was agreed for its direction."""
+
+PICTURE = 2
+"""A piece of the pictures of an `act.result`; only with the feature `desktop` at both ends."""
 
 LAST = 0b0000_0001
 """Flag: no frame of this stream follows. The other bits are sent as 0 and ignored."""
@@ -62,8 +65,52 @@ class AudioFrame:
         return samples
 
 
+@dataclass(frozen=True, slots=True)
+class PictureFrame:
+    """A piece of the pictures that belong to one answer of a device."""
+
+    stream: int
+    """The number of the `act.request`. u16."""
+    seq: int
+    """Counts the frames of the stream from 0. u32."""
+    offset: int
+    """Where in all the pictures' bytes the payload begins. u32."""
+    payload: bytes
+    last: bool = False
+    """No frame of this stream follows."""
+
+    def pack(self) -> bytes:
+        """Return the frame as it travels."""
+        flags = LAST if self.last else 0
+        try:
+            header = HEADER.pack(PICTURE, flags, self.stream, self.seq, self.offset)
+        except struct.error as error:
+            raise Invalid(f"This picture's header cannot be sent: {error}.") from None
+        return header + self.payload
+
+
+def is_picture(data: bytes) -> bool:
+    """Whether a binary frame says that it is a piece of a picture."""
+    return data[:1] == bytes((PICTURE,))
+
+
+def unpack_picture(data: bytes, *, max_bytes: int = MAX_FRAME_BYTES) -> PictureFrame:
+    """Read a piece of a picture, or raise a `ProtocolError`. Any bytes at all may be given."""
+    kind, flags, stream, seq, offset = _header(data, max_bytes)
+    if kind != PICTURE:
+        raise Invalid(f"A binary frame of kind {kind} came where only a picture may.")
+    return PictureFrame(stream, seq, offset, data[HEADER_BYTES:], bool(flags & LAST))
+
+
 def unpack(data: bytes, *, max_bytes: int = MAX_FRAME_BYTES) -> AudioFrame:
-    """Read a binary frame, or raise a `ProtocolError`. Any bytes at all may be given."""
+    """Read a frame of audio, or raise a `ProtocolError`. Any bytes at all may be given."""
+    kind, flags, stream, seq, first_sample = _header(data, max_bytes)
+    if kind != AUDIO:
+        raise Invalid(f"A binary frame of kind {kind} came; only {AUDIO}, audio, is known here.")
+    return AudioFrame(stream, seq, first_sample, data[HEADER_BYTES:], bool(flags & LAST))
+
+
+def _header(data: bytes, max_bytes: int) -> tuple[int, int, int, int, int]:
     if len(data) > max_bytes:
         raise Oversized(
             f"A binary frame of {len(data)} bytes came; at most {max_bytes} were agreed."
@@ -72,7 +119,5 @@ def unpack(data: bytes, *, max_bytes: int = MAX_FRAME_BYTES) -> AudioFrame:
         raise Malformed(
             f"A binary frame of {len(data)} bytes came; its header alone takes {HEADER_BYTES}."
         )
-    kind, flags, stream, seq, first_sample = HEADER.unpack_from(data)
-    if kind != AUDIO:
-        raise Invalid(f"A binary frame of kind {kind} came; only {AUDIO}, audio, is known.")
-    return AudioFrame(stream, seq, first_sample, data[HEADER_BYTES:], bool(flags & LAST))
+    kind, flags, stream, seq, first = HEADER.unpack_from(data)
+    return kind, flags, stream, seq, first

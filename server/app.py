@@ -67,6 +67,7 @@ FEATURES = (
     "tasks",
     "commands",
     "pairing",
+    "desktop",
 )
 """What this server can do beyond the handshake; SPEC.md tells what each means."""
 

@@ -17,6 +17,7 @@ from sayso.audio.pcm import RATE, SAMPLE_BYTES
 from sayso.protocol.codec import Envelope
 from sayso.protocol.frames import AudioFrame
 from sayso.protocol.messages import (
+    ActRequest,
     ApprovalDone,
     ApprovalRequest,
     CodeEnd,
@@ -56,6 +57,7 @@ _OF_AN_ATTEMPT = (
     CodeEnd,
     ApprovalRequest,
     ApprovalDone,
+    ActRequest,
 )
 """Messages that belong to one attempt at one answer, and die with it."""
 

@@ -9,7 +9,7 @@ const LAST = 1;
 /** Messages that belong to one attempt at one answer, and die with it. */
 const OF_AN_ATTEMPT = new Set([
   "reply.delta", "speech.start", "speech.stop", "code.start", "code.out", "code.end",
-  "approval.request", "approval.done",
+  "approval.request", "approval.done", "act.request",
 ]);
 
 export const isOfAnAttempt = (message) => OF_AN_ATTEMPT.has(message.t);

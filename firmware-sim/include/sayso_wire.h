@@ -62,6 +62,8 @@ static inline void sayso_write_header(const struct sayso_frame *frame, uint8_t *
 
 /* What stands in `t`. */
 enum sayso_message {
+    SAYSO_ACT_REQUEST,
+    SAYSO_ACT_RESULT,
     SAYSO_ANNOUNCE,
     SAYSO_APPROVAL_DONE,
     SAYSO_APPROVAL_REQUEST,
@@ -111,6 +113,8 @@ enum sayso_message {
 };
 
 static const char *const sayso_message_names[] = {
+    "act.request",
+    "act.result",
     "announce",
     "approval.done",
     "approval.request",

@@ -1,6 +1,7 @@
 """Every message of the wire and the name it travels under."""
 
 from sayso.protocol.messages.conversing import Command, CommandDone, Conversation
+from sayso.protocol.messages.device_requests import ActRequest, ActResult, Picture
 from sayso.protocol.messages.files import FileGot, FilePut
 from sayso.protocol.messages.listening import (
     AudioAck,
@@ -75,6 +76,7 @@ FromClient = (
     | Approve
     | Settings
     | TaskCancel
+    | ActResult
     | Command
     | FilePut
     | Pair
@@ -105,6 +107,7 @@ FromServer = (
     | ApprovalRequest
     | ApprovalDone
     | TaskUpdate
+    | ActRequest
     | Announce
     | Metrics
     | CommandDone
@@ -166,6 +169,8 @@ TYPES: dict[str, type[Message]] = {
     "approval.done": ApprovalDone,
     "task.update": TaskUpdate,
     "task.cancel": TaskCancel,
+    "act.request": ActRequest,
+    "act.result": ActResult,
     "metrics": Metrics,
     "file.put": FilePut,
     "file.got": FileGot,
@@ -189,6 +194,8 @@ NAMES: dict[type[Message], str] = {kind: name for name, kind in TYPES.items()}
 __all__ = [
     "NAMES",
     "TYPES",
+    "ActRequest",
+    "ActResult",
     "Announce",
     "ApprovalDone",
     "ApprovalRequest",
@@ -229,6 +236,7 @@ __all__ = [
     "PairingDone",
     "PairingOpen",
     "PairingOpened",
+    "Picture",
     "Ping",
     "PlayState",
     "Pong",

@@ -82,6 +82,8 @@ class Hello:
     """The last `seq` that it received in that session."""
     conversation: str = ""
     """The conversation that it wants to take part in, by id or name; empty: the server chooses."""
+    offers: tuple[str, ...] = ()
+    """Methods that it can be asked for by `act.request`."""
 
 
 @dataclass(frozen=True, slots=True)

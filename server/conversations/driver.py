@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Set
 from dataclasses import asdict, replace
 from functools import partial, singledispatchmethod
 
-from sayso.protocol.messages import Announce, FromServer, Snapshot
+from sayso.protocol.messages import Announce, Snapshot
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.record.undo import UndoRequests
 from sayso.server.agent.stream_closing import closing
@@ -22,6 +22,7 @@ from sayso.server.conversations.reflex_responder import ReflexResponder
 from sayso.server.conversations.speaking import SpokenAnswers
 from sayso.server.conversations.transcript import Transcript
 from sayso.server.conversations.utterance_listener import UtteranceListener
+from sayso.server.device_requests.requests import DeviceRequests
 from sayso.server.gateway.host import Outlet
 from sayso.server.log_context import conversation_id, log_ids
 from sayso.server.speech.errors import SpeechError
@@ -78,9 +79,8 @@ class ConversationDriver:
         self._latest: asyncio.Task[None] | None = None
         self._happened: asyncio.Queue[Event] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
-        self.jobs = JobUpdates(agent.jobs, self._tell_all)
-
-    # --- what the door uses ---
+        self.device_requests = DeviceRequests()
+        self.jobs = JobUpdates(agent.jobs, lambda it: self._perform(effects.Tell(it, self.ticket)))
 
     def join(self, device: events.Joined, outlet: Outlet) -> None:
         """A device takes part; what waits for a say-so is put to it, too."""
@@ -88,10 +88,9 @@ class ConversationDriver:
         self.happened(self._known(device))
         if self._agent.waits and not self._works:
             self.happened(events.Typed(device.device, ""))  # which means: go on
-        if owed := self._owed.pop(device.device, None):
-            text, until = owed
-            if asyncio.get_running_loop().time() < until:
-                self.happened(events.Announced(text, device.device))
+        text, until = self._owed.pop(device.device, ("", 0.0))
+        if asyncio.get_running_loop().time() < until:
+            self.happened(events.Announced(text, device.device))
         while self._notices:
             outlet.tell(Announce(self._notices.pop(0)), self._machine.ticket)
         for question in self._approvals.open:
@@ -110,6 +109,7 @@ class ConversationDriver:
 
     def away(self, device: str) -> None:
         """A device's connection broke; work goes on, and it is told of it when it is back."""
+        self.device_requests.away(device)
         self.happened(events.Left(device, may_return=True))
 
     def back(self, device: events.Joined) -> None:
@@ -118,6 +118,7 @@ class ConversationDriver:
 
     def _known(self, device: events.Joined) -> events.Joined:
         self._rates[device.device] = device.rates
+        self.device_requests.joined(device, self._outlets[device.device])
         self._begin(self._find_language(device.device))
         return replace(device, language=self._mouth.language)
 
@@ -130,6 +131,7 @@ class ConversationDriver:
 
     def leave(self, device: str) -> None:
         """A device is gone; work goes on."""
+        self.device_requests.left(device)
         self._outlets.pop(device, None)
         self._rates.pop(device, None)
         self.happened(events.Left(device))
@@ -139,9 +141,6 @@ class ConversationDriver:
         questions = (approval_request(question) for question in self._approvals.open)
         tasks = tuple(asdict(update) for update in self.jobs.standing)
         return Snapshot(self._transcript.turns, tuple(asdict(one) for one in questions), tasks)
-
-    def _tell_all(self, message: FromServer) -> None:
-        self._perform(effects.Tell(message, self._machine.ticket))
 
     def happened(self, event: Event) -> None:
         """Something happened that concerns the turn."""
@@ -177,12 +176,13 @@ class ConversationDriver:
 
     async def run(self) -> None:
         """Live until cancelled."""
-        now = asyncio.get_running_loop().time
         try:
             while True:
                 event = await self._next()
                 try:
-                    for effect in self._machine.handle(event, now()):
+                    wanted = self._machine.handle(event, asyncio.get_running_loop().time())
+                    self.device_requests.moved_on(self._machine.ticket)
+                    for effect in wanted:
                         with log_ids(**effects.ids_of(effect)):
                             self._watch(effect)
                             self._perform(effect)

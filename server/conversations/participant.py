@@ -6,6 +6,7 @@ from collections.abc import Coroutine
 from dataclasses import replace
 
 from sayso.protocol import messages as m
+from sayso.protocol.frames import PictureFrame
 from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.conversations.registry import ConversationRegistry, NoSuchConversation, called
 from sayso.server.gateway.host import Outlet
@@ -90,6 +91,12 @@ class Participant:
 
     def happened(self, event: Event) -> None:
         self._here.conversation.happened(event)
+
+    def acted(self, device: str, result: m.ActResult) -> None:
+        self._here.conversation.device_requests.answered(device, result)
+
+    def pictured(self, device: str, piece: PictureFrame) -> None:
+        self._here.conversation.device_requests.pictured(device, piece)
 
     def cancel_job(self, device: str, job: str) -> None:
         conversation = self._here.conversation

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Protocol
 
-from sayso.protocol.messages import FilePut, FromServer, Snapshot
+from sayso.protocol.frames import PictureFrame
+from sayso.protocol.messages import ActResult, FilePut, FromServer, Snapshot
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Event, Joined, Ticket
 
@@ -42,6 +43,14 @@ class Conversation(Protocol):
         ...
 
     def happened(self, event: Event) -> None: ...
+
+    def acted(self, device: str, result: ActResult) -> None:
+        """A device says what came of what it was asked to do."""
+        ...
+
+    def pictured(self, device: str, piece: PictureFrame) -> None:
+        """A piece of the pictures of such an answer came."""
+        ...
 
     def cancel_job(self, device: str, job: str) -> None:
         """The person wants this job stopped."""

@@ -42,6 +42,8 @@ class Joined:
     """It may manage devices."""
     rates: tuple[int, ...] = ()
     """Samples a second that its loudspeaker takes; empty: any."""
+    offers: tuple[str, ...] = ()
+    """What it can be asked to do; empty also where it may not be asked."""
     at_console: bool = False
     """It is the server's own machine, and has shown that machine's token."""
 

@@ -21,6 +21,7 @@ from hypothesis.stateful import (
 
 from sayso.protocol import messages as m
 from sayso.protocol.errors import ProtocolError
+from sayso.protocol.frames import PictureFrame
 from sayso.protocol.version import SPOKEN
 from sayso.server.agent.events import ApprovalAsked, ApprovalSettled
 from sayso.server.agent.permissions.approvals import (
@@ -248,6 +249,10 @@ class Room:
     def happened(self, event: Event) -> None: ...
 
     def put(self, device: str, piece: m.FilePut) -> None: ...
+
+    def acted(self, device: str, result: m.ActResult) -> None: ...
+
+    def pictured(self, device: str, piece: PictureFrame) -> None: ...
 
     def cancel_job(self, device: str, job: str) -> None: ...
 

@@ -15,6 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from sayso.client.identity.known_server import KnownServer
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, decode, encode
+from sayso.protocol.frames import PictureFrame
 from sayso.protocol.version import SPOKEN
 from sayso.server.gateway.admission.access_recorder import AccessRecorder
 from sayso.server.gateway.admission.limits import Limits
@@ -45,6 +46,8 @@ class House:
     somebody_left: asyncio.Event = field(default_factory=asyncio.Event)
     outlets: dict[str, Outlet] = field(default_factory=dict)
     commands: list[tuple[str, str, str]] = field(default_factory=list)
+    results: list[tuple[str, m.ActResult]] = field(default_factory=list)
+    pictures: list[tuple[str, PictureFrame]] = field(default_factory=list)
     cancelled: list[tuple[str, str]] = field(default_factory=list)
     events: asyncio.Queue[Event] = field(default_factory=asyncio.Queue)
     kept: bytes | Path = b"kept"
@@ -121,6 +124,12 @@ class House:
 
     def happened(self, event: Event) -> None:
         self.events.put_nowait(event)
+
+    def acted(self, device: str, result: m.ActResult) -> None:
+        self.results.append((device, result))
+
+    def pictured(self, device: str, piece: PictureFrame) -> None:
+        self.pictures.append((device, piece))
 
     def cancel_job(self, device: str, job: str) -> None:
         self.cancelled.append((device, job))

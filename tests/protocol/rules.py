@@ -14,7 +14,7 @@ from typing import Literal
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Unknown, decode
 from sayso.protocol.errors import CODES
-from sayso.protocol.frames import AudioFrame, unpack
+from sayso.protocol.frames import AudioFrame, PictureFrame, is_picture, unpack, unpack_picture
 from sayso.protocol.version import choose
 from tests.protocol.streams import BrokenRule, Speech, Utterance, require
 
@@ -29,6 +29,7 @@ ANSWERS = (
     m.CodeEnd,
     m.ApprovalRequest,
     m.ApprovalDone,
+    m.ActRequest,
 )
 """What belongs to one attempt at one answer, and is stale when a newer one is known."""
 
@@ -46,6 +47,8 @@ class Session:
     utterances: dict[int, Utterance] = field(default_factory=dict)
     speeches: dict[int, Speech] = field(default_factory=dict)
     runs: dict[str, Literal["running", "ended"]] = field(default_factory=dict)
+    acts: dict[str, int] = field(default_factory=dict)
+    """The stream of each device request that was told and not answered."""
     approvals: dict[str, str] = field(default_factory=dict)
     """The nonce of each request that is still open."""
 
@@ -76,7 +79,10 @@ class Rules:
         """The client has sent a frame."""
         require(self._phase != "over", "nothing follows bye or a fatal error")
         if isinstance(data, bytes):
-            self._up_sound(unpack(data))
+            if is_picture(data):
+                self._up_picture(unpack_picture(data))
+            else:
+                self._up_sound(unpack(data))
             return
         envelope = decode(data)
         message = envelope.message
@@ -123,8 +129,14 @@ class Rules:
             case m.Approve(id=name, nonce=nonce):
                 known = session.approvals.get(name)
                 require(known == nonce, f"no request {name} with this nonce is open")
+            case m.ActResult(id=name):
+                require(name in session.acts, f"{name} was asked for, and is answered once")
+                del session.acts[name]
             case _:
                 self._of_connection("up", message)
+
+    def _up_picture(self, piece: PictureFrame) -> None:
+        require(piece.stream in self._session.acts.values(), "a picture is of what was asked for")
 
     def _up_sound(self, frame: AudioFrame) -> None:
         require(self._phase == "open", "a client sends hello, then waits for welcome")
@@ -175,6 +187,7 @@ class Rules:
         session.newest = (0, 0)
         session.speeches.clear()
         session.runs.clear()
+        session.acts.clear()
         session.approvals.clear()
 
     def _welcome(self, welcome: m.Welcome) -> None:
@@ -196,6 +209,7 @@ class Rules:
         # What the server did not get comes again under its old numbers.
         self._session.up_seq = welcome.last_seq or 0
         self._session.speeches.clear()
+        self._session.acts.clear()
         if welcome.snapshot:
             self._session.runs.clear()
             open_requests = welcome.snapshot.approvals
@@ -218,6 +232,10 @@ class Rules:
             case m.CodeOut(id=name) | m.CodeEnd(id=name):
                 require(session.runs.get(name) == "running", f"run {name} is not running")
                 session.runs[name] = "ended" if isinstance(message, m.CodeEnd) else "running"
+            case m.ActRequest(id=name, stream=stream):
+                offers = self._hello.offers if self._hello else ()
+                require(message.method in offers, "a device is asked for what it offers")
+                session.acts[name] = stream
             case m.ApprovalRequest(id=name, nonce=nonce):
                 require(name not in session.approvals, f"request {name} is open already")
                 session.approvals[name] = nonce

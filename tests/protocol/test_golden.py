@@ -11,7 +11,7 @@ from websockets.exceptions import ConnectionClosed
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Unknown, decode, encode
 from sayso.protocol.errors import ProtocolError
-from sayso.protocol.frames import unpack
+from sayso.protocol.frames import is_picture, unpack, unpack_picture
 from sayso.protocol.messages import TYPES
 from tests.gateway import running_gateway
 from tests.protocol.rules import BrokenRule, Rules
@@ -26,7 +26,16 @@ def frames_of(name: str) -> list[Frame]:
 
 def test_the_transcripts_are_all_there() -> None:
     spoken = ["hands_free", "interruption", "pairing", "resume", "spoken_question"]
-    typed = ["access", "conversations", "errors", "files", "jobs", "typed_question", "undo"]
+    typed = [
+        "access",
+        "conversations",
+        "device_requests",
+        "errors",
+        "files",
+        "jobs",
+        "typed_question",
+        "undo",
+    ]
     assert names() == sorted([*spoken, *typed])
 
 
@@ -36,7 +45,8 @@ def test_each_line_is_what_the_codec_writes(name: str) -> None:
         if frame.wrong in ("malformed", "invalid", "oversized"):
             assert refusal(frame.data) == frame.wrong, frame.place
         elif isinstance(frame.data, bytes):
-            assert unpack(frame.data).pack() == frame.data, frame.place
+            read_frame = unpack_picture if is_picture(frame.data) else unpack
+            assert read_frame(frame.data).pack() == frame.data, frame.place
         else:
             envelope = decode(frame.data)
             assert decode(frame.canonical) == envelope, frame.place

@@ -21,6 +21,8 @@ from sayso.protocol.version import SPOKEN
 from sayso.server import app
 from sayso.server.agent.jobs.updates import TOLD_EVERY_S
 from sayso.server.agent.permissions import approvals
+from sayso.server.device_requests import answer, requests
+from sayso.server.gateway.admission import rate_limits
 from sayso.server.gateway.admission.limits import HEADER_LINE_BYTES, HEADER_LINES, Limits
 from sayso.server.gateway.socket import translate
 from sayso.server.gateway.socket.sessions import UNCONFIRMED_S
@@ -40,6 +42,7 @@ RECORDS = {
         m.AudioAgreed,
         m.Word,
         m.Changes,
+        m.Picture,
         m.Snapshot,
     )
 }
@@ -222,6 +225,10 @@ def test_the_bounds_are_those_of_the_code() -> None:
         "stalled playback": timing.PLAYBACK_STALL_S,
         "a request, before a yes in words counts": timing.SHOWN_S,
         "an approval request": approvals.MOST_BYTES,
+        "pictures of an answer": answer.MOST_PICTURE_BYTES,
+        "pictures of a device": rate_limits.PICTURES_A_SECOND,
+        "an answer of a device": requests.LONGEST_S,
+        "requests that a device works on": requests.MOST_OPEN,
         "a job's updates": 1 / TOLD_EVERY_S,
         "requests that wait": timing.WAITING_REQUESTS,
     }

@@ -10,12 +10,18 @@ import asyncio
 
 from sayso.protocol import messages as m
 from sayso.protocol.errors import Refused
+from sayso.protocol.frames import is_picture
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.trust.principal import THIS_MACHINE, Principal
 
 SOUND_BYTES = 32_000
 """A second of what clients send: 16 kHz, 16 bits."""
 MINUTE_S = 60.0
+
+PICTURES_HELD = 8 * 2**20
+"""Bytes of a device's pictures that are read at once: one answer's."""
+PICTURES_A_SECOND = 2 * 2**20
+"""In the long run: a few screens a second, and the event loop stays free for voices."""
 
 REQUESTS = (m.Text, m.ListenStart, m.Command)
 """What keeps the ears or the model busy."""
@@ -77,6 +83,7 @@ class Rates:
     def __init__(self, limits: Limits, who: Principal) -> None:
         burst = limits.sound_burst_s * SOUND_BYTES
         self._sound = Bucket(burst, limits.sound_pace * SOUND_BYTES)
+        self._pictures = Bucket(PICTURES_HELD, PICTURES_A_SECOND)
         self._messages = Bucket(limits.messages_burst, limits.messages_a_second)
         a_second = limits.requests_a_minute / MINUTE_S
         counted = who is not THIS_MACHINE
@@ -85,9 +92,14 @@ class Rates:
         self._flood_s = limits.flood_s
         self._unpaused_since: float | None = None
 
-    def wait_for(self, data: str | bytes) -> float:
-        """For how many seconds the next frame is not to be read. Raises Flood."""
+    def wait_for(self, data: str | bytes, *, pictures: bool = False) -> float:
+        """For how many seconds the next frame is not to be read. Raises Flood.
+
+        `pictures`: it may send some, which are no sound.
+        """
         now = asyncio.get_running_loop().time()
+        if pictures and isinstance(data, bytes) and is_picture(data):
+            return self._pictures.wait_for(len(data), now)
         if isinstance(data, bytes):
             return self._sound.wait_for(len(data), now)
         wait = self._messages.wait_for(1, now)

@@ -13,7 +13,7 @@ from websockets.frames import CloseCode
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, Unknown, decode, encode
 from sayso.protocol.errors import OutOfOrder, ProtocolError, Refused
-from sayso.protocol.frames import unpack
+from sayso.protocol.frames import is_picture, unpack, unpack_picture
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.rate_limits import TooFast
 from sayso.server.gateway.admission.tcp_liveness import LOOKS, comes
@@ -128,7 +128,7 @@ class Connection:
     async def _read(self) -> None:
         async for data in self._socket:
             self._session.is_confirmed = True
-            if (wait := self._session.rates.wait_for(data)) and await self._ends_within(wait):
+            if (wait := self._session.wait_for(data)) and await self._ends_within(wait):
                 return
             try:
                 self._take(data)
@@ -146,6 +146,10 @@ class Connection:
 
     def _take(self, data: str | bytes) -> None:
         if isinstance(data, bytes):
+            if self._session.offers and is_picture(data):
+                piece = unpack_picture(data, max_bytes=self._limits.frame_bytes)
+                self._session.conversation.pictured(self._session.device, piece)
+                return
             frame = unpack(data, max_bytes=self._limits.frame_bytes)
             self._session.conversation.happened(heard(self._session.device, frame))
             return
@@ -178,6 +182,8 @@ class Connection:
             conversation.command(device, message.name, message.text)
         elif isinstance(message, m.FilePut):
             conversation.put(device, message)
+        elif isinstance(message, m.ActResult):
+            conversation.acted(device, message)
         elif isinstance(message, m.TaskCancel):
             conversation.cancel_job(device, message.id)
         elif event := event_of(device, message, self._features):

@@ -32,10 +32,11 @@ URGENT: tuple[type[m.FromServer], ...] = (
     m.SttFinal,
     m.ApprovalRequest,
     m.ApprovalDone,
+    m.ActRequest,
     m.Conversation,
 )
 
-OF_THE_MOMENT = (m.OfConnection, m.SttPartial, m.SpeechStart, m.SpeechStop)
+OF_THE_MOMENT = (m.OfConnection, m.SttPartial, m.SpeechStart, m.SpeechStop, m.ActRequest)
 """Worth nothing to a client that comes back later."""
 
 ENVELOPE_BYTES = 128
@@ -66,6 +67,7 @@ class Outbox:
         self._filled = asyncio.Event()
         self._questions: list[str] = []
         self._last_question = ""
+        self._attempt = (0, 0)
         self.overflowed = False
         """More waits than may: the client has stopped reading. Nothing is kept for it any more, and
         if it comes back, a snapshot stands for what it missed."""
@@ -85,6 +87,12 @@ class Outbox:
         else:
             self._tell(envelope)
         self._filled.set()
+
+    def is_now(self, attempt: tuple[int, int]) -> None:
+        """This turn and generation count: what a device was to do for an older one is not sent."""
+        if attempt > self._attempt:
+            self._attempt = attempt
+            self._drop_urgent(m.ActRequest)
 
     def put_sound(self, frame: AudioFrame) -> None:
         """Queue a frame of speech."""
@@ -217,10 +225,18 @@ class Outbox:
     def _leave_behind(self) -> None:
         """Nothing of the conversation before follows."""
         kept = (m.OfConnection, m.Error)
+        self._attempt = (0, 0)
         self._urgent = deque(one for one in self._urgent if isinstance(one.message, kept))
         self._sound.clear()
         self._story.clear()
         self._waiting_bytes = sum(map(_size, self._urgent))
+
+    def _drop_urgent(self, kind: type[m.FromServer]) -> None:
+        kept = deque(one for one in self._urgent if not isinstance(one.message, kind))
+        if len(kept) < len(self._urgent):
+            self._urgent = kept
+            self._waiting_bytes = sum(map(_size, (*kept, *self._story)))
+            self._waiting_bytes += sum(len(frame.payload) for frame in self._sound)
 
     def _drop_sound(self, stream: int) -> None:
         kept = deque(frame for frame in self._sound if frame.stream != stream)

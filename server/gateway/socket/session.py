@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from sayso.protocol import messages as m
-from sayso.protocol.codec import Envelope
+from sayso.protocol.codec import MAX_TEXT_BYTES, Envelope
 from sayso.protocol.errors import ProtocolError, Refused
 from sayso.protocol.frames import AudioFrame
 from sayso.server.gateway.admission.limits import Limits
@@ -25,7 +25,7 @@ from sayso.server.gateway.admission.rate_limits import Rates
 from sayso.server.gateway.host import Conversation
 from sayso.server.gateway.socket.message_size import fitted
 from sayso.server.gateway.socket.outbox import Outbox
-from sayso.server.trust.principal import THIS_MACHINE, Principal
+from sayso.server.trust.principal import OWNER, THIS_MACHINE, Principal
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Joined, QuestionShown, Ticket
 
@@ -34,6 +34,15 @@ SESSION_BYTES = 16
 
 OF_PAIRING = {m.NAMES[kind] for kind in (m.Devices, m.PairingOpened, m.PairingDone)}
 """Who wants nothing else manages devices, and takes no part in the conversation."""
+
+
+MOST_OFFERS = 64
+"""Methods that a device may offer: what a desktop can do is a third of it."""
+LONGEST_OFFER = 64
+"""Characters of a method's name."""
+
+_NEEDS: dict[type[m.FromServer], str] = {m.TaskUpdate: "tasks", m.ActRequest: "desktop"}
+"""Features of a client, without which it is not told these."""
 
 
 class Line(Protocol):
@@ -74,6 +83,8 @@ class Session:
         self.away_since = 0.0
         self.resumes = "resume" in hello.features
         self._features = frozenset(hello.features)
+        self.offers = _offers(hello, who)
+        """What its device can be asked to do."""
         self._client_takes = hello.limits.max_text_bytes
         self._wants = frozenset(hello.wants)
         self._frame_seq = 0
@@ -99,6 +110,7 @@ class Session:
         self.is_confirmed = True
         self._wants = frozenset(hello.wants)
         self._features = frozenset(hello.features)
+        self.offers = _offers(hello, self.who)
         self._client_takes = hello.limits.max_text_bytes
         missed = self.outbox.back(hello.last_seq or 0)
         if self._takes_part:
@@ -127,6 +139,10 @@ class Session:
         self.heard_seq = seq
         return True
 
+    def wait_for(self, data: str | bytes) -> float:
+        """For how many seconds the next frame is not to be read. Raises Flood."""
+        return self.rates.wait_for(data, pictures=bool(self.offers))
+
     def sent(self) -> None:
         """All that left the outbox so far is on its way."""
         for question in self.outbox.questions_that_left():
@@ -135,7 +151,8 @@ class Session:
     # --- Outlet: what the conversation hands over ---
 
     def tell(self, message: m.FromServer, ticket: Ticket) -> None:
-        if isinstance(message, m.TaskUpdate) and "tasks" not in self._features:
+        self.outbox.is_now((ticket.turn, ticket.gen))
+        if (needed := _NEEDS.get(type(message))) and needed not in self._features:
             return
         wanted = not self._wants or m.NAMES[type(message)] in self._wants
         if wanted or isinstance(message, (m.Error, m.OfConnection)):
@@ -163,11 +180,21 @@ class Session:
             frame_bytes,
             returns=returns,
             rates=hello.audio.down_rates,
+            offers=self.offers,
             is_asked=not self._wants or m.NAMES[m.ApprovalRequest] in self._wants,
             may_approve=self.who.may("approve"),
             may_admin=self.who.may("admin"),
             at_console=self.who is THIS_MACHINE,
         )
+
+
+def _offers(hello: m.Hello, who: Principal) -> tuple[str, ...]:
+    """What a device can be asked to do: nothing where it is a guest's, or could not be told all."""
+    wanted = not hello.wants or {"act.request", "turn.state"} <= set(hello.wants)
+    takes_all = hello.limits.max_text_bytes >= MAX_TEXT_BYTES
+    if who.person != OWNER or "desktop" not in hello.features or not wanted or not takes_all:
+        return ()
+    return tuple(name for name in hello.offers[:MOST_OFFERS] if len(name) <= LONGEST_OFFER)
 
 
 def own_name(hello: m.Hello, who: Principal) -> str:
