@@ -21,6 +21,7 @@ from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.unauthenticated import address_of, known
 from sayso.server.gateway.host import Host
 from sayso.server.gateway.http.requests import HttpRequests, Requester, is_loopback
+from sayso.server.gateway.http.routes import RequestRates, Routes
 from sayso.server.gateway.http.trust_page import TrustPage
 from sayso.server.gateway.lan.device_admin import NOT_OPEN, DeviceAdmin, Reachable
 from sayso.server.gateway.socket.bounded_connection import BoundedConnection
@@ -57,13 +58,17 @@ class Listener:
         devices: Devices | None = None,
         also: Iterable[str] = (),
         records: AccessRecorder | None = None,
+        routes: Routes | None = None,
     ) -> None:
-        """`also`: further names, with their ports, under which it may be addressed. `records`:
-        where it is written down who came and who was refused."""
+        """`also`: further names, with their ports, under which it may be addressed; `records`:
+        where it is written down who came and who was refused; `routes`: what else is answered over
+        HTTP."""
         self._host = host
         self._records = records or AccessRecorder()
         self._guard = Authentication(token, devices, self._records.note)
         self._limits = limits or Limits()
+        self._routes = routes or Routes()
+        self._rates = RequestRates(self._limits)
         self._also = frozenset(name.lower() for name in also)
         self._sessions = Sessions(self._limits)
         self._administration: DeviceAdmin | None = None
@@ -144,9 +149,10 @@ class Listener:
         bound = 0
 
         async def answer(line: Requester, request: Request) -> Response | None:
-            return await HttpRequests(self._host, self._guard, entrance_at(bound)).answer(
-                line, request
+            requests = HttpRequests(
+                self._host, self._guard, entrance_at(bound), self._routes, self._rates
             )
+            return await requests.answer(line, request)
 
         async def welcome(socket: ServerConnection) -> None:
             await self._welcome(socket, entrance_at(bound))

@@ -74,6 +74,12 @@ class Limits:
     idle_s: float = 5.0
     """Seconds for which a connection that was answered may wait for its next request: a page asks
     for its files within a second. Where places are short it ends at once."""
+    body_s: float = 300.0
+    """Seconds for the whole body of a request: a picture on a slow line takes one."""
+    body_stalls_s: float = 10.0
+    """Seconds in which nothing of it may come while it is waited for: phones change their cell."""
+    device_requests: int = 4
+    """Requests with a route of their own that one paired device may have answered at once."""
     waiting: int = 64
     """Connections of one address that may wait for a place, over TLS: what eight browsers open at
     once. They are not read, and cost a file descriptor each."""

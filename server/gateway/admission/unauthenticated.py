@@ -101,6 +101,10 @@ class UnauthenticatedClients:
                 return True
         return False
 
+    def enter_again(self, one: UnauthenticatedClient) -> bool:
+        """A connection that may have been counted elsewhere is a stranger's once more."""
+        return one in self._here.get(address(one.peer), []) or self.enter(one)
+
     def leave(self, one: UnauthenticatedClient) -> None:
         """It is gone, or known."""
         here = self._here.get(address(one.peer), [])

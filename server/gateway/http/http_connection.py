@@ -6,8 +6,8 @@ byte for byte: the WebSocket library reads it again, with bounds of its own.
 
 import asyncio
 import logging
-from collections.abc import Coroutine
-from contextlib import nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import ExitStack, aclosing, nullcontext, suppress
 from http import HTTPStatus
 from typing import Protocol, cast
 
@@ -18,8 +18,9 @@ from websockets.http11 import Request, Response
 from sayso.server.gateway.admission.limits import HEADER_LINE_BYTES, HEADER_LINES, Limits
 from sayso.server.gateway.admission.tcp_liveness import tend
 from sayso.server.gateway.admission.unauthenticated import Peer, UnauthenticatedClients
+from sayso.server.gateway.http.request_body import BodyRefused, body_of
 from sayso.server.gateway.http.response_body import end, pieces_of, send_piece
-from sayso.server.gateway.http.responses import FileResponse, refused
+from sayso.server.gateway.http.responses import FileResponse, StreamedResponse, refused
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,9 @@ HEAD_BYTES = 32_768
 
 AHEAD_BYTES = 65_536
 """What a client may send before its turn: some requests more. One that sends more is cut off."""
+
+DISCARDED_BYTES = 1_048_576
+"""What a client may go on sending of a body that was refused; then its answer is lost, too."""
 
 
 class HttpServer(Protocol):
@@ -76,7 +80,15 @@ class HttpConnection(asyncio.Protocol):
         self._received = bytearray()
         """Of the request that is being read; then what was sent before its turn."""
         self._answering: asyncio.Task[None] | None = None
+        self._more: asyncio.Future[None] | None = None
+        """Resolved when more of a request's body is here; none where nobody waits for it."""
+        self._answered = ExitStack()
+        """What is to be done when the answer is sent, or will never be."""
+        self._ends_with_client = False
+        """Whether the answer is made for as long as the client is there."""
         self._has_asked = False
+        self._is_ending = False
+        self._discarded = 0
 
     # ── What the transport tells ─────────────────────────────────────────────────────────────────
 
@@ -95,10 +107,19 @@ class HttpConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._answering is None:
             self._read(data)
-            return
-        self._received += data
-        if len(self._received) > AHEAD_BYTES:
-            self.transport.abort()
+        elif self._is_ending:
+            self._discarded += len(data)
+            if self._discarded > DISCARDED_BYTES:
+                self.transport.abort()
+        elif self._parser and self._parser.their_state is h11.SEND_BODY:
+            self._parser.receive_data(data)
+            self.transport.pause_reading()
+            if self._more and not self._more.done():
+                self._more.set_result(None)
+        else:
+            self._received += data
+            if len(self._received) > AHEAD_BYTES:
+                self.transport.abort()
 
     def eof_received(self) -> None:
         """A client that shuts its side is gone."""
@@ -119,6 +140,8 @@ class HttpConnection(asyncio.Protocol):
         self._closed.set_result(None)
         self._server.strangers.leave(self)
         self._server.left(self)
+        if self._ends_with_client and self._answering:
+            self._answering.cancel()
 
     # ── What others want of it ───────────────────────────────────────────────────────────────────
 
@@ -134,6 +157,35 @@ class HttpConnection(asyncio.Protocol):
         if self._answering is None:
             self.transport.close()
             self.transport.abort()
+        elif self._ends_with_client:
+            self._answering.cancel()
+
+    def lasts(self, answered: Callable[[], None], *, has_place: bool) -> None:
+        """What is answered may last: it ends with its client, and `answered` is called then.
+
+        `has_place`: it is counted elsewhere meanwhile, and no stranger's.
+        """
+        self._ends_with_client = True
+        self._answered.callback(answered)
+        if has_place:
+            self._server.strangers.leave(self)
+
+    async def body(self, most: int) -> AsyncIterator[bytes]:
+        """Of the request that is being answered. Raises BodyRefused."""
+        if self._parser is None or self._parser.their_state is not h11.SEND_BODY:
+            return
+        try:
+            async for piece in body_of(self, self._parser, most, self._limits):
+                yield piece
+        finally:
+            if self._parser.their_state is not h11.SEND_BODY:
+                self.transport.resume_reading()
+
+    async def more(self) -> None:
+        """Wait until more of a body was received."""
+        self._more = self._loop.create_future()
+        self.transport.resume_reading()
+        await self._more
 
     async def drain(self) -> None:
         """Wait until the system has taken all that was written. Raises OSError if it broke."""
@@ -160,8 +212,8 @@ class HttpConnection(asyncio.Protocol):
         try:
             parser.receive_data(data)
             event = parser.next_event()
-            if isinstance(event, h11.Request):
-                parser.next_event()  # its end, where it has no body
+            if isinstance(event, h11.Request) and not _has_body(event):
+                parser.next_event()  # its end
         except h11.RemoteProtocolError as error:
             status = HTTPStatus(error.error_status_hint)
             self._begin(self._refuse(parser, status, "This is no request that can be read."))
@@ -174,6 +226,9 @@ class HttpConnection(asyncio.Protocol):
         elif _is_too_large(event):
             status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
             self._begin(self._refuse(parser, status, "The request's head is too large."))
+        elif _is_ambiguous(event):
+            sentence = "Where this request ends can be read in two ways."
+            self._begin(self._refuse(parser, HTTPStatus.BAD_REQUEST, sentence))
         else:
             self._begin(self._answer(parser, request))
 
@@ -183,6 +238,8 @@ class HttpConnection(asyncio.Protocol):
         self._has_asked = True
         self.came_at = self._loop.time()
         self._received.clear()
+        if self._parser and self._parser.their_state is h11.SEND_BODY:
+            self.transport.pause_reading()  # until somebody wants the body
         self._start(answer)
 
     def _start(self, answer: Coroutine[object, object, None]) -> None:
@@ -191,7 +248,13 @@ class HttpConnection(asyncio.Protocol):
 
     async def _carry_out(self, answer: Coroutine[object, object, None]) -> None:
         try:
-            await answer
+            with self._answered:
+                await answer
+        except asyncio.CancelledError:
+            self.transport.abort()
+            raise
+        except BodyRefused:
+            self.transport.abort()  # the answer has begun already
         except Exception:
             log.exception("an answer could not be sent")
             self.transport.abort()
@@ -215,6 +278,8 @@ class HttpConnection(asyncio.Protocol):
     async def _answer(self, parser: h11.Connection, request: Request) -> None:
         try:
             response = await self._server.answer(self, request)
+        except BodyRefused as refusal:
+            response = refused(refusal.status, str(refusal))
         except Exception:
             log.exception("a request could not be answered")
             response = refused(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong here.")
@@ -248,11 +313,15 @@ class HttpConnection(asyncio.Protocol):
             status_code=response.status_code, headers=headers, reason=response.reason_phrase
         )
         waiting = parser.send(head) or b""
-        async for piece in pieces_of(response, none=not has_body):
-            data = waiting + b"".join(parser.send_with_data_passthrough(h11.Data(data=piece)) or ())
+        if isinstance(response, StreamedResponse):  # its first piece may take its time
+            await send_piece(self, waiting, self._limits, self._stops)
             waiting = b""
-            if not await send_piece(self, data, self._limits, self._stops):
-                return False
+        async with aclosing(pieces_of(response, self._limits, none=not has_body)) as pieces:
+            async for piece in pieces:
+                framed = parser.send_with_data_passthrough(h11.Data(data=piece)) or ()
+                data, waiting = waiting + b"".join(framed), b""
+                if not await send_piece(self, data, self._limits, self._stops):
+                    return False
         try:
             rest = waiting + (parser.send(h11.EndOfMessage()) or b"")
         except h11.LocalProtocolError:
@@ -264,15 +333,21 @@ class HttpConnection(asyncio.Protocol):
         self.transport.set_write_buffer_limits()
         ahead += bytes(self._received)
         self._received.clear()
+        self._answered.close()
         self._parser = self._answering = None
+        self._ends_with_client = False
         self.gives_way = self.is_idle = True
         self._end_at(self._loop.time() + self._limits.idle_s)
-        if ahead:
+        if not self._server.strangers.enter_again(self):
+            self.turn_away()
+        elif ahead:
             self._read(ahead)
         else:
             self._server.strangers.changed()
 
     async def _end(self) -> None:
+        self._is_ending = True
+        self.transport.resume_reading()  # what nobody wanted is let go, so that the answer arrives
         await end(self, self._limits, self._stops)
 
     def _stops(self) -> bool:
@@ -289,6 +364,19 @@ def _request(event: h11.Request) -> Request:
     for name, value in event.headers.raw_items():
         headers[name.decode("latin-1")] = value.decode("latin-1")
     return Request(event.target.decode("ascii"), headers, event.method.decode("ascii"))
+
+
+def _has_body(event: h11.Request) -> bool:
+    headers = dict(event.headers)
+    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
+
+
+def _is_ambiguous(event: h11.Request) -> bool:
+    """Whether a proxy before us might take another end for the request's than we do."""
+    names = {name for name, _ in event.headers}
+    return b"transfer-encoding" in names and (
+        b"content-length" in names or event.http_version < b"1.1"
+    )
 
 
 def _is_too_large(event: h11.Request) -> bool:

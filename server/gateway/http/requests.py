@@ -18,6 +18,8 @@ from sayso.server.gateway.admission.unauthenticated import (
     recognised,
 )
 from sayso.server.gateway.host import Host
+from sayso.server.gateway.http.http_connection import HttpConnection
+from sayso.server.gateway.http.request_body import too_large
 from sayso.server.gateway.http.responses import (
     AUTHORITY,
     answered,
@@ -26,8 +28,9 @@ from sayso.server.gateway.http.responses import (
     answered_json,
     refused,
 )
+from sayso.server.gateway.http.routes import HttpRequest, RequestRates, Routes
 from sayso.server.gateway.http.static_files import page
-from sayso.server.trust.principal import OWNER, Principal
+from sayso.server.trust.principal import OWNER, THIS_MACHINE, Principal
 
 SOCKET_PATH = "/ws"
 FILES = "/files/"
@@ -52,19 +55,26 @@ class Requester(UnauthenticatedClient, Line, Protocol):
 class HttpRequests:
     """Answers GETs at one entrance, and lets those open a socket who may."""
 
-    def __init__(self, host: Host, guard: Authentication, entrance: ListenerKind) -> None:
+    def __init__(
+        self,
+        host: Host,
+        guard: Authentication,
+        entrance: ListenerKind,
+        routes: Routes,
+        rates: RequestRates,
+    ) -> None:
         self._host = host
         self._guard = guard
         self._entrance = entrance
+        self._routes = routes
+        self._rates = rates
 
     async def answer(self, socket: Requester, request: Request) -> Response | None:
         """The response to a GET, or none to let the socket open."""
-        if refusal := self._entrance.refusal(request.headers):
-            self._guard.refused(socket, REASONS[refusal])
-            return refused(HTTPStatus.FORBIDDEN, refusal)
-        if request.method != "GET":
-            return refused(HTTPStatus.METHOD_NOT_ALLOWED, "Only GET is answered.")
-        path = request.path.partition("?")[0]
+        path, _, query = request.path.partition("?")
+        routed = bool(self._routes.at(path))
+        if refusal := self._refusal(socket, request, routed=routed):
+            return refusal
         who = self._guard.who_asks(request.headers, self._entrance)
         if who is None and "Authorization" in request.headers:
             self._guard.refused(socket, "wrong_token")
@@ -75,6 +85,8 @@ class HttpRequests:
         if who is not None:
             recognised(socket)
             self._guard.answers(socket, who)
+        if routed and isinstance(socket, HttpConnection):
+            return await self._by_route(socket, request, path, query, who)
         if open_to_all := self._page(path):
             return open_to_all
         if path in FOR_MONITORS and self._entrance.is_near(request.headers):
@@ -85,6 +97,40 @@ class HttpRequests:
             self._guard.refused(socket, "no_token")
             return refused(HTTPStatus.UNAUTHORIZED, "The token is missing.")
         return refused(HTTPStatus.NOT_FOUND, NOTHING)
+
+    def _refusal(self, socket: Requester, request: Request, *, routed: bool) -> Response | None:
+        if foreign := self._entrance.refusal(request.headers):
+            self._guard.refused(socket, REASONS[foreign])
+            return refused(HTTPStatus.FORBIDDEN, foreign)
+        if request.method != "GET" and not routed:
+            return refused(HTTPStatus.METHOD_NOT_ALLOWED, "Only GET is answered.")
+        return None
+
+    async def _by_route(
+        self,
+        line: HttpConnection,
+        request: Request,
+        path: str,
+        query: str,
+        who: Principal | None,
+    ) -> Response:
+        """What an adapter answers: nothing of a body is read before it is clear who asks."""
+        if who is None:
+            self._guard.refused(line, "no_token")
+            return refused(HTTPStatus.UNAUTHORIZED, "The token is missing.")
+        route = self._routes.find(request.method, path)
+        if route is None:
+            return refused(HTTPStatus.METHOD_NOT_ALLOWED, "This is asked in another way.")
+        if not who.may(route.scope):
+            return refused(HTTPStatus.FORBIDDEN, "This device may not ask for this.")
+        if int(request.headers.get("Content-Length", "0")) > route.body_bytes:
+            raise too_large(route.body_bytes)
+        if not self._rates.begin(who):
+            return refused(HTTPStatus.TOO_MANY_REQUESTS, "This device asks too much at once.")
+        line.lasts(lambda: self._rates.end(who), has_place=who is not THIS_MACHINE)
+        body = line.body(route.body_bytes)
+        asked = HttpRequest(request.method, path, query, request.headers, who, body)
+        return await route.handler(asked)
 
     def _page(self, path: str) -> Response | None:
         """What anybody may see."""

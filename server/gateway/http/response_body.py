@@ -2,14 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
 from typing import Protocol
 
 from websockets.http11 import Response
 
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.tcp_liveness import comes
-from sayso.server.gateway.http.responses import FileResponse
+from sayso.server.gateway.http.responses import FileResponse, StreamedResponse
 
 log = logging.getLogger(__name__)
 
@@ -54,9 +55,16 @@ async def end(line: Line, limits: Limits, in_vain: Callable[[], bool]) -> None:
     await line.wait_closed()
 
 
-async def pieces_of(response: Response, *, none: bool = False) -> AsyncIterator[bytes]:
+async def pieces_of(
+    response: Response, limits: Limits, *, none: bool = False
+) -> AsyncGenerator[bytes, None]:
     """The body; or none of it, for who asked for the head alone."""
     if none:
+        return
+    if isinstance(response, StreamedResponse):
+        async with aclosing(_with_beats(response, limits.ping_s)) as pieces:
+            async for piece in pieces:
+                yield piece
         return
     if isinstance(response, FileResponse):
         left = response.size
@@ -69,3 +77,29 @@ async def pieces_of(response: Response, *, none: bool = False) -> AsyncIterator[
         return  # One that became shorter meanwhile ends before its promised size: that is seen.
     for start in range(0, len(response.body), PIECE_BYTES):
         yield bytes(response.body[start : start + PIECE_BYTES])
+
+
+async def _with_beats(response: StreamedResponse, every_s: float) -> AsyncGenerator[bytes, None]:
+    """What is made, and in its pauses a beat."""
+    coming = asyncio.ensure_future(_next(response.pieces))
+    try:
+        while True:
+            await asyncio.wait((coming,), timeout=every_s)
+            if not coming.done():
+                if response.beat:
+                    yield response.beat
+                continue
+            if (piece := coming.result()) is None:
+                return
+            coming = asyncio.ensure_future(_next(response.pieces))
+            if piece:  # an empty one would end the body
+                yield piece
+    finally:
+        coming.cancel()
+        await asyncio.gather(coming, return_exceptions=True)
+        if isinstance(response.pieces, AsyncGenerator):
+            await response.pieces.aclose()
+
+
+async def _next(pieces: AsyncIterator[bytes]) -> bytes | None:
+    return await anext(pieces, None)

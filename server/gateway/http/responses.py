@@ -1,8 +1,9 @@
 """Answers to plain requests: each says what it is; no browser keeps it or frames it elsewhere."""
 
 import json
+import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from http import HTTPStatus
@@ -47,6 +48,40 @@ class FileResponse(Response):
     file: BinaryIO = field(default_factory=BytesIO)
     size: int = 0
     """So much of it is promised."""
+
+
+async def _no_pieces() -> AsyncIterator[bytes]:
+    return
+    yield
+
+
+@dataclass
+class StreamedResponse(Response):
+    """Its body is made while it is sent, however long that takes."""
+
+    pieces: AsyncIterator[bytes] = field(default_factory=_no_pieces)
+    beat: bytes = b""
+    """Sent now and then while nothing else is, so that a client that is gone is noticed."""
+
+
+def answered_stream(kind: str, pieces: AsyncIterator[bytes], beat: bytes = b"") -> StreamedResponse:
+    """What was asked for, piece by piece; whoever sends it ends it, whether it is over or not."""
+    headers = Headers(PAGE_HEADERS)
+    headers["Content-Type"] = kind
+    status = HTTPStatus.OK
+    return StreamedResponse(status.value, status.phrase, headers, pieces=pieces, beat=beat)
+
+
+def answered_events(events: AsyncIterator[bytes]) -> StreamedResponse:
+    """Server-sent events, each made by `event`."""
+    return answered_stream("text/event-stream", events, beat=b":\n\n")
+
+
+def event(data: str, name: str = "") -> bytes:
+    """One server-sent event, whatever its data holds."""
+    lines = [f"event: {name}"] if name else []
+    lines += [f"data: {line}" for line in re.split("\r\n|\r|\n", data)]
+    return ("\n".join(lines) + "\n\n").encode()
 
 
 def answered_file(kind: str, file: BinaryIO) -> FileResponse:

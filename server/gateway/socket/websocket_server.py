@@ -162,6 +162,6 @@ async def _refuse(socket: ServerConnection, response: Response, limits: Limits) 
         head = b"".join(socket.protocol.data_to_send())
         with suppress(OSError):  # it broke
             await send_piece(socket, head, limits, stops)
-            async for piece in pieces_of(response):
+            async for piece in pieces_of(response, limits):
                 await send_piece(socket, piece, limits, stops)
     await end(socket, limits, stops)
