@@ -12,13 +12,13 @@ from http import HTTPStatus
 from typing import Protocol, cast
 
 import h11
-from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from sayso.server.gateway.admission.limits import HEADER_LINE_BYTES, HEADER_LINES, Limits
+from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.tcp_liveness import tend
 from sayso.server.gateway.admission.unauthenticated import Peer, UnauthenticatedClients
 from sayso.server.gateway.http.request_body import BodyRefused, body_of
+from sayso.server.gateway.http.request_head import has_body, is_ambiguous, is_too_large, read
 from sayso.server.gateway.http.response_body import end, pieces_of, send_piece
 from sayso.server.gateway.http.responses import FileResponse, StreamedResponse, refused
 
@@ -212,7 +212,7 @@ class HttpConnection(asyncio.Protocol):
         try:
             parser.receive_data(data)
             event = parser.next_event()
-            if isinstance(event, h11.Request) and not _has_body(event):
+            if isinstance(event, h11.Request) and not has_body(event):
                 parser.next_event()  # its end
         except h11.RemoteProtocolError as error:
             status = HTTPStatus(error.error_status_hint)
@@ -220,13 +220,13 @@ class HttpConnection(asyncio.Protocol):
             return
         if not isinstance(event, h11.Request):
             return
-        request = _request(event)
+        request = read(event)
         if self._server.opens_socket(request.path):
             self._hand_over()
-        elif _is_too_large(event):
+        elif is_too_large(event):
             status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
             self._begin(self._refuse(parser, status, "The request's head is too large."))
-        elif _is_ambiguous(event):
+        elif is_ambiguous(event):
             sentence = "Where this request ends can be read in two ways."
             self._begin(self._refuse(parser, HTTPStatus.BAD_REQUEST, sentence))
         else:
@@ -283,8 +283,8 @@ class HttpConnection(asyncio.Protocol):
         except Exception:
             log.exception("a request could not be answered")
             response = refused(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong here.")
-        has_body = request.method != "HEAD"
-        is_whole = await self._send(parser, response, has_body=has_body)
+        wants_body = request.method != "HEAD"
+        is_whole = await self._send(parser, response, has_body=wants_body)
         is_over = (parser.our_state, parser.their_state) == (h11.DONE, h11.DONE)
         if is_whole and is_over and not self._stops():
             self._go_on(parser.trailing_data[0])
@@ -357,28 +357,3 @@ class HttpConnection(asyncio.Protocol):
         if self._timer:
             self._timer.cancel()
         self._timer = self._loop.call_at(moment, self.turn_away)
-
-
-def _request(event: h11.Request) -> Request:
-    headers = Headers()
-    for name, value in event.headers.raw_items():
-        headers[name.decode("latin-1")] = value.decode("latin-1")
-    return Request(event.target.decode("ascii"), headers, event.method.decode("ascii"))
-
-
-def _has_body(event: h11.Request) -> bool:
-    headers = dict(event.headers)
-    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
-
-
-def _is_ambiguous(event: h11.Request) -> bool:
-    """Whether a proxy before us might take another end for the request's than we do."""
-    names = {name for name, _ in event.headers}
-    return b"transfer-encoding" in names and (
-        b"content-length" in names or event.http_version < b"1.1"
-    )
-
-
-def _is_too_large(event: h11.Request) -> bool:
-    lines = [len(event.target), *(len(name) + len(value) for name, value in event.headers)]
-    return len(lines) > HEADER_LINES or max(lines) > HEADER_LINE_BYTES
