@@ -1,0 +1,58 @@
+"""What running code asks reaches its conversation's devices, and their words reach the code."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sayso.protocol import messages as m
+from sayso.server.agent.llm.model import ChatMessage
+from sayso.server.runtimes.access import Grants
+from sayso.server.runtimes.code_runner import CodeRunner
+from sayso.server.runtimes.kernels.environment import ensure
+from sayso.server.runtimes.protection.folder_identity import Identity
+from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
+from sayso.server.turn.events import Answered, Typed
+from tests.kernels import lent_home
+from tests.plain_model import PlainModel
+from tests.server.running_server import household, until
+
+CODE = "print('painted', sayso.ask('Which of the two?', choices=['red', 'blue']))"
+
+
+class OneQuestion(PlainModel):
+    """Writes code once, which asks."""
+
+    def says(self, messages: Sequence[ChatMessage]) -> str:
+        asked = messages[-1]["content"] == "paint it"
+        return f"```python\n{CODE}\n```\n" if asked else "It is done."
+
+
+async def test_words_of_who_may_approve_answer_the_code_and_approve_nothing(
+    tmp_path: Path,
+) -> None:
+    environment, report = ensure(lent_home()), await find_sandbox()
+
+    def code_runner(place: Path, reach: Grants, _: Identity | None) -> CodeRunner:
+        return CodeRunner(place, environment, report, reach)
+
+    async with household(tmp_path, model=OneQuestion(), code_runner=code_runner) as house:
+        desk = await house.device("desk")
+        speaker = await house.device("speaker", may_approve=False)
+        desk.seat.happened(Typed("desk", "paint it"))
+        await until(lambda: desk.all(m.ApprovalRequest))
+        (question,) = desk.all(m.ApprovalRequest)
+        assert isinstance(question, m.ApprovalRequest)
+        desk.seat.happened(Answered("desk", question.id, question.nonce, "yes", None))
+        await until(lambda: desk.all(m.Announce))
+        assert speaker.all(m.Announce) == [
+            m.Announce("The code asks: Which of the two? (red / blue)")
+        ]
+        desk.seat.happened(Typed("desk", "yes", "yes"))  # which is none of the two
+        await until(lambda: len(desk.all(m.Announce)) == 2)
+        late = await house.device("late")
+        await until(lambda: late.all(m.Announce))
+        speaker.seat.happened(Typed("speaker", "red"))
+        desk.seat.happened(Typed("desk", "the blue one"))
+        await until(lambda: desk.all(m.CodeEnd))
+        printed = "".join(each.text for each in desk.all(m.CodeOut) if isinstance(each, m.CodeOut))
+        assert printed == "painted blue\n"
+        assert len(desk.all(m.ApprovalRequest)) == 1
