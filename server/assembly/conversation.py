@@ -14,11 +14,11 @@ from sayso.server.assembly.agent import AgentOptions, AgentParts, open_agent
 from sayso.server.conversations.driver import ConversationDriver
 from sayso.server.conversations.files.artifacts import Artifacts
 from sayso.server.conversations.files.upload_quota import UploadLimits
+from sayso.server.conversations.files.workspaces import Workspaces
 from sayso.server.conversations.neighbourhood import Neighbourhood
 from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.conversations.preferences import Preferences
 from sayso.server.conversations.reflex_responder import ReflexResponder
-from sayso.server.conversations.workspaces import Workspaces
 from sayso.server.speech.speech import Speech
 from sayso.server.store.private_folders import make_private
 from sayso.server.store.records import Conversation

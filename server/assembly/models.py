@@ -14,6 +14,7 @@ from typing import Final, Literal
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home
 from sayso.server.agent.llm.backend import Backend
+from sayso.server.agent.llm.configured_model import for_talking
 from sayso.server.agent.llm.embedded.client import MODEL_NAME, Pocket, PocketModel, introduction
 from sayso.server.agent.llm.health import MonitoredModel
 from sayso.server.agent.llm.litellm_model import LitellmModel
@@ -21,7 +22,6 @@ from sayso.server.agent.llm.model import ChatModel, Endpoint, ModelError
 from sayso.server.agent.llm.selection import ModelChoice
 from sayso.server.agent.prompt.profiles import PROFILES, ModelProfile, profile
 from sayso.server.agent.tools.tool import Tool
-from sayso.server.assembly.model_selection import for_talking
 from sayso.server.assembly.tools import load_tools
 from sayso.server.assembly.unavailable import UnavailableModel
 from sayso.server.models import InstalledModels

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from sayso.protocol.home import Home
-from sayso.server.assembly.model_selection import for_talking
+from sayso.server.agent.llm.configured_model import for_talking
 from sayso.server.models import FetchFailed, InstalledModels, Kind, Model, ModelError, ModelMissing
 from sayso.server.models.machine import in_words, memory_bytes
 from sayso.server.models.names import SUGGESTED, Wanted, best_fitting, understand

@@ -103,7 +103,7 @@ def _flags(arguments: argparse.Namespace) -> Mapping[str, object]:
 
 def _ask_for_cloud(home: Home, settings: Settings) -> None:
     """A key lies in the environment: may it be used? Asked once, remembered either way."""
-    from sayso.server.assembly.model_selection import for_talking
+    from sayso.server.agent.llm.configured_model import for_talking
     from sayso.server.models import InstalledModels
 
     choice = asyncio.run(for_talking(settings.language_model, InstalledModels(home)))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sayso.server.agent.permissions.shared_folders import Earlier, SharedFolders
 from sayso.server.agent.record.conversation_settings import ConversationSettings
-from sayso.server.conversations.workspaces import Workspaces
+from sayso.server.conversations.files.workspaces import Workspaces
 from sayso.server.store.decisions import ReachGranted, WorkspaceChosen
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import Conversation

@@ -15,7 +15,7 @@ from sayso.server.conversations.driver import ConversationDriver
 from sayso.server.conversations.files.artifacts import ConversationArtifacts
 from sayso.server.conversations.files.upload_quota import UploadLimits
 from sayso.server.conversations.files.uploads import Beside, WorkspaceFiles
-from sayso.server.conversations.workspaces import Workspaces
+from sayso.server.conversations.files.workspaces import Workspaces
 from sayso.server.reflexes.undo_answers import UndoAnswers
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.store.decisions import WorkspaceChosen

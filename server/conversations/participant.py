@@ -1,4 +1,4 @@
-"""A device's place among the conversations: it takes part in one at a time, and may move."""
+"""One device's part in conversations: it takes part in one at a time, and may move to another."""
 
 import asyncio
 import logging
@@ -9,10 +9,9 @@ from sayso.protocol import messages as m
 from sayso.protocol.frames import PictureFrame
 from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.conversations.registry import ConversationRegistry, NoSuchConversation, called
+from sayso.server.conversations.situation import Commands, Outcome, Situation
 from sayso.server.gateway.host import Outlet
 from sayso.server.log_context import conversation_id, log_ids
-from sayso.server.slash.command import Outcome, Situation
-from sayso.server.slash.commands import Commands
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import Conversation as About
 from sayso.server.turn.events import Event, Interrupted, Joined
@@ -24,7 +23,11 @@ LONGEST_ANSWER: int = 16_000
 
 
 class Participant:
-    """What the door knows as the conversation of one device."""
+    """Stands for whichever conversation its device takes part in now.
+
+    It hands on what the gateway brings rather than giving it the conversation itself: a device may
+    move to another conversation while its connection stays, and keeps its queue and its session.
+    """
 
     def __init__(
         self,

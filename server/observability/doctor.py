@@ -16,11 +16,11 @@ from typing import Literal
 
 from sayso.protocol.health import Finding, split_remedy
 from sayso.protocol.home import Home
+from sayso.server.agent.llm.configured_model import for_talking
 from sayso.server.agent.llm.embedded.client import Pocket, PocketError
 from sayso.server.agent.llm.loopback_http import NoAnswer, ask
 from sayso.server.agent.llm.selection import ModelChoice
 from sayso.server.agent.permissions.standing_grants import policy_of
-from sayso.server.assembly.model_selection import for_talking
 from sayso.server.gateway.http.requests import is_loopback
 from sayso.server.models import InstalledModels
 from sayso.server.models.machine import in_words, memory_bytes

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from sayso.server.slash.command import Command, Outcome, Situation
+from sayso.server.conversations.situation import Outcome, Situation
+from sayso.server.slash.command import Command
 
 NOT_HERE: Final = "This device may not decide that; do it on one that may approve."
 

@@ -3,7 +3,8 @@
 from datetime import datetime
 
 from sayso.server.conversations.registry import called
-from sayso.server.slash.command import Command, Outcome, Situation
+from sayso.server.conversations.situation import Outcome, Situation
+from sayso.server.slash.command import Command
 from sayso.server.store.records import Conversation
 
 LISTED = 20

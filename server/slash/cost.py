@@ -1,6 +1,7 @@
 """`/cost`: what this conversation and this day have used."""
 
-from sayso.server.slash.command import Command, Outcome, Situation
+from sayso.server.conversations.situation import Outcome, Situation
+from sayso.server.slash.command import Command
 from sayso.server.trust.principal import OWNER
 
 

@@ -8,7 +8,8 @@ from functools import partial
 from sayso.server.audit.ledger import as_json, ledger
 from sayso.server.audit.notebook import notebook
 from sayso.server.conversations.registry import called
-from sayso.server.slash.command import Command, Outcome, Situation
+from sayso.server.conversations.situation import Outcome, Situation
+from sayso.server.slash.command import Command
 from sayso.server.store.records import Event
 
 _NOTEBOOK = "application/x-ipynb+json"

@@ -3,10 +3,11 @@
 import asyncio
 from pathlib import Path
 
+from sayso.server.conversations.files.workspace_choice import chosen_folder
 from sayso.server.conversations.registry import called
-from sayso.server.conversations.workspace_choice import chosen_folder
+from sayso.server.conversations.situation import Outcome, Situation
 from sayso.server.runtimes.access import GrantError
-from sayso.server.slash.command import Command, Outcome, Situation
+from sayso.server.slash.command import Command
 from sayso.server.slash.forget import SURE
 
 OWN = "own"

@@ -2,7 +2,8 @@
 
 from sayso.server.conversations.deletion import NotDeleted
 from sayso.server.conversations.registry import StillUsed, called
-from sayso.server.slash.command import Command, Outcome, Situation
+from sayso.server.conversations.situation import Outcome, Situation
+from sayso.server.slash.command import Command
 from sayso.server.store.errors import StoreError
 
 SURE = "yes"

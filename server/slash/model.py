@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from sayso.server.slash.command import Command, Outcome, Situation
+from sayso.server.conversations.situation import Outcome, Situation
+from sayso.server.slash.command import Command
 from sayso.server.store.decisions import ModelChosen
 from sayso.server.trust.principal import OWNER
 

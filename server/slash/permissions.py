@@ -6,7 +6,8 @@ from typing import Final
 
 from sayso.server.agent.permissions.modes import MEANINGS, HeldGrants, ModeError
 from sayso.server.agent.record.conversation_settings import taken_back
-from sayso.server.slash.command import Command, Outcome, Situation
+from sayso.server.conversations.situation import Outcome, Situation
+from sayso.server.slash.command import Command
 from sayso.server.store.decisions import ModeChanged
 
 _UNTIL: Final = {

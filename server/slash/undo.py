@@ -1,7 +1,8 @@
 """Commands that take back what code did to files. They show what is said aloud otherwise."""
 
 from sayso.server.agent.parsing.fences import fenced
-from sayso.server.slash.command import Command, Outcome, Situation
+from sayso.server.conversations.situation import Outcome, Situation
+from sayso.server.slash.command import Command
 from sayso.server.undo.results import Undone
 
 _DONE = ("done", "nothing")

@@ -14,7 +14,11 @@ from sayso.server.agent.stream_closing import closing
 
 
 class MonitoredModel:
-    """A ChatModel: the given one."""
+    """A ChatModel: the given one, watched.
+
+    It hands calls on, so that one place sees how they end, whichever kind of model it is, and
+    neither models nor those who ask them know of health.
+    """
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model

@@ -1,1 +1,1 @@
-"""Files of conversations: what was made and can be fetched, and what people send."""
+"""Files of conversations: where code runs, what was made, and what people send."""

@@ -15,7 +15,7 @@ from sayso.server.agent.permissions.access_syntax import (
 )
 from sayso.server.agent.permissions.modes import MODES, Mode, ModeError, Permissions
 from sayso.server.agent.permissions.standing_grants import StandingGrants
-from sayso.server.conversations.workspace_choice import chosen_folder
+from sayso.server.conversations.files.workspace_choice import chosen_folder
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.access import Folder, GrantError, Grants
 from sayso.server.settings import Settings
