@@ -14,8 +14,8 @@ from bench.cells import WARM_S
 from sayso.protocol import messages as m
 from sayso.server.agent.llm.model import ChatMessage
 from sayso.server.conversations.participant import Participant
-from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.code_runner import CodeRunner
+from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.sandbox.sandbox import Sandbox

@@ -35,8 +35,8 @@ from sayso.server.agent.tools.tool import (
 from sayso.server.agent.tools.toolbox import Toolbox
 from sayso.server.log_context import log_ids
 from sayso.server.policy.judge import Judgement
-from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.calls.function import CallFunction
+from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.runtime import Ending
 from sayso.server.store.decisions import NetworkUsed
 from sayso.server.store.records import (

@@ -19,8 +19,8 @@ from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.spending import DailyLimits, DailySpending
 from sayso.server.agent.tools.tool import Tool
 from sayso.server.policy.judge import Policy
-from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.code_runner import CodeRunner
+from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.workspace import Workspace
 from sayso.server.settings import Settings

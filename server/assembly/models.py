@@ -29,8 +29,8 @@ from sayso.server.models.machine import memory_bytes
 from sayso.server.models.names import best_fitting
 from sayso.server.observability.metrics import Part
 from sayso.server.process import end, keep_for_good
-from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.code_runner import CodeRunner
+from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.kernels.environment import (
     KernelEnvironment,
     KernelEnvironmentError,

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from sayso.protocol.home import Home
-from sayso.server.runtimes.access import Folder, Grants
 from sayso.server.runtimes.base_python import base_python
 from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.calls.registry import CallRegistry
+from sayso.server.runtimes.grants import Folder, Grants
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.language import Language, Place
 from sayso.server.runtimes.languages.shipped import shipped

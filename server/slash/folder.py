@@ -6,7 +6,7 @@ from pathlib import Path
 from sayso.server.conversations.files.workspace_choice import chosen_folder
 from sayso.server.conversations.registry import called
 from sayso.server.conversations.situation import Outcome, Situation
-from sayso.server.runtimes.access import GrantError
+from sayso.server.runtimes.grants import GrantError
 from sayso.server.slash.command import Command
 from sayso.server.slash.forget import SURE
 

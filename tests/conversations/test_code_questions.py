@@ -5,8 +5,8 @@ from pathlib import Path
 
 from sayso.protocol import messages as m
 from sayso.server.agent.llm.model import ChatMessage
-from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.code_runner import CodeRunner
+from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox

@@ -9,7 +9,7 @@ from sayso.protocol.home import Home
 from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.conversations.files.workspace_choice import chosen_folder
 from sayso.server.policy.judge import Policy
-from sayso.server.runtimes.access import GrantError
+from sayso.server.runtimes.grants import GrantError
 from tests.server.running_server import household
 
 

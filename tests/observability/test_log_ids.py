@@ -13,8 +13,8 @@ from sayso.protocol.home import Home
 from sayso.server.agent.llm.model import ChatMessage
 from sayso.server.log_context import conversation_id, log_ids, no_log_ids
 from sayso.server.observability import server_log
-from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.code_runner import CodeRunner
+from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.interpreter import CannotStartError, Interpreter
 from sayso.server.runtimes.persistent_runtime import PersistentRuntime
 from sayso.server.runtimes.protection.folder_identity import Identity

@@ -27,8 +27,8 @@ from sayso.server.conversations.preferences import Preferences
 from sayso.server.conversations.reflex_responder import ReflexResponder
 from sayso.server.conversations.registry import ConversationRegistry
 from sayso.server.policy.judge import Policy
-from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.code_runner import CodeRunner
+from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from sayso.server.settings import MB, Settings

@@ -20,7 +20,7 @@ from sayso.server.agent.permissions.modes import Grant, Permissions, Reachable
 from sayso.server.agent.prompt.server_notes import NOBODY_OPENED, NOT_OPENED, TOO_LONG
 from sayso.server.agent.record.conversation_settings import granted
 from sayso.server.agent.record.journal import Journal
-from sayso.server.runtimes.access import GrantError
+from sayso.server.runtimes.grants import GrantError
 from sayso.server.store.records import InterpretersEnded
 
 _CLOSED: Final = (

@@ -13,7 +13,7 @@ from typing import Final
 from sayso.server.agent.permissions.access_syntax import RequestedFolder
 from sayso.server.policy.actions import UNKNOWN, home_as_tilde
 from sayso.server.policy.code_reader import read
-from sayso.server.runtimes.access import GrantError, folder, of_the_system, personal
+from sayso.server.runtimes.grants import GrantError, folder, of_the_system, personal
 
 MOST: Final = 4
 """In one request: more are not named in a sentence."""

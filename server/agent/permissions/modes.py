@@ -21,7 +21,7 @@ from sayso.server.agent.permissions.access_syntax import AccessRequest
 from sayso.server.agent.permissions.outside_content import OutsideContent
 from sayso.server.agent.record.conversation_settings import ConversationSettings
 from sayso.server.policy.judge import Judgement, Policy
-from sayso.server.runtimes.access import Folder, GrantError, Grants, folder, personal
+from sayso.server.runtimes.grants import Folder, GrantError, Grants, folder, personal
 from sayso.server.runtimes.network.proxy import Permission
 
 Mode = Literal["read-only", "ask", "workspace", "full"]

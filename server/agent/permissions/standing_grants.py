@@ -12,7 +12,7 @@ from typing import Any
 from sayso.protocol.home import Home
 from sayso.server.policy.judge import Policy
 from sayso.server.policy.rules import RuleError
-from sayso.server.runtimes.access import Access, Folder, GrantError, Grants, folder, hosts_of
+from sayso.server.runtimes.grants import Access, Folder, GrantError, Grants, folder, hosts_of
 from sayso.server.runtimes.protection.folder_identity import NOWHERE, Identity, look_at
 from sayso.server.runtimes.protection.own_places import why_unwritable
 from sayso.server.settings import Settings, SettingsError

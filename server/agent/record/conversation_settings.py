@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
 
-from sayso.server.runtimes.access import Folder, Grants
+from sayso.server.runtimes.grants import Folder, Grants
 from sayso.server.runtimes.protection.folder_identity import Identity, look_at
 from sayso.server.store.decisions import (
     ModeChanged,

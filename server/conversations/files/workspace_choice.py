@@ -6,7 +6,7 @@ from tempfile import gettempdir
 from typing import Final
 
 from sayso.server.agent.permissions.modes import Permissions
-from sayso.server.runtimes.access import GrantError, folder, of_the_system, personal
+from sayso.server.runtimes.grants import GrantError, folder, of_the_system, personal
 
 _SHARED: Final = tuple(map(Path, ("/home", "/media", "/mnt", "/opt", "/srv", "/var", gettempdir())))
 """What lies in these may be a person's; they themselves are everybody's."""

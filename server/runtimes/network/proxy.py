@@ -12,9 +12,9 @@ from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Final, Literal, Protocol
 
-from sayso.server.runtimes.access import Grants
+from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.network.addresses import PublicAddresses, Unreachable, Whereabouts
-from sayso.server.runtimes.network.destination import Destination
+from sayso.server.runtimes.network.host_check import Destination
 from sayso.server.runtimes.network.http_head import HEAD_BYTES, Asked, BadRequest, read
 from sayso.server.runtimes.network.relay import PIECE_BYTES, Carrier, CutError
 from sayso.server.runtimes.network.traffic_record import Passages, Transfer

@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.calls.function import CallFunction
+from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.network.proxy import Permission
 from sayso.server.runtimes.network.traffic_record import Transfer
 from sayso.server.runtimes.runtime import Ending, Output

@@ -11,7 +11,7 @@ from sayso.server.agent.permissions.access_syntax import AccessRequest, Requeste
 from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.agent.permissions.standing_grants import StandingGrants
 from sayso.server.agent.record.conversation_settings import ConversationSettings, granted
-from sayso.server.runtimes.access import Folder, Grants
+from sayso.server.runtimes.grants import Folder, Grants
 from sayso.server.runtimes.protection.folder_identity import NOWHERE
 from sayso.server.settings import Settings
 from sayso.server.settings.schema import Code

@@ -17,7 +17,7 @@ from sayso.server.agent.permissions.modes import MODES, Mode, ModeError, Permiss
 from sayso.server.agent.permissions.standing_grants import StandingGrants
 from sayso.server.conversations.files.workspace_choice import chosen_folder
 from sayso.server.policy.judge import Policy
-from sayso.server.runtimes.access import Folder, GrantError, Grants
+from sayso.server.runtimes.grants import Folder, GrantError, Grants
 from sayso.server.settings import Settings
 from sayso.server.store.decisions import NetworkUsed, ReachGranted
 from sayso.server.store.records import (

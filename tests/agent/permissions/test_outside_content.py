@@ -14,8 +14,8 @@ from sayso.server.agent.permissions.outside_content import MOST_ASKED, OutsideCo
 from sayso.server.agent.record.conversation_settings import CUT_OFF, ConversationSettings
 from sayso.server.agent.tools.run_code import CodeRunner
 from sayso.server.audit.ledger import ledger
-from sayso.server.runtimes.access import Folder, Grants
 from sayso.server.runtimes.code_runner import CodeRunner as RealWorkshop
+from sayso.server.runtimes.grants import Folder, Grants
 from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
 from sayso.server.store.decisions import HostAsked, NetworkUsed, ReachGranted, ReachTakenBack

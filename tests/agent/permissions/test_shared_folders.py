@@ -11,8 +11,8 @@ import pytest
 from sayso.protocol import messages as m
 from sayso.server.agent.llm.model import ChatMessage
 from sayso.server.agent.record.conversation_settings import ConversationSettings
-from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.code_runner import CodeRunner
+from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
 from sayso.server.turn.events import Answered, Typed

@@ -10,7 +10,7 @@ from sayso.protocol.home import Home
 from sayso.server.agent.permissions.access_syntax import AccessRequest, RequestedFolder
 from sayso.server.agent.permissions.standing_grants import StandingGrants
 from sayso.server.agent.record.conversation_settings import ConversationSettings, granted
-from sayso.server.runtimes.access import Folder, Grants
+from sayso.server.runtimes.grants import Folder, Grants
 from sayso.server.settings import Settings
 from sayso.server.store.decisions import ModeChanged, ModelChosen
 from sayso.server.store.records import Asked, ConversationReset, Record

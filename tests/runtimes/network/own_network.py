@@ -16,7 +16,7 @@ import sys
 from ipaddress import ip_interface
 from itertools import count
 
-from sayso.server.runtimes.access import Grants
+from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.network.addresses import PublicAddresses
 from sayso.server.runtimes.network.http_head import HEAD_BYTES
 from sayso.server.runtimes.network.proxy import Proxy

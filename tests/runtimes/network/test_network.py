@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.code_runner import CodeRunner
+from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.network.addresses import PublicAddresses, Unreachable, is_public
 from sayso.server.runtimes.network.http_head import BadRequest, read

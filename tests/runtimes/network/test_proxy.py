@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from sayso.server.runtimes.access import Grants
+from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.network import proxy as proxies
 from sayso.server.runtimes.network import relay, traffic_record
 from sayso.server.runtimes.network.http_head import HEAD_BYTES

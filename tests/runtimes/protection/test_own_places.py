@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from sayso.protocol.home import Home
-from sayso.server.runtimes.access import GrantError, Grants, folder
 from sayso.server.runtimes.base_python import base_prefix
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.confined_process import PrivateFolder
+from sayso.server.runtimes.grants import GrantError, Grants, folder
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.protection import own_places
 from sayso.server.runtimes.protection.own_places import Held, held_in, is_within

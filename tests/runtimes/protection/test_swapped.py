@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.access import Access, Folder, GrantError, Grants, folder
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.confined_process import ConfinedProcess
+from sayso.server.runtimes.grants import Access, Folder, GrantError, Grants, folder
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.protection import folder_identity
 from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox

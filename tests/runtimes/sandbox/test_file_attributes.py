@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.access import Folder, Grants
 from sayso.server.runtimes.code_runner import CodeRunner
+from sayso.server.runtimes.grants import Folder, Grants
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox.sandbox import KERNEL_USER, Sandbox
 from tests.runtimes.attempts import TRY, all_of, assert_nothing_done

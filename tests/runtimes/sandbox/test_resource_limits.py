@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.access import Grants
 from sayso.server.runtimes.code_runner import CodeRunner
+from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.resources.bounds import ResourceBounds
 from sayso.server.runtimes.runtime import Ending

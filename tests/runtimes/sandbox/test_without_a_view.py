@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[3]
 
 SAME = (
     "runtimes/sandbox/test_escapes.py",
-    "runtimes/test_access.py",
+    "runtimes/test_grants.py",
     "runtimes/protection/test_swapped.py::test_what_took_the_place_of_a_grant_is_not_mounted",
     "runtimes/sandbox/self_test/test_proof.py::test_the_machines_own_sandbox_is_found",
     "runtimes/sandbox/self_test/test_proof.py::test_a_sandbox_that_holds_is_found_quickly",

@@ -15,10 +15,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso.server.runtimes.access import Grants
-from sayso.server.runtimes.network import destination
+from sayso.server.runtimes.grants import Grants
+from sayso.server.runtimes.network import host_check
 from sayso.server.runtimes.network.client_hello import BadHello, ClientHello, asks_again
-from sayso.server.runtimes.network.destination import Destination
+from sayso.server.runtimes.network.host_check import Destination
 from sayso.server.runtimes.network.http_head import Asked, BadRequest, Requests, begins_request
 from sayso.server.runtimes.network.relay import CutError
 from sayso.server.runtimes.network.traffic_record import Transfer
@@ -102,7 +102,7 @@ async def test_a_tunnel_carries_tls_for_the_host_that_it_was_opened_for_and_no_o
         tls_web(certificate, curve, names) as web,
         serving(GRANTED, web) as (proxy, port),
     ):
-        monkeypatch.setattr(destination, "TLS_PORT", web.port)
+        monkeypatch.setattr(host_check, "TLS_PORT", web.port)
         context = client(version)
         assert (await ask(port, web.port, context, HOST)).endswith(b"hello from outside")
         assert set(names) == {HOST}

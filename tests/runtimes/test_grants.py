@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from sayso.protocol.home import Home
-from sayso.server.runtimes.access import Folder, GrantError, Grants, folder
 from sayso.server.runtimes.code_runner import CodeRunner
+from sayso.server.runtimes.grants import Folder, GrantError, Grants, folder
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from tests.runtimes.sandboxes import told
 
