@@ -180,9 +180,8 @@ async def test_pip_installs_for_this_conversation_alone(
     install = f"%pip install -q --index-url {index} --trusted-host files.example.org sayso-probe"
     run = await told(online, install)
     assert run.ending.status == "ok", run
-    assert (await told(online, "import sayso_probe; print(sayso_probe.greeting)")).stdout == (
-        "installed\n"
-    ), run
+    used = await told(online, "import sayso_probe; print(sayso_probe.greeting)")
+    assert used.stdout == "installed\n", (run, used)
     assert not list(environment.folder.rglob("sayso_probe*"))
 
 
