@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.repository.tree import ROOT
+from tests.repository.tree import ROOT, files
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
 ROW = re.compile(r"\| (?P<change>[^|]+) \| `(?P<file>[^`]+)` \| `(?P<name>[^`]+)` \|")
@@ -33,3 +33,14 @@ def test_every_file_that_the_page_names_is_there() -> None:
     named = re.findall(r"`((?:server|client|audio|protocol|tests)/[\w/.-]+)`", PAGE)
     assert named
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_every_file_of_tests_that_is_named_anywhere_is_there() -> None:
+    named = {
+        name
+        for path in files()
+        if path.suffix in {".py", ".md", ".toml", ".yml", ".sh", ""} and path.name != "CHANGELOG.md"
+        for name in re.findall(r"\btests/[\w/]+\.(?:py|mjs|c)\b", path.read_text(errors="replace"))
+    }
+    assert named
+    assert sorted(name for name in named if not (ROOT / name).exists()) == []

@@ -28,24 +28,19 @@ pytestmark = [
 ]
 
 TELLING = (
-    *(
-        f"tests/runtimes/test_{name}.py"
-        for name in (
-            "attributes",
-            "bounds",
-            "escapes",
-            "javascript",
-            "selftest",
-            "shared_memory",
-            "special_files",
-            "stopping",
-            "swapped",
-            "watch",
-        )
-    ),
     "tests/agent/llm/embedded/test_client_in_trouble.py",
     "tests/client/listening/test_microphone_lock.py",
     "tests/observability/test_doctor.py",
+    "tests/runtimes/languages/test_javascript.py",
+    "tests/runtimes/protection/test_swapped.py",
+    "tests/runtimes/resources/test_watch.py",
+    "tests/runtimes/sandbox/self_test/test_proof.py",
+    "tests/runtimes/sandbox/test_escapes.py",
+    "tests/runtimes/sandbox/test_file_attributes.py",
+    "tests/runtimes/sandbox/test_resource_limits.py",
+    "tests/runtimes/sandbox/test_shared_memory.py",
+    "tests/runtimes/sandbox/test_special_files.py",
+    "tests/runtimes/test_stopping.py",
 )
 """The tests whose outcome depends on the machine: which sandbox holds, as whom code runs, what is
 seen of others, which programs and libraries are there. The rest runs on the machine that decides
