@@ -1,1 +1,1 @@
-"""The loop that lets a language model act by writing code, on the person's say-so."""
+"""The loop that lets a language model act by writing code that the person approves."""

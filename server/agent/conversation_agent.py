@@ -1,5 +1,5 @@
-"""The agent of one conversation with all that belongs to this conversation alone: its journal, the
-person's say-so, the interpreters and the checkpoints.
+"""Builds the agent of one conversation with what only this conversation uses: its journal, its
+approvals, its interpreters and its checkpoints.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Work that tells events while it is done, as an iterator that owns the work."""
+"""Runs a task and yields its events as an async iterator; leaving the iterator cancels the task."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Acting on a call: the person's say-so, the intention written down, the run, the report."""
+"""Executes one call of the model: asks for approval, logs the intention, runs, reports."""
 
 import asyncio
 from collections.abc import Iterator, Sequence

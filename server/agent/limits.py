@@ -1,4 +1,4 @@
-"""How far one request may go, and the reckoning of how far it went."""
+"""Limits what one request may use, and counts what it used."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""What a day's work has used, of all conversations together, and how much it may use.
+"""Counts what all conversations together use in a day, and enforces the daily limits.
 
 The log is the account: what was used today is read from it at the start, and counted on from there.
 So a day's limit holds across restarts, and nothing has to be kept twice.

@@ -1,1 +1,1 @@
-"""The event log: the truth that conversations are resumed from and audited by."""
+"""The event log: conversations are resumed from it and audited by it."""

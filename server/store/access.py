@@ -1,5 +1,5 @@
-"""Records of who came, left, was refused, let in and turned out. They belong to no conversation,
-and hold no token and nothing that anybody said.
+"""Records of connections, disconnections, refusals, pairings and revocations. They belong to no
+conversation, and hold no token and nothing that anybody said.
 """
 
 from dataclasses import dataclass

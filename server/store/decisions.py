@@ -1,5 +1,5 @@
-"""Records of what the person decided about a conversation (its reach, mode, model and folder), and
-of what its code then did with the network.
+"""Records of what the person decided about a conversation (its access, mode, model and folder),
+and of how its code then used the network.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Reading the log beside a server that is writing it: for commands that only look."""
+"""Reads the log while a server may be writing it, for commands that only read."""
 
 import sqlite3
 from collections.abc import Iterator

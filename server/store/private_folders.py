@@ -1,6 +1,6 @@
-"""Makes folders whose entries tell what is talked about at home readable for their owner alone.
+"""Creates folders that only their owner can read.
 
-A conversation's folder is called as the conversation is, so whoever may list them reads that.
+A conversation's folder has the conversation's name, so listing the folders tells the topics.
 """
 
 import os

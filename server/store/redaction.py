@@ -1,4 +1,4 @@
-"""Takes secrets out of text that goes on: to logs, audits, exports, and to the model.
+"""Removes secrets from text before it reaches logs, audits, exports or the model.
 
 What is known to be a secret by its form is replaced: keys of providers, tokens, passwords in
 addresses and assignments, private keys; and the very values that the server's environment has under

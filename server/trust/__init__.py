@@ -1,1 +1,1 @@
-"""Who belongs: persons and their devices, tokens, pairing, and the server's own certificates."""
+"""Authentication: persons and their devices, tokens, pairing, the server's own certificates."""

@@ -1,4 +1,4 @@
-"""The server's own small authority and its certificate.
+"""Creates the server's own certificate authority (CA) and its certificate.
 
 The authority signs for nothing but this server: its certificate names the addresses that it may
 sign for (private networks, and this machine's names), so that a browser which trusts it can be

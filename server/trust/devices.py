@@ -1,6 +1,6 @@
-"""The devices that were paired: who may come in, kept in one small file.
+"""Stores the paired devices, which may connect, in one small file.
 
-Of a token only its hash is kept; 256 bits of chance need no salt and no slow hash. The file is
+Only the hash of a token is kept; 256 random bits need no salt and no slow hash. The file is
 replaced as a whole, so it is never half written.
 """
 

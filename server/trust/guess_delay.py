@@ -1,4 +1,4 @@
-"""How long a wrong token or code waits for its answer: longer each time, and never for ever.
+"""Delays the answer to a wrong token or code: longer each time, up to a bound.
 
 Only wrong answers are slowed down. Who has the right one is let in at once, however often somebody
 else at the same address has guessed: nobody can lock the owner out. Pure: time is an argument.

@@ -1,4 +1,4 @@
-"""The pairing window: opened by the owner for two minutes, shut by the first device that comes in.
+"""The pairing window: the owner opens it for two minutes, the first paired device closes it.
 
 Pure: the time is an argument. A device shows the long code from the QR, or the six digits that a
 person typed; of those a few may be wrong, then the window shuts.

@@ -1,4 +1,4 @@
-"""Who stands at the door, and what they may do."""
+"""The principal behind a connection, and what it may do."""
 
 from dataclasses import dataclass
 from typing import Final, Literal, get_args

@@ -1,4 +1,4 @@
-"""What Sayso says unasked: shown at once, said in a gap, so that it interrupts nobody."""
+"""Announces what nobody asked for: shown at once, said in a gap, so that it interrupts nobody."""
 
 from collections import deque
 from dataclasses import dataclass

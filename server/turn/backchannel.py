@@ -1,4 +1,4 @@
-"""Sounds of a listener. Said over an answer they mean "I am listening", and ask for nothing."""
+"""Recognises backchannels: sounds that mean "I am listening" and must not stop an answer."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A few words in a long silence, so that a person knows that their request is being worked on.
+"""Says a few words in a long silence, so that a person knows that their request is worked on.
 
     release                                                    the answer's first word
        |----------- FILLER_AFTER_S -----------| "One moment."         |

@@ -1,4 +1,4 @@
-"""A hurried "stop", for which a small recogniser writes "start" or "star" over Sayso's own voice.
+"""Recognises a hurried "stop" that a small model heard as "start" or "star" over Sayso's voice.
 
 Said over an answer, and alone, these words ask for nothing else; anywhere else they are themselves.
 """

@@ -1,4 +1,4 @@
-"""What of an answer its person could not hear, because their device was away: said when it is back.
+"""Repeats what a person missed of an answer while their device was disconnected.
 
     the line breaks ──▶ what was heard until then is noted, the work goes on
     it is back ───────▶ the answer goes on from the sentence that was cut, at once or in a gap

@@ -1,4 +1,4 @@
-"""How far ahead of one device's playback its speech is sent: little, more where the line is bad.
+"""Decides how far ahead of a device's playback speech is sent: little, more on a bad network.
 
 A device's reports say where it plays. If it played without a stop and every report came at once,
 all of them would tell of the same beginning; how much later than the earliest one they tell it is

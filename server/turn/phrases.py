@@ -1,4 +1,4 @@
-"""The few words that the turn says by itself. They are heard, and are no part of an answer.
+"""The short phrases that the turn machine says by itself. They are not part of an answer.
 
 Where a language is missing, they are said in English.
 """

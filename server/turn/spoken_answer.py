@@ -1,4 +1,4 @@
-"""One spoken answer on its way out: paced by what the device has played.
+"""Sends one spoken answer, paced by what the device has played.
 
     played         sent            synthesized
       |---- ahead ---|---- waiting ----|            ahead <= the device's pace

@@ -1,4 +1,4 @@
-"""One utterance on its way in: its audio put in order, and the knowledge of when it is whole.
+"""Assembles one incoming utterance: orders its audio, and knows when it is complete.
 
 Time in an utterance is counted in received samples. Frames may come in bursts, twice (after a cut
 of the link they are sent again) or with holes; they may still come after the release:

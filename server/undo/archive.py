@@ -1,4 +1,4 @@
-"""What is kept of folders: contents by their names, the latest state, and what each run changed.
+"""Stores file contents by hash, the latest state of folders, and what each run changed.
 
 One SQLite file for a conversation. Every state is written in one transaction, so that a crash at
 any moment leaves the state before or the state after. Contents are written ahead of the state that

@@ -1,4 +1,4 @@
-"""What runs changed, as a person reads it: a list of paths, and the lines of texts that differ."""
+"""Shows what runs changed: a list of paths, and the lines of texts that differ."""
 
 import difflib
 from collections.abc import Iterator, Sequence

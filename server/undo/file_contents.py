@@ -1,4 +1,4 @@
-"""A file's content as pieces with their places, holes left out, and the name that follows from it.
+"""Reads a file as chunks with offsets, without its holes, and derives its name by hash.
 
 Two files with the same pieces have the same name, so each content is kept once. A disk image of a
 hundred gigabytes with one megabyte in it is one megabyte here.

@@ -1,4 +1,4 @@
-"""What Sayso itself has not finished writing, in folders of the person's. It is nobody's file."""
+"""Recognises Sayso's own unfinished files in the person's folders; undo ignores them."""
 
 import fcntl
 import os

@@ -1,6 +1,6 @@
-"""What has to be done so that changes are taken back, and what must be left as it is. Pure.
+"""Plans an undo: what to restore, and what must be left as it is. Pure.
 
-Only what is still as the run left it is put back: what anybody changed since is theirs.
+Only what is still as the run left it is restored: what anybody changed since is kept.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""How much all conversations keep together: those that were not used for longest give way first."""
+"""Limits what all conversations store together: the least recently used are dropped first."""
 
 import fcntl
 from collections import defaultdict

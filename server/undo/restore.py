@@ -1,4 +1,4 @@
-"""Making paths as they were. Each path changes at once and whole, or not at all.
+"""Restores paths to an earlier state. Each path changes atomically, or not at all.
 
 A file is written beside its place under a name of Sayso's own and then put there; a link is never
 followed; what was changed after it was looked at is left alone. Doing the same again after a crash

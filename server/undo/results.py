@@ -1,4 +1,4 @@
-"""What came of undoing and redoing."""
+"""Results of undo and redo."""
 
 from dataclasses import dataclass
 from typing import Literal

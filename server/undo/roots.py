@@ -1,4 +1,4 @@
-"""What is looked after: a folder with all that is in it, or a single file."""
+"""A root that undo watches: a folder with all that is in it, or a single file."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Looking at a folder: which paths are there, and which of them must be read again. No writing."""
+"""Scans a folder: which paths exist, and which of them must be read again. Writes nothing."""
 
 import os
 import stat

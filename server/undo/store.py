@@ -1,4 +1,4 @@
-"""Keeps the state of folders before and after each run, and takes runs back. Blocking: a thread's.
+"""Stores the state of folders before and after each run, and undoes runs. Blocks.
 
     before(run)   look at every folder, keep what is new, note that the run begins
     after(run)    look again: what is different is what the run changed

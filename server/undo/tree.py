@@ -1,4 +1,4 @@
-"""A folder's state as records, and what tells two states apart. Pure."""
+"""Represents a folder's state as records, and compares two states. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

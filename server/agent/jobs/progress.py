@@ -1,4 +1,4 @@
-"""Takes what a run's code tells of its progress: at once for screens, now and then for the log."""
+"""Receives the progress that running code reports: screens get it at once, the log now and then."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Paces what is told of jobs, so that a job that tells a thousand times a second costs four."""
+"""Limits the rate of job updates: a job that reports a thousand times a second sends four."""
 
 import asyncio
 from collections.abc import Callable

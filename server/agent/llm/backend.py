@@ -1,4 +1,4 @@
-"""A language model with how it is talked to, as one thing that can be chosen and exchanged."""
+"""A language model and its prompt profile, chosen and replaced together."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""A language model that remembers how it answered last, for whoever asks how it is."""
+"""Wraps a language model and remembers how its last request ended, for health reports."""
 
 from collections.abc import AsyncGenerator, Sequence
 

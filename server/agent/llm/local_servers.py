@@ -1,7 +1,7 @@
 """Model servers on this machine: which answer, what they have, and which model to take.
 
 Every probe is one small request to loopback, all at once, each given up after 300 ms. Models that
-such a server only passes on to a cloud are left out: what is said would leave the house.
+such a server only passes on to a cloud are left out: what is said would leave this network.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""The companies whose language models a key in the environment opens, and the one yes they need.
+"""Lists the cloud providers whose API key may be in the environment; each needs one consent.
 
-What a person says leaves the house when one of them answers, so a key that happens to lie in the
-environment is not used before the person said yes to that company once.
+What a person says is sent to the provider that answers, so a key that happens to be in the
+environment is not used before the person said yes to that provider once.
 """
 
 from collections.abc import Iterator, Mapping

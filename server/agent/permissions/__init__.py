@@ -1,1 +1,1 @@
-"""What code may do unasked, what is asked first, and what was granted."""
+"""Permissions: what code may do without a question, what is asked first, what was granted."""

@@ -1,5 +1,5 @@
-"""More reach, as a call or the person's own words ask for it: weighed by the server, granted by a
-person on a screen.
+"""Handles requests for more access, made by a call or by the person's own words: the server checks
+them, and a person grants them on a screen.
 """
 
 from dataclasses import replace

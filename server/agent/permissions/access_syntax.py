@@ -1,4 +1,4 @@
-"""What the model writes to be given more reach, read. It is one more language: `access`.
+"""Parses the model's requests for more access. They are written in one more language: `access`.
 
     read ~/Downloads
     host api.a.org

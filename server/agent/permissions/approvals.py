@@ -1,7 +1,7 @@
-"""The person's say-so: asked for exactly one piece of code, given once, and gone after a while.
+"""Approvals: each is asked for exactly one piece of code, can be used once, and expires.
 
-A ruling is bound to a hash of code, language, folder and permissions. Whoever acts on it shows what
-is about to run, and the ruling says whether that is what was approved.
+A ruling is bound to a hash of code, language, folder and permissions. The caller that acts on it
+shows what is about to run, and the ruling says whether that is what was approved.
 """
 
 import asyncio

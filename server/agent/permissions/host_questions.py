@@ -1,4 +1,4 @@
-"""Asks a person, while code runs, whether it may be let to a host once more."""
+"""Asks a person, while code runs, whether the code may connect to a host again."""
 
 import asyncio
 from typing import Final

@@ -1,6 +1,6 @@
-"""Folders and files that a person names in a request: "tidy my Downloads", "add up ~/may.csv".
+"""Finds folders and files that a person names: "tidy my Downloads", "add up ~/may.csv".
 
-To name one opens nothing. It is what the person is asked about, before anything else, as soon as
+Naming one grants nothing. It is what the person is asked about, before anything else, as soon as
 code needs it: then they decide once, where otherwise code would fail and the model would have to
 ask. What is offered is found here by the server, from the person's own words and the code.
 """

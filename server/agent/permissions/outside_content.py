@@ -1,7 +1,7 @@
-"""What strangers may have written was read: from then on, hosts are asked about again.
+"""Tracks whether a run read untrusted content; from then on, every host is asked about again.
 
-A page, a download or a file that somebody sent may hold words that turn a model's head; the next
-code then carries away what it can read. So once a run has read such things, nothing is sent to a
+A page, a download or a file that somebody sent may hold a prompt injection; the next
+code then sends away what it can read. So once a run has read such things, nothing is sent to a
 host, granted as it may be, before the person says yes to it once more: once in a request for each
 host, in every mode but full. What was read is worked out from what the server itself sees: bytes
 that came through the network proxy, and folders outside of the workspace that the interpreters had.

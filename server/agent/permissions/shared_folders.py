@@ -1,7 +1,7 @@
-"""Which folders hold what strangers may have written, over all conversations of a house.
+"""Tracks which folders may hold untrusted content, across all conversations of this server.
 
 One conversation downloads a text into a folder, another one reads it there: the second has then
-read what strangers wrote, though nothing came to it from the network. So what marks a conversation
+read untrusted content, though nothing came to it from the network. So what marks a conversation
 marks the folders that its code may write to, for every other one that works there, in a folder of
 them or around them. They are told apart by device and inode, and by path: a folder that was renamed
 is the same, and so is another one that was put in its place.

@@ -1,4 +1,4 @@
-"""What the person granted for good: read from the settings, and written there with a yes."""
+"""Reads the permanent grants from the settings, and writes one there when the person says yes."""
 
 import asyncio
 import contextlib

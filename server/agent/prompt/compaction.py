@@ -1,4 +1,4 @@
-"""A conversation that has outgrown what a model is told of it: notes stand for its beginning. Pure.
+"""Compacts a conversation that is too long for the model: notes replace its beginning. Pure.
 
 Cutting deep and seldom leaves the beginning of the prompt the same for many turns, which is what
 providers' caches live on. Nothing is asked of a model for it, so it costs nothing and is the same

@@ -1,5 +1,5 @@
-"""What the model is given of a run's output: all of a short one, head and tail of a long one, and
-no secret that is known by its form: the person sees it on the screen, and no provider has to."""
+"""Shortens and redacts a run's output before the model gets it: a short output is kept whole, a
+long one loses its middle. The person still sees all of it on the screen."""
 
 from typing import Final
 

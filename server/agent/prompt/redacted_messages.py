@@ -1,6 +1,6 @@
-"""The last hands that messages pass through on their way to a model: what is a secret is taken out.
+"""Removes secrets from messages as the last step before they are sent to a model.
 
-Whatever wrote a text (output, an error, a file's name, a note on what came before), it reaches a
+Every text (output, an error, a file's name, a note on what came before) reaches a
 model by this one way. What the person said themselves is left to them: who gives a key to be used
 gives it. What code disguises (in base64, backwards, letter by letter) is not known for a secret.
 """

@@ -1,4 +1,4 @@
-"""What the server says to a model, and how it is kept apart from what others wrote. Pure.
+"""Writes the server's own notes to a model, and keeps them apart from untrusted text. Pure.
 
 Whatever code can write (output, how a run ended, a file's name) stands between marks, and says
 nothing in the server's name. So what is told is made of two kinds of text and no others: sentences

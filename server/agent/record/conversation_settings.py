@@ -1,6 +1,6 @@
-"""On which terms a conversation goes on after it was closed: the fold of what the person decided.
+"""Restores a conversation's settings when it is resumed, by folding what the person decided.
 
-Pure. What was granted for good is not in here: the settings keep that.
+Pure. Permanent grants are not in here: the settings file keeps them.
 """
 
 from collections.abc import Iterable

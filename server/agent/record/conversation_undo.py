@@ -1,4 +1,4 @@
-"""What one conversation remembers of its files: checkpoints for each run, and taking runs back."""
+"""Takes a checkpoint of one conversation's files around each run, and undoes runs."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path

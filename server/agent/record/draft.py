@@ -1,4 +1,4 @@
-"""What was said of a reply that has not ended, kept as it grows: a crash loses a second of it."""
+"""Saves an unfinished reply while it grows, so that a crash loses at most a second of it."""
 
 import asyncio
 from typing import Final

@@ -1,6 +1,6 @@
-"""Where an answer was cut: which part of what was said the person heard.
+"""Finds where an answer was cut: which part of its text the person heard.
 
-The mouth reports what was played as text, which need not be the text that was said letter for
+Playback reports what was played as text, which need not equal the answer letter for
 letter: white space moves, code and tables are left out. So words are compared, not characters.
 """
 

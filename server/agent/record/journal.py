@@ -1,4 +1,4 @@
-"""One conversation's memory and its pen: what is noted is remembered here and kept in the log."""
+"""Records what happens in one conversation, in memory and in the event log."""
 
 import asyncio
 import sys

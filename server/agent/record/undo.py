@@ -1,7 +1,7 @@
-"""Taking back what code did to files, request by request, and telling the conversation of it.
+"""Undoes what code did to files, request by request, and tells the conversation about it.
 
-The files come first and the word after: if Sayso ends between the two, the files are as they were,
-and the model is not told; it sees them when it looks.
+The files are restored first and the note is written after: if Sayso ends between the two, the
+files are as they were, and the model is not told; it sees them when it looks.
 """
 
 import asyncio

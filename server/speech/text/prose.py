@@ -1,4 +1,4 @@
-"""What of a reply is prose, while it streams in as markdown. Pure.
+"""Extracts the speakable prose from a reply while it streams in as markdown. Pure.
 
 Code, tables and formulas are for the screen: each is replaced by one short phrase. Headings, lists,
 quotes, emphasis, links and tags lose their marks. A fence that opens in one delta and closes ten

@@ -1,4 +1,4 @@
-"""A rule: what is recognised in a text, and how it is said."""
+"""A rule: a pattern to find in a text, and the words to say for it."""
 
 import re
 from collections.abc import Callable

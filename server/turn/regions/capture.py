@@ -1,4 +1,4 @@
-"""The ears' region: the utterances that are on their way in, of all devices.
+"""The capture region: tracks the utterances that all devices are sending.
 
     idle -> listening -> committed -> idle
 

@@ -1,7 +1,7 @@
-"""The question that running code has put to the person: shown, said, and answered in words.
+"""The question that running code asks the person: it is shown, said, and answered in words.
 
-It is told as the code's, and no answer to it approves anything: a say-so that waits at the same
-time has its own words, and comes first.
+It is presented as the code's question, and no answer to it approves anything: an approval that is
+pending at the same time has its own words, and comes first.
 """
 
 from sayso.protocol.messages import Announce

@@ -1,4 +1,4 @@
-"""The mouth's region: at most one thing is being said at a time, to one device.
+"""The playback region: says at most one thing at a time, to one device.
 
     silent -> speaking <-> ducked -> silent
 

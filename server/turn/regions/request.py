@@ -1,4 +1,4 @@
-"""The work's region: the request that is being worked on, and those that wait.
+"""The request region: tracks the request in progress, and those that wait.
 
     idle -> thinking <-> acting / awaiting approval -> idle
 

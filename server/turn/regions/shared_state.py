@@ -1,4 +1,4 @@
-"""What the regions of the turn share: the time, who is there, whose answer counts, the way out."""
+"""State that all regions share: the time, the devices, whose answer counts, the effects."""
 
 from sayso.protocol.messages import FromServer
 from sayso.server.turn.effects import Effect, Tell

@@ -1,4 +1,4 @@
-"""Puts out of action what would run unasked and may be code's, and counts it."""
+"""Disables hooks that code may have planted to run unasked, and counts them."""
 
 import contextlib
 import errno

@@ -1,4 +1,4 @@
-"""What is the person's own in the folders that code may write to, and its form on the disk."""
+"""Knows which hooks in writable folders are the person's own, and how that is saved on disk."""
 
 import json
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,6 @@
-"""Putting a file or folder out of action: it gets a name by which nobody looks for it.
+"""Disables a file or folder by renaming it to a name that no program looks for.
 
-All of it by descriptors: the folder that holds it is open, and code may be swapping what is in it.
+Works on descriptors only, because code may be swapping what is in the folder at the same time.
 """
 
 import contextlib

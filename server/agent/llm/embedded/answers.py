@@ -1,4 +1,4 @@
-"""What is said of a result when the model is too small to be trusted with saying it.
+"""Decides what is said of a result when the model is too small to report it reliably.
 
 A small model computes well by code and then misreports what it computed. So its sentence is held
 against the question and the output: if it does not take up the question and state the output, or
