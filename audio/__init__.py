@@ -1,1 +1,1 @@
-"""Sound without a network: samples, devices, files."""
+"""Handles sound without a network: samples, devices, files."""

@@ -1,7 +1,7 @@
-"""Cheap microphones lay a constant on everything they hear; it is taken off again.
+"""Removes the DC offset that cheap microphones add to every sample.
 
-Left in, it makes silence look loud, and clips speech on one side. What is taken off follows the
-constant within a second, in steps that nobody hears.
+Left in, it makes silence look loud, and clips speech on one side. The estimate follows the offset
+within a second, in steps too small to hear.
 """
 
 from array import array

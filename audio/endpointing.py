@@ -1,5 +1,5 @@
-"""When has a person finished speaking? Strategies that say so, frame by frame, from two signs: is
-there voice in the frame, and what has been understood so far. Pure: time is counted in frames.
+"""Decides when a person has finished speaking, frame by frame, from two signs: is there voice in
+the frame, and what has been understood so far. Pure: time is counted in frames.
 
     "what's the weather in"          "… Berlin?"
     voice ▁▁████████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁██████▁▁▁▁▁▁▁▁
@@ -123,7 +123,7 @@ class AdaptiveSilence:
             if wordless and self._passed_ms < self._patience_ms:
                 self._window = 0
                 return "waiting"  # It was a cough. What the person wants to say is yet to come.
-            # A voice of which nothing is known may be one that was too quick for the first
+            # A voice without a transcript may be one that was too quick for the first
             # partial: the final pass decides.
             return "ended"
         if self._no_news_ms >= (NO_NEWS_MS if self._text else NO_WORDS_MS):

@@ -1,4 +1,4 @@
-"""What can go wrong with sound. Each error is one sentence: what happened, and what to do next.
+"""Errors about sound. The text of each is one sentence: what happened, and what to do next.
 
 AudioError
 ├── BadSound              a file that is not sound we can read

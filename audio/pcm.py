@@ -1,4 +1,4 @@
-"""Samples: the one shape of sound inside Sayso, and how loud it is.
+"""Defines the one sample format inside Sayso, and measures how loud sound is.
 
 Inside Sayso, speech going up is PCM16 little-endian, mono, 16 kHz, in frames of 20 ms. This module
 needs no numpy, so that a small client stays small.

@@ -1,4 +1,4 @@
-"""What the loudspeaker really played, in step with the microphone: an echo canceller's reference.
+"""Gives an echo canceller its reference: what the loudspeaker played, in step with the microphone.
 
     card takes sound ──▶ blocks ──▶ 16 kHz ──▶ queue ──▶ a frame for each frame of the microphone
 

@@ -1,4 +1,4 @@
-"""From any sample rate to any other, as a stream.
+"""Converts a stream from any sample rate to any other.
 
 numpy and soxr are loaded when rates really differ: a client whose microphone gives 16 kHz never
 pays for them.

@@ -1,4 +1,4 @@
-"""Is somebody speaking in this frame? Two gates: a cheap one, and behind it one that knows voices.
+"""Decides whether somebody speaks in a frame: by a cheap gate, then by a voice activity model.
 
     frame ──▶ loud enough? ──▶ webrtcvad ──▶ Silero ──▶ voice
               30 µs            2 µs          1 ms for 32 ms

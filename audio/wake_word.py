@@ -1,4 +1,4 @@
-"""Wake words: a word by which the device begins to listen. All of it happens on the device.
+"""Detects the wake word that makes the device listen. All of it happens on the device.
 
     frames ──▶ voice? ──no──▶ ring of 500 ms
                  │ yes: the ring first

@@ -1,4 +1,4 @@
-"""WAV files: any honest or half-honest one in, clean ones out.
+"""Reads WAV files, also damaged ones, and writes clean ones.
 
 In: 8 to 192 kHz, one to eight channels, integers of 8, 16, 24 or 32 bits or floats of 32 or 64,
 also in the "extensible" wrapping. Recorders that were cut off write data lengths of 0 or 4 GB: what

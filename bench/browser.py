@@ -1,4 +1,4 @@
-"""A phone's way in: how fast a press in the page reaches the wire, and what listening costs."""
+"""Measures the page in a browser: how fast a press reaches the wire, and what listening costs."""
 
 import shutil
 import tempfile

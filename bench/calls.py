@@ -1,4 +1,4 @@
-"""How long a call takes out of code in the sandbox to a function of the server and back."""
+"""Measures a call from code in the sandbox to a function of the server and back."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""How long code takes from the server to an interpreter and back, and how soon there is one."""
+"""Measures the round trip of code to an interpreter and back, and how soon there is one."""
 
 import asyncio
 import secrets

@@ -1,7 +1,7 @@
-"""How long clients keep a person waiting, and what they take: a laptop's, and 200 small ones'.
+"""Measures latency and resources of clients: one on a laptop, and 200 small ones.
 
-Real clients in processes of their own, and a house whose ears, mind and voice are scripts, so that
-no figure hangs on a model's speed. The line between them is looked at, delayed and cut
+Real clients in processes of their own, and a server with scripted recognition, model and voice, so
+that no figure depends on a model's speed. The network between them is watched, delayed and cut
 (`bench.support.network_delay`).
 """
 

@@ -1,4 +1,4 @@
-"""Many at once: a thousand who are only there, sixteen who talk, and one who never reads."""
+"""Measures many clients at once: a thousand idle, sixteen that talk, and one that never reads."""
 
 import asyncio
 import subprocess

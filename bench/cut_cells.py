@@ -1,4 +1,4 @@
-"""Code that runs while the line keeps breaking: nothing runs twice, and nobody waits in vain.
+"""Runs code while the connection keeps breaking: nothing runs twice, and nobody waits in vain.
 
 Real conversations, interpreters in the sandbox and questions for a yes, over the product's own link
 and listener. Each request appends its number to a file, which tells what really ran.

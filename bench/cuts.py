@@ -1,4 +1,4 @@
-"""Lines that break ten thousand times: what is lost, doubled, done twice, and how soon one is back.
+"""Cuts connections ten thousand times: counts what is lost, doubled, done twice; times reconnects.
 
 Half an hour of a bad day in a minute or two: several callers at once, each over a line of its own
 that is cut at random bytes in either direction, in the middle of a frame as well. Before that, one

@@ -1,4 +1,4 @@
-"""How well it hears: the short context beside plain Whisper, on the same real recordings.
+"""Measures speech recognition: the short context beside plain Whisper, on the same recordings.
 
 Each recording is heard clean and with noise at 20 and 10 dB, by Sayso's engine and by
 `WhisperModel.transcribe`, one after the other. Then noises in which nobody speaks, for what is

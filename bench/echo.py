@@ -1,4 +1,4 @@
-"""Three echo cancellers in the same rooms: `python -m bench.echo` prints why Sayso uses two.
+"""Compares three echo cancellers in the same rooms: `python -m bench.echo` says why two are used.
 
 `left` is how far below the echo the rest lies while only the device speaks, `over` how far what is
 wrong with a person's voice lies below that voice while both speak, `cost` percent of a core.

@@ -1,4 +1,4 @@
-"""How long a person waits in a new conversation: from their yes to the first output.
+"""Measures the wait in a new conversation from the person's yes to the first output.
 
 All of the server is in it but the speech and the socket: the decision, the log, the checkpoint of
 a new workspace, the kernel that was started when the conversation was opened.

@@ -1,9 +1,8 @@
-"""How a device that is talked to without a key behaves: does it hear itself, does it hear "stop"
-while it speaks, and what does it cost to do nothing.
+"""Measures hands-free listening: does the device hear itself, does it hear "stop" while it speaks,
+and what does it cost to do nothing.
 
-It is the real ear of the client that listens: gates, echo cancellation, pre-roll; and what it hands
-on is understood by the real Whisper. The rooms are simulated, because a machine without a room must
-be able to measure.
+The client's real wake gate listens (gates, echo cancellation, pre-roll), and the real Whisper
+transcribes what it sends. The rooms are simulated, so that a machine without a room can measure.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""How long the loudspeaker goes on after somebody breaks in.
+"""Measures how long the loudspeaker goes on after an interruption.
 
 The real client in a process of its own plays an answer on a sound card made of software; the key is
 pressed in the middle, and what comes out of the loudspeaker is watched. The way from the card back

@@ -1,4 +1,4 @@
-"""Processes that are killed (-9) at any moment: the server itself, its ears, its voice, and the
+"""Kills processes (-9) at any moment: the server, its recogniser, its synthesiser, and the
 interpreter in which code runs.
 
 A real server with Whisper and piper, and a scripted language model that has code run. What the
@@ -37,7 +37,7 @@ MEDDLE_S = 0.6
 ORPHAN_S = 1.0
 """After which nothing of a killed server may be left."""
 PATIENCE_S = 60.0
-"""Whoever is not back after that is lost."""
+"""A process that is not back after that is lost."""
 ASK_AGAIN_S = 5.0
 """A request may join one that is under way, and end with it: then it is made again."""
 LOOK_S = 0.05

@@ -1,4 +1,4 @@
-"""The talking client at a desk: its own process in a terminal, with a sound card made of software.
+"""Measures the talking client on a desktop: a process in a terminal, with a simulated sound card.
 
 Keys are pressed in the terminal, frames are seen on the wire, and the loudspeaker is listened to;
 the way from the card back to the listener counts, too, so the figures err on the safe side.

@@ -1,4 +1,4 @@
-"""What the loop around a language model costs: time per delta, words of our own, memory at rest."""
+"""Measures the loop around a language model: time per delta, our own words, memory at rest."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""Minutes of real recordings without letting go of the key: is each whole at the end?"""
+"""Checks that minutes of real speech with the key held down are transcribed whole."""
 
 import asyncio
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""What Sayso takes of a machine: disk for what is installed, memory for a server and a client.
+"""Measures disk space of what is installed, and memory of a server and a client.
 
 The server and its client are real processes with the models that come with Sayso. What a server's
 processes share is counted once, in equal parts (`Pss`), so that they add up.

@@ -1,4 +1,4 @@
-"""One client never reads what it is sent: how soon it is let go, and what that costs the others."""
+"""Measures a client that never reads: how soon it is disconnected, and what it costs the others."""
 
 import asyncio
 import socket

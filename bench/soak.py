@@ -1,4 +1,4 @@
-"""Months in minutes: thousands of turns at a real server, with all that goes wrong in a house.
+"""Runs thousands of turns at a real server, with all that goes wrong in months of use.
 
 Lines break at any byte, the model fails or falls silent in the middle, people interrupt, code runs,
 conversations are begun and left, and now and then a part is killed. What the server has in memory,

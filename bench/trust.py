@@ -1,4 +1,4 @@
-"""How hard it is to hurt: lines that break, many who listen, and clients that mean harm.
+"""Measures robustness: connections that break, many listeners, and hostile clients.
 
 The product's own listener and link, on loopback. What is behind the listener counts (cuts, hostile
 clients) or is the real conversation with a model that echoes (turns), so that no figure hangs on a

@@ -1,6 +1,6 @@
-"""Two people at one server, turn by turn and at the same time: what of one reaches the other?
+"""Checks that nothing of one person reaches another at the same server, in turns or at once.
 
-Everything is the product's own but mind, ears and voice: the network's entrance with TLS, paired
+All but model, recogniser and voice is the product's own: the network listener with TLS, paired
 devices, conversations, interpreters in the sandbox, files. Each person has a word that stands in
 all that they say, keep, draw, send and name; their voices, and those that answer them, lie above
 zero for the one and below it for the other. Each also tries to reach what is the other's.

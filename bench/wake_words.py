@@ -3,7 +3,7 @@
     python -m bench.wake_words
 
 Piper says each word five times with a pause before the command and five times without, at three
-pitches. "Mycroft" it says in several ways, some of which no model knows: so it is spelled, too.
+pitches. It says "Mycroft" in several ways, and no model knows some of them: so it is spelled, too.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What the client weighs on a Raspberry Pi: `scripts/wheels` downloads it, and says."""
+"""Measures the client's download for a Raspberry Pi, by `scripts/wheels`."""
 
 import json
 import subprocess

@@ -1,1 +1,1 @@
-"""The light end: it listens, shows and plays. It never imports the server."""
+"""The client: it listens, shows and plays. It never imports the server."""

@@ -1,4 +1,4 @@
-"""The `sayso` command. It knows no verb: each room brings its own as an entry point of the package.
+"""Runs the `sayso` command. Its verbs are entry points of the package, and none is named here.
 
 A verb is an object with `summary`, `add_arguments(parser)` and `run(args) -> int`. Only the one
 that is called gets imported, so that `sayso` starts as fast as the verb does.

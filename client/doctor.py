@@ -1,4 +1,4 @@
-"""What `sayso doctor` asks of the client's side: sound, the token, whether the server answers."""
+"""Checks the client's side for `sayso doctor`: sound, the token, whether the server answers."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""What can go wrong at the client. Each error is one sentence: what happened, what to do next."""
+"""Errors of the client. The text of each is one sentence: what happened, what to do next."""
 
 
 class ClientError(Exception):

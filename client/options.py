@@ -1,4 +1,4 @@
-"""What the client's commands share: where the server is, who we are, which devices we use."""
+"""Defines the options that the client's commands share: server, device name, sound devices."""
 
 import argparse
 import logging

@@ -1,1 +1,1 @@
-"""An ESP32-class device in software."""
+"""Simulates an ESP32-class device."""

@@ -1,4 +1,4 @@
-"""What happened to a device: for the one who runs the simulator; no device would keep it."""
+"""Logs what happened to a device, for the person at the simulator; no real device keeps this."""
 
 from dataclasses import dataclass, field
 

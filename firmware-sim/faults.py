@@ -1,4 +1,4 @@
-"""What happens to a device on purpose: `drop@2.5s,stall@4s,reboot@6s`.
+"""Parses the faults that are injected into a device: `drop@2.5s,stall@4s,reboot@6s`.
 
 drop      the radio loses the line, without a goodbye
 stall     the main loop hangs; the watchdog must notice

@@ -1,4 +1,4 @@
-"""What a hand does with a device, and how that went."""
+"""Describes what a simulated user does with a device, and records how it went."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""The hand at the button: presses when it is time, says its piece and lets go.
+"""Plays a user at the button: presses at a given time, speaks a recording and lets go.
 
 The contacts chatter as contacts do.
 """

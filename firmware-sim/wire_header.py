@@ -1,6 +1,6 @@
 """Makes include/sayso_wire.h from the protocol: `python -m sayso.firmware_sim.wire_header FILE`.
 
-Whoever writes firmware in C includes it, and has the same constants as the server. A test fails
+Firmware in C includes it, and so has the same constants as the server. A test fails
 when the file and the protocol have drifted apart.
 """
 

@@ -1,1 +1,1 @@
-"""The wire: what a Sayso client and a Sayso server say to each other. SPEC.md is the truth."""
+"""Defines the messages between a Sayso client and a Sayso server. SPEC.md is authoritative."""

@@ -1,4 +1,4 @@
-"""Text frames: one JSON object each, from and to the message dataclasses.
+"""Encodes and decodes text frames: one JSON object each, from and to the message dataclasses.
 
     {"t": "stt.partial", "seq": 7, "turn": 3, "gen": 0, "stable": "what is", "tail": " the"}
 

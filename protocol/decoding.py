@@ -1,4 +1,4 @@
-"""From parsed JSON to dataclasses, by their type hints.
+"""Turns parsed JSON into dataclasses, by their type hints.
 
 Each hint is compiled once into a small function that checks a value and returns it in its final
 form. The hints that messages use are the ones understood: `str`, `float`, `bool`, `Any`, `Literal`,

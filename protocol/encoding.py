@@ -1,4 +1,4 @@
-"""From dataclasses to what the JSON encoder takes."""
+"""Turns dataclasses into values that the JSON encoder takes."""
 
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields

@@ -1,4 +1,4 @@
-"""What can be wrong with what the other end says, and what follows from it.
+"""Errors in what the other end sent, and what follows from each.
 
     ProtocolError
     ├── Malformed          not a frame of this protocol: the connection ends
@@ -58,7 +58,7 @@ UNKNOWN_CLOSE = 1008
 class ProtocolError(Exception):
     """Something that arrived cannot be accepted.
 
-    It holds all that an `error` message needs, so that whoever reads from a socket can answer
+    It holds all that an `error` message needs, so that the reader of a socket can answer
     every kind in one place.
     """
 

@@ -1,4 +1,4 @@
-"""What one end can do beyond what every end can: the names that travel in `features`.
+"""Names the optional abilities that an end announces in `features`.
 
 A feature is announced only if it works. Names that are not known are ignored. SPEC.md says what
 each one promises.

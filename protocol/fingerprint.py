@@ -1,4 +1,4 @@
-"""By what a server is known before it is trusted: the fingerprint of its own authority.
+"""Computes the fingerprint of a server's own authority (CA), and its words for a person to compare.
 
 A person compares it as words. Each is sixteen bits, in syllables that can be read aloud; five of
 them are too many to be met by chance, and by searching.

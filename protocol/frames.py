@@ -1,4 +1,4 @@
-"""Binary frames: audio or a picture behind a header of twelve bytes, little-endian.
+"""Packs and parses binary frames: audio or a picture after a 12-byte, little-endian header.
 
  0      1       2        4        8              12
 +------+-------+--------+--------+--------------+----------

@@ -1,4 +1,4 @@
-"""Where things lie on this machine, and the token by which its programs know each other."""
+"""Locates Sayso's files on this machine, and the token that its programs share."""
 
 import os
 import re

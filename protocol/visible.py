@@ -1,6 +1,6 @@
-"""Shows code with all that is in it: what has no look of its own is named where it stands.
+"""Makes invisible and misleading characters in code visible, by naming them where they stand.
 
-Whoever approves code approves what they see. So what has no width, turns the order of letters
+A person who approves code approves what they see. So what has no width, turns the order of letters
 round, looks like a blank and is none, or pushes the rest out of sight, is written out: `<U+202E>`,
 `<400 blanks>`, `<38 empty lines>`. Clients show code like this and the server warns of it. The page
 has the same rules in `client/web/visible.js`; a test compares them, character by character.

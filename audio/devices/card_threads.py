@@ -1,4 +1,4 @@
-"""A card's thread that never ends by itself is ended, so that whoever closes the card does not wait
+"""Ends the thread of a sound card that never ends by itself, so that closing the card does not wait
 for ever.
 
 PortAudio's code for ALSA (`PaAlsaStream_WaitForFrames`, seen in 19.6) goes round in a circle, error

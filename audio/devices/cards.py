@@ -1,4 +1,4 @@
-"""The machine's sound cards: the seam, and PortAudio behind it.
+"""Lists and opens the machine's sound cards: the Protocol, and its PortAudio implementation.
 
 sounddevice is imported when the first card is looked for. Every method blocks and may take a tenth
 of a second: call it in a thread.

@@ -1,4 +1,4 @@
-"""Where speech comes from: the seam, and its double that reads a file."""
+"""Defines the Protocol of a microphone, and a microphone that reads a file."""
 
 import asyncio
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""An open loudspeaker: what is on its way to it, and how much of that has been heard."""
+"""Feeds an open loudspeaker, and counts how much of what was queued has been heard."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""The microphone and the loudspeaker of this machine. A device that goes away is waited for.
+"""Opens this machine's microphone and loudspeaker, and reopens a device that went away.
 
 open ──▶ (device gone) ──▶ DeviceChange lost ──▶ look again (see `looking`)
   ▲                                                    │

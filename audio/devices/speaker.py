@@ -1,4 +1,4 @@
-"""Where speech goes to: the seam, its double that writes a file, and one that plays nothing.
+"""Defines the Protocol of a loudspeaker, one that writes a file, and one that plays nothing.
 
 The unit of all positions is the sample, counted from `start`. Silence that is put in because there
 was nothing to play does not count: a position says how much of *what was written* has been heard.

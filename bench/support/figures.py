@@ -1,4 +1,4 @@
-"""Figures of repeated measurements."""
+"""Computes the figures of repeated measurements."""
 
 import asyncio
 import os

@@ -1,7 +1,7 @@
-"""Clients that mean harm: each must be gone in time, and leave a server that is well.
+"""Runs hostile clients: each must be disconnected in time, and leave the server healthy.
 
-Survived is a case after which the connection was closed with the right code, another client was
-served, and the memory had come back.
+A case is survived if the connection was closed with the right code, another client was served, and
+the memory was given back.
 """
 
 import asyncio

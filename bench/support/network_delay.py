@@ -1,4 +1,4 @@
-"""The network between a client and a server on this machine: looked at, delayed by chance, cut.
+"""Simulates the network between a client and a server: watches it, delays it at random, cuts it.
 
     async with Way(port, jitter_s=0.05) as way:
         connect(way.url)

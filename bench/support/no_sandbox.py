@@ -1,4 +1,4 @@
-"""No sandbox at all, for measuring what a sandbox costs: it runs what the bench itself wrote."""
+"""Runs the bench's own code without a sandbox, to measure what a sandbox costs."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Where a long benchmark is, on standard error: for the person who waits for its figures."""
+"""Prints the progress of a long benchmark on standard error, for the person who waits for it."""
 
 import sys
 import time

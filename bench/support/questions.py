@@ -1,4 +1,4 @@
-"""What is asked in benchmarks: everyday questions, spoken by piper."""
+"""Provides the questions of benchmarks: everyday ones, spoken by piper."""
 
 import asyncio
 import wave

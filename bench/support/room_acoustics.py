@@ -1,4 +1,4 @@
-"""Rooms made of numbers: how a loudspeaker comes back into the microphone beside it."""
+"""Simulates rooms: how a loudspeaker's sound comes back into the microphone beside it."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The processes of a running server, seen from outside: whom to kill, and who is left over."""
+"""Finds the processes of a running server from outside: which to kill, and which are left over."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Those who talk in the bench: clients of the product's own listener, with typed questions.
+"""Provides clients that ask typed questions of the product's own listener.
 
-Behind the listener are real conversations with a model that echoes, so that no figure hangs on a
-model's speed.
+Behind the listener are real conversations with a model that echoes, so that no figure depends on
+a model's speed.
 """
 
 import asyncio

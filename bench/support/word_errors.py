@@ -1,4 +1,4 @@
-"""How many words are wrong, and whether a text goes in circles."""
+"""Counts wrong words, and finds texts that repeat themselves."""
 
 import re
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
-"""Sayso in the background of a desktop: it listens without a key, and tells by notifications what a
-person must see. What is said and answered is written nowhere.
+"""Runs Sayso in the background of a desktop: listens without a key, and shows what a person must
+see as notifications. Nothing that is said or answered is written down.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""Sayso as a service: how systemd and launchd are told of it. Pure texts.
+"""Builds the service files with which systemd and launchd start Sayso. Pure: options in, text out.
 
-On a desktop it is the person's own: it begins when they log in. A device without a screen has
-nobody who logs in, so there it is the machine's, and runs as the person who installed it.
+On a desktop it is a service of the user, started at login. Nobody logs in on a device without a
+screen, so there it is a service of the system, and runs as the user who installed it.
 """
 
 import plistlib

@@ -1,4 +1,4 @@
-"""Whoever starts services on this machine: the person's own systemd, the machine's, or launchd."""
+"""Installs, queries and removes services: by systemd (of the user or the system) or launchd."""
 
 import os
 import pwd

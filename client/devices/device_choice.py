@@ -1,4 +1,4 @@
-"""Which microphone and loudspeaker the person chose for good: a small file of this client's own."""
+"""Keeps the microphone and loudspeaker that the person chose, in a small file of this client."""
 
 import json
 import tomllib

@@ -1,7 +1,7 @@
-"""A key that talks from anywhere on the desktop: held down to talk, by pynput.
+"""Listens for a global push-to-talk hotkey on the desktop, by pynput.
 
-It works where a program may see keys that are meant for others: X11, macOS (which asks for leave
-once) and Windows. Wayland does not let programs do that, by design.
+It works where a program may see keys that go to other programs: X11, macOS (which asks for
+permission once) and Windows. Wayland does not let programs do that, by design.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Which microphone and loudspeaker this client has, and what to say if it has none."""
+"""Opens the microphone and the loudspeaker of this client, or says why there is none."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Pictures and other results that are too big for a message: fetched over HTTP, kept in a file."""
+"""Fetches pictures and other results too large for a message over HTTP, and keeps them in files."""
 
 import asyncio
 import mimetypes

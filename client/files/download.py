@@ -1,4 +1,4 @@
-"""Fetching what the server has, over HTTP, piece by piece, however large; and keeping it."""
+"""Downloads files of any size from the server over HTTP, piece by piece, and saves them."""
 
 import http.client
 import urllib.error

@@ -1,7 +1,7 @@
 """Decides what the device says by itself. Times are the event loop's; nothing else is waited for.
 
-A line that breaks and is back within seconds is not spoken of: the light tells it. A server that
-began anew is, because it may have forgotten what was asked of it.
+A connection that breaks and is back within seconds is shown by the light alone. A restart of the
+server is announced, because the server may have forgotten what was asked of it.
 """
 
 import asyncio

@@ -52,7 +52,7 @@ OPENING_SECONDS = 1.5
 """A sound card may take so long to begin."""
 
 Sounds = Callable[[Callable[[DeviceChange], None]], Sound]
-"""Opens microphone and loudspeaker; whoever is given is told when they come and go."""
+"""Opens microphone and loudspeaker; the callback is told when they come and go."""
 Converse = Callable[[Sound, Screen], Awaitable[tuple[Session, HandsFree | None]]]
 """Begins a conversation with the server that the device belongs to."""
 

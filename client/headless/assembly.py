@@ -1,4 +1,4 @@
-"""How a device without a screen is put together from what a person chose."""
+"""Builds a device without a screen from its command-line options."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""What a person chooses about a device without a screen."""
+"""Defines the command-line options of a device without a screen."""
 
 import argparse
 from typing import get_args

@@ -87,7 +87,7 @@ def pins(name: str, counts: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class GpioButton:
-    """A button to ground. Whoever waits for it is told in the event loop."""
+    """A button to ground. Its callbacks are called in the event loop."""
 
     def __init__(
         self, name: str, pressed: Callable[[], None], released: Callable[[], None]

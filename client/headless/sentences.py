@@ -1,5 +1,5 @@
-"""What a device without a screen says by itself. Spoken once by piper and kept in the package, so
-that it can be said while no server is there.
+"""Holds the sentences that a device without a screen says by itself. They were spoken once by piper
+and lie in the package as sound, so that they can be played while no server is there.
 
 `scripts/sentences` speaks them anew after a change.
 """

@@ -1,4 +1,4 @@
-"""What the owner does about devices: asked of the server over its own socket."""
+"""Lists, pairs and revokes devices for the owner, by requests to the server over its socket."""
 
 import asyncio
 from collections.abc import AsyncIterator

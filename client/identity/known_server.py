@@ -1,7 +1,7 @@
-"""The server that this device was paired with: where it is, how it is known, what it is shown.
+"""Keeps the server that this device was paired with: its address, its authority, and our token.
 
-One small file that only its owner can read. By the authority in it the server is recognised before
-anything secret is sent: whoever else answers at its address learns nothing.
+One small file that only its owner can read. The server must prove to be of the authority (CA) in
+it before anything secret is sent, so another program at its address learns nothing.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Getting paired: meet the server, make sure that it is the right one, and only then show the code.
+"""Pairs this device: makes sure that it is the right server, and only then shows it the code.
 
     1  fetch the certificate of the server's authority           nothing of ours is sent
     2  compare its fingerprint with the one in the QR's URL, or have a person compare the words

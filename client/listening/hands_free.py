@@ -1,4 +1,4 @@
-"""Talking without a key: the microphone stays open, and the ear decides who is listened to.
+"""Runs hands-free talking: the microphone stays open, and the wake gate decides what is sent.
 
     muted ◀─ key ─▶ waiting ── wake word ──▶ listening ── listen.end ──▶ working ──▶ speaking
                        ▲                         ▲                                      │

@@ -1,5 +1,5 @@
-"""One hands-free client for each microphone: two would both answer to the wake word, and speak at
-once. Whoever only holds a key may share it."""
+"""Locks a microphone for one hands-free client: two would both answer to the wake word, and speak
+at once. Push-to-talk clients may share it."""
 
 import fcntl
 import os

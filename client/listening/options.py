@@ -1,4 +1,4 @@
-"""What a person chooses about listening without a key, and what this machine makes of it."""
+"""Defines the options of hands-free listening, and resolves them for this machine."""
 
 import argparse
 from importlib.util import find_spec

@@ -1,1 +1,1 @@
-"""One conversation at this end: the link, what is sent and played, and who is speaking."""
+"""Runs one conversation at the client: the link, what is sent and played, who is speaking."""

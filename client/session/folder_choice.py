@@ -1,4 +1,4 @@
-"""Goes to the conversation of a folder as soon as the line is up, and says when it is there."""
+"""Opens the conversation of a folder as soon as the link is up, and says when it is open."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable

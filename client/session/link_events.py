@@ -1,4 +1,4 @@
-"""What comes out of the line: what the server says, and how the line itself is."""
+"""Defines the events of the link: what the server sent, and the state of the link itself."""
 
 from dataclasses import dataclass
 from enum import Enum

@@ -1,4 +1,4 @@
-"""Turns from asking to silence, without a person at the keys: for files, pipes, benchmarks."""
+"""Runs turns from question to end of answer without a person: for files, pipes, benchmarks."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable

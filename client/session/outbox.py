@@ -1,4 +1,4 @@
-"""What is to be sent, and what is kept until the server has it. Pure: no socket, no clock.
+"""Queues what is to be sent, and keeps it until the server has it. Pure: no socket, no clock.
 
 Control goes before audio, so that an interruption does not wait behind a backlog of speech; within
 each kind the order is that of putting in. `seq` is given when a message is taken to be sent.

@@ -1,8 +1,8 @@
-"""From audio frames to the loudspeaker: a jitter buffer, exact positions, silence at once.
+"""Plays audio frames on the loudspeaker: a jitter buffer, exact positions, silence at once.
 
 Positions are samples of a stream that have left the loudspeaker. They are reported while playing
-(the server paces itself by them) and once more, `done`, when the whole stream has been played; of a
-stream that is silenced nothing more is reported.
+(the server paces itself by them) and once more, `done`, when the whole stream has been played.
+Nothing more is reported about a stream that was silenced.
 
     frames ──▶ held back until 60 ms are there, 40 ms have passed, or it is all ──▶ Speaker
                       ▲                                                               │

@@ -1,6 +1,6 @@
-"""One conversation at this end: microphone, line, player and screen, held together by the talker.
+"""Runs one conversation at the client: connects microphone, link, player and screen.
 
-Each thing that happens goes to the talker, which answers with effects; this performs them.
+Each event goes to the talker (`turn_state`), which answers with effects; this module performs them.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Who is speaking: the client's own small state machine. Pure: no clock, no socket, no device.
+"""Decides who is speaking: the client's state machine. Pure: no clock, no socket, no device.
 
     press ───▶ (answer playing? Hush: silent, then say how far it was heard) listen.start, frames
     release ─▶ listen.stop               under 150 ms it was a tap: listen.cancel instead

@@ -1,1 +1,1 @@
-"""The terminal as a place to talk: keys in, text out."""
+"""Runs a conversation in a terminal: keys in, text out."""

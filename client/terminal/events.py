@@ -1,4 +1,4 @@
-"""What a screen is shown: what the server said, and what happened at this end."""
+"""Defines the events that a screen shows: from the server, and from this client."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol

@@ -1,6 +1,6 @@
-"""Text without a moving screen: for pipes, for screen readers, for terminals without colour.
+"""Prints text without a moving screen: for pipes, screen readers, terminals without colour.
 
-Every thing that is said takes lines of its own, from the top down, and nothing is drawn over.
+Every utterance takes lines of its own, from the top down, and nothing is drawn over.
 """
 
 import re
@@ -94,7 +94,7 @@ class PlainScreen:
                 pass
 
     def say(self, text: str) -> None:
-        """Writes a line beside the answer. Whoever worded it, it does not steer the terminal."""
+        """Writes a line beside the answer. Escape sequences in it do not reach the terminal."""
         self.end_reply()
         self._aside.write(sanitize.words(text) + "\n")
         self._aside.flush()

@@ -1,7 +1,7 @@
-"""A conversation line by line: for screen readers, for terminals without colour, for pipes.
+"""Runs a conversation line by line: for screen readers, terminals without colour, pipes.
 
-At a terminal an empty line begins to talk, and another one sends; what is written is asked. In a
-pipe each line is asked when the one before it has been answered.
+At a terminal an empty line starts recording, and the next one sends it; typed text is a question.
+In a pipe each line is asked when the one before it has been answered.
 """
 
 import asyncio

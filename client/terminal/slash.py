@@ -1,4 +1,4 @@
-"""The /commands that a person types in the middle of a conversation.
+"""Parses the /commands that a person types in a conversation.
 
 A few are the terminal's own; the others are the server's, which tells in its welcome which there
 are. Names may be shortened as long as they are clear: `/conv` is `/conversations`.

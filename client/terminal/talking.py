@@ -1,4 +1,4 @@
-"""A conversation in a terminal, from the first drawing to the last."""
+"""Runs a conversation in a terminal, from the first drawing to the last."""
 
 import asyncio
 import signal

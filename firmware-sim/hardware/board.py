@@ -1,4 +1,4 @@
-"""The hardware around the program: sample clock, button, flash, radio, watchdog, and a hand.
+"""Simulates the hardware around the program: sample clock, button, flash, radio, watchdog, user.
 
 The sound bus wakes the loop every 20 ms while there is sound; else the chip sleeps lightly until
 the radio or a slow timer wakes it.

@@ -1,4 +1,4 @@
-"""The sound bus's quartz: 20 ms of sound are due at its own pace, never quite the world's."""
+"""Simulates the sound bus's quartz: its 20 ms of sound differ a little from 20 ms of real time."""
 
 LOOP_S = 0.02
 """What one interrupt of the sound bus brings, and takes."""

@@ -1,7 +1,7 @@
 """The device's memory: every buffer is taken once, at boot, and nothing grows.
 
 A real device would corrupt itself or restart where this raises MemoryExceeded, so a run in which
-that happens has failed, whoever's fault it was.
+that happens has failed, whatever the cause.
 """
 
 CAPTURE_BYTES = 96 * 1024

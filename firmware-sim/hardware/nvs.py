@@ -1,4 +1,4 @@
-"""What survives a reboot: a few strings in flash memory, here in a file."""
+"""Keeps what survives a reboot: a few strings in flash memory, here in a file."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The hardware watchdog: whoever does not feed it in time is started anew."""
+"""The hardware watchdog: restarts a program that does not feed it in time."""
 
 WATCHDOG_S = 8.0
 """Longer than any wait of the main loop, and short enough that a person tries once more."""

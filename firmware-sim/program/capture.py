@@ -1,4 +1,4 @@
-"""What the person says, kept until the server has it.
+"""Records what the person says, and keeps it until the server has it.
 
 One utterance at a time. Its samples lie in a ring from the first that the server has not
 acknowledged to the last that was captured; after a cut they are sent again from there.

@@ -1,4 +1,4 @@
-"""What the device says of itself when it calls."""
+"""Builds the `hello` with which the device introduces itself."""
 
 from sayso.firmware_sim.hardware.memory import FRAME_BYTES, JSON_BYTES
 from sayso.firmware_sim.program.capture import RATE

@@ -1,4 +1,4 @@
-"""Whether the server is still there: a line that is open says nothing about that."""
+"""Checks whether the server still answers: an open connection does not prove it."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What Sayso says, from the wire to the loudspeaker, through sixteen kilobytes."""
+"""Plays Sayso's speech from the wire to the loudspeaker, through a buffer of sixteen kilobytes."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ REPORT_S = 0.08
 """Between two `play.state`; the protocol asks for one every 100 ms."""
 
 GIVES_UP_S = 0.5
-"""An answer that has ended, and of which nothing came for so long, is over: something was lost."""
+"""An answer that has ended and brought nothing for so long is over: something was lost."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""What setting up does: join the network, find the server, learn its words, be paired."""
+"""Sets the device up: joins the network, finds the server, learns its words, gets paired."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-"""The seam between the program and what carries it out."""
+"""Defines the Protocol by which the program calls, sends, hangs up and resets the device."""
 
 from typing import Protocol
 

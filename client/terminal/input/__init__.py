@@ -1,1 +1,1 @@
-"""What a person types and presses in a terminal."""
+"""Reads what a person types and presses in a terminal."""

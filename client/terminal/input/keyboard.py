@@ -1,4 +1,4 @@
-"""What a person does at the keys of a terminal, and what follows from it.
+"""Turns key presses in a terminal into actions: talking, typing, answering an approval.
 
 Where the terminal tells when a key is let go, space is held to talk; elsewhere space begins and
 space ends. Letters go into the line at the bottom, and Enter sends it. While code waits for
@@ -29,7 +29,7 @@ REPEAT_SECONDS = 0.08
 TWICE_SECONDS = 2.0
 """Two Ctrl-C within this time mean: leave."""
 BY_ITSELF_SECONDS = 0.6
-"""Whoever writes a word that begins with d has written its next letter by then."""
+"""A person who writes a word that begins with d has written its next letter by then."""
 LONGEST_TEXT = 16_384
 """Characters of a typed request, as the protocol has it."""
 

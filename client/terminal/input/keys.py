@@ -1,7 +1,7 @@
-"""From the bytes that a terminal sends to keys. Pure; bytes may be cut anywhere.
+"""Parses the bytes that a terminal sends into keys. Pure; bytes may be cut anywhere.
 
-Two languages are understood: what every terminal speaks, and the kitty keyboard protocol, in which
-a terminal also tells when a key is let go (https://sw.kovidgoyal.net/kitty/keyboard-protocol/).
+Two encodings are understood: the common escape sequences, and the kitty keyboard protocol, which
+also reports the release of a key (https://sw.kovidgoyal.net/kitty/keyboard-protocol/).
 """
 
 import codecs
@@ -171,7 +171,7 @@ def _plain(character: str) -> list[Input]:
 
 
 def _kitty(fields: list[str]) -> list[Input]:
-    """`code:shifted:base;modifiers:kind;text`, of which most may be missing."""
+    """Parses `code:shifted:base;modifiers:kind;text`; most parts may be missing."""
     codes = fields[0].split(":")
     code = _number(codes[0])
     modifiers, kind = _modifiers(fields)

@@ -1,4 +1,4 @@
-"""The line in which a person writes. Pure: keys in, text and cursor out."""
+"""Edits the line in which a person writes. Pure: keys in, text and cursor out."""
 
 from collections import deque
 

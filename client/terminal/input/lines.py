@@ -1,4 +1,4 @@
-"""Lines from standard input without a thread, so that Ctrl-C never waits for an Enter."""
+"""Reads lines from standard input without a thread, so that Ctrl-C never waits for Enter."""
 
 import asyncio
 import os

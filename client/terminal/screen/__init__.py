@@ -1,1 +1,1 @@
-"""What a person sees in a terminal: what scrolls up, and what moves at the bottom."""
+"""Draws what a person sees in a terminal: the scrollback, and the moving lines at the bottom."""

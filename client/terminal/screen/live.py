@@ -1,4 +1,4 @@
-"""The moving part at the bottom of the terminal, under a scrollback that stays as it is.
+"""Redraws the moving lines at the bottom of the terminal, under a scrollback that stays as it is.
 
 Everything is redrawn in one write: what was there is erased, what is to stay is printed, and the
 moving lines follow. So nothing flickers, and nothing of them is left in the scrollback.

@@ -1,4 +1,4 @@
-"""Pictures in the terminal itself, by kitty's graphics protocol. Pure: bytes in, a sequence out.
+"""Shows pictures in the terminal by kitty's graphics protocol. Pure: bytes in, a sequence out.
 
 https://sw.kovidgoyal.net/kitty/graphics-protocol/ is spoken by kitty, Ghostty, WezTerm and Konsole.
 The picture's data travel in the sequence, so that it works over SSH too. tmux and screen swallow

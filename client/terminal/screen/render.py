@@ -1,4 +1,4 @@
-"""What stays in the scrollback: the conversation, set in type.
+"""Renders the conversation as it stays in the scrollback.
 
 What the person says stands at the margin; what Sayso does is indented under it.
 """

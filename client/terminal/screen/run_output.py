@@ -1,4 +1,4 @@
-"""The output of one run, cut into what is shown at once and what is held back. Pure."""
+"""Splits the output of one run into what is shown at once and what is held back. Pure."""
 
 from collections import deque
 from dataclasses import dataclass

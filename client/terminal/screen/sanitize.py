@@ -1,4 +1,4 @@
-"""Text from elsewhere made safe to show: nothing in it may steer the terminal or hide from the eye.
+"""Makes untrusted text safe to show: nothing in it can steer the terminal or be invisible.
 
 What a program prints, and what a model writes, may hold escape sequences that move the cursor,
 paint over a question or turn the order of letters round. Approvals depend on seeing what is there.

@@ -1,4 +1,4 @@
-"""What the moving part of the screen shows, and how. Pure: state in, lines out."""
+"""Draws the moving part of the screen. Pure: state in, lines out."""
 
 from collections import deque
 from collections.abc import Mapping
