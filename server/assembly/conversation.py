@@ -48,7 +48,7 @@ class SharedParts:
     preferences: Preferences
     upload_limits: UploadLimits
     folders: SharedFolders = field(default_factory=SharedFolders)
-    """What strangers may have written, and where."""
+    """Tracks which folders may hold untrusted content."""
     watch: Callable[[Effect], None] = lambda _: None
     """Sees everything that turns want done."""
 

@@ -1,4 +1,4 @@
-"""Builds the parts of a server from its settings, but for its senses.
+"""Builds the parts of a server from its settings, except speech (assembly/speech.py).
 
 A part that can't be had is replaced by one that says why, and the rest works.
 """

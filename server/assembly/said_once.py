@@ -1,4 +1,4 @@
-"""What is told to a person once on this machine, and not again at each start."""
+"""Remembers notices that a person is shown once on this machine, not at each start."""
 
 import contextlib
 import os

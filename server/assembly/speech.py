@@ -1,9 +1,8 @@
-"""Hearing and speaking, built from the settings before all else.
+"""Builds the recogniser and the synthesiser from the settings first, in parallel with the rest.
 
-What hears and what speaks take longest to load, and to import the rest of a server is work for one
-core alone: so they begin beside that. Which engines these are, the registry finds by the names in
-the settings. One that can't be had is replaced by the usual one of this machine, or else by a part
-that says why.
+They take longest to load, while importing the rest of the server keeps only one core busy. The
+registry finds their engines by the names in the settings. An engine that is unavailable is replaced
+by this machine's usual one, or else by a part that says why.
 """
 
 import asyncio
@@ -59,7 +58,7 @@ class SpeechParts:
         self.passes_at_once = 1
         """How many passes the recogniser takes at the same time."""
         self.leaves_home: list[str] = []
-        """Sentences that say what is sent out of the house and to whom."""
+        """Sentences that say what is sent to other services, and to which."""
 
     async def __aenter__(self) -> Self:
         self._hearing = asyncio.create_task(self._hear(), name="getting ears")

@@ -1,4 +1,4 @@
-"""What stands behind a seam when the real part can't be had: it says why, and the rest goes on."""
+"""Stand-ins for parts that are unavailable: each says why, and the rest of the server works."""
 
 from collections.abc import AsyncIterator, Sequence
 

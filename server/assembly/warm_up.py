@@ -1,4 +1,4 @@
-"""What is made ready once people can talk: the words that are said in a hurry."""
+"""Synthesises, once the server is up, the phrases that must be said without delay."""
 
 import logging
 
@@ -10,7 +10,7 @@ log = logging.getLogger(__name__)
 
 
 async def prepare(mouth: SpeechSynthesis) -> None:
-    """Have the fillers and the question for a say-so as sound, so that they cost nothing."""
+    """Synthesises the fillers and the approval question, so that they cost nothing later."""
     own = PHRASES.get(mouth.language, PHRASES["en"])
     phrases = [phrase for kind in ("may_i", "thinking", "acting") for phrase in own[kind]]
     try:

@@ -1,1 +1,1 @@
-"""What was done, on whose say-so: read from the log, for people, programs and notebooks."""
+"""Audits from the log what was done and who approved it, for people, programs and notebooks."""

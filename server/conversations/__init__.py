@@ -1,1 +1,1 @@
-"""Conversations: which there are, one at work, its participants, files and transcript."""
+"""Conversations: their registry, the driver of each, its participants, files and transcript."""

@@ -1,4 +1,4 @@
-"""From what the agent tells to what the turn machine understands, and devices are told."""
+"""Translates the agent's events into events of the turn machine and messages to devices."""
 
 from collections.abc import Callable, Iterable
 

@@ -1,4 +1,4 @@
-"""What a person may choose from, for screens: their conversations, voices, models and modes."""
+"""Lists what a person can choose on a screen: conversations, voices, models and modes."""
 
 import asyncio
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class Choices:
         self._conversations = conversations
 
     async def look(self, path: str, person: str) -> Mapping[str, Any] | None:
-        """What is at this path of the door's; None if nothing is, or nothing of this person's."""
+        """The list at this HTTP path; None if there is none, or none that this person may see."""
         try:
             if path == CHOICES:
                 return await asyncio.to_thread(self._choices)

@@ -1,4 +1,4 @@
-"""What goes when a conversation is forgotten, beside what the log held of it."""
+"""Deletes what a forgotten conversation has outside of the log."""
 
 import asyncio
 import contextlib
@@ -30,7 +30,7 @@ class NotDeleted(Exception):
 
 
 class Deletion(Protocol):
-    """What can forget: all conversations of a house."""
+    """Something that can forget conversations: the server's registry of them."""
 
     async def forget_before(self, when: float) -> int:
         """Forget what was not taken up since then (Unix seconds); returns how many. Raises

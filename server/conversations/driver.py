@@ -1,8 +1,8 @@
-"""A conversation at work: hands what happens to its turn machine, and does what the machine wants.
+"""Drives one conversation: passes events to its turn machine, and performs the machine's effects.
 
-devices --events--> machine --effects--> ears, agent, mouth, devices
-                       ^                          |
-                       +---------events-----------+
+devices --events--> machine --effects--> recognition, agent, synthesis, devices
+                       ^                               |
+                       +------------events-------------+
 """
 
 import asyncio
@@ -83,7 +83,7 @@ class ConversationDriver:
         self.jobs = JobUpdates(agent.jobs, lambda it: self._perform(effects.Tell(it, self.ticket)))
 
     def join(self, device: events.Joined, outlet: Outlet) -> None:
-        """A device takes part; what waits for a say-so is put to it, too."""
+        """Adds a device; an approval that is pending is shown to it, too."""
         self._outlets[device.device] = outlet
         self.happened(self._known(device))
         if self._agent.waits and not self._works:
@@ -137,7 +137,7 @@ class ConversationDriver:
         self.happened(events.Left(device))
 
     def snapshot(self) -> Snapshot:
-        """The last turns, and what waits for a say-so."""
+        """The last turns, and the approval that is pending."""
         questions = (approval_request(question) for question in self._approvals.open)
         tasks = tuple(asdict(update) for update in self.jobs.standing)
         return Snapshot(self._transcript.turns, tuple(asdict(one) for one in questions), tasks)

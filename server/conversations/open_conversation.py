@@ -1,4 +1,4 @@
-"""One open conversation and all that belongs to it alone: agent, turn machine, files."""
+"""Holds one open conversation and its own parts: agent, turn machine, files."""
 
 import asyncio
 from collections.abc import Sequence
@@ -88,7 +88,7 @@ class OpenConversation:
         return Beside(self._upload_limits.guests, [self._workspaces.folder(one) for one in there])
 
     async def download(self, path: str) -> BinaryIO | None:
-        """A file in the workspace, to be read, and closed by whoever asks."""
+        """Opens a file in the workspace for reading; the caller closes it."""
         return await asyncio.to_thread(self._files.open, path)
 
     async def reset(self) -> None:

@@ -1,4 +1,4 @@
-"""One device's part in conversations: it takes part in one at a time, and may move to another."""
+"""A connected device: it takes part in one conversation at a time, and may move to another."""
 
 import asyncio
 import logging
@@ -64,7 +64,7 @@ class Participant:
         here = await conversations.enter(about)
         return cls(conversations, commands, here, person=person, missing=missing)
 
-    # --- what the door uses ---
+    # --- what the gateway uses ---
 
     @property
     def id(self) -> str:

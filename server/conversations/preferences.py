@@ -1,4 +1,4 @@
-"""How each device likes to be spoken to: voice, speed and language, kept in the log by its name."""
+"""Stores each device's voice, speed and language in the log, under the device's name."""
 
 import asyncio
 import logging

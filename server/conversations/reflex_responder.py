@@ -1,4 +1,4 @@
-"""What is understood and answered without a language model, whatever model there is."""
+"""Answers simple requests (reflexes) without a language model."""
 
 import asyncio
 from collections.abc import Callable

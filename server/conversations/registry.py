@@ -1,4 +1,4 @@
-"""All conversations: which there are, and the few that are open.
+"""The registry of all conversations, and of the few that are open.
 
 An open conversation has its memory, its interpreters and its turn machine at hand. One that nobody
 takes part in is closed after a while, and opened from the log when somebody comes back to it.

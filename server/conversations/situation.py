@@ -1,4 +1,4 @@
-"""Where a person's command was given, and what comes of it."""
+"""The context in which a person gave a command, and the command's result."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

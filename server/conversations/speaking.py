@@ -1,4 +1,4 @@
-"""What is being said, one saying for each answer: words to the mouth, sound and news from it."""
+"""Speaks answers, one `Saying` each: text goes to synthesis, sound and events come back."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""The last turns of a conversation, as they were told: what a snapshot is made of."""
+"""Keeps the last turns of a conversation, from which snapshots for devices are made."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

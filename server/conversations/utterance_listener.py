@@ -1,4 +1,4 @@
-"""All that listens to one utterance: the ears, and without a key the one that finds its end."""
+"""Listens to one utterance: recognises it and, without a talk key, finds where it ends."""
 
 from collections.abc import Callable
 from functools import partial

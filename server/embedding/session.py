@@ -1,4 +1,4 @@
-"""One conversation without speech and devices: what `Sayso` in Python works with."""
+"""Runs one conversation in-process, without speech and devices, for the Python API."""
 
 import asyncio
 import tempfile

@@ -1,4 +1,4 @@
-"""The events of one request, for a program: told in the thread or loop that iterates over them,
+"""Yields the events of one request to a program, in the thread or loop that iterates over them,
 while the work itself is done in another.
 """
 

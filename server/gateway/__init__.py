@@ -1,1 +1,1 @@
-"""The door: sockets, HTTP, and who may come in."""
+"""The gateway: WebSockets, HTTP, and the admission of clients."""

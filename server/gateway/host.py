@@ -1,4 +1,4 @@
-"""The seam between the door and the house behind it."""
+"""The seam between the gateway and the server behind it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -67,7 +67,7 @@ class Conversation(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """What the house says of itself to those who come in."""
+    """What the server says about itself to clients that connect."""
 
     server: str
     models: Mapping[str, str]
@@ -77,7 +77,7 @@ class Greeting:
 
 
 class Host(Protocol):
-    """The house behind the door."""
+    """The server behind the gateway."""
 
     def greeting(self) -> Greeting: ...
 

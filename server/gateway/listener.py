@@ -1,4 +1,4 @@
-"""The open door: listens on loopback and, if asked to, over TLS; and keeps count of who is in."""
+"""Listens on loopback and, if asked to, over TLS; and counts the clients that are connected."""
 
 import asyncio
 import logging
@@ -130,7 +130,7 @@ class Listener:
         return bound
 
     def is_known_as(self, identity: Identity) -> None:
-        """The server's names have changed, or its certificate: whoever comes now is told these."""
+        """The server's names or its certificate have changed: new clients are told these."""
         self._identity = identity
         if self._administration and self._network:
             address, bound = self._network

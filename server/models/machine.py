@@ -1,4 +1,4 @@
-"""What this machine can carry, sizes in words, and how packages get into what runs Sayso."""
+"""This machine's memory, sizes in words, and the command that installs a package for Sayso."""
 
 import importlib.util
 import os

@@ -1,4 +1,4 @@
-"""What a person may mean by a model's name, and where its hub keeps it."""
+"""Resolves a model's name as a person writes it, and its place on the hub."""
 
 import re
 from dataclasses import dataclass

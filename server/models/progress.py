@@ -1,4 +1,4 @@
-"""Whoever shows how far a fetch is."""
+"""The seam for what shows the progress of a download."""
 
 from typing import Protocol
 

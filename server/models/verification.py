@@ -1,4 +1,4 @@
-"""Whether a model's files hold what they must; a file found whole is remembered.
+"""Verifies a model's files by hash; a file that was found whole is remembered.
 
 Hashing 240 MB of weights takes up to a second, so it is done once: a whole file is remembered by
 path, size, time of change and inode, and later starts cost one `stat`. That notices what goes wrong

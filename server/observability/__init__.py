@@ -1,1 +1,1 @@
-"""What the server tells of itself: its log, its metrics, `sayso doctor`."""
+"""Observability: the server's log, its metrics, `sayso doctor`."""

@@ -1,4 +1,4 @@
-"""What `sayso doctor` asks of the server's side: settings, models, sandbox, port, disk.
+"""The server's checks for `sayso doctor`: settings, models, sandbox, port, disk.
 
 Each answer is one finding with the exact remedy. Nothing is changed, and nothing is fetched; the
 one thing asked outside this machine is whether a cloud that is in use can be reached at all.

@@ -1,7 +1,7 @@
-"""What `/metrics` and `/health` tell: how long people waited, and how the parts are. Never what was
-said.
+"""Collects what `/metrics` and `/health` report: waiting times and the state of the parts. Never
+what was said.
 
-It watches the turn machine's effects pass, and asks the parts when somebody looks.
+It observes the turn machine's effects, and asks the parts when a report is requested.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""The log of the server: times, ids and sentences, never a secret, and nothing that was said.
+"""Server logging with redaction: times, ids and sentences, no secrets, nothing that was said.
 
-It goes to standard error for who is looking, and as lines of JSON into files that are bounded, for
-`sayso logs` and for whoever helps.
+It writes to standard error for a person, and as lines of JSON into files of bounded size, for
+`sayso logs` and for support.
 """
 
 import json

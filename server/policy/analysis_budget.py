@@ -1,5 +1,5 @@
-"""How much is read in all for one piece of code: what it runs within may be the same text, over and
-over, and hold others that do the same. Beyond that nobody gets to see through it either.
+"""Caps analysis work on one piece of code, which may nest or repeat other code without end. Code
+that exceeds the cap is too tangled for a person to read, too.
 """
 
 from collections.abc import Iterator

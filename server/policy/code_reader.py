@@ -1,4 +1,4 @@
-"""Code of any language, read as far as we can."""
+"""Reads code of any language, as far as there is a reader for it."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""What takes what is found in the words of a command."""
+"""The receiver of what is found in the words of a command."""
 
 from typing import Protocol
 

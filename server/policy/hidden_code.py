@@ -1,4 +1,4 @@
-"""What may keep a person from seeing all of the code that they approve, one sentence each.
+"""Warns of what may hide parts of the code that a person approves, one sentence each.
 
 Clients that know how show it (`sayso.protocol.visible`); the question says it to everybody else.
 """

@@ -1,4 +1,4 @@
-"""What is to become of a piece of code: the person's rules first, then the shipped dangers."""
+"""Judges a piece of code: by the person's rules first, then by the shipped dangers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

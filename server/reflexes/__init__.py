@@ -1,1 +1,1 @@
-"""What needs no language model: understood by templates, answered by phrases, kept for later."""
+"""Reflexes: requests that need no language model, matched by templates, answered by phrases."""

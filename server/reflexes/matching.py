@@ -1,4 +1,4 @@
-"""From what was said to the reflex that it is, if it is one. A few milliseconds, and no model.
+"""Matches what was said to a reflex, if it is one, in a few milliseconds and without a model.
 
 Only whole utterances match. "Stop the docker container" is more than a stop, and "yes, but use the
 other folder" is more than a yes: both are for the language model.

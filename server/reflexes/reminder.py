@@ -1,4 +1,4 @@
-"""One thing to speak up about later."""
+"""One timer, alarm or reminder."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""From the slots that a sentence filled to the reflex that it means. Pure, and of no language.
+"""Turns the slots that a sentence filled into the reflex that it means. Pure, for any language.
 
 The names of the slots are the contract with the files of sentences:
 

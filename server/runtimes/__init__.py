@@ -1,1 +1,1 @@
-"""Where code runs: confined, interruptible, and honest about how it ended."""
+"""Runs code: confined, interruptible, and with a true report of how it ended."""

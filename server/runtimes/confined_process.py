@@ -1,5 +1,4 @@
-"""A confined process: started with a private folder of its own, watched, and ended with all it
-started."""
+"""Starts a confined process with a private folder, watches it, and ends it with all it started."""
 
 import asyncio
 import contextlib

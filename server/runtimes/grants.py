@@ -1,4 +1,4 @@
-"""What a conversation's code may reach, as a person granted it: a record that only grows by a yes.
+"""What a person granted a conversation's code to access: a record that only grows by a yes.
 
 A `Grants` is what people decide about; the sandbox turns it into `Confines`, which is what a kernel
 is started with. Folders are part of a kernel's confines from its start, so more of them means a new

@@ -1,4 +1,4 @@
-"""What one run says: gathered as it comes, handed on in pieces, bounded and honest about it.
+"""Collects one run's output and passes it on in pieces, within a bound that it reports.
 
 An interpreter may print a line every microsecond. Pieces are handed on at most every 50 ms, so a
 screen moves smoothly and nobody drowns; a run that prints more than anyone reads keeps its

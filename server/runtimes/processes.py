@@ -1,4 +1,4 @@
-"""The processes of a sandbox, seen from outside: what /proc tells of them, and how some are ended.
+"""Inspects the processes of a sandbox from outside, by /proc, and ends some of them.
 
 Where there is no /proc, there are none to be seen; a sandbox there ends with its interpreter alone.
 """

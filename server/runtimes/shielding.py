@@ -1,4 +1,4 @@
-"""Work that must not stay half done when whoever waits for it is cancelled."""
+"""Finishes work that must not stay half done when the task that waits for it is cancelled."""
 
 import asyncio
 from typing import TypeVar

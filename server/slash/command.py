@@ -1,4 +1,4 @@
-"""What one command is: its name, what it does and who may give it."""
+"""One slash command: its name, what it does and who may give it."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

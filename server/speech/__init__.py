@@ -1,1 +1,1 @@
-"""Ears and mouth: speech to text, text to speech, and text made fit to be spoken."""
+"""Speech to text, text to speech, and the normalisation of text that is to be spoken."""

@@ -1,4 +1,4 @@
-"""What can go wrong with ears and mouth, each as one sentence that says what to do.
+"""Errors of recognition and synthesis, each as one sentence that says what to do.
 
 SpeechError
  ├── ModelMissing      there is no model where one was named
@@ -14,7 +14,7 @@ person". The room's faces, `Ears` and `Mouth`, ask again by themselves.
 
 
 class SpeechError(Exception):
-    """Ears or mouth cannot do their work. The text is for the person who runs Sayso."""
+    """Recognition or synthesis failed. The text is for the person who runs Sayso."""
 
 
 class ModelMissing(SpeechError):

@@ -1,4 +1,4 @@
-"""How Sayso hears and speaks, as one thing that conversations share."""
+"""Recognition and synthesis as one object that conversations share."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -9,7 +9,7 @@ from sayso.server.turn.events import Preferred, Ticket
 
 @dataclass(frozen=True, slots=True)
 class Listen:
-    """Open the ears for a new utterance."""
+    """Start to recognise a new utterance."""
 
     utterance: int
     device: str

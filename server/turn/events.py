@@ -155,7 +155,7 @@ class QuestionShown:
     id: str
 
 
-# From the ears
+# From recognition
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class EarsRemarked:
-    """The ears have something to say of themselves that belongs on a screen."""
+    """Recognition reports something about itself that belongs on a screen."""
 
     utterance: int
     message: str
@@ -250,7 +250,7 @@ class WorkFailed:
     """In a word, as on the wire."""
 
 
-# From the mouth
+# From synthesis
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +271,7 @@ class MouthDone:
 
 @dataclass(frozen=True, slots=True)
 class MouthRemarked:
-    """The mouth has something to say of itself that belongs on a screen."""
+    """Synthesis reports something about itself that belongs on a screen."""
 
     ticket: Ticket
     message: str
@@ -283,7 +283,7 @@ class MouthFailed:
     message: str
 
 
-# From the house itself
+# From the server itself
 
 
 @dataclass(frozen=True, slots=True)

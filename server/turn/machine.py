@@ -2,9 +2,9 @@
 
 Three regions run side by side, each in its own file:
 
-    ears    idle -> listening -> committed -> idle           what the person says
-    work    idle -> thinking <-> acting / awaiting approval  what is being done about it
-    mouth   silent -> speaking <-> ducked -> silent          what is said in answer
+    capture   idle -> listening -> committed -> idle           what the person says
+    request   idle -> thinking <-> acting / awaiting approval  what is being done about it
+    playback  silent -> speaking <-> ducked -> silent          what is said in answer
 
 A press silences speech at once; the words that follow tell what it means. Before the answer began
 they go on with the same sentence, later they are a new request, and the old one stops. Without a

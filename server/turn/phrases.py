@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Literal
 
 SENTENCE_BREAK = "\n\n"
-"""Ends a sentence for the mouth, so that what was said before a run is heard before it."""
+"""Ends a sentence for synthesis, so that what was said before a run is heard before it."""
 
 Aside = Literal[
     "may_i",
@@ -147,7 +147,7 @@ def is_filler(chunk: str) -> bool:
 
 
 def is_aside(chunk: str) -> bool:
-    """Whether the turn said this by itself, however the mouth has cut a question."""
+    """Whether the turn said this by itself, however synthesis has cut a question."""
     chunk = chunk.strip()
     is_part = len(chunk) >= SHORTEST_PART and any(chunk in question for question in QUESTIONS)
     return is_filler(chunk) or is_part

@@ -27,7 +27,7 @@ class SpokenAnswer:
         self.device = device.device
         self.stream = stream
         self._expects_sound = False
-        """Words were given to the mouth that have not come back as sound."""
+        """Whether words were given to synthesis that have not come back as sound."""
         self.state: Literal["open", "finishing", "complete", "sent"] = "open"
         self._moved_at = 0.0
         self._pace = pace
@@ -57,7 +57,7 @@ class SpokenAnswer:
         return is_aside(chunk) or any(chunk.strip() in aside for aside in self._asides)
 
     def expect_sound(self) -> None:
-        """Words were given to the mouth."""
+        """Words were given to synthesis."""
         self._expects_sound = True
 
     @property

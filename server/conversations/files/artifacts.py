@@ -1,4 +1,4 @@
-"""What the work made and a message can't carry: pictures and files, for clients to fetch by id."""
+"""Keeps pictures and files that are too large for a message; clients fetch them by id."""
 
 import secrets
 from collections import OrderedDict

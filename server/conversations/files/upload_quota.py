@@ -1,4 +1,4 @@
-"""Bounds what each guest may have lying on the server's disk when they send files."""
+"""Limits how much of the server's disk each guest's uploads may take."""
 
 import os
 import stat

@@ -1,6 +1,6 @@
-"""Files that people send into a workspace, and take out of it.
+"""Uploads files into a workspace, and downloads them from it.
 
-Code writes to the same folder, and is a stranger: a link is never followed, what is there is never
+Code writes to the same folder and is not trusted: a link is never followed, what is there is never
 overwritten, and nothing outside is reached, whatever a client calls a file.
 """
 
@@ -96,7 +96,7 @@ class WorkspaceFiles:
         return FileGot(piece.id, received, name)
 
     def open(self, path: str) -> BinaryIO | None:
-        """A file to be read, and closed by whoever asks; None if there is none."""
+        """Opens a file for reading; the caller closes it. None if there is none."""
         parts = path.split("/")
         if "\0" in path or any(part in ("", ".", "..") for part in parts):
             return None

@@ -1,4 +1,4 @@
-"""Which folders a person may choose for a conversation's code to run in."""
+"""Checks whether a person may choose a folder for a conversation's code to run in."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which folder the code of each conversation runs in."""
+"""Knows the folder in which each conversation's code runs."""
 
 from pathlib import Path
 

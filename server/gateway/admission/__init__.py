@@ -1,1 +1,1 @@
-"""Who may come in, how many, how fast, and how long they may take."""
+"""Admission: which clients may connect, how many, how fast, and how long they may take."""

@@ -1,9 +1,9 @@
-"""Writes down who came, left, was refused, let in and turned out: in the server's log at once, and
-in the event log as soon as that is open.
+"""Records connections, disconnections, refusals, pairings and revocations: in the server's log at
+once, and in the event log as soon as that is open.
 
-Each device that belongs here, and all strangers together, have a budget of records. What is beyond
-it is counted, and told as sums at growing intervals: so no flood fills the disk, and none that
-strangers make covers up what the devices did.
+Each paired device, and all unauthenticated clients together, have a budget of records. What exceeds
+it is counted, and reported as sums at growing intervals: so no flood fills the disk, and a flood of
+unauthenticated clients does not hide what the devices did.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ BURST: Final = 20
 A_SECOND: Final = 1 / 600
 """In the long run, beside the sums: some 150 a day."""
 BUDGETS: Final = 256
-"""More than devices are ever paired; the rest share the strangers'."""
+"""More than devices are ever paired; the rest share the budget of unauthenticated clients."""
 SUM_S: Final = 60.0
 """Seconds until what was counted is told for the first time, and doubled each time after."""
 LONGEST_SUM_S: Final = 3_600.0

@@ -1,4 +1,4 @@
-"""Tells who shows a token, and keeps guessers waiting."""
+"""Authenticates a token, and delays the answers to wrong ones."""
 
 import asyncio
 import hmac

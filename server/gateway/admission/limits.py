@@ -1,4 +1,4 @@
-"""What the door lets through, and why no more."""
+"""The gateway's limits, each with its reason."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ HEADER_LINES = 128
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """One limit per name. The figures keep one bad guest from spoiling the house for the others."""
+    """One limit per name. The figures keep one bad client from harming the server for others."""
 
     handshake_s: float = 5.0
     """Seconds from the connection to a valid `hello`, TLS included: a client needs few round
@@ -44,7 +44,7 @@ class Limits:
     only listens costs some 50 KB."""
     sound_pace: float = 1.5
     """How much faster than it was spoken sound is read, in the long run: a client catches up after
-    a cut, and nobody keeps the ears busy for the others."""
+    a cut, and nobody keeps recognition busy for the others."""
     sound_burst_s: float = 60.0
     """Seconds of sound that are read at once: one utterance as long as they may be."""
     messages_a_second: float = 100.0

@@ -1,9 +1,9 @@
-"""How fast a client may speak and ask: buckets that fill again with time.
+"""Limits the rate of a client's sound and requests by token buckets, which refill with time.
 
 What comes too fast is not dropped but read more slowly, so that the sender's socket fills and it
 waits: after a cut a client sends a minute of sound at once, and nobody can keep the server busy for
-ever. Only requests beyond what a person asks are refused, and told so; and who goes on sending
-messages without a pause is no client, and sent away.
+ever. Only requests beyond what a person asks are refused, with an error; and a client that goes on
+sending messages without a pause is disconnected.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ PICTURES_A_SECOND = 2 * 2**20
 """In the long run: a few screens a second, and the event loop stays free for voices."""
 
 REQUESTS = (m.Text, m.ListenStart, m.Command)
-"""What keeps the ears or the model busy."""
+"""Messages that cost recognition or the model work."""
 
 
 class Flood(Refused):

@@ -1,6 +1,6 @@
-"""What the system knows of the line to a client, and is told of it.
+"""Sets and reads TCP options that find out early that a client is gone.
 
-Where the system has no such option, what it would tell is found out later, by the sign of life.
+Where the system has no such option, this is found out later, by the heartbeat.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""Who has come and has not proved who they are: counted from the moment they connect.
+"""Limits unauthenticated connections: each is counted from the moment it connects.
 
-Over TLS that is before anything of theirs is read, so there they are counted where the system hands
-them over, and nobody escapes the bound by saying nothing.
+Over TLS that is before anything is read from it, so there it is counted when it is accepted, and no
+client escapes the limit by sending nothing.
 """
 
 import asyncio
@@ -102,7 +102,7 @@ class UnauthenticatedClients:
         return False
 
     def enter_again(self, one: UnauthenticatedClient) -> bool:
-        """A connection that may have been counted elsewhere is a stranger's once more."""
+        """Counts a connection, which may have been counted elsewhere, as unauthenticated again."""
         return one in self._here.get(address(one.peer), []) or self.enter(one)
 
     def leave(self, one: UnauthenticatedClient) -> None:
@@ -117,7 +117,7 @@ class UnauthenticatedClients:
 
 
 class Guest(BoundedConnection):
-    """A connection that can be read; among the strangers until it is known or gone."""
+    """A connection that can be read; unauthenticated until its client is known or gone."""
 
     strangers: ClassVar[UnauthenticatedClients]
     peer: Peer = None
@@ -163,7 +163,7 @@ def guests_of(among: UnauthenticatedClients, bounds: Limits) -> type[Guest]:
 
 
 def known(one: ServerConnection) -> None:
-    """The client has proved who it is, and counts as a stranger no more."""
+    """The client has authenticated, and no longer counts as unauthenticated."""
     if isinstance(one, Guest):
         one.strangers.leave(one)
 

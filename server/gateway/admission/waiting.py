@@ -1,8 +1,8 @@
-"""Connections for which their address has no place yet: a few, for a short time, unread.
+"""Queues connections beyond their address's limit: a few, for a short time, without reading them.
 
-A browser opens several at once, and all who share an address come as one; nobody who is patient is
-refused at once. Those that have begun to speak come first, so that connections which say nothing
-keep nobody waiting; where too many wait, one of those that say nothing goes.
+A browser opens several at once, and clients behind one address count together, so a client that can
+wait is not refused at once. Connections that have sent something come first, so that silent ones
+hold up nobody; where too many wait, a silent one is closed.
 """
 
 import asyncio

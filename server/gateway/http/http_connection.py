@@ -60,7 +60,7 @@ class HttpServer(Protocol):
 
 
 class HttpConnection(asyncio.Protocol):
-    """A connection that speaks HTTP/1.1; it counts as a stranger's as long as it is one."""
+    """A connection that speaks HTTP/1.1; it counts as unauthenticated while it is."""
 
     peer: Peer = None
     came_at = 0.0

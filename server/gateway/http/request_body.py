@@ -1,4 +1,4 @@
-"""The body of a request, read no faster than its handler takes it, and no longer than it may be."""
+"""Reads the body of a request, no faster than its handler takes it, and only up to its limit."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What the head of a request says, and whether it is one that can be trusted."""
+"""Parses the head of a request, and checks that it is well formed."""
 
 import h11
 from websockets.datastructures import Headers

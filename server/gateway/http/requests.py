@@ -1,4 +1,4 @@
-"""Before the socket opens: plain GETs, and who may come in.
+"""Handles requests before a WebSocket opens: plain GETs, and which clients may connect.
 
 Browsers send the page's own address as Origin, and a name that was made to point here as Host. Both
 are checked, so that no foreign page can talk to a server at home.

@@ -1,4 +1,4 @@
-"""How an answer is sent: in pieces, for as long as the client takes them."""
+"""Sends the body of a response in pieces, as long as the client takes them."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Answers to plain requests: each says what it is; no browser keeps it or frames it elsewhere."""
+"""Builds HTTP responses: each names its type, and forbids browsers to cache or frame it."""
 
 import json
 import re
@@ -65,7 +65,7 @@ class StreamedResponse(Response):
 
 
 def answered_stream(kind: str, pieces: AsyncIterator[bytes], beat: bytes = b"") -> StreamedResponse:
-    """What was asked for, piece by piece; whoever sends it ends it, whether it is over or not."""
+    """The content, piece by piece; the sender closes it, whether it is finished or not."""
     headers = Headers(PAGE_HEADERS)
     headers["Content-Type"] = kind
     status = HTTPStatus.OK
@@ -85,7 +85,7 @@ def event(data: str, name: str = "") -> bytes:
 
 
 def answered_file(kind: str, file: BinaryIO) -> FileResponse:
-    """What was asked for, as long as it is now; whoever sends it closes it."""
+    """The content, as long as it is now; the sender closes it."""
     size = file.seek(0, SEEK_END)
     file.seek(0)
     headers = _headers(kind, size)

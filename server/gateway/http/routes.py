@@ -1,6 +1,6 @@
-"""What else is answered over HTTP: each route is a method, a path and who answers it.
+"""HTTP routes for adapters: each route is a method, a path and a handler.
 
-Whoever asks has proved who it is before anything of its body is read, and has the right that the
+A client is authenticated before its body is read, and has the right that the
 route names. An adapter for a foreign protocol adds its routes here, and sees no socket.
 """
 

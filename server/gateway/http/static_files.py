@@ -1,4 +1,4 @@
-"""The web client's files, as they lie in its package: read once, and nothing else is to be had."""
+"""Serves the web client's files from its package: they are read once, and no other is served."""
 
 from functools import cache
 from importlib.resources import files

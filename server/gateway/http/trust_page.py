@@ -1,4 +1,4 @@
-"""Where a browser gets the server's authority: a page over plain HTTP, open only while pairing is.
+"""Serves the server's CA certificate to browsers over plain HTTP, only while pairing is open.
 
 A browser gives a page the microphone only over HTTPS from a server that it trusts, so it must trust
 the authority before it can be paired. The page has no script and knows no secret: the certificate,

@@ -1,1 +1,1 @@
-"""The home's network: its listener, its announcement, device administration."""
+"""The local network: its listener, its announcement by mDNS, device administration."""

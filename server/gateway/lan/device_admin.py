@@ -1,4 +1,4 @@
-"""Letting devices in and turning them out, for those who may; and the way in for a new device."""
+"""Pairs and revokes devices for principals that may do so, and admits a new device."""
 
 import asyncio
 from collections.abc import Callable
@@ -110,7 +110,7 @@ class DeviceAdmin:
         return m.Paired(token, device.name, device.person, device.scopes)
 
     async def close(self) -> None:
-        """The house closes."""
+        """The server closes."""
         self._end(None)
         if self.introduction:
             await self.introduction.closed()

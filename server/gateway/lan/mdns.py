@@ -1,4 +1,4 @@
-"""Tells the home's network where the server is: `sayso.local`, and a service that apps can find."""
+"""Announces the server on the local network: `sayso.local`, and a service that apps can find."""
 
 import logging
 import socket

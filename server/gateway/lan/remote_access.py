@@ -1,4 +1,4 @@
-"""The way in for other devices: opened with a certificate that is kept current, and announced."""
+"""Opens the TLS port for other devices, keeps its certificate current, and announces it."""
 
 import asyncio
 import logging

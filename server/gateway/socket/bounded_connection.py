@@ -1,4 +1,4 @@
-"""A WebSocket connection that stays small, whatever its client sends or leaves unread.
+"""A WebSocket connection with bounded memory, whatever its client sends or leaves unread.
 
 The library answers every ping at once, before the socket is open, too: a client that pings on and
 reads nothing would fill the memory with answers. So control frames are counted, only the last ping

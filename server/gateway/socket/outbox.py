@@ -1,6 +1,6 @@
-"""What waits to be sent to one client, in the order in which it matters.
+"""The queue of what is to be sent to one client, ordered by urgency.
 
-Three lanes: what can't wait, sound, and the story of what is done. Within a lane order is kept. A
+Three lanes: urgent messages, sound, and the account of the work. Within a lane order is kept. A
 `seq` is given when a message leaves, so it follows the order of sending; what is said of the
 connection alone has none.
 

@@ -1,4 +1,4 @@
-"""What was sent lately, so that it can be sent again to a client that missed it."""
+"""Keeps what was sent lately, so that it can be sent again to a client that missed it."""
 
 from collections import deque
 from dataclasses import dataclass

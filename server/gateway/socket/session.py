@@ -1,4 +1,4 @@
-"""What a client comes back to: its place in the conversation, which outlives its connections.
+"""A client's session: its place in the conversation, which outlives its connections.
 
     connected ──cut──▶ away ──hello with this session──▶ connected
         │                │

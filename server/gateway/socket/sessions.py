@@ -1,4 +1,4 @@
-"""All sessions of the house: who is here, and who may come back."""
+"""All sessions of the server: those that are connected, and those that may be resumed."""
 
 import asyncio
 from collections.abc import Callable
@@ -92,7 +92,7 @@ class Sessions:
             session.end()
 
     def end_all(self) -> None:
-        """The house closes."""
+        """The server closes."""
         for session in list(self._sessions.values()):
             self.end(session)
 

@@ -1,4 +1,4 @@
-"""What a device may wish for in `settings`, and how it is said wrongly."""
+"""Checks a device's `settings` message, and words the error where a value is wrong."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""From the wire's messages to the turn machine's events."""
+"""Translates messages of the wire into events of the turn machine."""
 
 from collections.abc import Container
 

@@ -1,8 +1,7 @@
-"""How a port is opened: HTTP by h11 and sockets by the WebSocket library, with every bound of ours,
-whatever stands behind.
+"""Opens a port: h11 reads HTTP and the WebSocket library the sockets, within all of our limits.
 
-Apart from the listener, so that what it is built of can be tried with nothing behind it but an
-echo (tests/autobahn).
+Apart from the listener, so that it can be tested with nothing behind it but an echo
+(tests/autobahn).
 """
 
 import logging

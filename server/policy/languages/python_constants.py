@@ -1,4 +1,4 @@
-"""What the names in Python code stand for, where that can be told without running it."""
+"""Resolves the names in Python code to constants, where that is possible without running it."""
 
 import ast
 from collections import defaultdict

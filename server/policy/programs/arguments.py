@@ -1,4 +1,4 @@
-"""What programs do with the words that they are started with, and which others they start."""
+"""Tells what programs do with their arguments, and which other programs they start."""
 
 import shlex
 from collections.abc import Callable, Sequence

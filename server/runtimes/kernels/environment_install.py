@@ -1,4 +1,4 @@
-"""How the kernels' environment is filled, and how it is told why that failed."""
+"""Installs packages into the kernels' environment, and says why where that fails."""
 
 import contextlib
 import logging

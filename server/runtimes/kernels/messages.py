@@ -1,4 +1,4 @@
-"""What one run in a kernel says, from Jupyter's messages to outputs and an ending."""
+"""Translates the Jupyter messages of one run into outputs and an ending."""
 
 import asyncio
 from collections.abc import Container, Mapping

@@ -1,4 +1,4 @@
-"""What a kernel says, as outputs: the richest form for screens, and always words for the model."""
+"""Converts a kernel's messages to outputs: the richest form for screens, text for the model."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""Which addresses confined code may ever be led to: public ones, looked up by us and then kept to.
+"""Decides to which addresses confined code may connect: public ones, which the server looks up.
 
 A name is looked up once, what comes of it is checked, and the connection goes to a checked address:
 a name that answers differently the second time (DNS rebinding) is never asked a second time. Public

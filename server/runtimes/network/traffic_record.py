@@ -1,4 +1,4 @@
-"""What went over the network and what did not, until somebody takes it down."""
+"""Collects which network traffic was allowed or refused, until it is written to the log."""
 
 from dataclasses import dataclass, replace
 from typing import Final, Literal

@@ -1,4 +1,4 @@
-"""What confined code takes of the machine: memory, and room on disks."""
+"""Measures what confined code uses: memory, and space on disks."""
 
 import contextlib
 import os

@@ -67,7 +67,7 @@ class Engaged(Generic[Built_co]):
     complaint: str = ""
     """Why it is not what the settings name; empty if it is."""
     leaves_home: str = ""
-    """A sentence that says what is sent out of the house and to whom; empty if nothing is."""
+    """A sentence that says what is sent to another service, and to which; empty if nothing is."""
     at_once: int = 1
     """Requests that it takes at the same time."""
 

@@ -50,7 +50,7 @@ def examine_model(installed: InstalledModels, kind: Literal["ears", "voice"], na
 
 
 def voice(model: Model) -> Voice:
-    """A model of the kind as the mouth takes it."""
+    """A model of this kind in the form that synthesis takes."""
     return Voice(model.name, model.language, model.path)
 
 

@@ -65,7 +65,7 @@ def _installed(setting: str, name: str) -> object:
     for point in entry_points(group=GROUP, name=name):
         try:
             return point.load()
-        except Exception as problem:  # a stranger's module may raise anything
+        except Exception as problem:  # another package's module may raise anything
             raise EngineMissing(
                 f"The engine {name} cannot be loaded ({type(problem).__name__}: {problem}); mend "
                 f"its package, or choose another one for {setting}."

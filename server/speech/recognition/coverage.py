@@ -1,4 +1,4 @@
-"""Does a text cover the speech that it was made from, and is there any?
+"""Checks whether there is speech in a recording, and whether a text covers all of it.
 
 Whisper sometimes stops in the middle, at a pause or because the text that it was given before seems
 to say it all. What it leaves out is lost without a trace, unless somebody counts.

@@ -1,4 +1,4 @@
-"""Where a recording is loud and where it pauses. Pure arithmetic on samples from -1 to 1."""
+"""Finds where a recording is loud and where it pauses. Pure arithmetic on samples from -1 to 1."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""The seam for ears: samples in, words out."""
+"""The seam for recognition: samples in, words out."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""Asking the recognizer for a pass over one utterance, also when its process dies under that."""
+"""Asks the recognizer for a pass over one utterance, and again when its process died."""
 
 from collections.abc import Callable
 

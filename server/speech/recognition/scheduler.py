@@ -1,4 +1,4 @@
-"""Who may ask the recognizer next: a bounded number of passes in flight, and what is final first.
+"""Schedules passes of the recognizer: a bounded number runs at a time, final passes go first.
 
 A pass that arrives while all places are taken cancels the least urgent one that runs, if that is
 less urgent than itself: its asker gets Overtaken and decides whether the pass is still worth asking
@@ -107,7 +107,7 @@ class PassScheduler:
         if task.cancelled():
             if not ask.result.done() and not ask.overtaken:
                 ask.result.cancel()
-                return  # the whole house is closing: nobody is next
+                return  # the whole server is closing: nobody is next
             if not ask.result.done():
                 ask.result.set_exception(Overtaken())
         elif problem := task.exception():

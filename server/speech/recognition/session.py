@@ -1,4 +1,4 @@
-"""Ears: hear somebody out, show what is understood meanwhile, and have the final text ready.
+"""Recognises one utterance: shows drafts while a person speaks, and has the final text ready.
 
     feed   ▁▂▅▇▅▂▇▅▁▁▁▁▁▁▂▇▅▂▁▁▁▁▁▁▁▁▁▁│release
     draft     d   d                     what is shown while speaking, every 400 ms

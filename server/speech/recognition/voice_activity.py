@@ -1,4 +1,4 @@
-"""Is somebody speaking right now? Counted in received samples, never in wall-clock time.
+"""Detects whether somebody speaks now, counted in received samples, never in wall-clock time.
 
 frames      . . S S S S S . . . . . . . S S S
 quiet_for   0 0 0 0 0 0 0 1 2 3 4 5 6 7 . 0 0     one stray frame of noise is forgiven

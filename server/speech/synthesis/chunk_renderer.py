@@ -1,4 +1,4 @@
-"""How a chunk of a reply is said: in which language, by which voice, how fast. One per reply.
+"""Renders chunks of one reply: chooses language, voice and speed for each.
 
 A short chunk that was said before is not made again: an acknowledgement costs nothing.
 """

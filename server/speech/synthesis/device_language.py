@@ -1,4 +1,4 @@
-"""What language each device is spoken to in: found out once, and kept while it fits.
+"""Detects in what language each device is spoken to, once, and keeps it while it fits.
 
 Finding out costs a Whisper that knows many languages a decoder step for each pass, and short words
 are often taken for another language. So the first utterance that is understood well decides, and a

@@ -1,4 +1,4 @@
-"""What the mouth says by itself, in the languages that it can say it in."""
+"""Phrases that synthesis adds by itself, in the languages for which there are any."""
 
 from sayso.server.speech.text.prose import CODE_PHRASE, FORMULA_PHRASE, TABLE_PHRASE
 

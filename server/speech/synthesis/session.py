@@ -1,4 +1,4 @@
-"""The mouth: text comes in as it is written, speech goes out chunk by chunk.
+"""Speaks one answer: text comes in as it is written, speech goes out chunk by chunk.
 
 say ──► prose ──► clauses ──► telling ──► synthesizer ──► on_chunk
        markdown   chunks of   language,    one chunk       in order,

@@ -1,4 +1,4 @@
-"""The seam for the mouth: words in, samples out."""
+"""The seam for synthesis: words in, samples out."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which word lies where in synthesized speech. Pure.
+"""Finds when each word is said in synthesized speech. Pure.
 
 A voice speaks in phonemes; it groups them its own way: "from the" becomes one group, "25" two.
 Given how many phonemes each written word would have by itself, the cheapest way to lay the words

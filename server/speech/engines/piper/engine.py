@@ -1,4 +1,4 @@
-"""Piper behind the mouth: a loaded voice that speaks one chunk. Lives in the worker.
+"""Runs Piper: a loaded voice that synthesises one chunk. Lives in the worker.
 
 piper-tts is under the GPL; only this file and the process that runs it touch it.
 """
@@ -156,7 +156,7 @@ def _load(path: Path, settings: Path, threads: int, seed: int) -> PiperVoice:
     # To plan which of thousands of results share their memory takes three quarters of a second at
     # each start, and saves 4 MB of 400.
     options.enable_mem_reuse = False
-    # A thread that spins while it waits takes the core that the ears need.
+    # A thread that spins while it waits takes the core that recognition needs.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     onnxruntime.set_seed(seed)
     session = onnxruntime.InferenceSession(

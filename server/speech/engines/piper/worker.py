@@ -1,4 +1,4 @@
-"""The process that speaks: `python -m sayso.server.speech.engines.piper.worker CHANNEL PARENT`."""
+"""The synthesis process: `python -m sayso.server.speech.engines.piper.worker CHANNEL PARENT`."""
 
 import sys
 from pathlib import Path

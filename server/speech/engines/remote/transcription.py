@@ -1,4 +1,4 @@
-"""What another server understood, as far as it is to be believed. Pure."""
+"""Reads another server's transcription, and drops what is not to be believed. Pure."""
 
 import math
 from collections.abc import Iterator, Mapping

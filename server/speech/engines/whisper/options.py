@@ -1,4 +1,4 @@
-"""What can be chosen about hearing, each with its default and its reason."""
+"""Options of recognition by Whisper, each with its default and its reason."""
 
 from dataclasses import asdict, dataclass, replace
 

@@ -1,4 +1,4 @@
-"""The process that hears: `python -m sayso.server.speech.engines.whisper.worker CHANNEL PARENT`."""
+"""Recognition process: `python -m sayso.server.speech.engines.whisper.worker CHANNEL PARENT`."""
 
 import sys
 from pathlib import Path
