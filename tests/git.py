@@ -1,4 +1,4 @@
-"""git for tests: as nobody in particular, and without the settings of whoever runs them."""
+"""git for tests: under a neutral name, and without the settings of the user who runs them."""
 
 import os
 import subprocess

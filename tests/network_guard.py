@@ -1,4 +1,4 @@
-"""Tests reach nothing but this machine: whoever tries otherwise fails the test that it ran in.
+"""Keeps tests on this machine: code that tries to leave it fails the test that it ran in.
 
 Three fences, from the inside out:
 

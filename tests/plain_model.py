@@ -1,4 +1,4 @@
-"""A language model in the test's own process: it costs nothing, and what it says an heir knows."""
+"""A language model in the test's own process: it costs nothing, and a subclass says its words."""
 
 import asyncio
 from abc import ABC, abstractmethod

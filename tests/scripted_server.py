@@ -1,5 +1,5 @@
-"""A house in a process of its own whose ears, mind and voice are scripts: for figures that hang on
-the line, the clients and the conversation alone, and on no model's speed.
+"""A server in its own process with scripted recognition, model and synthesis: for figures that
+depend on the network, the clients and the conversation alone, and on no model's speed.
 
     python -m tests.scripted_server FOLDER ANSWER        is that process; `scripted_house` starts it
 """

@@ -1,6 +1,6 @@
 """A Linux kernel as a program (Debian's package user-mode-linux), with this machine's files.
 
-What it changes of them is in its own memory and goes with it. Root there is whoever runs it here.
+Its changes to them are in its own memory and end with it. Root there is the user who runs it.
 It has cgroups of version 2 with all controllers, which the machine that tests run on may not have.
 """
 

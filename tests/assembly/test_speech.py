@@ -1,4 +1,4 @@
-"""Ears and voice, while they load."""
+"""Recognition and synthesis behave while they load."""
 
 import asyncio
 import shutil

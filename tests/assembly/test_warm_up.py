@@ -1,4 +1,4 @@
-"""The words that are said in a hurry are ready as sound."""
+"""Short phrases that must be spoken at once are synthesised in advance."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Looking for cards anew ends what plays; so it is done when there is something new to see."""
+"""A new search for cards stops what plays, so it is done only when the cards have changed."""
 
 from pathlib import Path
 

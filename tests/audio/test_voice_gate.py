@@ -1,4 +1,4 @@
-"""Who is a voice, and what it costs to know."""
+"""The gate tells voices from other sounds, within its cost."""
 
 import itertools
 import random

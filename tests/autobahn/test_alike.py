@@ -1,4 +1,4 @@
-"""Bounds and doors take nothing from the WebSocket library: to any frames at all, ours answers as
+"""Our limits and checks leave the WebSocket library as it is: our server answers any frames as
 the plain library does, byte for byte."""
 
 import asyncio

@@ -1,6 +1,6 @@
 """Answers over lines that delay by chance, to loudspeakers whose clocks err: what is heard of them.
 
-The client's player at one end, a whole house with a voice of exact length at the other.
+The client's player at one end, a whole server with a voice of exact length at the other.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What is forgotten is gone: for the model, for the list, and from every file on the disk."""
+"""A deleted conversation is gone: for the model, from the list, and from every file on disk."""
 
 import asyncio
 import stat

@@ -1,4 +1,4 @@
-"""Spoken turns in a house whose ears and voice are exact in time."""
+"""Spoken turns in a server whose recognition and synthesis are exact in time."""
 
 import asyncio
 from contextlib import AbstractAsyncContextManager

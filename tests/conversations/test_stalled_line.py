@@ -1,5 +1,5 @@
-"""A line that is held up: words that were said to what stood on a screen then count for nothing
-else. The server, its door, the line and the terminal are real."""
+"""On a stalled connection, an answer to what was on screen then counts for nothing else. Server,
+listener, connection and terminal are real."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""A device that offers something, behind a real socket, in a house with real conversations."""
+"""A device that offers a feature, on a real socket to a server with real conversations."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping

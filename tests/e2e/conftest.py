@@ -1,4 +1,4 @@
-"""What the end-to-end tests share: one kernel environment, one server, and ears of their own."""
+"""Fixtures of the end-to-end tests: one kernel environment, one server, their own recogniser."""
 
 from collections.abc import Iterator
 from pathlib import Path

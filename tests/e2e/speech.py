@@ -1,4 +1,4 @@
-"""A person's mouth and ears for tests: the same real piper and Whisper, used from outside."""
+"""Speaks and transcribes for tests as a person would: real piper and Whisper, used from outside."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Code that prints without end, in a real server: whoever else wants something is served."""
+"""Code that prints without end in a real server does not keep others from being served."""
 
 import threading
 import time

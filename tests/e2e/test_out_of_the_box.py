@@ -1,4 +1,4 @@
-"""A fresh machine without keys or network: the pocket model talks, computes and answers."""
+"""On a fresh machine without keys or network the embedded model talks, computes and answers."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The ears or the mouth die in the middle of a turn: nothing that was said is lost."""
+"""When recognition or synthesis dies in the middle of a turn, nothing that was said is lost."""
 
 import os
 import signal

@@ -1,5 +1,5 @@
-"""A radio in virtual time, and the house that it reaches: acknowledges, understands, and answers at
-the pace of playing, as SPEC.md says."""
+"""A radio in virtual time, and a server that it reaches: it acknowledges, understands and answers
+at the pace of playing, as SPEC.md says."""
 
 import asyncio
 from collections.abc import Callable

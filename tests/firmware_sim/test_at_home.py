@@ -1,4 +1,4 @@
-"""Devices in a real house: real sockets, real TLS, real conversations; only models are scripts."""
+"""Devices at a real server: real sockets, real TLS, real conversations; only models are scripts."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A factory-fresh device is set up as a person does it, against a real entrance with real TLS."""
+"""A factory-fresh device is set up as a person does it, at a real listener with real TLS."""
 
 import asyncio
 import json

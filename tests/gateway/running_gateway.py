@@ -1,4 +1,4 @@
-"""A house behind the door that notes what is brought in, and hands out what a test wants said."""
+"""A server double behind the gateway: records what arrives, and sends what a test wants sent."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Who comes in from elsewhere: over TLS alone, once paired, with the rights that were given."""
+"""Devices on the network connect over TLS alone, once paired, with the rights they were given."""
 
 import asyncio
 import json

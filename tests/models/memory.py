@@ -1,4 +1,4 @@
-"""Spares tests from looking at every byte of the starter models in each fresh home."""
+"""Spares tests from verifying every byte of the starter models in each fresh home."""
 
 import tempfile
 from functools import cache

@@ -1,4 +1,4 @@
-"""Models from a hub: brought whole through whatever happens on the way, or not at all."""
+"""Models are fetched from a hub whole, whatever happens on the way, or not at all."""
 
 import errno
 import os

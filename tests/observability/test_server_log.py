@@ -1,4 +1,4 @@
-"""The log holds no secret, whoever writes into it."""
+"""The log holds no secret, whichever module writes to it."""
 
 import io
 import logging

@@ -1,4 +1,4 @@
-"""What docs/architecture.md says of the tree is so."""
+"""docs/architecture.md describes the tree as it is."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Workshops for the tests of this folder, on each sandbox that this machine has."""
+"""Code runners for the tests of this folder, on each sandbox that this machine has."""
 
 import asyncio
 import functools

@@ -1,4 +1,4 @@
-"""The workshop's face: languages and their names, words for an approval, what is refused."""
+"""The code runner's interface: languages and their names, texts of approvals, what is refused."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A house with conversations of the real kind, without ears, voice and sandbox."""
+"""A server with real conversations, without recognition, synthesis and sandbox."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence

@@ -1,4 +1,4 @@
-"""A house for a test to kill in the middle of a run: `python -m … FOLDER SANDBOX MARK`.
+"""A server for a test to kill in the middle of a run: `python -m … FOLDER SANDBOX MARK`.
 
 Somebody asks for something, and the code that comes of it sets up what git would run unasked; it
 says so, and runs on.

@@ -1,4 +1,4 @@
-"""A house that works without pause, for a test to kill: `python -m … FOLDER FIRST_NUMBER`.
+"""A server that works without pause, for a test to kill: `python -m … FOLDER FIRST_NUMBER`.
 
 For each number somebody asks it to count: code adds a line to a file, on a yes. Now and then they
 want to be reminded. What was acknowledged is printed, a line each, as soon as it is.

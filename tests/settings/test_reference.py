@@ -1,4 +1,4 @@
-"""What is written about settings is what they are."""
+"""The documentation of the settings matches the settings."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a device may that was let in to talk, and what a guest may, by command and by word."""
+"""The rights of a device that may only talk, and of a guest, by slash command and by voice."""
 
 from contextlib import AsyncExitStack
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""Ears and mouth: pure parts, scheduling in virtual time, real models in real processes."""
+"""Recognition and synthesis: pure parts, scheduling in virtual time, real models in processes."""

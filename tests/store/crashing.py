@@ -1,4 +1,4 @@
-"""A log that is written by one who dies at every single change of the disk, one after the other.
+"""Writes a log in processes that die at every single change of the disk, one after the other.
 
     LD_PRELOAD=crash_at.so python -m tests.store.crashing FOLDER     prints how many deaths
 

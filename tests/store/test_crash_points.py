@@ -1,4 +1,4 @@
-"""Whoever writes the log may die at any change of the disk: what was acknowledged is there."""
+"""The log's writer may die at any change of the disk: what was acknowledged is kept."""
 
 import os
 import subprocess

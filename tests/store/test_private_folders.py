@@ -1,4 +1,4 @@
-"""What a conversation is called, no other user of the machine sees."""
+"""No other user of the machine sees the name of a conversation."""
 
 import os
 import stat

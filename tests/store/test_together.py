@@ -1,4 +1,4 @@
-"""Who writes while others write: all are kept, in order, each by itself."""
+"""Writes at the same time are all kept, in order, and one that fails takes no other with it."""
 
 import asyncio
 from pathlib import Path

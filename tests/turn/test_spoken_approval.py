@@ -1,4 +1,4 @@
-"""A yes that is said or typed counts for what that device was sent whole, and had time to show."""
+"""A spoken or typed yes counts for a question that its device got whole and had time to show."""
 
 import pytest
 

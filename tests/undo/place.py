@@ -1,4 +1,4 @@
-"""A workspace whose runs can be undone, and a camera that owes nothing to the code it judges."""
+"""A workspace whose runs can be undone, and snapshots taken without the code that is tested."""
 
 import stat
 from collections.abc import AsyncIterator, Callable

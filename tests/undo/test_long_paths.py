@@ -1,4 +1,4 @@
-"""Folders in folders without end cost the server little, and no other change its way back."""
+"""Very deep folders cost the server little, and do not keep other changes from being undone."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A real browser of which every look-up of a name and every connection is noted.
+"""A real browser whose look-ups of names and connections are all recorded.
 
 The names of the hosts under `leak.test` lead to a listener on loopback, by way of names that the
 browser itself knows to be this machine: so a look-up that no connection follows (`dns-prefetch`, a

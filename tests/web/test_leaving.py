@@ -1,4 +1,4 @@
-"""What code and models make leads a browser nowhere: no look-up, no connection, for any of it."""
+"""Output of code and models makes a browser contact no other host: no look-up, no connection."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""How a language model answered last is known to whoever asks how it is."""
+"""The health of a language model shows how its last request went."""
 
 from collections.abc import AsyncIterator, Sequence
 

@@ -1,4 +1,4 @@
-"""Which language model answers: the named one, a near one, one with a yes, the pocket's, none."""
+"""The language model is the named one, a local one, an approved cloud's, the embedded, or none."""
 
 import json
 import shutil

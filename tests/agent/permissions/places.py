@@ -1,4 +1,4 @@
-"""What stand-ins for a workshop share: nothing was granted, and nothing went over the network."""
+"""Shared by doubles of the code runner: nothing was granted, and nothing used the network."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext

@@ -1,4 +1,4 @@
-"""The person's say-so: for exactly what was asked, once, and not for ever."""
+"""An approval counts for exactly what was asked, once, and not for ever."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

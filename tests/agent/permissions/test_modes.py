@@ -1,4 +1,4 @@
-"""What runs unasked, what is asked with a warning, what never runs, and how reach grows."""
+"""Modes decide what runs unasked, is asked with a warning or never runs; grants add access."""
 
 from dataclasses import replace
 from pathlib import Path

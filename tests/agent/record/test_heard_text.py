@@ -1,4 +1,4 @@
-"""What was heard of an answer, told from what the mouth reports."""
+"""The text that was heard of an answer follows from the positions that synthesis reports."""
 
 import pytest
 

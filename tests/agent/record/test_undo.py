@@ -1,4 +1,4 @@
-"""What was undone is told to the model once, and what led to it no more."""
+"""The model is told once what was undone, and no longer sees the steps that led to it."""
 
 from collections.abc import Sequence
 

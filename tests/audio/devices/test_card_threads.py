@@ -1,4 +1,4 @@
-"""Who closes a card whose thread runs in circles gets on; one that only waits is left alone."""
+"""Closing a card ends a thread that loops for ever; a thread that only waits is left alone."""
 
 import logging
 import subprocess

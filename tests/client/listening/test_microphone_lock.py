@@ -1,4 +1,4 @@
-"""Two clients on one microphone: who holds a key shares it, who listens hands-free is alone."""
+"""Push-to-talk clients share a microphone; a hands-free client needs it alone."""
 
 import subprocess
 import sys

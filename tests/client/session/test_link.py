@@ -1,4 +1,4 @@
-"""The line to the server: kept up, taken up again, left in order."""
+"""The link to the server is kept up, resumed after a cut, and closed in order."""
 
 import asyncio
 

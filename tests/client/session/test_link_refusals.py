@@ -1,4 +1,4 @@
-"""The line to a server that refuses, is busy, or is none: one sentence that says so."""
+"""A server that refuses, is busy or is not Sayso is reported in one sentence."""
 
 import asyncio
 import ssl

@@ -1,4 +1,4 @@
-"""What is sent, in which order, and what is sent again after a cut."""
+"""The outbox sends in order, and sends again after a cut what did not arrive."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who is speaking: what a press, a release and the server's words lead to."""
+"""The turn state follows presses, releases and the server's messages."""
 
 import pytest
 

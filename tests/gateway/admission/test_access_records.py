@@ -1,4 +1,4 @@
-"""Who came, left, was refused, let in and turned out is written down, however many try."""
+"""Connects, disconnects, refusals, pairings and revocations are logged, however many there are."""
 
 import asyncio
 import json

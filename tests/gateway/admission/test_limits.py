@@ -1,4 +1,4 @@
-"""What comes too fast, too much or too twisted: one bad guest does not spoil the house."""
+"""Input that is too fast, too large or malformed from one client does not harm the others."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""Lines of which one end is gone, or as good as gone, and nobody said so."""
+"""Connections whose other end vanished or stopped reading, without a close."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Who has not proved who they are: bounded, and no obstacle to those who can."""
+"""Unauthenticated connections are bounded, and do not keep authenticated clients out."""
 
 import asyncio
 import ssl

@@ -1,4 +1,4 @@
-"""Who administers lets in and turns out only whom that is theirs to."""
+"""A device that administers others pairs and revokes only those that it is allowed to."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The way in for other devices stays open, whatever becomes of the clock."""
+"""The listener for other devices stays open, whatever happens to the clock."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

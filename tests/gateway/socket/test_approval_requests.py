@@ -1,4 +1,4 @@
-"""The house is told to which device a question was sent whole: words count there alone."""
+"""The server knows which device was sent a whole question: an answer counts from there alone."""
 
 import asyncio
 

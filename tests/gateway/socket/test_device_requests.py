@@ -1,4 +1,4 @@
-"""What a device is to do leaves at once or never."""
+"""A request to a device is sent at once or never."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What a device may wish for in `settings`."""
+"""A device may request some settings in `settings`, and no others."""
 
 import pytest
 

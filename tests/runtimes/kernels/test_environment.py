@@ -1,4 +1,4 @@
-"""The kernels' own Python: found in no time, never half, and told why where it cannot be had."""
+"""The kernels' own Python is found fast, is never half made, and a failure tells its reason."""
 
 import json
 import subprocess

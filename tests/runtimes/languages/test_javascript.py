@@ -1,4 +1,4 @@
-"""JavaScript in the workshop, as a person and a model see it."""
+"""JavaScript in the code runner, as a person and a model see it."""
 
 from pathlib import Path
 

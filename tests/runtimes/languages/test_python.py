@@ -1,4 +1,4 @@
-"""Python in the workshop, as a person and a model see it."""
+"""Python in the code runner, as a person and a model see it."""
 
 import asyncio
 from contextlib import aclosing

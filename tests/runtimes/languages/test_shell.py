@@ -1,4 +1,4 @@
-"""The shell in the workshop, as a person and a model see it."""
+"""The shell in the code runner, as a person and a model see it."""
 
 from pathlib import Path
 

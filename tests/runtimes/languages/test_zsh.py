@@ -1,4 +1,4 @@
-"""zsh in the workshop: what holds for bash holds for it, too."""
+"""zsh in the code runner: what holds for bash holds for it, too."""
 
 import pytest
 

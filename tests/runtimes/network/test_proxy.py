@@ -1,4 +1,4 @@
-"""The network proxy by itself: its bounds, and what it says when it does not lead there."""
+"""The network proxy by itself: its bounds, and what it answers when it refuses."""
 
 import asyncio
 import contextlib

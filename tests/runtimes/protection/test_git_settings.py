@@ -1,4 +1,4 @@
-"""Git's settings are read as git reads them, and nothing runs for what is kept of strangers'."""
+"""Git's settings are read as git reads them, and a setting that runs a program is not kept."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What another conversation puts in the place of a granted folder is not given in its stead."""
+"""A folder that another conversation puts in the place of a granted one is not granted."""
 
 import asyncio
 from collections.abc import AsyncIterator

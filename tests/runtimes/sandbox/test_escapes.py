@@ -1,4 +1,4 @@
-"""Code that wants out: every door is tried from inside, and looked at from outside."""
+"""Code that wants out: every known escape is tried from inside, and checked from outside."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What is asked of a recogniser that takes several passes at once."""
+"""The scheduler shares a recogniser that takes several passes at once."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

@@ -1,4 +1,4 @@
-"""When the ears ask the recognizer, and what comes of it, to the millisecond."""
+"""The recognition session asks the recognizer at the right times, to the millisecond."""
 
 import asyncio
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Several voices: the device's wish, another language, voices that are not there, and how many."""
+"""Several voices: the device's choice, another language, missing voices, and the bound on them."""
 
 import asyncio
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""From a terminal's bytes to keys, in both languages that terminals speak."""
+"""A terminal's bytes become keys, in both encodings that terminals use."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The moving part of the screen, drawn for people with small and large windows."""
+"""The moving part of the screen is drawn to fit small and large windows."""
 
 import pytest
 from rich.cells import cell_len

@@ -1,4 +1,4 @@
-"""What is said goes where the person said, and in the clear nowhere but at home."""
+"""Speech is sent only where the settings say, and without TLS only within the local network."""
 
 import asyncio
 import datetime as dt

@@ -1,4 +1,4 @@
-"""Whisper itself: quick, whole, and silent when nobody speaks."""
+"""Whisper transcribes fast and whole, and gives no text when nobody speaks."""
 
 import asyncio
 import os
