@@ -33,7 +33,7 @@ def missing() -> str:
 
 
 def browsing(presses: int) -> Browsing:
-    """Chromium with a microphone made of a file, against a house of scripts."""
+    """Runs Chromium with a file as its microphone, against a scripted server."""
     with tempfile.TemporaryDirectory(prefix="sayso-") as name:
         folder = Path(name)
         microphone = folder / "silence.wav"

@@ -131,7 +131,7 @@ def _of(desk: AtTheDesk | None, values: Callable[[AtTheDesk], list[float]]) -> S
 
 
 def _fleet(devices: int) -> FleetReport:
-    """All of them connected, ten of them talking, in this process; the house in its own."""
+    """All of them connected, ten of them talking, in this process; the server in its own."""
     with (
         tempfile.TemporaryDirectory(prefix="sayso-") as folder,
         scripted_house(Path(folder)) as house,

@@ -197,7 +197,7 @@ PARTS = (
 
 
 async def kill_parts(model: ScriptedModel, toll: Toll, each: int) -> None:
-    """Ears, voice and interpreter of one server, in no order."""
+    """Recogniser, synthesiser and interpreter of one server, in no order."""
     chance = random.Random(1)
     turns = [part for part in PARTS for _ in range(each)]
     chance.shuffle(turns)

@@ -199,7 +199,7 @@ def _house(answer: str) -> Iterator[Running]:
 
 
 def _environment(house: Running) -> dict[str, str]:
-    """In which a client finds the house's token."""
+    """The environment in which a client finds the server's token."""
     return os.environ | {"SAYSO_HOME": str(house.home)}
 
 

@@ -18,7 +18,7 @@ BREATH_S = 0.35
 """Between two recordings."""
 STEP_S = 0.1
 FASTER = 8.0
-"""Than speech: the ears count in samples, so the pace changes only who waits."""
+"""Than speech: recognition counts in samples, so the pace changes only the wait."""
 
 Hear = Callable[[Samples, bool, str], str]
 """The short context's engine: samples, whether it is a draft, and what was said before."""

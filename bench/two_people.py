@@ -90,7 +90,7 @@ async def _measure(turns: int) -> int:
 
 
 async def _at_home(stack: AsyncExitStack, folder: Path) -> Sequence["Person"]:
-    """A house, and each of the two with a device of their own."""
+    """A server, and each of the two people with a device of their own."""
     report, kernels = await find_sandbox(), await asyncio.to_thread(ensure, lent_home())
     if report.sandbox is None:
         raise SystemExit(f"There is no sandbox to try, because {report.reason}.")

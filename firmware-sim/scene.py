@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What the hand does: press, speak, let go, listen."""
+    """What the simulated user does: press, speak, let go, listen."""
 
     say: bytes = b""
     """PCM16 at 16 kHz, said while the button is held."""

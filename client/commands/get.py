@@ -57,7 +57,7 @@ def _pour(coming: Iterable[bytes]) -> None:
         sys.stdout.buffer.writelines(coming)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        raise  # Whoever reads it wants no more.
+        raise  # The reader of the pipe closed it.
     except OSError as error:
         raise FileLost(f"The output cannot be written: {error.strerror}.") from error
 

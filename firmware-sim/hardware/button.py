@@ -6,7 +6,7 @@ BOUNCE_S = 0.025
 """A level counts when it has held so long; cheap contacts chatter for up to 20 ms."""
 
 LONG_PRESS_S = 6.0
-"""It counts only from power on: whoever holds the button later has a long sentence to say."""
+"""It counts only from power on: later, a button that is held so long records a long sentence."""
 
 Press = Literal["pressed", "released", "held long"]
 

@@ -4,7 +4,7 @@ from typing import Protocol
 
 
 class Wire(Protocol):
-    """What the program can do to the outside."""
+    """Carries out what the program does to the outside."""
 
     def call(self) -> None:
         """Open the line; `line_up` or `line_down` follows."""

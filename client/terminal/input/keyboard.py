@@ -45,7 +45,7 @@ class Keyboard:
         talk: Callable[[], bool],
         mute: Callable[[], None] | None = None,
     ) -> None:
-        """`talk` opens the mouth of a microphone. False: there is none. `mute` closes one that
+        """`talk` starts recording. False: there is no microphone. `mute` closes one that
         listens without a key, or opens it again."""
         self._terminal = terminal
         self._screen = screen
