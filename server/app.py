@@ -112,7 +112,7 @@ class App:
         self.address = ""
         """Host and port that it listens on."""
         self._network: RemoteAccess | None = None
-        """The way in for other devices; none if they can't come in."""
+        """The TLS entrance for other devices; None if they can't connect."""
 
     async def __aenter__(self) -> Self:
         listen = self._settings.listen
@@ -230,7 +230,7 @@ class App:
         lines.append('Talk:  sayso talk    Type:  sayso ask "…"    In trouble:  sayso doctor')
         return "\n".join(lines)
 
-    # --- Host: what the door asks ---
+    # --- Host: what the gateway asks ---
 
     async def conversation(self, wanted: str = "", person: str = "") -> Participant:
         """A place in the conversation that is wanted, as soon as it can be talked in."""

@@ -9,14 +9,14 @@ from sayso.server.store.records import NO_CHANGES, Changes
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The next piece of the answer, for screen and mouth."""
+    """The next piece of the answer, for screen and synthesis."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAsked:
-    """The work waits for the person's say-so."""
+    """The work waits for the person's approval."""
 
     id: str
     nonce: str

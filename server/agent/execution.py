@@ -169,7 +169,7 @@ class CodeExecutor:
         return tell, Ask(asked, self._journal, self._reckoning, attention, self._emit)
 
     async def _answer(self, tool: Tool, call: Call) -> None:
-        """Let a tool do what needs no say-so, or asks for it itself, and report what it tells."""
+        """Run a tool that needs no approval or asks for it itself, and report what it tells."""
         context, told = self._context(call), ""
         try:
             async with closing(tool.run(tool.read(call.language, call.code), context)) as outputs:
@@ -371,7 +371,7 @@ def _why_not(tool: Tool, call: Call) -> tuple[str, str]:
 
 
 def _brought_by(tool: Tool) -> Iterator[str]:
-    """What strangers may have written in what the tool returns."""
+    """The untrusted content in what the tool returns."""
     if tool.outside:
         yield f"the tool {tool.name}"
 

@@ -19,7 +19,7 @@ class RequestLimits:
     steps: int = 12
     """Times that code may run. Most requests take one to four; a loop never ends by itself."""
     seconds: float = 600.0
-    """Time, waiting for the person's say-so not counted. Longer than anyone waits in a talk."""
+    """Time, without waits for the person's approval. Longer than anyone waits in a talk."""
     tokens: int = 200_000
     """Tokens in and out: a dozen steps with full outputs; a runaway stops before it is dear."""
     usd: float = 1.0
@@ -149,7 +149,7 @@ def last_line(text: str) -> str:
 
 
 _SPOKEN_CHARS: Final = 160
-"""More of an error message than this nobody follows by ear."""
+"""Nobody can follow more of a spoken error message than this."""
 
 
 def _sentence(text: str) -> str:

@@ -65,7 +65,7 @@ class Agent:
         self._backend = backend
         self.use_code_runner(code_runner)
         self.approvals = approvals
-        """What waits for the person's say-so."""
+        """What waits for the person's approval."""
         self._record = record
         self._journal = record.journal
         self._checkpointer = checkpointer or NoCheckpoints()

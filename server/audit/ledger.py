@@ -59,7 +59,7 @@ ACCESS: Final[Mapping[type, Access]] = {
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """How the person's say-so was asked for and given."""
+    """How the person's approval was asked for and given."""
 
     decision: Literal["yes", "no", "edit", "expired", "cancelled", "open", "not asked"]
     """`not asked`: the mode or a rule let it run. `open`: no answer is in the log."""

@@ -1,5 +1,5 @@
-"""`sayso audit`: what ran, on whose say-so, how it ended and what it changed; and which devices
-came, left, were refused, paired or revoked."""
+"""`sayso audit`: what ran, who approved it, how it ended and what it changed; and which devices
+connected, left, were refused, paired or revoked."""
 
 import argparse
 import json

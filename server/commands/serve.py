@@ -174,7 +174,7 @@ def _cgroups() -> "Cgroups | None":
 
 
 def _app() -> "type[App]":
-    """In a thread: it takes half a second, in which ears and voice are started."""
+    """In a thread: it takes half a second, in which recognition and synthesis start."""
     with loading():
         from sayso.server.app import App
 

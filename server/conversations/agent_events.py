@@ -15,7 +15,7 @@ from sayso.server.turn.events import Ticket
 def event_of(
     ticket: Ticket, event: agent.AgentEvent, artifacts: ConversationArtifacts
 ) -> turn.Event:
-    """What a step of the work means for the turn. What is no text goes on the shelf."""
+    """Translates a step of the work for the turn. What is not text becomes an artifact."""
     match event:
         case agent.Said(text=text):
             return turn.ReplyGrew(ticket, text)

@@ -39,7 +39,7 @@ class Outcome:
     ok: bool = True
     """False: it was not done, and the text says why."""
     file: str | None = None
-    """The id on the shelf of a file that was made."""
+    """The artifact id of a file that was made."""
     file_name: str = ""
 
 

@@ -110,6 +110,6 @@ class Host(Protocol):
     async def workspace_file(self, conversation: str, path: str, person: str) -> BinaryIO | None:
         """A file in the workspace of a conversation that this person may see.
 
-        Whoever asks reads it, and closes it.
+        The caller reads it, and closes it.
         """
         ...

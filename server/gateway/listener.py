@@ -82,7 +82,7 @@ class Listener:
         self._servers: list[GatewayServer] = []
         self._identity: Identity | None = None
         self._network: tuple[str, int] | None = None
-        """Where other devices come in: address and port."""
+        """Where other devices connect: address and port."""
 
     async def open(self, address: str, port: int) -> int:
         """Let this machine's clients in; returns the port, which the system chose if 0 was asked

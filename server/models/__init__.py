@@ -1,8 +1,8 @@
 """Model files: which there are, whether they are whole, and how to get more.
 
-    shelf = Shelf(Home.find())
-    ears = shelf.ready("ears", "tiny.en")     # found and verified; ears.path is what Whisper opens
-    shelf.models()                            # everything that is here
+    installed = InstalledModels(Home.find())
+    model = installed.ready("ears", "tiny.en")    # found and verified; Whisper opens model.path
+    installed.models()                            # everything that is here
 
 Starter models come inside Python packages, which are found through their metadata and never
 imported. Further models lie in the data folder, one folder each, put there by `fetch`.

@@ -35,7 +35,7 @@ COMMIT_DIGITS = 12
 
 
 class Fetching:
-    """Fetches models from one hub onto one home's shelf."""
+    """Fetches models from one hub into the model folder of one home."""
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ class Model:
     name: str
     kind: Kind
     path: Path
-    """What its engine opens: a folder (ears), an `.onnx` file (voice), a `.gguf` file."""
+    """What its engine opens: a folder (recognition), an `.onnx` file (voice), a `.gguf` file."""
     files: tuple[ModelFile, ...]
     licence: str
     language: str

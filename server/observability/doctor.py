@@ -37,7 +37,7 @@ REACH_SECONDS = 4.0
 """For a handshake with a server far away; a person waits for the doctor."""
 
 PORT_SECONDS = 2.0
-"""For an answer from whoever has our port."""
+"""For an answer from the program that has our port."""
 
 HTTPS_PORT = 443
 

@@ -104,7 +104,7 @@ class _Word:
         return not any(unread)
 
     def take_back(self) -> None:
-        """Whoever has not begun does not begin."""
+        """What has not begun does not begin."""
         os.close(self._ours)
 
 

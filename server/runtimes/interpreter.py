@@ -74,7 +74,7 @@ class Interpreter(Protocol):
         """Ask the run to stop; return whether it did, with all that it started, within so many
         seconds.
 
-        `why` is a sentence for whoever reads how it ended.
+        `why` is a sentence for the report of how it ended.
         """
         ...
 

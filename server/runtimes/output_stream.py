@@ -29,7 +29,7 @@ RICH_MOST = 100
 
 
 class OutputStream:
-    """One run's outputs, from whoever hears the interpreter to whoever asked for the run."""
+    """One run's outputs, from the reader of the interpreter to the caller of the run."""
 
     def __init__(self) -> None:
         self._pieces: deque[Output] = deque()

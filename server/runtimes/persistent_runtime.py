@@ -132,7 +132,7 @@ class PersistentRuntime:
         if self._lost:
             ending = replace(ending, detail=f"{ending.detail} {self._lost}".strip())
             self._lost = ""
-        yield ending  # when all is settled: whoever has read it may run the next at once
+        yield ending  # when all is settled: a caller that has read it may run the next at once
 
     async def interrupt(self) -> None:
         """Stop what runs. It ends within 2.5 s, if need be by the interpreter's death."""
@@ -197,7 +197,7 @@ class PersistentRuntime:
         return started.result()
 
     async def _stop(self, why: str = "It was stopped; its variables are kept.") -> None:
-        """Stop what runs; whoever asks while that is under way waits for its end."""
+        """Stop what runs; a caller that asks meanwhile waits for its end."""
         if self._stopping is None or self._stopping.done():
             self._stopping = asyncio.create_task(self._stop_now(why))
         await to_the_end(self._stopping)

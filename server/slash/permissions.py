@@ -1,4 +1,4 @@
-"""Commands about the say-so: what runs unasked, and what was granted."""
+"""Commands about permissions: what runs unasked, and what was granted."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -9,7 +9,7 @@ SpeechError
  └── ServerFailed      a server for speech did not do what it was asked
 
 `RecognizerLost` and `SynthesizerLost` stand with the seams: they mean "ask again", not "tell the
-person". The room's faces, `Ears` and `Mouth`, ask again by themselves.
+person". `SpeechRecognition` and `SpeechSynthesis` ask again by themselves.
 """
 
 

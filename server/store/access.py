@@ -36,7 +36,7 @@ _REASONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class DeviceConnected:
-    """A device that belongs here came in."""
+    """A paired device connected."""
 
     device: str
     """As it is called."""
@@ -65,7 +65,7 @@ class DeviceDisconnected:
 
 @dataclass(frozen=True, slots=True)
 class AccessRefused:
-    """Somebody was not let in."""
+    """A client was refused."""
 
     reason: str
     address: str = ""
@@ -78,7 +78,7 @@ class AccessRefused:
 
 @dataclass(frozen=True, slots=True)
 class DevicePaired:
-    """A new device was let in."""
+    """A new device was paired."""
 
     device: str
     device_id: str = ""
@@ -93,7 +93,7 @@ class DevicePaired:
 
 @dataclass(frozen=True, slots=True)
 class DeviceRevoked:
-    """A device was turned out."""
+    """A device was revoked."""
 
     device: str
     device_id: str = ""

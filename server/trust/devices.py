@@ -33,7 +33,7 @@ class DevicesError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A device that may come in."""
+    """A device that may connect."""
 
     id: str
     name: str
@@ -98,9 +98,9 @@ class Devices:
         return device, token
 
     def revoke(self, name: str, among: Callable[[Device], bool] = lambda _device: True) -> Device:
-        """From now on it is a stranger. Raises DevicesError, also where it is not `among` those.
+        """Revokes a device at once. Raises DevicesError, also where it is not `among` those.
 
-        That is so even if it can't be written: whoever lost a device must not wait for a disk.
+        That holds even if it can't be written: a person who lost a device must not wait for a disk.
         """
         wanted = plain_name(name).casefold()
         for device in self._devices:

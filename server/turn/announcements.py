@@ -10,7 +10,7 @@ from sayso.server.turn.regions.shared_state import SharedState
 from sayso.server.turn.timing import WAITING_ANNOUNCEMENTS
 
 TRIES = 2
-"""How often one is begun of which no word was heard: something else came at the same moment."""
+"""How often one is tried if no word of it was heard: something else came at the same moment."""
 
 
 @dataclass(slots=True)

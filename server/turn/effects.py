@@ -81,7 +81,7 @@ class SpokenOut:
 
 @dataclass(frozen=True, slots=True)
 class HeardOnly:
-    """The answer was cut short: only this much of it reached the person's ears."""
+    """The answer was cut short: the person heard only this much of it."""
 
     ticket: Ticket
     text: str

@@ -60,7 +60,7 @@ class MissedSpeech:
                 owed.text = self._reply
 
     def leaving(self, device: str) -> None:
-        """The device's connection breaks. To be told before the mouth loses it."""
+        """The device's connection breaks. To be called before playback loses it."""
         known = self._shared.devices.get(device)
         spoken_to = self._playback.device == device and self._playback.is_answer
         if not known or not known.speaks or not (spoken_to or self._work.is_of(device)):
@@ -72,7 +72,7 @@ class MissedSpeech:
             del self._owed[next(iter(self._owed))]
 
     def joined(self, event: Joined) -> None:
-        """A device is here; perhaps again. To be told after the work opened the mouth for it."""
+        """A device is here; perhaps again. To be called after the request began to speak to it."""
         device = event.device
         owed = self._owed.pop(device, None)
         rest = rest_of(owed.text, owed.heard_words) if owed else ""

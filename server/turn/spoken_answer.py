@@ -165,5 +165,5 @@ class SpokenAnswer:
 
     @property
     def heard(self) -> str:
-        """The words of the answer of which at least half has been played."""
+        """The words of the answer that have been played at least by half."""
         return " ".join(w.text for w in self._words if (w.start + w.end) / 2 <= self._played)

@@ -58,7 +58,7 @@ class Checkpoints:
         self._telling: asyncio.Task[None] | None = None
 
     def open(self) -> None:
-        """Begin to take in the folders, in the background; whoever needs them waits for it."""
+        """Begin to scan the folders in the background; callers that need them wait for it."""
         self._do(self._open, self._now())
 
     async def opened(self) -> None:

@@ -9,7 +9,7 @@ from sayso.server.undo.store import UndoStore, named
 from sayso.server.undo.tree import Change, Entry
 
 MOST_LINES: Final = 400
-"""Of the whole comparison: ten screens. Whoever needs more has the files."""
+"""Of the whole comparison: ten screens. A person who needs more has the files."""
 
 TEXT_BYTES: Final = 200_000
 """Of one file: comparing takes long for more, and nobody reads it."""

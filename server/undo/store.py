@@ -88,7 +88,7 @@ class UndoStore:
         self._needed: Set[str] = frozenset()
         """Runs that must not go out for want of room now."""
         self.unwatched: dict[Root, str] = {}
-        """Folders of which nothing is kept, and why."""
+        """Folders that are not kept, and why."""
 
     # --- around a run ---
 

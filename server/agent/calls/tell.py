@@ -11,7 +11,7 @@ bounds both, and how often anybody is told."""
 
 
 class Tell:
-    """Hands a line of progress to whoever shows it."""
+    """Passes a line of progress to what shows it."""
 
     name = "tell"
 

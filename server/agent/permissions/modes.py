@@ -155,7 +155,7 @@ class Permissions:
         self._own = Grants()
         self._closed: list[Folder] = []
         self.outside_content = OutsideContent()
-        """What was read that strangers may have written."""
+        """The untrusted content that was read."""
 
     @property
     def mode(self) -> Mode:
@@ -289,7 +289,7 @@ class Permissions:
 
     def judge(self, language: str, code: str, *, outside: bool = False) -> Judgement:
         """What the rules say of code. `outside`: it acts outside of the sandbox, which no mode but
-        full lets it do unasked; nor does a rule, once what strangers may have written was read."""
+        full lets it do unasked; nor does a rule, once untrusted content was read."""
         judged = self._policy.judge(language, code)
         if not outside or self._mode == "full":
             return judged
@@ -298,7 +298,7 @@ class Permissions:
         return replace(judged, verdict="ask") if judged.verdict == "none" else judged
 
     def must_ask(self, judgement: Judgement) -> bool:
-        """Whether code of which this is said needs a yes."""
+        """Whether code with this judgement needs a yes."""
         if self._mode == "ask":
             return judgement.verdict != "allow"
         return judgement.verdict == "ask"
@@ -339,7 +339,7 @@ class Permissions:
         return not self._guest
 
     def check_that_folders_are_theirs(self) -> None:
-        """Raise GrantError if whoever has this conversation does not own the machine."""
+        """Raise GrantError if this conversation's person does not own the machine."""
         if self._guest:
             raise GrantError(
                 "This machine's folders are its owner's: in your conversations code has the "

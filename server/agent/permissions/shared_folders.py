@@ -37,16 +37,16 @@ class Earlier:
     folders: tuple[Path, ...]
     """Those that its code may write to, now or before."""
     sources: Callable[[], Awaitable[Iterable[str]]]
-    """From where it has read what strangers may have written; asked if the folders matter."""
+    """From where it has read untrusted content; asked if the folders matter."""
 
 
 class SharedFolders:
-    """Of one house. What happened before this start is looked up once for each conversation."""
+    """For one server. What happened before this start is looked up once for each conversation."""
 
     def __init__(self) -> None:
         self._marked: dict[str, _Marked] = {}
         self._known: set[str] = set()
-        """Conversations of which the log was read in vain or to its end."""
+        """Conversations whose log was read in vain or to its end."""
 
     async def left(
         self, conversation: str, folders: Sequence[Path], sources: Iterable[str]

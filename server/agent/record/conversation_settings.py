@@ -34,7 +34,7 @@ class ConversationSettings:
     model: str = ""
     """Which language model answers; empty: the one of the settings."""
     heard: frozenset[str] = frozenset()
-    """From where code has read what strangers may have written: hosts, and folders."""
+    """From where code has read untrusted content: hosts, and folders."""
     ran: bool = False
     """Whether any code ran."""
     running: str = ""

@@ -242,7 +242,7 @@ class History:
 
     @property
     def open_acts(self) -> Sequence[Act]:
-        """Calls of which nothing is known yet."""
+        """Calls that have no result yet."""
         return [act for act in self._acts.values() if act.report is None]
 
     @property

@@ -37,7 +37,7 @@ CHARACTERS_A_SECOND: Final = 8.0
 
 @dataclass(frozen=True, slots=True)
 class HalfSaid:
-    """An answer of which the person has heard a part at the most."""
+    """An answer that the person has heard only in part, or not at all."""
 
     device: str
     text: str
@@ -147,7 +147,7 @@ class Journal:
         return exchanges[-1].asked if exchanges and exchanges[-1].cut_off else ""
 
     async def whole(self) -> History:
-        """Everything since the beginning, of which memory holds the latest. Raises StoreError."""
+        """Everything since the beginning; memory holds only the latest. Raises StoreError."""
         events = await self._log.conversation(self.conversation)
         return History((event.record for event in events), held_chars=sys.maxsize)
 

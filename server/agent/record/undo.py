@@ -45,7 +45,7 @@ class UndoRequests:
         """Take back all that the runs of the latest request did that changed files.
 
         The model is no longer told of that request. While code runs, nothing is done. Once begun
-        it is done to the end, even if whoever wished it is cancelled.
+        it is done to the end, even if the task that asked is cancelled.
         """
         return await self._to_the_end(lambda: self._checkpoints.undo(self._requests), TakenBack, by)
 

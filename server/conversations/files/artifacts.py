@@ -59,7 +59,7 @@ class Artifacts:
 
 
 class ConversationArtifacts:
-    """One conversation's part of the shelf."""
+    """The artifacts of one conversation."""
 
     def __init__(self, artifacts: Artifacts, person: str, conversation: str) -> None:
         self._artifacts = artifacts

@@ -94,7 +94,7 @@ class Authentication:
         return self.who(token.strip(), near=near) if scheme.lower() == "bearer" else None
 
     def still_knows(self, who: Principal) -> bool:
-        """Whether a client was not turned out meanwhile."""
+        """Whether a client was not revoked meanwhile."""
         return who is THIS_MACHINE or bool(self._devices and self._devices.still(who))
 
     def answers(self, socket: Line, who: Principal) -> None:
@@ -108,7 +108,7 @@ class Authentication:
                 socket.transport.abort()
 
     def refused(self, socket: Line, reason: str) -> None:
-        """Somebody is not let in, or given nothing; to be written down, with nothing they sent."""
+        """A client is refused; to be recorded, with nothing that it sent."""
         self._note(AccessRefused(reason, address_of(socket)))
 
     async def keep_waiting(self, socket: Line) -> None:

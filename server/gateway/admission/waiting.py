@@ -82,7 +82,7 @@ class WaitingClients:
         return address(peer) in self._waiting
 
     def wait(self, caller: Caller) -> None:
-        """It is let in or closed later; or closed at once, where too many wait."""
+        """It is admitted or closed later; or closed at once, where too many wait."""
         line = self._waiting.setdefault(address(caller.peer), [])
         line.append(caller)
         if len(line) > self._most:

@@ -163,7 +163,7 @@ class HttpConnection(asyncio.Protocol):
     def lasts(self, answered: Callable[[], None], *, has_place: bool) -> None:
         """What is answered may last: it ends with its client, and `answered` is called then.
 
-        `has_place`: it is counted elsewhere meanwhile, and no stranger's.
+        `has_place`: it is counted elsewhere meanwhile, and not as unauthenticated.
         """
         self._ends_with_client = True
         self._answered.callback(answered)

@@ -22,7 +22,7 @@ BODY_BYTES: Final = 1_048_576
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """What was asked, and by whom."""
+    """A request and the principal that sent it."""
 
     method: str
     path: str

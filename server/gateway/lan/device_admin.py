@@ -43,7 +43,7 @@ class DeviceAdmin:
         is_connected: Callable[[str], bool],
         note: Callable[[AccessRecord], None],
     ) -> None:
-        """`note` writes down who was let in and turned out."""
+        """`note` records which devices were paired and revoked."""
         self._note = note
         self._revoking = ""
         """The device on which one is just being revoked."""

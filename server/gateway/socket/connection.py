@@ -116,7 +116,7 @@ class Connection:
 
     async def _until_taken(self) -> None:
         """The line is full: wait for as long as it moves, unless more waits behind it than may."""
-        with suppress(OSError):  # It broke: whoever sends or reads next is told.
+        with suppress(OSError):  # It broke: the next send or read reports it.
             if not await comes(
                 self._socket.drain,
                 self._socket.transport,

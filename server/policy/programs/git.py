@@ -20,13 +20,13 @@ _STARTERS: Final = frozenset(
         "shell", "svn", "web--browse",
     )
 )  # fmt: skip
-"""Verbs that start other programs, or serve strangers."""
+"""Verbs that start other programs, or serve others over the network."""
 _SHORT: Final = {
     "-u": frozenset(("clone", "fetch-pack", "ls-remote")),
     "-x": frozenset(("rebase", "difftool")),
     "-O": frozenset(("grep",)),
 }
-"""Options that name a program, of which verbs."""
+"""Options that name a program, by verb."""
 _PLACES: Final = frozenset(("--exec-path", "--template", "--git-dir", "--work-tree"))
 _QUIET: Final = (
     "user.", "color.", "advice.", "core.quotepath", "core.autocrlf", "init.defaultbranch",

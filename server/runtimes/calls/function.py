@@ -19,7 +19,7 @@ class CallRefusedError(Exception):
 class CallFunction(Protocol):
     """A function of the server that code may call.
 
-    Whoever implements it decides what the call may do: the arguments come from code, and need not
+    The implementation decides what the call may do: the arguments come from code, and need not
     have been made by the module that code usually calls it with.
     """
 

@@ -215,7 +215,7 @@ class Kernel:
         """Ask the run to stop; return whether it did, with all that it started, within so many
         seconds.
 
-        `why` is a sentence for whoever reads how it ended.
+        `why` is a sentence for the report of how it ended.
         """
         collector = self._collector
         if collector is None or collector.ended.is_set():

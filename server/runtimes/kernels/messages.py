@@ -27,7 +27,7 @@ TOO_LARGE = "\n[More was put out at once than can be read; it is left out here]\
 
 
 class MessageCollector(OutputStream):
-    """One run's outputs, from the kernel's messages to pieces for whoever asked."""
+    """Turns the kernel's messages of one run into pieces of output for the caller."""
 
     def __init__(self, request: str, earlier: Container[str] = ()) -> None:
         """Gather for a request; `earlier` are those whose threads may still print."""

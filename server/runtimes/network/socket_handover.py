@@ -37,7 +37,7 @@ _WITH_DOORS = ("bubblewrap", "landlock")
 
 
 def handover_for(kind: str, proxy: Proxy | None) -> "SocketHandover | None":
-    """A door to the proxy, if there is one and this kind of sandbox has a place for it."""
+    """A connection to the proxy, if there is one and this kind of sandbox can pass it on."""
     return SocketHandover(proxy) if proxy and kind in _WITH_DOORS else None
 
 

@@ -1,4 +1,4 @@
-"""Reaching into a folder that strangers write to, without ever following a link out of it.
+"""Opens paths in a folder that untrusted code writes to, without following a link out of it.
 
 Code that runs in a workspace may swap a folder for a link at any moment. So nothing here opens a
 path of several names at once: each folder is opened from the one above it, and links are refused.

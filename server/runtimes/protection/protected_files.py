@@ -1,4 +1,4 @@
-"""Files by which programs of the host run code unasked: snares, if confined code could set them.
+"""Lists snares: files by which programs of the host run code unasked, if code could write them.
 
 Git runs what lies in a repository's hooks and what its settings name, and shells, desktops and
 editors run a home folder's startup files: as the person, outside of every sandbox, when they next

@@ -122,7 +122,7 @@ class ChunkRenderer:
         self._on_remark = on_remark
         self._begun = False
         self._unsaid: set[str] = set()
-        """Languages of this reply that no voice speaks, and of which that was said."""
+        """Languages of this reply that no voice speaks, where the person was told so."""
         self._rates = style.rates
         self._rate = 0
         """Of the first sound, and so of all."""
@@ -256,7 +256,7 @@ def best_rate(made: int, taken: tuple[int, ...]) -> int:
 
 
 def at_rate(sound: Sound, rate: int) -> Sound:
-    """The sound at another rate: all of a reply is one stream, whoever speaks."""
+    """The sound at another rate: all of a reply is one stream, whichever voice speaks."""
     if sound.rate == rate:
         return sound
     samples = soxr.resample(np.frombuffer(sound.pcm, "<i2"), sound.rate, rate)

@@ -1,6 +1,6 @@
-"""Which voices there are, and which of them speaks: the device's wish, the words' language.
+"""Chooses the voice that speaks, by the device's wish and the language of the words.
 
-The seam is `Voices`. `Choir` stands behind it with piper; `OneVoice` makes one out of any single
+The seam is `Voices`. `VoicePool` implements it with piper; `OneVoice` makes one out of any single
 synthesizer.
 """
 
@@ -54,7 +54,7 @@ class Voices(Protocol):
 
 
 class OneVoice:
-    """`Voices` of which there is only one."""
+    """`Voices` with only one voice."""
 
     def __init__(self, synthesizer: Synthesizer, language: str = "en") -> None:
         self._synthesizer = synthesizer

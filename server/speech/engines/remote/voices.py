@@ -9,7 +9,7 @@ UNTOLD = "en"
 
 
 class RemoteVoices:
-    """`Voices` of which there is one."""
+    """`Voices` with only one voice."""
 
     restarts = 0
     """It is nothing that Sayso starts."""
