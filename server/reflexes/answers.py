@@ -1,4 +1,4 @@
-"""What is said in answer to a reflex. Pure: the time is an argument, the words are the language's.
+"""Words the answer to a reflex. Pure: the time is an argument, the words are the language's.
 
 Answers name what was understood, so that a mishearing is noticed: not "done", but "Timer set for
 fifteen minutes". Times are exact to the minute and lengths to the second, in words, as they are

@@ -1,4 +1,4 @@
-"""What time it is here: the machine's wall clock, its time zone, and a clock that nobody sets."""
+"""Clocks: the machine's wall clock and its time zone, and a monotonic clock that nobody sets."""
 
 import time
 from datetime import UTC, datetime, timedelta, tzinfo

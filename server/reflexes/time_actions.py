@@ -1,4 +1,4 @@
-"""Does what a reflex of time asks for, and says what came of it."""
+"""Performs reflexes about time (timers, alarms, reminders), and words the answer."""
 
 import logging
 from collections.abc import Callable, Sequence

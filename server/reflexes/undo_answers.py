@@ -1,4 +1,4 @@
-"""What is said when changes to files were taken back, or done again. Pure."""
+"""Words the answer when changes to files were undone or redone. Pure."""
 
 from collections.abc import Sequence
 from itertools import groupby

@@ -1,1 +1,1 @@
-"""What a person types with a slash: wishes to Sayso itself, not to the model."""
+"""Slash commands: what a person types to Sayso itself, not to the model."""

@@ -1,4 +1,4 @@
-"""How long the turn machine waits, and why."""
+"""The turn machine's waiting times, each with its reason."""
 
 UTTERANCE_CAP_S = 60.0
 """A press longer than this commits by itself: the release was lost, or somebody sat on the key."""

@@ -1,4 +1,4 @@
-"""Which language model the settings select.
+"""Tells which language model the settings select.
 
 Used by the composition root, `sayso models` and `sayso doctor`, so that all three say the same.
 """

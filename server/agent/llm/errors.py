@@ -1,4 +1,4 @@
-"""What went wrong with a language model, in one sentence that says what to do.
+"""Words a language model's error as one sentence that says what to do.
 
 litellm maps the same failure to different classes for different providers, so the whole chain of
 causes is read: status codes, class names, and only at the end the words.

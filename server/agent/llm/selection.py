@@ -1,10 +1,10 @@
-"""Which language model answers.
+"""Selects the language model that answers.
 
 In this order: what the person named; a model server on this machine that answers; a company whose
 key is in the environment and to which the person said yes; the embedded pocket model; none. The
 only requests made here go to loopback.
 
-    choice = await choose(Wishes(), shelf=shelf, environment=os.environ)
+    choice = await choose(ModelPreferences(), installed=installed, environment=os.environ)
     choice.sentence            # for the screen
     choice.offer               # a key that waits for a yes, where there is one
     choice.weights             # start a Pocket with these, where they are set

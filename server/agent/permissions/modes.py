@@ -1,4 +1,4 @@
-"""What a conversation's code may do unasked, what is asked first, and what was granted.
+"""The modes of a conversation: what its code may do unasked, what is asked first, and its grants.
 
     read-only   code may look and change nothing, has no network, and is not asked about
     ask         every run is asked about, unless a rule allows it

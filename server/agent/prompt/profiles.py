@@ -1,4 +1,4 @@
-"""How to talk to a model: what it is told, in which words its output comes back, how much it keeps.
+"""Prompt profiles: a model's instructions, the wording of its outputs, the size of its context.
 
 A profile is data. Strong models get a short prompt that never changes, so that providers can cache
 it; small ones get worked examples, since they imitate better than they obey.

@@ -1,4 +1,4 @@
-"""Where a shell works out the text that a variable holds, so that code in that text is run.
+"""Finds where a shell evaluates the text of a variable, so that code in that text is run.
 
 Arithmetic takes a name's value for an expression in its turn, and the index of a list in there may
 hold a substitution: `x='a[$(rm y)]'; echo $((x))` runs `rm`. The same goes for `${x@P}`, `${!x}`,

@@ -1,4 +1,4 @@
-"""What git is told to start: by its settings, its options, an address, or word for word."""
+"""Finds the programs that git is told to start: by settings, options, an address, or directly."""
 
 from typing import Final
 

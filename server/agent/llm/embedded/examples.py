@@ -1,4 +1,4 @@
-"""Which worked examples a small model is shown, and how its reply is begun for it. Pure.
+"""Picks the worked examples that a small model is shown, and begins its reply for it. Pure.
 
 A model of a hundred million parameters follows no instructions to speak of, but continues a pattern
 well when the pattern is near. So it is shown the few examples that are most like the request, the
