@@ -190,8 +190,8 @@ def _ran(device: Visitor) -> int:
 
 
 PARTS = (
-    _Part("ears", "whisper_worker", _speak, _heard),
-    _Part("voice", "piper_worker", _have_told, _spoken),
+    _Part("ears", "engines.whisper.worker", _speak, _heard),
+    _Part("voice", "engines.piper.worker", _have_told, _spoken),
     _Part("code", "python_kernel", _have_run, _ran),
 )
 

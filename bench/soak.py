@@ -72,7 +72,7 @@ REPLIES = (
 WANTS = ("reply.delta", "turn.state", "code.start", "code.end", "command.done")
 """They only read: how fast a voice speaks is not what is asked here."""
 QUIET = m.TurnState("idle", "idle", "silent")
-VICTIMS = ("whisper_worker", "piper_worker", "python_kernel")
+VICTIMS = ("engines.whisper.worker", "engines.piper.worker", "python_kernel")
 
 
 class Figures(TypedDict):

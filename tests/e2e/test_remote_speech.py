@@ -58,7 +58,10 @@ def test_a_question_is_understood_and_answered_by_speech_from_elsewhere(
     with wave.open(str(answer)) as file:
         assert file.getnframes() / file.getframerate() >= 3.0
     asked = [one.fields["input"] for one in speech.requests if one.path.endswith("/speech")]
-    assert ANSWER in " ".join(asked)
+    pieces = [
+        one for one in asked if one in ANSWER
+    ]  # the fillers of a slow machine lie between them
+    assert " ".join(pieces) == ANSWER
     health = server.health()
     assert not {"ears", "voice"} & set(health["degraded"])
     assert f"127.0.0.1:{speech.port}" in health["models"]["ears"]

@@ -73,7 +73,7 @@ def test_ears_that_are_killed_while_somebody_speaks_hear_it_all_the_same(
     question = tmp_path / "question.wav"
     voice.speak(QUESTION, question)
     model.add(says("The window is open."))
-    killed = worker(server, "whisper_worker")
+    killed = worker(server, "engines.whisper.worker")
 
     def kill() -> None:
         os.kill(killed, signal.SIGKILL)
@@ -85,7 +85,7 @@ def test_ears_that_are_killed_while_somebody_speaks_hear_it_all_the_same(
     assert "garden" in heard
     assert "what you said is kept" in client.first("announce")["text"].lower()
     assert restarts(server, "ears") == 1
-    assert worker(server, "whisper_worker") != killed
+    assert worker(server, "engines.whisper.worker") != killed
 
 
 def test_a_mouth_that_is_killed_in_its_answer_goes_on_with_it(
@@ -95,7 +95,7 @@ def test_a_mouth_that_is_killed_in_its_answer_goes_on_with_it(
     voice.speak("Tell me something about the sea.", question)
     sentences = ["The sea is deep and blue. ", "It is cold in the winter. ", "It is very wide."]
     model.add(Reply(sentences, between_s=0.8))
-    killed = worker(server, "piper_worker")
+    killed = worker(server, "engines.piper.worker")
 
     def kill() -> None:
         os.kill(killed, signal.SIGKILL)
@@ -110,7 +110,7 @@ def test_a_mouth_that_is_killed_in_its_answer_goes_on_with_it(
 
 
 def test_a_part_that_was_killed_is_back_soon(server: Server) -> None:
-    for name, part in (("whisper_worker", "ears"), ("piper_worker", "voice")):
+    for name, part in (("engines.whisper.worker", "ears"), ("engines.piper.worker", "voice")):
         killed = worker(server, name)
         os.kill(killed, signal.SIGKILL)
         began = time.monotonic()

@@ -1,6 +1,6 @@
 """The process of the embedded language model: llama.cpp, serving the OpenAI wire on loopback.
 
-Started by `pocket_process` as `python -m sayso.server.agent.llm.embedded.engine`. It reads one line
+Started by `process.py` as `python -m sayso.server.agent.llm.embedded.engine`. It reads one line
 of JSON from standard input (so that the key is on no command line), answers with one line of JSON,
 and then waits for its input to end: that is how it learns that its parent is gone, on any system
 and however the parent died. On Linux the kernel kills it as well.
