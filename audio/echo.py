@@ -80,6 +80,10 @@ second where it is: the device may have been moved, and clocks that differ have 
 STRICT_LEARNS_FRAMES = 125
 """The first 2.5 s that a loudspeaker sounds WebRTC's canceller lets too much of it through."""
 
+JUMPED_LEARNS_FRAMES = 75
+"""The same after the delay has jumped, 1.5 s: it finds the new one in one, the filter in one to
+three."""
+
 Floats = NDArray[np.float64]
 
 
@@ -102,6 +106,12 @@ class EchoCanceller:
         self._waited = 0
         """Frames without an echo until now."""
 
+    def begin_anew(self) -> None:
+        """The microphone was closed meanwhile: nothing is known of the room and its delay."""
+        self._filter, self._judge = KalmanFilter(), _Judge()
+        self._strict_learns = STRICT_LEARNS_FRAMES
+        self._waited = 0
+
     def take(self, near: bytes, far: bytes | None) -> Heard:
         """`far` None: nothing has been played for so long that there is no echo."""
         if far is None:
@@ -121,7 +131,10 @@ class EchoCanceller:
         if self._strict_learns:
             self._strict_learns -= _power(far_samples) > AUDIBLE
             strict = bytes(len(words))
-        match self._judge.look(near_samples, far_samples, rest):
+        verdict = self._judge.look(near_samples, far_samples, rest)
+        if self._judge.has_jumped:
+            self._strict_learns = max(self._strict_learns, JUMPED_LEARNS_FRAMES)
+        match verdict:
             case "voice":
                 return Heard(words, words)
             case "echo":
@@ -145,6 +158,9 @@ class _Judge:
         """How far below what is played the rest lies."""
         self._silent = 0
         """Frames since the last sound."""
+        self._knew = False
+        self.has_jumped = False
+        """The filter has just ceased to know a room that it knew."""
 
     def look(self, near: Floats, far: Floats, rest: Floats) -> Literal["voice", "echo", "unknown"]:
         played, heard, left, gone = map(_power, (far, near, rest, near - rest))
@@ -157,7 +173,8 @@ class _Judge:
         self._nears.append(heard)
         self._rests.append(left)
         self._echoes.append(max(self._echo, max(self._played) / 10 ** (FAINT_DB / 10)))
-        if not self._knows:
+        self.has_jumped, self._knew = self._knew and not self._knows, self._knows
+        if not self._knew:
             return "unknown"
         louder = sum(self._rests) > CLEARLY * (sum(self._echoes) + 1e-7)
         return "voice" if louder else "echo"

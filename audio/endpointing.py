@@ -5,6 +5,10 @@ the frame, and what has been understood so far. Pure: time is counted in frames.
     voice ▁▁████████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁██████▁▁▁▁▁▁▁▁
           waiting speaking  └ 900 ms: goes on ┘     └ 400 ms ┘ ended
 
+    "remind me at six to"            "… call Anna."
+    voice ▁▁████████████▁▁▁▁▁▁▁▁ … ▁▁▁▁▁▁██████▁▁▁▁▁▁▁▁
+          waiting speaking  └ up to 3.2 s ┘         └ 400 ms ┘ ended
+
     (a cough)                     "what's the time?"
     voice ▁▁██▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁██████████▁▁▁▁▁▁▁▁
             └ 600 ms ┘ waiting    speaking  └ 400 ms ┘ ended
@@ -41,7 +45,10 @@ FINISHED_MS = 400
 USUAL_MS = 600
 """Silence after words that may be finished or not, and while nothing was understood yet."""
 OPEN_MS = 900
-"""Silence after words that ask for more: "and", "in the", "um", a comma."""
+"""Silence after words that ask for more: "in", "um", a comma."""
+HELD_MS = 3_200
+"""Silence after words that nobody ends a sentence with: "remind me in 20 minutes to …". People who
+look for the next one take one to three seconds."""
 BEGINNING_MS = 80
 """So much voice within the window below begins an utterance; a cough's flicker is shorter."""
 BEGINNING_WINDOW_MS = 200
@@ -79,9 +86,24 @@ UNFINISHED: Mapping[str, frozenset[str]] = {
 articles, verbs that ask for more, fillers. What often ends a command ("turn it off", "undo that",
 "yes, please", "okay") is not among them. In other languages punctuation alone tells."""
 
+_ENGLISH_HELD = """
+and or but because than the a an my your our their every to of for with from
+"""
+_GERMAN_HELD = """
+und oder aber sondern weil dass ob den dem des ein eine einen einer mein meine
+meinen dein deine zum zur im ins vom beim für
+"""
+HELD: Mapping[str, frozenset[str]] = {
+    "en": frozenset(_ENGLISH_HELD.split()),
+    "de": frozenset(_GERMAN_HELD.split()),
+}
+"""Those of them after which a sentence is plainly not finished, unless it is a question ("What is
+it made of?")."""
+
 _WORD = re.compile(r"[\w'\u2019]+")
 _CLOSING = "\"'\u201d\u2019\u00bb)"
 _GOES_ON = (",", ";", ":", "-", "\u2013", "\u2014", "\u2026", "...", "\u3001", "\uff0c", "\uff1b")
+_ASKED = ("?", "\uff1f")
 _FINISHED = (".", "!", "?", "\u3002", "\uff01", "\uff1f", "\u0964")
 
 
@@ -89,7 +111,9 @@ class AdaptiveSilence:
     """Ends after a silence that fits the words, and never because of steady noise alone."""
 
     def __init__(self, language: str = "en", *, patience_ms: int = PATIENCE_MS) -> None:
-        self._unfinished = UNFINISHED.get(language.partition("-")[0].lower(), frozenset())
+        code = language.partition("-")[0].lower()
+        self._unfinished = UNFINISHED.get(code, frozenset())
+        self._held = HELD.get(code, frozenset())
         self._patience_ms = patience_ms
         self._stage: Stage = "waiting"
         self._window = 0
@@ -140,6 +164,8 @@ class AdaptiveSilence:
         words = _WORD.findall(text.lower())
         if not words:
             return USUAL_MS
+        if words[-1] in self._held and not text.endswith(_ASKED):
+            return HELD_MS
         if text.endswith(_GOES_ON) or words[-1].replace("\u2019", "'") in self._unfinished:
             return OPEN_MS
         return FINISHED_MS if text.endswith(_FINISHED) else USUAL_MS

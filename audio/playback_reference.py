@@ -12,7 +12,7 @@ grown for good, because the clocks differ.
 from collections import deque
 from dataclasses import dataclass
 
-from sayso.audio.pcm import FRAME_BYTES, FRAME_MS, RATE
+from sayso.audio.pcm import FRAME_BYTES, RATE
 from sayso.audio.resample import Resampler, resampler
 
 CUSHION_FRAMES = 1
@@ -56,6 +56,15 @@ class PlaybackReference:
         """The card has taken this to play it, at its own rate."""
         self._blocks.append((pcm, rate))
 
+    def begin_anew(self) -> None:
+        """The microphone was closed, and opens: what was played meanwhile has no frame of it. That
+        it may still be heard is kept in mind."""
+        self._blocks.clear()
+        self._queue.clear()
+        self._converter = resampler(self._rate, RATE)
+        self._echoes = QUIET_FRAMES
+        self._watched, self._least = 0, TRIM_ABOVE_FRAMES * FRAME_BYTES
+
     def frame(self) -> bytes | None:
         """Gives the frame that belongs to the microphone's next one; nothing: there is no echo."""
         self._collect()
@@ -66,11 +75,6 @@ class PlaybackReference:
         self._trim()
         self._echoes = max(0, self._echoes - 1)
         return frame if self._echoes else None
-
-    @property
-    def waiting_ms(self) -> int:
-        """How much sound waits for the microphone."""
-        return len(self._queue) // FRAME_BYTES * FRAME_MS
 
     def _collect(self) -> None:
         while self._blocks:

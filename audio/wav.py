@@ -43,6 +43,9 @@ class Wav:
         return self.channels * int(self.kind[1])
 
 
+_OTHERS = {b"fLaC": "FLAC", b"OggS": "Ogg", b"ID3": "MP3", b"\xff\xfb": "MP3", b"FORM": "AIFF"}
+"""Sound of other forms, by how it begins."""
+
 RAW = {".raw", ".pcm"}
 """A file that is named so has no header: PCM16 mono 16 kHz, what Sayso itself speaks."""
 
@@ -77,7 +80,7 @@ def read(path: Path) -> Wav:
 def parse(raw: bytes) -> Wav:
     """Takes the bytes of a WAV file apart. Errors are sentences without a subject."""
     if len(raw) < _RIFF_BYTES or raw[:4] not in {b"RIFF", b"RF64"} or raw[8:12] != b"WAVE":
-        raise BadSound("is not a WAV file; convert it, for example with `sox in.mp3 out.wav`.")
+        raise BadSound(_not_wav(raw))
     description = b""
     at = _RIFF_BYTES
     while at + 8 <= len(raw):
@@ -91,6 +94,17 @@ def parse(raw: bytes) -> Wav:
             return _described(description, raw[body:end])
         at = body + size + size % 2
     raise BadSound("holds no sound; record it again.")
+
+
+def _not_wav(raw: bytes) -> str:
+    """What to do about a file of another form."""
+    for mark, form in _OTHERS.items():
+        if raw.startswith(mark):
+            return f"is {form} and not a WAV file; convert it: `ffmpeg -i IN -ar {RATE} OUT.wav`."
+    return (
+        "is not a WAV file: it has no header. Convert it, or if it holds nothing but samples "
+        f"(16 bits, mono, {RATE} a second), name it .raw."
+    )
 
 
 def _described(description: bytes, data: bytes) -> Wav:

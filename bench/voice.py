@@ -3,7 +3,8 @@
 Real server, real client, real models; the language model answers at once from a script. Beside it,
 in the same run and on the same audio, plain `WhisperModel.transcribe`, so that figures are ratios
 on any machine. Each question is asked twice: with the key released on the last sound, and after a
-moment of silence. Then the model writes four words a second, and at last it is interrupted.
+moment of silence. Then the model writes four words a second, and at last it is interrupted. With
+`--peers` Home Assistant's voice stack takes its turn between, on the same questions and models.
 """
 
 import os
@@ -14,13 +15,15 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
 from bench.interruption import silences
 from bench.support.figures import Spread, spread
-from bench.support.questions import Question, samples_of, speak_all
+from bench.support.questions import EVERYDAY, Question, samples_of, speak_all
+from bench.support.wyoming_peers import WyomingPeers
 from sayso.protocol.home import Home
 from sayso.server.models import InstalledModels
 from tests.kernels import lend_kernels
@@ -28,6 +31,7 @@ from tests.rig import Client, Server
 from tests.scripted_model import Reply, ScriptedModel, says
 
 STARTER = "tiny.en"
+VOICE = "en_US-joe-medium"
 ANSWER = ("Here is ", "your answer, ", "and it is a ", "short one.")
 
 STORY = (
@@ -51,9 +55,14 @@ class Figures(TypedDict):
     first_audio_ms: Spread
     final_speculated_ms: Spread
     first_audio_speculated_ms: Spread
+    first_audio_without_model_ms: Spread
+    """Of what a household asks for all day, and no language model is needed for."""
     interrupt_silence_ms: Spread | None
     """From the key to the last sound of the loudspeaker. None without PulseAudio."""
     chunk_gap_ms: Spread
+    peers_final_ms: Spread | None
+    peers_first_audio_ms: Spread | None
+    """Of Home Assistant's stack, which answers at once, too. None where it is not asked for."""
     stages_ms: dict[str, float]
     """The server's own moments of a turn without a pause before its end: medians."""
     startup_s: float
@@ -70,11 +79,15 @@ class Times:
     stages: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
 
-def measure(turns: int, model: Path | None) -> Figures:
-    """Ask so many questions, and take the times."""
+def measure(turns: int, model: Path | None, *, peers: bool = False) -> Figures:
+    """Ask so many questions, and take the times; `peers`: of Home Assistant's stack, too."""
     home = Home.find()
     whisper = model or InstalledModels(home).ready("ears", STARTER).path
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory() as scratch, ExitStack() as stack:
+        others: WyomingPeers | None = None
+        if peers:
+            voice = InstalledModels(home).ready("voice", VOICE).path
+            others = stack.enter_context(WyomingPeers(whisper, voice))
         folder = Path(scratch)
         lend_kernels(folder)
         questions = speak_all(home, folder, turns)
@@ -85,7 +98,11 @@ def measure(turns: int, model: Path | None) -> Figures:
             Server(folder, answers, flags) as server,
         ):
             startup = server.startup_s
-            sudden, calm, plain = _turns(server, whisper, questions)
+            sudden, calm, plain, theirs = _turns(server, whisper, questions, others)
+            everyday = speak_all(home, folder / "everyday", max(turns, len(EVERYDAY)), EVERYDAY)
+            alone = Times()
+            for question in everyday:
+                _take(alone, _ask(server, question.sudden))
             answers.add(*[Reply(story, between_s=1 / WORDS_A_SECOND)] * STORIES)
             gaps = [gap for _ in range(STORIES) for gap in _gaps(_ask(server, questions[0].calm))]
             answers.add(Reply(story))
@@ -99,8 +116,11 @@ def measure(turns: int, model: Path | None) -> Figures:
         first_audio_ms=spread(sudden.first_audio),
         final_speculated_ms=spread(calm.final),
         first_audio_speculated_ms=spread(calm.first_audio),
+        first_audio_without_model_ms=spread(alone.first_audio),
         interrupt_silence_ms=spread(hushed) if hushed else None,
         chunk_gap_ms=spread(gaps),
+        peers_final_ms=spread(theirs.final) if theirs.final else None,
+        peers_first_audio_ms=spread(theirs.first_audio) if theirs.first_audio else None,
         stages_ms={
             name: round(statistics.median(values), 1) for name, values in sudden.stages.items()
         },
@@ -116,8 +136,11 @@ TIMES = (
     "first_audio_ms",
     "final_speculated_ms",
     "first_audio_speculated_ms",
+    "first_audio_without_model_ms",
     "interrupt_silence_ms",
     "chunk_gap_ms",
+    "peers_final_ms",
+    "peers_first_audio_ms",
 )
 
 
@@ -129,10 +152,16 @@ def table(figures: Figures) -> str:
     for name in TIMES:
         times: Spread | None = named[name]  # type: ignore[assignment]
         if times is None:
-            lines.append(f"{name:28}not measured: needs PulseAudio")
+            needs = "--peers" if name.startswith("peers") else "PulseAudio"
+            lines.append(f"{name:30}not measured: needs {needs}")
             continue
         ratio = times["median"] / whisper
-        lines.append(f"{name:28}{times['median']:8.0f} median{times['p95']:8.0f} p95{ratio:7.2f} x")
+        lines.append(f"{name:30}{times['median']:8.0f} median{times['p95']:8.0f} p95{ratio:7.2f} x")
+    if peers := figures["peers_first_audio_ms"]:
+        for name in ("first_audio_ms", "first_audio_speculated_ms"):
+            own: Spread = named[name]  # type: ignore[assignment]
+            ratio = own["median"] / peers["median"]
+            lines.append(f"{name:30}{ratio:7.2f} x that of Home Assistant's stack")
     lines.append("")
     for stage, at in figures["stages_ms"].items():
         lines.append(f"{'  ' + stage:28}{at:8.0f} median, told by the server")
@@ -144,20 +173,26 @@ def table(figures: Figures) -> str:
 
 
 def _turns(
-    server: Server, whisper: Path, questions: Sequence[Question]
-) -> tuple[Times, Times, list[float]]:
-    """Each question to Sayso, then to plain Whisper: all meet the same moods of the machine."""
+    server: Server, whisper: Path, questions: Sequence[Question], others: WyomingPeers | None
+) -> tuple[Times, Times, list[float], Times]:
+    """Each question to all in turn: they meet the same moods of the machine."""
     from faster_whisper import WhisperModel
 
     plain = WhisperModel(str(whisper), device="cpu", compute_type="int8", local_files_only=True)
-    sudden, calm, transcribed = Times(), Times(), []
+    sudden, calm, transcribed, theirs = Times(), Times(), [], Times()
     _ask(server, questions[0].sudden)
     _transcribe(plain, questions[0].sudden)
+    if others:
+        others.ask(questions[0].sudden, "".join(ANSWER))
     for question in questions:
         _take(sudden, _ask(server, question.sudden))
         transcribed.append(_transcribe(plain, question.sudden))
+        if others:
+            took = others.ask(question.sudden, "".join(ANSWER))
+            theirs.final.append(took.final)
+            theirs.first_audio.append(took.first_audio)
         _take(calm, _ask(server, question.calm))
-    return sudden, calm, transcribed
+    return sudden, calm, transcribed, theirs
 
 
 def _take(times: Times, client: Client) -> None:

@@ -64,8 +64,11 @@ class ThreadReaper:
 
 def _watch(before: dict[int, float], over: threading.Event) -> None:
     while not over.wait(LOOK_SECONDS):
-        # One of Python's threads that was just starting has its number by now.
-        for task, used in _busy(before.keys() - _of_python()).items():
+        # One of Python's threads that was just starting has its number by now; it stays Python's
+        # while it ends, when Python knows it no longer.
+        known = _of_python()
+        before = {task: used for task, used in before.items() if task not in known}
+        for task, used in _busy(before).items():
             if used - before[task] >= BUSY_SECONDS:
                 before[task] = used
                 _end(task)

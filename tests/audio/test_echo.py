@@ -155,6 +155,11 @@ def test_any_rate_of_the_card_becomes_ours() -> None:
     assert abs(far_seconds(far) - 1.0) < 0.1
 
 
+def waiting_frames(far: PlaybackReference) -> int:
+    """How much sound waits for the microphone: so much is given before silence."""
+    return sum(1 for frame in iter(far.frame, None) if any(frame))
+
+
 def far_seconds(far: PlaybackReference) -> float:
     count = 0
     far.frame()  # The cushion.
@@ -169,7 +174,7 @@ def test_a_queue_that_has_grown_for_good_is_trimmed_and_one_that_breathes_is_not
     for _ in range(2 * WATCH_FRAMES):
         far.played(tone(1), RATE)
         far.frame()
-    assert far.waiting_ms <= TRIM_ABOVE_FRAMES * FRAME_MS
+    assert waiting_frames(far) <= TRIM_ABOVE_FRAMES
     breathing = PlaybackReference()
     breathing.played(tone(1), RATE)
     breathing.frame()
@@ -177,7 +182,7 @@ def test_a_queue_that_has_grown_for_good_is_trimmed_and_one_that_breathes_is_not
         breathing.played(tone(10), RATE)
         for _ in range(10):
             assert breathing.frame() is not None
-    assert breathing.waiting_ms <= 2 * CUSHION_FRAMES * FRAME_MS
+    assert waiting_frames(breathing) <= 2 * CUSHION_FRAMES
 
 
 @pytest.mark.parametrize("level", [-6, -20])
@@ -267,3 +272,46 @@ def test_a_delay_that_jumps_is_found_again() -> None:
     gate, words = run(echo, far)
     assert decibels(echo[9 * RATE : 11 * RATE], words[9 * RATE : 11 * RATE]) > 12
     assert not gate[9 * RATE :].any()
+
+
+def canceller_hears(canceller: EchoCanceller, near: Floats, far: Floats) -> bytes:
+    """What is left for telling whether somebody speaks."""
+    frames = range(0, len(near) - FRAME_SAMPLES + 1, FRAME_SAMPLES)
+    heard = (
+        canceller.take(pcm(near[at : at + FRAME_SAMPLES]), pcm(far[at : at + FRAME_SAMPLES]))
+        for at in frames
+    )
+    return b"".join(one.gate for one in heard)
+
+
+@pytest.mark.parametrize(("before", "after"), [(0.03, 0.18), (0.2, 0.06)])
+def test_after_the_microphone_was_closed_its_own_voice_is_not_taken_for_somebodys(
+    before: float, after: float
+) -> None:
+    far = speechlike(6, 1)
+    canceller = EchoCanceller()
+    canceller_hears(canceller, room(far, -13, before), far)
+    canceller.begin_anew()
+    assert not any(canceller_hears(canceller, room(far, -13, after), far))
+
+
+def test_after_the_delay_has_jumped_its_own_voice_is_hardly_taken_for_somebodys() -> None:
+    far = speechlike(12, 1)
+    near = room(far, -13, 0.03)
+    near[6 * RATE :] = room(far, -13, 0.14)[6 * RATE :]
+    gate = floats(canceller_hears(EchoCanceller(), near, far))
+    loud = np.abs(gate.reshape(-1, FRAME_SAMPLES)).max(axis=1) > 0.01
+    jumped = 6 * RATE // FRAME_SAMPLES
+    assert loud[jumped:].sum() * FRAME_MS < 240
+    assert not loud[jumped + 50 :].any(), "after a second it is known for what it is"
+
+
+def test_what_was_played_while_the_microphone_was_closed_is_not_compared_with_it() -> None:
+    reference = PlaybackReference()
+    for _ in range(150):
+        reference.played(pcm(np.full(FRAME_SAMPLES, 0.3)), RATE)
+    reference.begin_anew()
+    reference.played(pcm(np.full(FRAME_SAMPLES * 4, 0.1)), RATE)
+    given = reference.frame()
+    assert given is not None
+    assert float(np.abs(floats(given)).max()) < 0.2

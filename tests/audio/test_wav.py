@@ -125,7 +125,9 @@ def test_an_empty_recording_is_empty_and_no_error(path: Path) -> None:
     ("content", "told"),
     [
         (b"", "not a WAV file"),
-        (b"ID3\x04" + b"\0" * 100, "not a WAV file"),
+        (b"ID3\x04" + b"\0" * 100, "is MP3 and not a WAV file"),
+        (b"fLaC" + b"\0" * 100, "is FLAC and not a WAV file"),
+        (b"\0" * 640, r"no header.*name it \.raw"),
         (riff(description(1, 1, RATE, 16)), "holds no sound"),
         (riff((b"data", b"\0\0", None)), "what format"),
         (riff(description(7, 1, 8_000, 8), (b"data", b"\0\0", None)), "format 7"),

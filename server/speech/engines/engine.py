@@ -70,6 +70,8 @@ class Engaged(Generic[Built_co]):
     """A sentence that says what is sent to another service, and to which; empty if nothing is."""
     at_once: int = 1
     """Requests that it takes at the same time."""
+    only_language: str = ""
+    """A recogniser's, if it hears no other; empty: many."""
 
 
 class Maker(Protocol[Built_co]):

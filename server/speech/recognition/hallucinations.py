@@ -114,6 +114,28 @@ PHANTOMS = frozenset(
 """What Whisper writes when it hears nothing, without punctuation."""
 
 
+URGENT = frozenset(
+    {
+        "stop",
+        "stop it",
+        "stop that",
+        "please stop",
+        "cancel",
+        "cancel that",
+        "never mind",
+        "be quiet",
+        "quiet",
+        "stopp",
+        "halt",
+        "hör auf",
+        "abbrechen",
+        "sei still",
+    }
+)
+"""What ends something, in so few words that Whisper is always unsure of them: it is not heard a
+second time, since nobody waits for it gladly, and what is ended by mistake is asked for again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pass:
     """One run of the model over one piece of audio."""
@@ -156,6 +178,12 @@ def judge_last(heard: Pass) -> Literal["believe", "nothing"]:
     if heard.log_probability < HOPELESS or loop_length(heard.text) >= SENTENCE_LOOP:
         return "nothing"
     return "believe"
+
+
+def is_urgent(heard: Pass) -> bool:
+    """Is it one of those words, and was it heard?"""
+    sure = heard.log_probability > HOPELESS and heard.no_speech <= NO_SPEECH
+    return plain(heard.text) in URGENT and sure and not heard.cut_short
 
 
 def is_invention(heard: Pass) -> bool:

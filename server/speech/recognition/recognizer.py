@@ -17,6 +17,8 @@ class Transcript:
     """How sure the recognizer is, from 0 to 1: the mean probability of what it wrote."""
     language_sure: float = 1.0
     """How sure it is of the language, from 0 to 1."""
+    foreign: bool = False
+    """It was hardly said in a language that the recognizer hears: the text is nonsense."""
 
 
 class RecognizerLost(Exception):

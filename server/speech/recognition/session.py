@@ -13,12 +13,12 @@ more than one after ten seconds.
 import asyncio
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.recognition.agreement import Agreement, Partial
+from sayso.server.speech.recognition.foreign_speech import ForeignSpeech
 from sayso.server.speech.recognition.loudness import from_pcm, quietest_cut
 from sayso.server.speech.recognition.recognizer import (
     HEARING_RATE,
@@ -76,8 +76,15 @@ class SpeechRecognition:
     """Hears any number of people at once with one recognizer."""
 
     def __init__(
-        self, recognizer: Recognizer, *, pace: HearingPace | None = None, at_once: int = 1
+        self,
+        recognizer: Recognizer,
+        *,
+        pace: HearingPace | None = None,
+        at_once: int = 1,
+        only_language: str = "",
     ) -> None:
+        """`only_language`: the one that the recognizer hears; empty: it hears many."""
+        self._foreign_speech = ForeignSpeech(only_language)
         self._recognizer = recognizer
         self._pace = pace or HearingPace()
         self._scheduler = PassScheduler(at_once)
@@ -100,7 +107,12 @@ class SpeechRecognition:
         """
         expected = language.partition("-")[0].lower() or self._device_languages.language_of(device)
         recognizer_with_retries = RetryingRecognizer(self._recognizer, expected, on_trouble)
-        heard = partial(self._device_languages.heard, device)
+
+        def heard(transcript: Transcript) -> Transcript:
+            self._device_languages.heard(device, transcript)
+            foreign = self._foreign_speech.is_foreign(device, transcript, language)
+            return replace(transcript, foreign=foreign)
+
         return UtteranceRecognition(
             recognizer_with_retries, self._scheduler, self._pace, on_partial, heard, on_wordless
         )
@@ -130,7 +142,7 @@ class UtteranceRecognition:
         scheduler: PassScheduler,
         pace: HearingPace,
         on_partial: Callable[[Partial], None],
-        on_heard: Callable[[Transcript], None],
+        on_heard: Callable[[Transcript], Transcript],
         on_wordless: Callable[[bool], None],
     ) -> None:
         self._recognizer_with_retries = recognizer_with_retries
@@ -192,8 +204,7 @@ class UtteranceRecognition:
             min((part.confidence for part in parts), default=0.0),
             surest.language_sure,
         )
-        self._on_heard(whole)
-        return whole
+        return self._on_heard(whole)
 
     def drop(self) -> None:
         """Forget it all; nobody wants to know."""

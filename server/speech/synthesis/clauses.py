@@ -3,10 +3,11 @@
     "Well, if you ask me, it depends. On Mr. Smith, e.g., and on version 3.2."
      └───────first──────┘└───second──┘└─────────────────third───────────────┘
 
-The first chunk may end at a clause, so that speech begins early; the next ones may too, once they
-are longer, so that the voice never runs dry; from then on chunks are sentences. Whether a mark ends
-a chunk depends on the text alone, never on how it was fed: byte by byte gives the same chunks.
-A cut in the wrong place is heard, a missing one hardly, so in doubt there is none.
+Chunks are sentences, as a voice speaks them best. Only the first may end at a clause, if the rest
+of its sentence is not written yet: then speech begins early. And where the voice would run dry, an
+unfinished sentence gives up its clauses (`hurry`). Else whether a mark ends a chunk depends on the
+text alone, never on how it was fed: byte by byte gives the same chunks. A cut in the wrong place is
+heard, a missing one hardly, so in doubt there is none.
 """
 
 import re
@@ -14,9 +15,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-CLAUSE_AFTER = (12, 28, 45)
-"""Characters from which the first, second, third chunk may end at a clause. The first is short, to
-begin early; each gives the model time to write the next, longer one."""
+CLAUSE_AFTER = 12
+"""Characters from which the first chunk may end at a clause, while its sentence goes on."""
+
+FIRST_LONGEST = 100
+"""Characters from which the first chunk ends at a clause though its sentence is all there. Up to so
+many a voice that is computed in windows begins about as early as with a few words."""
 
 HURRIED_AFTER = (12, 24, 40)
 """Characters that a hurried chunk has at least if it ends at a clause, before a word like "and", or
@@ -77,6 +81,8 @@ class _Mark:
     at: int
     """The position after it and its closing quotes."""
     ending: Ending
+    is_stop: bool
+    """Of those that end sentences."""
 
 
 class ClauseSplitter:
@@ -91,6 +97,19 @@ class ClauseSplitter:
         """More prose. A newline ends a paragraph."""
         self._text += text
         return self._take(final=False)
+
+    @property
+    def likely(self) -> str:
+        """The next chunk, if it ends with what is undecided at the end of the text; else empty."""
+        text = self._text.lstrip()
+        if len(text) > LONGEST or "\n" in text:
+            return ""
+        *_, last = [None, *_marks(text, final=False)]
+        if last is None or last.ending != "unknown":
+            return ""
+        return (
+            text[: last.at].strip() if last.is_stop or self._may_begin_with(last.at, None) else ""
+        )
 
     def finish(self) -> list[str]:
         """No more will come: the rest."""
@@ -126,19 +145,28 @@ class ClauseSplitter:
         self._text = self._text.lstrip()
         # What lies further on than a chunk may reach decides nothing, but what follows a mark may.
         text = self._text[: LONGEST + LOOK_PAST]
-        enough = CLAUSE_AFTER[self._given] if self._given < len(CLAUSE_AFTER) else LONGEST + 1
         newline = text.find("\n")
         final = final or len(text) < len(self._text)
+        clause: int | None = None
+        end: int | None = newline + 1 if -1 < newline <= LONGEST else None
         for mark in _marks(text, final=final):
             if mark.at > LONGEST or -1 < newline < mark.at:
                 break
+            if mark.ending == "clause" and self._may_begin_with(mark.at, clause):
+                clause = mark.at
             if mark.ending == "unknown":
-                return None
-            if mark.ending == "sentence" or (mark.ending == "clause" and mark.at >= enough):
-                return mark.at
-        if -1 < newline <= LONGEST:
-            return newline + 1
-        return _cut_long(text) if len(text) > LONGEST + 1 else None
+                # A stop is most likely the end, which the next letter tells.
+                return None if mark.is_stop and mark.at <= FIRST_LONGEST else clause
+            if mark.ending == "sentence":
+                end = mark.at
+                break
+        if clause and (end is None or end > FIRST_LONGEST):
+            return clause
+        return _cut_long(text) if end is None and len(text) > LONGEST + 1 else end
+
+    def _may_begin_with(self, at: int, earlier: int | None) -> bool:
+        """May the reply's first chunk end here? The later the better, up to a point."""
+        return not self._given and at >= CLAUSE_AFTER and (at <= FIRST_LONGEST or earlier is None)
 
 
 def _cut_long(text: str) -> int:
@@ -166,7 +194,7 @@ def _marks(text: str, *, final: bool) -> Iterator[_Mark]:
             end += 1
         while end < len(text) and text[end] in CLOSERS:
             end += 1
-        yield _Mark(end, _ending(text, at, end, final=final))
+        yield _Mark(end, _ending(text, at, end, final=final), text[at] in STOPS)
         at = end
 
 

@@ -11,24 +11,27 @@ import asyncio
 import inspect
 import logging
 import math
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
 
 from sayso.server.speech.errors import SpeechError
-from sayso.server.speech.synthesis.chunk_renderer import (
-    Chunk,
-    ChunkRenderer,
-    PhraseCache,
-    SpeakingStyle,
-)
+from sayso.server.speech.synthesis.chunk import Chunk, MoreSound
+from sayso.server.speech.synthesis.chunk_renderer import ChunkRenderer, SpeakingStyle
 from sayso.server.speech.synthesis.clauses import ClauseSplitter
-from sayso.server.speech.synthesis.synthesizer import Sound
+from sayso.server.speech.synthesis.phrase_cache import PhraseCache
 from sayso.server.speech.synthesis.voices import Voices
 from sayso.server.speech.text.prose import Prose
 from sayso.server.speech.text.speakable import spoken
 
-__all__ = ["Chunk", "SpeakingStyle", "SpeechSynthesis", "SpokenReply", "SynthesisFailed"]
+__all__ = [
+    "Chunk",
+    "MoreSound",
+    "SpeakingStyle",
+    "SpeechSynthesis",
+    "SpokenReply",
+    "SynthesisFailed",
+]
 
 log = logging.getLogger(__name__)
 
@@ -40,13 +43,15 @@ MAX_WAITING = 100_000
 """Characters of a reply that are kept waiting to be spoken: an hour and a half of speech. What goes
 beyond is shown and not spoken."""
 
-HURRY_BEFORE = 0.5
-"""Seconds before the voice would run dry in which an unfinished sentence gives up its clauses: a
-chunk is synthesized in half of that, the rest is for the way to the loudspeaker. A machine that
-takes longer for its chunks begins to hurry so much earlier, …"""
+HURRY_BEFORE = 0.35
+"""Seconds before the voice would run dry in which an unfinished sentence gives up its clauses: the
+first sound of a chunk takes a tenth of a second at most, the rest is for the way to the
+loudspeaker. A machine that takes longer for it begins to hurry so much earlier, …"""
 
 HURRY_AT_MOST = 2.0
 """… up to so many seconds: beyond that sentences would fall into shreds."""
+
+NOT_SPOKEN = "This answer cannot be spoken; read it on the screen."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +62,12 @@ class SynthesisFailed:
     """One sentence that says what to do."""
 
 
-Handed = Chunk | SynthesisFailed | None
+Handed = Chunk | MoreSound | SynthesisFailed | None
 
 OnChunk = Callable[[Handed], Awaitable[None] | None]
-"""Takes the chunks in order, then None at the end or MouthFailed. If it gives an awaitable,
-the next chunk is handed over only when that is done; meanwhile one more is made."""
+"""Takes the chunks in order, each with more of its sound behind it, then None at the end or
+SynthesisFailed. If it gives an awaitable, the next is handed over only when that is done; meanwhile
+one more is made."""
 
 
 class SpeechSynthesis:
@@ -84,6 +90,10 @@ class SpeechSynthesis:
     async def can_speak(self, language: str) -> bool:
         """Is there a voice for it (BCP 47)?"""
         return await self._voices.pick("", language.partition("-")[0].lower()) is not None
+
+    async def has_voice(self, name: str) -> bool:
+        """Is there a voice of this name, or with it as a part of its name?"""
+        return await self._voices.language_of(name) is not None
 
     def speak(
         self,
@@ -128,18 +138,24 @@ class SpokenReply:
         self._dry_at = math.inf
         """When all that was handed over will have been played, if it is played at once."""
         self._hurry: asyncio.TimerHandle | None = None
+        self._is_making = False
+        self._guess: _Guess | None = None
+        """What is said next, if the letter that comes next shows that the sentence is over."""
         self._takes = 0.0
-        """Seconds that the latest chunk took to be made."""
+        """Seconds that the first sound of the latest chunk took to be made."""
         self._tasks = [
             asyncio.create_task(self._make(), name="mouth makes"),
             asyncio.create_task(self._hand_over(), name="mouth hands over"),
         ]
 
     def say(self, delta: str) -> None:
-        """The next piece of the reply, of any size."""
+        """The next piece of the reply, of any size. Halves of characters, which a model sends that
+        cuts an emoji in two, are not spoken: no voice's process takes them."""
         if self._open:
+            delta = delta.encode(errors="ignore").decode()
             self._queue(self._splitter.feed(self._prose.feed(delta)))
             self._hurry_if_dry()
+            self._make_ahead()
 
     def finish(self) -> None:
         """The reply is complete; what is left of it is spoken."""
@@ -154,8 +170,24 @@ class SpokenReply:
         self._open = False
         if self._hurry is not None:
             self._hurry.cancel()
+        self._drop_guess()
         for task in self._tasks:
             task.cancel()
+
+    def _make_ahead(self) -> None:
+        """Whether "3." ends a sentence shows with the letter after it, for which a model takes as
+        long as a voice for the sound. Nothing of it is handed over before that."""
+        likely = self._splitter.likely
+        if self._guess is not None and self._guess.text != likely and not self._waiting:
+            self._drop_guess()
+        idle = not self._waiting and not self._is_making
+        if likely and idle and self._guess is None:
+            self._guess = _Guess(likely, self._telling.tell(likely))
+
+    def _drop_guess(self) -> None:
+        if self._guess is not None:
+            self._guess.drop()
+            self._guess = None
 
     def _hurry_if_dry(self) -> None:
         """Nothing is left to be said and the voice will soon be silent: don't wait for the stop."""
@@ -180,17 +212,27 @@ class SpokenReply:
         try:
             while (text := await self._texts.get()) is not None:
                 self._waiting -= len(text)
+                self._is_making = True
                 await self._make_chunks(text)
+                self._is_making = False
             await self._ready.put(None)
         except SpeechError as problem:
             await self._ready.put(SynthesisFailed(str(problem)))
+        except Exception:  # else the answer would never be over
+            log.exception("an answer could not be spoken")
+            await self._ready.put(SynthesisFailed(NOT_SPOKEN))
 
     async def _make_chunks(self, text: str) -> None:
         clock = asyncio.get_running_loop().time
         asked_at = clock()
-        async with aclosing(self._telling.tell(text)) as chunks:
+        guess, self._guess = self._guess, None
+        if guess is not None and guess.text != text:
+            guess.drop()
+            guess = None
+        async with aclosing(guess.chunks() if guess else self._telling.tell(text)) as chunks:
             async for chunk in chunks:
-                self._takes = clock() - asked_at
+                if isinstance(chunk, Chunk):
+                    self._takes = clock() - asked_at
                 await self._ready.put(chunk)
                 asked_at = clock()
 
@@ -198,17 +240,49 @@ class SpokenReply:
         while True:
             chunk = await self._ready.get()
             if isinstance(chunk, Chunk):
-                self._plays(chunk.sound)
+                self._plays(chunk.seconds)
             taken = self._on_chunk(chunk)
             if inspect.isawaitable(taken):
                 await taken
-            if not isinstance(chunk, Chunk):
+            if not isinstance(chunk, Chunk | MoreSound):
                 return
 
-    def _plays(self, sound: Sound) -> None:
+    def _plays(self, seconds: float) -> None:
         loop = asyncio.get_running_loop()
         begins = loop.time() if math.isinf(self._dry_at) else max(self._dry_at, loop.time())
-        self._dry_at = begins + len(sound.pcm) / 2 / sound.rate
+        self._dry_at = begins + seconds
         if self._hurry is not None:
             self._hurry.cancel()
         self._hurry = loop.call_at(self._dry_at - self._hurry_before, self._hurry_if_dry)
+
+
+class _Guess:
+    """A chunk that is made before it is known to be wanted."""
+
+    def __init__(self, text: str, chunks: AsyncGenerator[Chunk | MoreSound, None]) -> None:
+        self.text = text
+        self._made: asyncio.Queue[Chunk | MoreSound | Exception | None] = asyncio.Queue()
+        self._task = asyncio.create_task(self._make(chunks), name="mouth makes ahead")
+
+    async def chunks(self) -> AsyncGenerator[Chunk | MoreSound, None]:
+        """It is wanted: what was made of it, and what still is. Closing it ends the work."""
+        try:
+            while (made := await self._made.get()) is not None:
+                if isinstance(made, Exception):
+                    raise made
+                yield made
+        finally:
+            self.drop()
+
+    def drop(self) -> None:
+        """It is not wanted, or no longer."""
+        self._task.cancel()
+
+    async def _make(self, chunks: AsyncGenerator[Chunk | MoreSound, None]) -> None:
+        try:
+            async with aclosing(chunks):
+                async for chunk in chunks:
+                    self._made.put_nowait(chunk)
+            self._made.put_nowait(None)
+        except Exception as problem:  # noqa: BLE001 (it is raised where the chunk is wanted)
+            self._made.put_nowait(problem)

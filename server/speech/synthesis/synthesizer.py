@@ -36,5 +36,9 @@ class StreamingSynthesizer(Synthesizer, Protocol):
     """A synthesizer whose sound comes piece by piece while it is made."""
 
     def stream(self, text: str, *, speed: float = 1.0) -> AsyncGenerator[Sound, None]:
-        """Speak one chunk. The pieces have one rate and no words; closing it ends the work."""
+        """Speak one chunk. The pieces have one rate; closing it ends the work.
+
+        Either none has words, or the first has all of them: their times then count from its first
+        sample to the end of the last piece, and are as exact as those of a whole sound.
+        """
         ...

@@ -2,18 +2,19 @@
 
     de ──► thorsten?  not loaded ──► the one that was silent longest ends ──► thorsten is loaded
 
-A voice takes about a hundred megabytes, and a second or two to load.
+A voice takes one to two hundred megabytes, and a second to load; the first time, two.
 """
 
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from sayso.server.speech.synthesis.synthesizer import Sound, Synthesizer
+from sayso.server.speech.synthesis.synthesizer import Sound, StreamingSynthesizer, Synthesizer
 from sayso.server.speech.synthesis.voices import NoSuchVoice, Voice, best, wished
 from sayso.server.speech.workers.supervisor import Ready
 
@@ -27,7 +28,7 @@ ESPEAK_CODES = {"nb": "no", "cmn": "zh"}
 """Where espeak calls a language otherwise than piper's voices do."""
 
 
-class PooledVoice(Synthesizer, Protocol):
+class PooledVoice(StreamingSynthesizer, Protocol):
     """A voice in a process of its own."""
 
     @property
@@ -177,10 +178,21 @@ class _Part:
         self._asked = 0
 
     async def synthesize(self, text: str, *, speed: float = 1.0) -> Sound:
+        with self._listened_to():
+            return await self.voice_process.synthesize(text, speed=speed)
+
+    async def stream(self, text: str, *, speed: float = 1.0) -> AsyncGenerator[Sound, None]:
+        with self._listened_to():
+            async with aclosing(self.voice_process.stream(text, speed=speed)) as sounds:
+                async for sound in sounds:
+                    yield sound
+
+    @contextmanager
+    def _listened_to(self) -> Iterator[None]:
         self._asked += 1
         self.idle.clear()
         try:
-            return await self.voice_process.synthesize(text, speed=speed)
+            yield
         finally:
             self._asked -= 1
             if not self._asked:

@@ -10,11 +10,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sayso.server.speech.text import identifiers, measures, numbers, symbols, times
+from sayso.server.speech.text import (
+    identifiers,
+    measures,
+    numbers,
+    special_numbers,
+    symbols,
+    times,
+)
 from sayso.server.speech.text.rule import Rule
 
 ENGLISH: list[Rule] = [
     *symbols.FIRST_RULES,
+    *special_numbers.RULES,
     *times.RULES,
     *identifiers.RULES,
     *measures.RULES,

@@ -16,13 +16,15 @@ import os
 import socket
 import sys
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
 
 from sayso.server.log_context import no_log_ids
 from sayso.server.speech.errors import BY_NAME, SpeechError, WorkerFailed
 from sayso.server.speech.workers.wire import (
+    LAST,
     PREFIX,
     Note,
     Value,
@@ -97,7 +99,9 @@ class Supervisor:
         self._numbers = itertools.count(1)
         self._worked = False
         """The worker has done what it is for; its next crash then counts as the first again."""
-        self._pending: dict[int, asyncio.Future[Note]] = {}
+        self._pending: dict[int, asyncio.Queue[Note | Exception]] = {}
+        """By number of the request: what came of it. An answer has as many parts as there are
+        windows in a chunk, a dozen, so that none is held up."""
         self._complaints: deque[str] = deque(maxlen=KEPT_COMPLAINTS)
         self._writer: asyncio.StreamWriter | None = None
         self._process: asyncio.subprocess.Process | None = None
@@ -142,38 +146,56 @@ class Supervisor:
 
     async def ask(self, kind: str, note: Note, *, limit: float) -> Note:
         """Ask and wait for the answer. Cancelling gives the request up in the worker too."""
+        return await _last(self.ask_in_parts(kind, note, limit=limit))
+
+    async def ask_in_parts(
+        self, kind: str, note: Note, *, limit: float
+    ) -> AsyncGenerator[Note, None]:
+        """Ask, and take the parts of the answer as they come; each may take so many seconds.
+        Closing it gives the request up in the worker too."""
         await self.ready()
         try:
-            async with asyncio.timeout(limit):
-                answer = await self._ask(kind, note)
+            async with aclosing(self._ask(kind, note, limit)) as parts:
+                async for part in parts:
+                    yield part
         except TimeoutError:
             log.warning("The %s did not answer in %.0f s; it is restarted.", self._name, limit)
             self._go_down()
             self._kill()
             raise WorkerLost from None
         self._worked = True
-        return answer
 
-    async def _ask(self, kind: str, note: Note) -> Note:
+    async def _ask(self, kind: str, note: Note, limit: float) -> AsyncGenerator[Note, None]:
         writer = self._writer
         if writer is None:
             raise WorkerLost
         number = next(self._numbers)
-        answer: asyncio.Future[Note] = asyncio.get_running_loop().create_future()
-        self._pending[number] = answer
+        came = self._pending[number] = asyncio.Queue()
+        over = False
         try:
-            writer.write(pack(Note(kind, {**note.fields, "id": number}, note.load)))
-            await writer.drain()
-            return await answer
+            await self._write(writer, Note(kind, {**note.fields, "id": number}, note.load), limit)
+            while not over:
+                async with asyncio.timeout(limit):
+                    part = await came.get()
+                over = isinstance(part, Exception) or LAST in part.fields
+                if isinstance(part, Exception):
+                    raise part
+                yield part
+        finally:
+            self._pending.pop(number, None)
+            if not over and not writer.is_closing():
+                writer.write(pack(Note("give_up", {"id": number})))
+
+    async def _write(self, writer: asyncio.StreamWriter, note: Note, limit: float) -> None:
+        try:
+            async with asyncio.timeout(limit):
+                writer.write(pack(note))
+                await writer.drain()
+        except TimeoutError:
+            raise
         except OSError:
             self._go_down()
             raise WorkerLost from None
-        except asyncio.CancelledError:
-            if not writer.is_closing():
-                writer.write(pack(Note("give_up", {"id": number})))
-            raise
-        finally:
-            self._pending.pop(number, None)
 
     async def _keep(self) -> None:
         """One worker's life after the other, until closed or beyond help."""
@@ -224,8 +246,7 @@ class Supervisor:
         listening = asyncio.create_task(self._listen(process), name=f"{self._name} complaints")
         try:
             try:
-                async with asyncio.timeout(LOAD_LIMIT):
-                    loaded = await self._ask("load", self._order)
+                loaded = await _last(self._ask("load", self._order, LOAD_LIMIT))
             except (WorkerLost, TimeoutError):
                 return
             took = asyncio.get_running_loop().time() - began
@@ -268,13 +289,13 @@ class Supervisor:
                 head, load = lengths(await reader.readexactly(PREFIX.size))
                 note = unpack(await reader.readexactly(head), await reader.readexactly(load))
                 waiting = self._pending.get(note.whole("id"))
-                if waiting is None or waiting.done():
+                if waiting is None:
                     continue
                 if note.kind == "error":
                     kind = BY_NAME.get(note.text("error"), SpeechError)
-                    waiting.set_exception(kind(note.text("message")))
+                    waiting.put_nowait(kind(note.text("message")))
                 else:
-                    waiting.set_result(note)
+                    waiting.put_nowait(note)
         except (asyncio.IncompleteReadError, ConnectionError):
             return
         except WireBroken as problem:
@@ -335,8 +356,7 @@ class Supervisor:
             self.state = "restarting"
             self._up = asyncio.get_running_loop().create_future()
         for waiting in self._pending.values():
-            if not waiting.done():
-                waiting.set_exception(WorkerLost())
+            waiting.put_nowait(WorkerLost())
 
     def _kill(self) -> None:
         if self._process is not None and self._process.returncode is None:
@@ -348,3 +368,9 @@ class Supervisor:
             f"The {self._name} stopped while it was loading; its model may be damaged or too large "
             f"for this machine's memory. Fetch the model again or choose a smaller one.{last}"
         )
+
+
+async def _last(parts: AsyncGenerator[Note, None]) -> Note:
+    """The part that ends an answer."""
+    async with aclosing(parts):
+        return [part async for part in parts][-1]

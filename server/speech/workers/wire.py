@@ -21,6 +21,9 @@ MAX_HEAD_BYTES = 1 << 20
 MAX_LOAD_BYTES = 64 << 20
 """Ten minutes of speech at 48 kHz; far above any utterance or chunk that the room lets through."""
 
+LAST = "last"
+"""The field that is true in the last note of an answer; what comes before it are parts."""
+
 Value = str | int | float | bool | None | list["Value"] | dict[str, "Value"]
 """What a head may hold."""
 
@@ -75,8 +78,12 @@ class Note:
 
 
 def pack(note: Note) -> bytes:
-    """The note as bytes, ready to send."""
+    """The note as bytes, ready to send. Raises ValueError where it holds what `unpack` refuses."""
     head = json.dumps({"kind": note.kind, **note.fields}, separators=(",", ":")).encode()
+    if read_json(head, most_bytes=MAX_HEAD_BYTES) != {"kind": note.kind, **note.fields}:
+        raise ValueError(f"{note.kind}: it holds text that is not whole characters")
+    if len(note.load) > MAX_LOAD_BYTES:
+        raise ValueError(f"{note.kind}: {len(note.load)} bytes are more than is sent at once")
     return PREFIX.pack(len(head), len(note.load)) + head + note.load
 
 

@@ -16,17 +16,20 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from sayso.server.speech.errors import SpeechError
-from sayso.server.speech.workers.wire import Note, WireBroken, pack, read
+from sayso.server.speech.workers.wire import LAST, Note, WireBroken, pack, read
 
 PR_SET_PDEATHSIG = 1
 """prctl(2): send this process a signal when its parent dies."""
 
 MAX_WAITING = 16
-"""The server asks one thing at a time; more than a few waiting requests mean a broken peer."""
+"""The server wants one thing at a time; more than a few wanted requests mean a broken peer. It may
+give up any number while one is worked on: a chunk that is guessed at ends with the next letter."""
 
 
 @dataclass(slots=True)
@@ -34,6 +37,8 @@ class Task:
     """A request as the model sees it."""
 
     note: Note
+    tell: Callable[[Note], None] = lambda _: None
+    """Sends a part of the answer ahead of the rest."""
     given_up: threading.Event = field(default_factory=threading.Event)
 
     def wanted(self) -> bool:
@@ -52,7 +57,9 @@ class Engine(Protocol):
         """Load and warm up; the note says what was loaded."""
         ...
 
-    def answer(self, task: Task) -> Note: ...
+    def answer(self, task: Task) -> Note:
+        """Do what is asked; the note is the answer, or its last part."""
+        ...
 
 
 def live_and_die_with_parent(parent: int) -> None:
@@ -69,7 +76,7 @@ class WorkerLoop:
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
-        self._inbox: queue.Queue[Task] = queue.Queue(MAX_WAITING)
+        self._inbox: queue.SimpleQueue[Task] = queue.SimpleQueue()
         self._tasks: dict[int, Task] = {}
         self._lock = threading.Lock()
 
@@ -96,8 +103,11 @@ class WorkerLoop:
         except SpeechError as problem:
             answer = Note("error", {"error": type(problem).__name__, "message": str(problem)})
         # Anything else is a defect: the process dies of it, the server restarts it and says so.
+        self._send(Note(answer.kind, {**answer.fields, LAST: True}, answer.load), number)
+
+    def _send(self, note: Note, number: int) -> None:
         with contextlib.suppress(OSError):  # the server is gone; the listener ends us
-            addressed = Note(answer.kind, {**answer.fields, "id": number}, answer.load)
+            addressed = Note(note.kind, {**note.fields, "id": number}, note.load)
             self._channel.sendall(pack(addressed))
 
     def _listen(self) -> None:
@@ -110,11 +120,17 @@ class WorkerLoop:
                         if number in self._tasks:
                             self._tasks[number].given_up.set()
                         continue
-                    task = self._tasks[number] = Task(note)
-                self._inbox.put_nowait(task)
-        except (EOFError, OSError, WireBroken, queue.Full):
+                    task = Task(note, partial(self._send, number=number))
+                    self._tasks[number] = task
+                    self._check_waiting()
+                self._inbox.put(task)
+        except (EOFError, OSError, WireBroken):
             # The model may be deep in native code: nothing gentler than this ends it at once.
             os._exit(0)
+
+    def _check_waiting(self) -> None:
+        if sum(task.wanted() for task in self._tasks.values()) > MAX_WAITING:
+            raise WireBroken("it wants too much at once")
 
     def _read_exactly(self, count: int) -> bytes:
         parts = bytearray()

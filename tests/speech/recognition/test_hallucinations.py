@@ -6,6 +6,7 @@ from sayso.server.speech.recognition.hallucinations import (
     Pass,
     Verdict,
     collapse,
+    is_urgent,
     judge,
     judge_last,
     loop_length,
@@ -55,6 +56,25 @@ def test_the_second_pass_is_the_last_word(
     text: str, log_probability: float, verdict: Verdict
 ) -> None:
     assert judge_last(Pass(text, log_probability, 0.1)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "log_probability", "no_speech", "urgent"),
+    [
+        ("Stop.", -1.1, 0.1, True),
+        ("Stop!", -0.3, 0.5, True),
+        ("Never mind.", -0.9, 0.0, True),
+        ("Stopp.", -0.9, 0.0, True),
+        ("Stop.", -1.4, 0.1, False),
+        ("Stop.", -0.9, 0.7, False),
+        ("Stop the container.", -0.3, 0.0, False),
+        ("Start.", -0.3, 0.0, False),
+    ],
+)
+def test_a_short_word_that_ends_something_is_decided_from_the_first_pass(
+    text: str, log_probability: float, no_speech: float, *, urgent: bool
+) -> None:
+    assert is_urgent(Pass(text, log_probability, no_speech)) == urgent
 
 
 def test_a_text_that_was_cut_off_is_heard_again() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from sayso.server.speech.synthesis.clauses import LONGEST, ClauseSplitter
+from sayso.server.speech.synthesis.clauses import FIRST_LONGEST, LONGEST, ClauseSplitter
 
 
 def chunks(text: str, *, size: int | None = None) -> list[str]:
@@ -22,7 +22,7 @@ def chunks(text: str, *, size: int | None = None) -> list[str]:
     [
         ("Hello there. How are you?", ["Hello there.", "How are you?"]),
         ("Yes. It is.", ["Yes.", "It is."]),
-        ("Well, if you ask me, it rains.", ["Well, if you ask me,", "it rains."]),
+        ("Well, if you ask me, it rains.", ["Well, if you ask me, it rains."]),
         ("No, it is not.", ["No, it is not."]),
         ("Wait! What? Really?! Yes.", ["Wait!", "What?", "Really?!", "Yes."]),
         (
@@ -53,7 +53,7 @@ def chunks(text: str, *, size: int | None = None) -> list[str]:
 def test_sentences_end_where_they_end(text: str, expected: list[str] | None) -> None:
     if expected is None:
         expected = {
-            "F": ["Fruit, e.g. apples,", "i.e. food, etc. are good.", "Eat."],
+            "F": ["Fruit, e.g. apples, i.e. food, etc. are good.", "Eat."],
             "T": ["The U.S. is big.", "So is the U.K.", "I know."],
             '"': ['"Go."', "she said.", '"Now!"', "He went."],
             "\u4ed6": ["\u4ed6\u8bf4\u4f60\u597d\u3002", "\u7136\u540e\u8d70\u4e86\u3002"],
@@ -72,9 +72,28 @@ def test_a_sentence_is_ready_as_soon_as_the_space_after_it_came() -> None:
     assert splitter.feed(" ") == ["It rains."]
 
 
-def test_chunks_grow_so_that_the_voice_never_runs_dry() -> None:
+def test_a_sentence_that_is_all_there_is_spoken_in_one() -> None:
+    assert chunks("If it rains, take a coat, and a hat. ") == [
+        "If it rains, take a coat, and a hat."
+    ]
+
+
+def test_a_first_sentence_that_would_begin_late_ends_at_its_last_early_clause() -> None:
+    text = "It is late, " * 11 + "and it is time to go. "
+    first, *_ = chunks(text)
+    assert first == ("It is late, " * 8).strip()
+    assert len(first) <= FIRST_LONGEST
+
+
+def test_later_sentences_are_cut_at_no_clause_while_the_voice_has_something_to_say() -> None:
+    splitter = ClauseSplitter()
+    assert splitter.feed("Good. If you look out of the window, and then ") == ["Good."]
+    assert splitter.hurry() == ["If you look out of the window,"]
+
+
+def test_a_sentence_without_end_is_cut_where_it_grows_too_long() -> None:
     found = chunks("This is first, " + "and one more, " * 30)
-    assert len(found[0]) < len(found[1]) < len(found[2]) < len(found[3])
+    assert len(found[0]) <= FIRST_LONGEST < len(found[1])
     assert all(len(chunk) <= LONGEST + 1 for chunk in found)
 
 
@@ -107,6 +126,27 @@ def test_when_the_voice_runs_dry_an_unfinished_sentence_gives_its_clauses() -> N
     assert splitter.finish() == ["and goes on"]
 
 
+@pytest.mark.parametrize(
+    ("text", "likely"),
+    [
+        ("It rains.", "It rains."),
+        ('He said: "Go."', 'He said: "Go."'),
+        ("It costs 3.", "It costs 3."),
+        ("If you ask me,", "If you ask me,"),
+        ("Well,", ""),
+        ("It rains", ""),
+        ("Mr. Smith", ""),
+        ("", ""),
+    ],
+)
+def test_it_tells_what_comes_next_if_the_sentence_is_over(text: str, likely: str) -> None:
+    splitter = ClauseSplitter()
+    assert splitter.feed(text) == []
+    assert splitter.likely == likely
+    if likely:
+        assert splitter.feed(" And so on") == [likely]
+
+
 PROSE = some.text(
     alphabet=some.sampled_from("abc DE.,;:!?\u2026\n\"')( 0123456789-\u2014\u3002\uff0c\u4f60/"),
     max_size=300,
@@ -114,7 +154,8 @@ PROSE = some.text(
 
 
 @given(PROSE, some.integers(1, 7))
-def test_how_it_is_fed_makes_no_difference(text: str, size: int) -> None:
+def test_once_it_speaks_how_it_is_fed_makes_no_difference(text: str, size: int) -> None:
+    text = f"Yes. {text}"
     assert chunks(text, size=size) == chunks(text)
 
 

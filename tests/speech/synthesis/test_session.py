@@ -147,6 +147,26 @@ async def test_a_missing_voice_is_told_in_its_own_words() -> None:
     assert listener.heard[-1][1] == SynthesisFailed("There is no voice here.")
 
 
+async def test_a_voice_with_a_defect_ends_the_answer_in_one_sentence() -> None:
+    class Odd:
+        async def synthesize(self, text: str, *, speed: float = 1.0) -> Sound:
+            raise ValueError("it cannot be packed")
+
+    listener = await say(SpeechSynthesis(OneVoice(Odd())), ["Hello there."])
+    (failed,) = (handed for _, handed in listener.heard)
+    assert isinstance(failed, SynthesisFailed)
+    assert "packed" not in failed.message
+
+
+async def test_halves_of_characters_are_not_spoken() -> None:
+    """A model whose deltas cut an emoji in two sends them, and no voice's process takes them."""
+    tone = ToneSynthesizer()
+    listener = await say(SpeechSynthesis(OneVoice(tone)), ["Hello \ud83d", "\ude00 there, friend."])
+    assert [word.text for chunk in listener.chunks for word in chunk.sound.words] == [
+        "Hello", "there,", "friend.",
+    ]  # fmt: skip
+
+
 async def test_what_has_nothing_to_be_said_ends_at_once() -> None:
     tone = ToneSynthesizer()
     listener = await say(SpeechSynthesis(OneVoice(tone)), ["\U0001f600 ", "\n\n***\n"])

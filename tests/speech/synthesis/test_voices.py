@@ -2,17 +2,24 @@
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sayso.server.speech.errors import ModelBroken, WorkerFailed
-from sayso.server.speech.synthesis.session import Chunk, Handed, SpeakingStyle, SpeechSynthesis
+from sayso.server.speech.synthesis.session import (
+    Chunk,
+    Handed,
+    MoreSound,
+    SpeakingStyle,
+    SpeechSynthesis,
+)
 from sayso.server.speech.synthesis.synthesizer import Sound
 from sayso.server.speech.synthesis.voice_pool import VoicePool
 from sayso.server.speech.synthesis.voices import Voice
 from sayso.server.speech.workers.supervisor import Ready
-from tests.speech_doubles import ToneSynthesizer
+from tests.speech_doubles import StreamingTone
 
 pytestmark = pytest.mark.virtual_time
 
@@ -25,7 +32,7 @@ GERMAN = "Der Zug fährt um neun Uhr und ist pünktlich. "
 FRENCH = "Le train part à neuf heures et il est à l'heure. "
 
 
-class Tone(ToneSynthesizer):
+class Tone(StreamingTone):
     """A voice that can be loaded, and closed."""
 
     def __init__(self, path: Path, *, broken: bool = False) -> None:
@@ -58,6 +65,12 @@ class Tone(ToneSynthesizer):
         return await super().synthesize(text, speed=speed)
 
 
+def with_more(chunk: Handed, more: MoreSound) -> Chunk:
+    assert isinstance(chunk, Chunk)
+    sound = replace(chunk.sound, pcm=chunk.sound.pcm + more.pcm)
+    return replace(chunk, sound=sound, more=more.more)
+
+
 class House:
     """A mouth whose voices are tones, and what it handed over."""
 
@@ -80,6 +93,9 @@ class House:
         ended = asyncio.Event()
 
         def take(one: Handed) -> None:
+            if isinstance(one, MoreSound):
+                handed.append(with_more(handed.pop(), one))
+                return
             handed.append(one)
             if not isinstance(one, Chunk):
                 ended.set()

@@ -10,7 +10,7 @@ from sayso.server.speech.workers.worker import GivenUp, Task, main
 
 
 class Odd:
-    """Takes orders: echo, die, sleep, busy, babble."""
+    """Takes orders: echo, die, nap, sleep, busy, babble."""
 
     def load(self, order: Note) -> Note:
         if order.text("model") == "crashing":
@@ -29,6 +29,9 @@ class Odd:
                 return Note("pid", {"pid": os.getpid()})
             case "die":
                 os.abort()
+            case "nap":
+                time.sleep(0.5)
+                return Note("rested")
             case "sleep":
                 time.sleep(60)
             case "busy":

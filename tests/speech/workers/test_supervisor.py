@@ -236,3 +236,18 @@ async def test_it_ends_when_the_server_is_killed() -> None:
     server.kill()
     await server.wait()
     await gone(pid)
+
+
+async def test_many_requests_that_are_given_up_while_it_works_do_not_end_it(
+    worker: Supervisor,
+) -> None:
+    pid = await pid_of(worker)
+    napping = asyncio.create_task(worker.ask("nap", Note("nap"), limit=LONG))
+    for _ in range(40):
+        asking = asyncio.create_task(worker.ask("echo", Note("echo", {"text": "no"}), limit=LONG))
+        await asyncio.sleep(0.002)
+        asking.cancel()
+        await asyncio.wait([asking])
+    assert (await napping).kind == "rested"
+    assert await pid_of(worker) == pid
+    assert worker.restarts == 0

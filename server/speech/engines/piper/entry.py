@@ -1,6 +1,7 @@
 """The engine `piper`, as the registry finds it."""
 
 import asyncio
+from functools import partial
 from typing import Final
 
 from sayso.protocol.health import Finding
@@ -26,7 +27,7 @@ class PiperMaker:
         part = VoicePool(
             lambda: voices(installed),
             voice(chosen.model),
-            make=PiperSynthesizer,
+            make=partial(PiperSynthesizer, parts=context.home.data / "voice-parts"),
             most=wanted.loaded,
         )
         return Engaged(part, f"{chosen.model.name}.", chosen.complaint)

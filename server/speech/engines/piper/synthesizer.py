@@ -1,6 +1,8 @@
 """The synthesizer: piper in a process of its own."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from pathlib import Path
 
 from sayso.protocol.messages import Word
@@ -9,27 +11,33 @@ from sayso.server.speech.workers.supervisor import Ready, Supervisor, WorkerLost
 from sayso.server.speech.workers.wire import Note, Value, WireBroken
 
 BASE_LIMIT = 10.0
-"""Seconds that a chunk may take before the worker counts as hung, on a slow and busy machine …"""
+"""Seconds that a piece of sound may take before the worker counts as hung, on a slow and busy
+machine …"""
 
 LIMIT_PER_CHARACTER = 0.1
-"""… and as much more for each character."""
+"""… and as much more for each character of its chunk: some voices speak only whole chunks."""
 
 SLOWEST, FASTEST = 0.5, 2.0
 """Piper cannot speak faster, and nobody wants it slower."""
 
 
 class PiperSynthesizer:
-    """A `Synthesizer` on piper, supervised.
+    """A `StreamingSynthesizer` on piper, supervised. In the folder `parts` it keeps what it made of
+    the voice to speak sooner, if there is one.
 
     Piper says nothing twice in the same way. From the same `seed` it goes through the same ways
     again, so that what was said badly once can be heard again.
     """
 
-    def __init__(self, voice: Path, *, threads: int = 2, seed: int = 0) -> None:
+    def __init__(
+        self, voice: Path, *, threads: int = 2, seed: int = 0, parts: Path | None = None
+    ) -> None:
         self._lock = asyncio.Lock()
+        kept = str(parts) if parts else ""
+        order: dict[str, Value] = {"voice": str(voice), "threads": threads, "seed": seed}
         self._worker = Supervisor(
             "sayso.server.speech.engines.piper.worker",
-            Note("load", {"voice": str(voice), "threads": threads, "seed": seed}),
+            Note("load", {**order, "parts": kept}),
             name="speech synthesiser",
             threads=threads,
         )
@@ -63,18 +71,43 @@ class PiperSynthesizer:
 
     async def synthesize(self, text: str, *, speed: float = 1.0) -> Sound:
         """Speak one chunk; see the seam."""
-        speed = min(max(speed, SLOWEST), FASTEST)
-        async with self._lock:
-            try:
-                answer = await self._worker.ask(
-                    "speak",
-                    Note("speak", {"text": text, "speed": speed}),
-                    limit=BASE_LIMIT + LIMIT_PER_CHARACTER * len(text),
-                )
-            except WorkerLost:
-                raise SynthesizerLost from None
-        words = tuple(_word(row) for row in answer.rows("words"))
-        return Sound(answer.load, answer.whole("rate"), words)
+        async with aclosing(self.stream(text, speed=speed)) as stream:
+            sounds = [sound async for sound in stream]
+        return Sound(b"".join(each.pcm for each in sounds), sounds[0].rate, sounds[0].words)
+
+    async def stream(self, text: str, *, speed: float = 1.0) -> AsyncGenerator[Sound, None]:
+        """The same piece by piece; see the seam. How slowly it is taken holds up nobody else."""
+        came: asyncio.Queue[Sound | Exception | None] = asyncio.Queue()
+        making = asyncio.create_task(self._make(text, speed, came), name="piper speaks")
+        try:
+            while (sound := await came.get()) is not None:
+                if isinstance(sound, Exception):
+                    raise sound
+                yield sound
+        finally:
+            making.cancel()
+            await asyncio.wait([making])
+
+    async def _make(
+        self, text: str, speed: float, came: asyncio.Queue[Sound | Exception | None]
+    ) -> None:
+        """Have it spoken, one chunk at a time. Its last word is None, or what went wrong."""
+        wanted = Note("speak", {"text": text, "speed": min(max(speed, SLOWEST), FASTEST)})
+        limit = BASE_LIMIT + LIMIT_PER_CHARACTER * len(text)
+        try:
+            async with (
+                self._lock,
+                aclosing(self._worker.ask_in_parts("speak", wanted, limit=limit)) as parts,
+            ):
+                async for part in parts:
+                    if part.kind == "sound":
+                        words = tuple(_word(row) for row in part.rows("words"))
+                        came.put_nowait(Sound(part.load, part.whole("rate"), words))
+            came.put_nowait(None)
+        except WorkerLost:
+            came.put_nowait(SynthesizerLost())
+        except Exception as problem:  # noqa: BLE001 (it is raised where the sound is waited for)
+            came.put_nowait(problem)
 
 
 def _word(row: list[Value]) -> Word:

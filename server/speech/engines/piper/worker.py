@@ -5,14 +5,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sayso.server.speech.errors import PackageMissing
-from sayso.server.speech.workers.wire import Note
-from sayso.server.speech.workers.worker import Task, main
+from sayso.server.speech.workers.wire import Note, Value
+from sayso.server.speech.workers.worker import GivenUp, Task, main
 
 if TYPE_CHECKING:
     from sayso.server.speech.engines.piper.engine import PiperEngine
 
-FIRST_WORDS = "Hello, I am ready."
-"""Spoken once, to nobody, so that the first answer does not wait for what is done only once."""
+FIRST_WORDS = "Hello, I am ready, and so is everything else that is here to be used by you."
+"""Spoken once, to nobody, so that the first answer does not wait for what is done only once; long
+enough for windows of every size."""
 
 
 class Speaking:
@@ -29,8 +30,13 @@ class Speaking:
             raise PackageMissing(
                 f"piper-tts is not installed ({problem}). Run `pip install 'sayso[server]'`."
             ) from problem
-        voice = Path(order.text("voice"))
-        engine = PiperEngine(voice, threads=order.whole("threads"), seed=order.whole("seed"))
+        voice, parts = Path(order.text("voice")), order.text("parts")
+        engine = PiperEngine(
+            voice,
+            threads=order.whole("threads"),
+            seed=order.whole("seed"),
+            parts=Path(parts) if parts else None,
+        )
         engine.speak(FIRST_WORDS)
         self._engine = engine
         return Note(
@@ -39,18 +45,16 @@ class Speaking:
         )
 
     def answer(self, task: Task) -> Note:
-        """Speak."""
+        """Speak, window by window, while it is wanted."""
         if self._engine is None:
             raise RuntimeError("asked before a voice was loaded")
-        sound = self._engine.speak(task.note.text("text"), speed=task.note.number("speed"))
-        return Note(
-            "sound",
-            {
-                "rate": sound.rate,
-                "words": [[word.text, word.start, word.end] for word in sound.words],
-            },
-            sound.pcm,
-        )
+        text, speed = task.note.text("text"), task.note.number("speed")
+        for sound in self._engine.stream(text, speed=speed):
+            if not task.wanted():
+                raise GivenUp
+            words: list[Value] = [[word.text, word.start, word.end] for word in sound.words]
+            task.tell(Note("sound", {"rate": sound.rate, "words": words}, sound.pcm))
+        return Note("spoken")
 
 
 if __name__ == "__main__":

@@ -25,8 +25,8 @@ LETTERS_AT_LEAST: Final = 200
 """A text with more letters than that was not said in this time, by anybody."""
 
 LIKELY: Final = -0.35
-"""Mean log-probability of words of which a server does not tell how sure it is: what it is of
-ordinary speech, so that nothing is doubted or kept on that ground alone."""
+"""Mean log-probability of words where a server does not tell how sure it is: that of ordinary
+speech, so that nothing is doubted or kept on that ground alone."""
 
 SURE_AFTER_S: Final = 2.0
 """Seconds of speech from which a language that was found is believed; of shorter words it is often

@@ -28,8 +28,10 @@ from sayso.server.speech.recognition.hallucinations import (
     collapse,
     is_invention,
     is_phantom,
+    is_urgent,
     judge,
     judge_last,
+    plain,
     repeats,
     surer,
 )
@@ -179,7 +181,8 @@ class WhisperEngine:
             alone = self._run(samples, replace(run, prompt=""))[0]
             said_so = repeats(run.prompt, alone.text) or judge(alone) != "believe"
             heard = heard if said_so else alone
-        verdict = judge(heard)
+        urgent = is_urgent(heard)
+        verdict = "believe" if urgent else judge(heard)
         # What was said before can make it believe that this is said already: nothing comes.
         stopped = verdict == "believe" or (verdict == "nothing" and run.prompt)
         if verdict == "again" or (stopped and is_thin(heard.text, samples)):
@@ -189,11 +192,25 @@ class WhisperEngine:
                 return self._halves(samples, run)
             if heard.loops:
                 heard = replace(heard, text=collapse(heard.text))
-        elif verdict == "believe" and heard.log_probability < HESITANT and not run.draft:
-            heard = surer(heard, self._run(samples, replace(run, floor=FULL))[0])
+        elif verdict == "believe" and self._is_hesitant(heard, run) and not urgent:
+            heard = self._reconsidered(heard, samples, run)
         if is_phantom(heard.text) and not is_voiced(heard.text, samples):
             return nothing
         return (heard, tongue) if verdict == "believe" else nothing
+
+    def _reconsidered(self, heard: Pass, samples: Samples, run: Run) -> Pass:
+        """A text that it was unsure of. What a shorter context understands alike is clear; only
+        else the full one is asked, which takes three times as long, while somebody waits."""
+        shorter = max(self._options.draft_floor, len(samples) / HEARING_RATE + ROOM_AFTER)
+        if shorter < run.floor:
+            again = self._run(samples, replace(run, floor=self._options.draft_floor))[0]
+            if plain(again.text) == plain(heard.text):
+                return heard
+        return surer(heard, self._run(samples, replace(run, floor=FULL))[0])
+
+    @staticmethod
+    def _is_hesitant(heard: Pass, run: Run) -> bool:
+        return heard.log_probability < HESITANT and not run.draft
 
     def _is_broken(self, heard: Pass, samples: Samples, run: Run) -> bool:
         """Was it heard neither with the short nor with the full context, though somebody speaks?"""

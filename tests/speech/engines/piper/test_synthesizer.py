@@ -5,16 +5,18 @@ import os
 import shutil
 import signal
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from sayso.server.speech.engines.piper.engine import PiperEngine
 from sayso.server.speech.engines.piper.synthesizer import PiperSynthesizer
 from sayso.server.speech.errors import ModelBroken, ModelMissing
-from sayso.server.speech.synthesis.session import Chunk, Handed, SpeechSynthesis
+from sayso.server.speech.synthesis.session import Chunk, Handed, MoreSound, SpeechSynthesis
 from sayso.server.speech.synthesis.voices import OneVoice
 
 
@@ -83,6 +85,44 @@ def test_brackets_do_not_make_it_read_raw_phonemes(piper: PiperEngine) -> None:
     assert len(piper.speak("a [[list]] of lists").words) == 4
 
 
+def test_the_first_sound_is_a_small_part_and_has_all_words(piper: PiperEngine) -> None:
+    text = "The weather will be nice today, with some clouds in the evening, and a light wind."
+    first, *others = piper.stream(text)
+    samples = sum(len(each.pcm) // 2 for each in (first, *others))
+    assert len(first.pcm) // 2 < 0.2 * samples
+    assert [word.text for word in first.words] == text.split()
+    assert first.words[-1].end == samples
+    assert not any(each.words for each in others)
+
+
+def test_the_same_seed_says_it_alike_piece_by_piece_and_whole(voice_file: Path) -> None:
+    text = "One, two, three: this is said in pieces, and once more in one."
+    whole = PiperEngine(voice_file, threads=2, seed=5).speak(text)
+    pieces = list(PiperEngine(voice_file, threads=2, seed=5).stream(text))
+    assert b"".join(each.pcm for each in pieces) == whole.pcm
+
+
+def test_all_sentences_of_a_chunk_are_there_and_their_words_fill_it(piper: PiperEngine) -> None:
+    sound = piper.speak("This is one. This is two! Is this three?")
+    assert len(sound.words) == 9
+    assert sound.words[-1].end == len(sound.pcm) // 2
+
+
+def test_every_sentence_is_about_as_loud(piper: PiperEngine) -> None:
+    texts = ("Okay.", "What time is it in Tokyo?", "The third got nothing but the cat.", "Stop!")
+    loudness = [_loudness(piper.speak(text).pcm) for text in texts for _ in range(3)]
+    assert np.std(loudness) < 2.5
+    assert -24 < np.mean(loudness) < -12
+
+
+def _loudness(pcm: bytes) -> float:
+    """Decibels below full scale, of where it speaks."""
+    samples = np.frombuffer(pcm, "<i2").astype(float) / 32_768
+    frames = samples[: len(samples) // 441 * 441].reshape(-1, 441)
+    power = (frames**2).mean(axis=1)
+    return float(10 * np.log10(power[power > 0.01 * power.max()].mean()))
+
+
 @pytest.fixture
 async def synthesizer(voice_file: Path) -> AsyncIterator[PiperSynthesizer]:
     synthesizer = PiperSynthesizer(voice_file, threads=2)
@@ -96,6 +136,8 @@ async def test_killed_in_mid_reply_it_goes_on_speaking(synthesizer: PiperSynthes
     ended = asyncio.Event()
 
     def on_chunk(chunk: Handed) -> None:
+        if isinstance(chunk, MoreSound):
+            return
         if not isinstance(chunk, Chunk):
             ended.set()
             return
@@ -108,6 +150,67 @@ async def test_killed_in_mid_reply_it_goes_on_speaking(synthesizer: PiperSynthes
     saying.finish()
     await ended.wait()
     assert heard == ["This is said first.", "This is said after it died.", "And this at last."]
+
+
+async def test_what_is_given_up_makes_way_after_a_window(synthesizer: PiperSynthesizer) -> None:
+    long = "The miller had three sons, a mill, and an old donkey, and when he became very old " * 12
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    async with aclosing(synthesizer.stream(long)) as sounds:
+        first = await anext(sounds)
+    length = first.words[-1].end / first.rate
+    await synthesizer.synthesize("Stop.")
+    assert clock() - began < 0.1 * length  # all of it takes a third as long as it lasts, or more
+    assert length > 20
+
+
+async def test_who_takes_its_sound_slowly_holds_up_nobody_else(
+    synthesizer: PiperSynthesizer,
+) -> None:
+    async with aclosing(synthesizer.stream("This one is taken slowly, word by word.")) as slow:
+        await anext(slow)
+        other = await synthesizer.synthesize("This one is not.")
+        rest = [sound async for sound in slow]
+    assert other.words
+    assert rest
+
+
+async def test_killed_between_windows_it_goes_on_with_the_word_it_was_at(
+    synthesizer: PiperSynthesizer,
+) -> None:
+    handed: list[Handed] = []
+    ended = asyncio.Event()
+    text = "When he became very old, he gave the mill to the first son of the three that he had."
+
+    def take(each: Handed) -> None:
+        handed.append(each)
+        if isinstance(each, Chunk) and synthesizer.pid is not None:
+            os.kill(synthesizer.pid, signal.SIGKILL)
+        if not isinstance(each, Chunk | MoreSound):
+            ended.set()
+
+    saying = SpeechSynthesis(OneVoice(synthesizer)).speak(take)
+    saying.say(text)
+    saying.finish()
+    await ended.wait()
+    [chunk] = [each for each in handed if isinstance(each, Chunk)]
+    rest = [each.pcm for each in handed if isinstance(each, MoreSound)]
+    made = len(chunk.sound.pcm + b"".join(rest)) // 2
+    assert handed[-1] is None
+    assert made / chunk.samples == pytest.approx(1.0, abs=0.4)
+
+
+async def test_a_voice_that_can_not_be_cut_speaks_whole(tmp_path: Path, voice_file: Path) -> None:
+    model = onnx.load(str(voice_file))
+    last = model.graph.node[-1]  # what it does with samples that lie beside each other nobody knows
+    mixed = onnx.helper.make_node("Dropout", [last.input[0]], ["mixed"])
+    last.input[0] = "mixed"
+    model.graph.node.insert(len(model.graph.node) - 1, mixed)
+    onnx.save(model, str(tmp_path / "voice.onnx"))
+    shutil.copy(f"{voice_file}.json", tmp_path / "voice.onnx.json")
+    whole = PiperEngine(tmp_path / "voice.onnx", threads=1, seed=0, parts=tmp_path / "parts")
+    [sound] = whole.stream("Open the window, please.")
+    assert [word.text for word in sound.words] == ["Open", "the", "window,", "please."]
 
 
 async def test_a_voice_that_does_not_exist_is_told(tmp_path: Path) -> None:

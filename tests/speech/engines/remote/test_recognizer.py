@@ -220,12 +220,12 @@ async def test_a_final_does_not_wait_for_a_draft() -> None:
     with SpeechServer(hears=[slow, heard("The final.")]) as server:
         async with recognizer(server) as remote:
             draft = asyncio.create_task(remote.transcribe(VOICE, draft=True))
-            assert await server.was_asked()
+            assert await asyncio.to_thread(server.was_asked)
             assert (await remote.transcribe(VOICE)).text == "The final."
             with pytest.raises(DraftNotMade):  # one is under way already
                 await remote.transcribe(VOICE, draft=True)
             draft.cancel()
-            assert await server.was_left()
+            assert await asyncio.to_thread(server.was_left)
             await asyncio.wait({draft})
 
 
@@ -274,7 +274,7 @@ async def test_several_people_are_understood_at_once_and_shown_what_is_understoo
                 utterance.feed(VOICE[: HEARING_RATE // 2])
             finals = [asyncio.create_task(utterance.finish()) for utterance in utterances]
             for _ in range(4):
-                assert await server.was_asked()
+                assert await asyncio.to_thread(server.was_asked)
             together.set()
             texts = {(await final).text for final in finals}
     assert texts == {f"Number {n}." for n in range(4)}

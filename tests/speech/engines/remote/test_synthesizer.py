@@ -172,7 +172,7 @@ async def test_who_breaks_in_has_the_connection_closed_at_once() -> None:
             reply.finish()
             assert isinstance(await listener.queue.get(), Chunk)
             reply.stop()
-            assert await server.was_left()
+            assert await asyncio.to_thread(server.was_left)
             assert remote.trouble == ""
 
 
@@ -185,7 +185,7 @@ async def test_a_stream_that_is_left_between_two_pieces_is_closed() -> None:
             stream = speaker.stream(TEXT)
             assert (await anext(stream)).pcm
             await stream.aclose()
-            assert await server.was_left()
+            assert await asyncio.to_thread(server.was_left)
 
 
 @pytest.mark.parametrize(
