@@ -8,21 +8,32 @@ heard before they are read.
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, Literal, Self
 
-from sayso.server.reflexes.language import Form, Language
+from sayso.server.reflexes.figures.plain_answers import PlainAnswers
+from sayso.server.reflexes.language import Changing, Form, Language, ListPhrases, Speaking
 from sayso.server.reflexes.language_file import SENTENCES, read_language
 from sayso.server.reflexes.reflex import Kind
-from sayso.server.reflexes.reminder import Reminder
+from sayso.server.reflexes.reminders.reminder import Reminder
+from sayso.server.reflexes.reminders.ringing import MISSED_S
+from sayso.server.reflexes.status.status_answers import StatusAnswers
 from sayso.server.reflexes.time_expressions import After, When
 from sayso.server.reflexes.undo_answers import UndoAnswers
 
 if TYPE_CHECKING:
     from sayso.server.reflexes.wording import Wording
 
+ListPhrase = Literal[
+    "added", "there", "taken", "absent", "holds", "empty", "found", "not_found", "cleared", "full"
+]
+
 LATE_S: Final = 60.0
 """From how many seconds on it is said how late a reminder is. Less is waiting for a gap to speak,
 or the clock being looked at every half minute."""
+
+ALL_DAYS: Final = tuple(range(7))
+WORKDAYS: Final = tuple(range(5))
+WEEKEND: Final = (5, 6)
 
 MAX_TOLD: Final = 5
 """How many are told one by one: nobody remembers more."""
@@ -44,33 +55,50 @@ class Answers:
         return cls(known, Wording(known))
 
     @property
+    def status(self) -> StatusAnswers:
+        """What is said of how far work is."""
+        return StatusAnswers(self._phrases.status, self._wording)
+
+    @property
     def undoing(self) -> UndoAnswers:
         """What is said of taking back."""
         return UndoAnswers(self._phrases.undoing, self._wording)
 
-    def time(self, now: datetime) -> str:
-        return _sentence(self._phrases.time.format(clock=self._wording.clock(now)))
+    @property
+    def changing(self) -> Changing:
+        """What is said of changes to timers and alarms."""
+        return self._phrases.changing
 
-    def date(self, now: datetime) -> str:
-        return _sentence(self._wording.date(now))
+    @property
+    def plain(self) -> PlainAnswers:
+        """What is said of all that is kept nowhere."""
+        return PlainAnswers(self._phrases, self._wording)
 
     def taken(self, reminder: Reminder, when: When | None, now: datetime) -> str:
         """It is set; `when` is how its time was said, if it is not a timer."""
+        if reminder.days:
+            return self._repeating(reminder, now)
         said = self._moment(reminder, now)
         if isinstance(when, After):
             seconds = when.days * 86_400 + when.seconds
             length = self._wording.length(seconds, place="after")
             said = self._phrases.days.after.format(length=length)
-        return self._say(self._form(reminder).set, reminder, now, when=said)
+        return self.say(self._form(reminder).set, reminder, now, when=said)
 
     def due(self, reminder: Reminder, now: datetime) -> str:
         """Its time has come, or had come a while ago."""
         form = self._form(reminder)
         late = now.timestamp() - reminder.due >= LATE_S
-        return self._say(form.late if late else form.due, reminder, now)
+        return self.say(form.late if late else form.due, reminder, now)
+
+    def rings(self, alarm: Reminder, now: datetime) -> str:
+        """It rings, or should have rung so long ago that it is only told."""
+        late = now.timestamp() - alarm.due >= MISSED_S
+        form = self._form(alarm)
+        return self.say(form.late if late else form.due, alarm, now)
 
     def cancelled(self, reminder: Reminder, now: datetime) -> str:
-        return self._say(self._form(reminder).gone, reminder, now)
+        return self.say(self._form(reminder).gone, reminder, now)
 
     def all_cancelled(self, kind: Kind) -> str:
         return _sentence(self._phrases.all_gone.of(kind).format(count="", names=""))
@@ -79,9 +107,9 @@ class Answers:
         """What of this kind is open, the next one first."""
         if not reminders:
             return self.none(kind)
-        told = [self._say(self._form(one).open, one, now) for one in reminders[:MAX_TOLD]]
+        told = [self.say(self._open(one), one, now) for one in reminders[:MAX_TOLD]]
         if more := len(reminders) - len(told):
-            told.append(_sentence(self._wording.counted(more, self._phrases.more)))
+            told.append(self.more(more))
         return " ".join(told)
 
     def none(self, kind: Kind) -> str:
@@ -94,6 +122,27 @@ class Answers:
     def which(self, kind: Kind, reminders: Sequence[Reminder], now: datetime) -> str:
         """Several can be meant."""
         return self._of_many(self._phrases.which.of(kind), reminders, now)
+
+    @property
+    def lists(self) -> ListPhrases:
+        """What is said of lists."""
+        return self._phrases.lists
+
+    @property
+    def speaking(self) -> Speaking:
+        """What is said of the voice."""
+        return self._phrases.speaking
+
+    def listed(self, what: ListPhrase, items: Sequence[str], name: str) -> str:
+        """Something about things and the list that they are on."""
+        lists = self._phrases.lists
+        called = lists.names.get(name) or lists.other.format(name=name)
+        told = self._wording.joined(items) if items else ""
+        return _sentence(getattr(lists, what).format(items=told, list=called))
+
+    def more(self, count: int) -> str:
+        """So many more are not told one by one."""
+        return _sentence(self._wording.counted(count, self._phrases.more))
 
     def too_many(self, count: int) -> str:
         return _sentence(self._phrases.too_many.format(count=self._wording.number(count), names=""))
@@ -117,12 +166,36 @@ class Answers:
             case "reminder":
                 return forms.reminder if reminder.what else forms.bare_reminder
 
-    def _say(self, phrase: str, reminder: Reminder, now: datetime, when: str = "") -> str:
+    def _open(self, reminder: Reminder) -> str:
+        return (
+            self._phrases.changing.open_paused if reminder.is_paused else self._form(reminder).open
+        )
+
+    def _repeating(self, reminder: Reminder, now: datetime) -> str:
+        changing = self._phrases.changing
+        due = datetime.fromtimestamp(reminder.due, now.tzinfo)
+        usual = {
+            ALL_DAYS: changing.every_day,
+            WORKDAYS: changing.workdays,
+            WEEKEND: changing.weekends,
+        }
+        days = usual.get(reminder.days) or changing.each.format(
+            names=self._wording.joined([changing.each_names[day] for day in reminder.days]),
+            days="",
+            clock="",
+        )
+        clock = self._wording.clock_in_day(due)
+        if reminder.kind == "reminder" and reminder.what:
+            phrase = changing.repeats_reminder
+            return _sentence(phrase.format(days=days, clock=clock, what=reminder.what))
+        return _sentence(changing.repeats.format(days=days, clock=clock, names=""))
+
+    def say(self, phrase: str, reminder: Reminder, now: datetime, when: str = "") -> str:
         return _sentence(self._fill(phrase, reminder, now, when))
 
     def _fill(self, phrase: str, reminder: Reminder, now: datetime, when: str = "") -> str:
         due = datetime.fromtimestamp(reminder.due, now.tzinfo)
-        away = due.timestamp() - now.timestamp()
+        away = reminder.left or due.timestamp() - now.timestamp()
         say = self._wording.length
         return phrase.format(
             name=reminder.what,

@@ -1,6 +1,8 @@
 """Clocks: the machine's wall clock and its time zone, and a monotonic clock that nobody sets."""
 
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
 
@@ -43,3 +45,16 @@ def now_here() -> datetime:
 def steady() -> float:
     """Seconds of a clock that goes on while the machine sleeps, and that nobody sets."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """All clocks that reflexes look at."""
+
+    wall: Callable[[], float] = time.time
+    """Unix seconds."""
+    steady: Callable[[], float] = steady
+    now: Callable[[], datetime] = now_here
+
+
+MACHINE_CLOCKS = Clocks()

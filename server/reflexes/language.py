@@ -39,6 +39,33 @@ class Doubts:
 
 
 @dataclass(frozen=True, slots=True)
+class Sums:
+    """How numbers and sums are said and written."""
+
+    decimal_point: Literal[".", ","]
+    """As it is written; the other of the two groups thousands."""
+    point: tuple[str, ...]
+    """As it is said."""
+    one: tuple[str, ...]
+    """Words for one beside the number's own: `a`."""
+    links: tuple[str, ...]
+    """What may be said between hundreds and the rest: `and`."""
+    plus: tuple[str, ...]
+    minus: tuple[str, ...]
+    times: tuple[str, ...]
+    over: tuple[str, ...]
+    power: tuple[str, ...]
+    percent: tuple[str, ...]
+    of: tuple[str, ...]
+    """Behind a percentage or a fraction."""
+    squared: tuple[str, ...]
+    root: tuple[str, ...]
+    """Before the number."""
+    half_of: tuple[str, ...]
+    double_of: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Names:
     """What may stand in braces in a phrase."""
 
@@ -51,7 +78,12 @@ _OfOne = Annotated[
     str, Names(("name", "what", "length", "left", "late", "clock", "moment", "when"))
 ]
 _OfMany = Annotated[str, Names(("count", "names"))]
-_OfChanges = Annotated[str, Names(("what", "names", "reason"))]
+_OfPlace = Annotated[str, Names(("place", "clock", "moment"))]
+_OfSum = Annotated[str, Names(("said", "result"))]
+_OfList = Annotated[str, Names(("items", "list"))]
+_OfSpeech = Annotated[str, Names(("percent", "name"))]
+_OfDays = Annotated[str, Names(("days", "clock", "names"))]
+_OfChanges = Annotated[str, Names(("what", "names", "reason", "old", "new"))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +177,114 @@ class PerKind:
 
 
 @dataclass(frozen=True, slots=True)
+class Changing:
+    """What is said when a timer or an alarm is changed, and of what comes again and again."""
+
+    how_long: str
+    """A timer is wanted, and it was not said how long."""
+    changed: _OfOne
+    """A timer has more or less time now."""
+    paused: _OfOne
+    open_paused: _OfOne
+    """In a list of what is open."""
+    resumed: _OfOne
+    too_short: str
+    """More is to be taken off a timer than it has left."""
+    moved: _OfOne
+    """An alarm rings at another time now."""
+    snoozed: _OfOne
+    not_ringing: str
+    stopped: str
+    """What rang is silent."""
+    repeats: _OfDays
+    """An alarm was set that comes again and again."""
+    repeats_reminder: Annotated[str, Names(("days", "clock", "what"))]
+    every_day: str
+    workdays: str
+    weekends: str
+    each: _OfDays
+    """On single weekdays."""
+    each_names: tuple[str, ...]
+    """Weekdays in it, Monday first."""
+    asking: tuple[Annotated[str, Names(("when",))], ...]
+    """Sentences that ask to be reminded, by which a time that stands alone is understood."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """What is said of days and of the time elsewhere."""
+
+    of_day: Annotated[str, Names(("weekday", "ordinal", "month", "year"))]
+    week: _OfMany
+    elsewhere: _OfPlace
+    """The time in another place, on the same day as here."""
+    elsewhere_day: _OfPlace
+    """The same on another day."""
+    until: Annotated[str, Names(("length",))]
+    until_today: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What is said of sums, measures and chance."""
+
+    result: _OfSum
+    about: _OfSum
+    """The result is rounded."""
+    measure: _OfSum
+    measure_about: _OfSum
+    heads: str
+    tails: str
+    die: _OfMany
+
+
+@dataclass(frozen=True, slots=True)
+class ListPhrases:
+    """What is said of lists."""
+
+    usual: str
+    """The list that is meant if none is named: a key of `names`."""
+    names: Mapping[str, str]
+    """What lists are called in a sentence, by their key."""
+    other: Annotated[str, Names(("name",))]
+    """What a list without a key is called."""
+    separators: tuple[str, ...]
+    """Words between things that are named in a row."""
+    articles: tuple[str, ...]
+    """Words before a thing that do not name it."""
+    added: _OfList
+    there: _OfList
+    """It was on the list before."""
+    taken: _OfList
+    absent: _OfList
+    holds: _OfList
+    empty: _OfList
+    found: _OfList
+    not_found: _OfList
+    cleared: _OfList
+    full: _OfList
+
+
+@dataclass(frozen=True, slots=True)
+class Speaking:
+    """What is said of the voice."""
+
+    slower: str
+    faster: str
+    slowest: str
+    fastest: str
+    louder: str
+    quieter: str
+    loudest: str
+    quietest: str
+    volume: _OfSpeech
+    voice: _OfSpeech
+    no_voice: _OfSpeech
+    nothing_said: str
+    """There is no answer to be repeated."""
+
+
+@dataclass(frozen=True, slots=True)
 class Undoing:
     """What is said of taking back what code did to files."""
 
@@ -154,8 +294,17 @@ class Undoing:
     """So many things, one of them a folder at least."""
     names_more: _OfMany
     """Stands for the names that are not told."""
+    asked: _OfChanges
+    """Which requests these were, where it is not plain."""
+    quoted: _OfChanges
+    """How the words of one of them are told, and a commit's."""
     back: _OfChanges
     removed: _OfChanges
+    renamed: _OfChanges
+    """For both directions; `names` are each `renaming`."""
+    renaming: _OfChanges
+    commits: _OfChanges
+    commits_again: _OfChanges
     again: _OfChanges
     gone_again: _OfChanges
     left: _OfChanges
@@ -166,6 +315,9 @@ class Undoing:
     blocked: str
     """Nothing at all could be put back; `left` follows."""
     nothing: str
+    unknown: str
+    """No request that can be taken back was asked for with the words that name one; `asked`
+    follows, with those that can."""
     nothing_again: str
     running: str
     switched_off: str
@@ -202,6 +354,17 @@ class Phrases:
     passed: str
     not_kept: str
     """The disk did not take it."""
+    changing: Changing
+    dates: Dates
+    figures: Figures
+    lists: ListPhrases
+    speaking: Speaking
+    talk: Mapping[str, str]
+    """By topic: see `reflex.Topic`."""
+    elsewhere: Mapping[str, str]
+    """By what it needs: see `reflex.Need`."""
+    status: Mapping[str, str]
+    """How far work is: see `work.status_answers`."""
     undoing: Undoing
 
 
@@ -214,6 +377,9 @@ class Language:
     """hassil's part: lists, expansion rules and intents."""
     manners: Manners
     doubts: Doubts
+    sums: Sums
+    places: Mapping[str, str]
+    """Time zones of places, by what the language calls them, beyond those named in a zone."""
     phrases: Phrases
     examples: Mapping[str, tuple[str, ...]]
     """For each intent some sentences that mean it: tried when Sayso starts, and in the tests."""

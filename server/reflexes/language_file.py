@@ -22,7 +22,8 @@ from typing import (
 )
 
 from sayso.server.reflexes.errors import LanguageDamaged, LanguageMissing
-from sayso.server.reflexes.language import Doubts, Language, Manners, Names, Phrases
+from sayso.server.reflexes.language import Doubts, Language, Manners, Names, Phrases, Sums
+from sayso.server.reflexes.reflex import Need, Topic
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -75,7 +76,7 @@ class _Slip(Exception):
 
 def _language(code: str, found: Mapping[str, object]) -> Language:
     hassil_keys = ("language", "lists", "expansion_rules", "intents")
-    wanted = (*hassil_keys, "manners", "doubts", "answers", "examples")
+    wanted = (*hassil_keys, "manners", "doubts", "sums", "places", "answers", "examples")
     _same_keys(found, wanted, "the file")
     _references_lead_somewhere(found)
     examples = _section(found["examples"], "examples")
@@ -85,9 +86,22 @@ def _language(code: str, found: Mapping[str, object]) -> Language:
         {key: found[key] for key in hassil_keys},
         _record(Manners, found["manners"], "manners"),
         _record(Doubts, found["doubts"], "doubts"),
-        _record(Phrases, found["answers"], "answers"),
+        _record(Sums, found["sums"], "sums"),
+        _mapping(found["places"], "places"),
+        _phrases(found["answers"]),
         {name: _texts(some, f"examples.{name}") for name, some in examples.items()},
     )
+
+
+def _phrases(found: object) -> Phrases:
+    phrases = _record(Phrases, found, "answers")
+    _same_keys(phrases.talk, get_args(Topic), "answers.talk")
+    _same_keys(phrases.elsewhere, get_args(Need), "answers.elsewhere")
+    return phrases
+
+
+def _mapping(found: object, where: str) -> Mapping[str, str]:
+    return {name: _text(one, f"{where}.{name}") for name, one in _section(found, where).items()}
 
 
 Record = TypeVar("Record", bound="DataclassInstance")
@@ -113,7 +127,7 @@ def _value(kind: object, found: object, where: str) -> object:
     if origin is Literal:
         return _one_of(arguments, found, where)
     if origin is tuple:
-        return _texts(found, where)
+        return tuple(_value(arguments[0], one, where) for one in _texts(found, where))
     if origin is Mapping:
         section = _section(found, where)
         return {name: _value(arguments[1], one, f"{where}.{name}") for name, one in section.items()}

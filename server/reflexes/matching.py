@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from sayso.server.reflexes.errors import LanguageDamaged
+from sayso.server.reflexes.figures.figures import FIGURES, Figures
 from sayso.server.reflexes.language import Doubts, Language
 from sayso.server.reflexes.language_file import SENTENCES, read_language
 from sayso.server.reflexes.politeness import Politeness
@@ -30,7 +31,13 @@ MAX_NAME_WORDS: Final = 4
 _HYPHEN: Final = re.compile(r"(?<=\w)[-\u2010\u2011](?=\w)")
 """Recognisers write "ten minute timer" with any number of them."""
 
-_WILD: Final = frozenset({"name", "what", "what_before_time"})
+MAX_ABOUT_WORDS: Final = 8
+"""Nobody names an earlier request with more words; what has more is a new one."""
+
+_WILD: Final = frozenset(
+    {"name", "what", "what_before_time", "about", "items", "list_name", "place", "sum", "amount"}
+)
+"""Slots of free words."""
 
 
 class Reflexes:
@@ -42,6 +49,7 @@ class Reflexes:
         self._intents = intents
         self._manners = Politeness(language.manners)
         self._doubts = _Doubts(language.doubts)
+        self._figures = Figures(language)
 
     @classmethod
     def load(cls, language: str = "en", folder: Path = SENTENCES) -> Self:
@@ -123,7 +131,12 @@ class Reflexes:
         """What was said; None if free words took what is not theirs."""
         if entity.name not in _WILD:
             return Slot(entity.name, entity.value, entity.text.strip())
+        if entity.name in FIGURES:
+            value = self._figures.value(entity.name, entity.text)
+            return None if value is None else Slot(entity.name, value, entity.text.strip())
         words = self._manners.object_of(_as_said(entity.text, text))
+        if entity.name == "items" and self._manners.asks(words):
+            return None  # "could you milk": a shorter reading has the thing alone
         return Slot(entity.name, words, words) if self._doubts.allow(entity.name, words) else None
 
 
@@ -136,9 +149,11 @@ class _Doubts:
         self._before_time = _any_of((*doubts.what, *doubts.what_before_time))
 
     def allow(self, slot: str, words: str) -> bool:
-        if slot == "name":
+        if slot in ("name", "list_name"):
             few = len(words.split()) <= MAX_NAME_WORDS
             return bool(words) and few and not self._in_name.search(words)
+        if slot == "about":
+            return 0 < len(words.split()) <= MAX_ABOUT_WORDS
         doubtful = self._before_time if slot == "what_before_time" else self._in_what
         return bool(words) and not doubtful.search(words)
 

@@ -64,6 +64,10 @@ class Politeness:
         texts = dict.fromkeys((plain, begun, point))
         return [Reading(reading, tone) for reading in texts if reading]
 
+    def asks(self, text: str) -> bool:
+        """Whether it begins with what is said to whoever listens."""
+        return self._before.match(text) is not None
+
     def object_of(self, text: str) -> str:
         """What to remind of, without the politeness that follows it."""
         for pattern in (self._after_comma, self._after_what):

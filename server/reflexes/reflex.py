@@ -5,12 +5,29 @@ speaks. Matching knows nothing of that; it only says what the words are.
 """
 
 from dataclasses import dataclass
+from datetime import tzinfo
+from decimal import Decimal
 from typing import Literal
 
-from sayso.server.reflexes.time_expressions import When
+from sayso.server.reflexes.time_expressions import After, Day, When
 
 Kind = Literal["timer", "alarm", "reminder"]
 """A timer counts down, an alarm rings at a time, a reminder says at a time what was asked."""
+
+Topic = Literal[
+    "thanks",
+    "morning",
+    "day",
+    "evening",
+    "night",
+    "bye",
+    "wellbeing",
+    "identity",
+    "ability",
+]
+
+Need = Literal["home", "music", "web"]
+"""`home`: lights and heating; `web`: the weather and the news."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +76,56 @@ class Quieter:
 
 
 @dataclass(frozen=True, slots=True)
+class SetVolume:
+    """Speak this loud from now on."""
+
+    percent: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeVoice:
+    """Speak with another voice."""
+
+    name: str
+    """As it was said."""
+
+
+@dataclass(frozen=True, slots=True)
 class TellTime:
-    """What time is it here?"""
+    """What time is it, here or elsewhere?"""
+
+    place: str = ""
+    """As it was said; empty for here."""
+    zone: tzinfo | None = None
+    """The place's."""
 
 
 @dataclass(frozen=True, slots=True)
 class TellDate:
-    """Which day is it today?"""
+    """Which day is it, today or on a day that was named?"""
+
+    day: Day | After | None = None
+    """None is today."""
+
+
+@dataclass(frozen=True, slots=True)
+class TellWeek:
+    """Which week of the year is it?"""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeUntil:
+    """How long is it until then?"""
+
+    when: When
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The same, for another place: "and in Tokyo?"."""
+
+    place: str
+    zone: tzinfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +133,28 @@ class SetTimer:
     """Count down."""
 
     seconds: int
+    """Zero: it was not said how long."""
     name: str = ""
     """What it was called, as it was said; empty if nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """A length of time and nothing else: the answer to how long a timer is to run."""
+
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeTimer:
+    """Do something with a timer that runs."""
+
+    action: Literal["add", "subtract", "pause", "resume"]
+    seconds: int = 0
+    """To add or take off."""
+    name: str = ""
+    length: int = 0
+    """The one that was set for this long; zero if no length was said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +165,25 @@ class SetReminder:
     what: str = ""
     """What to remind of, as it was said; empty if nothing, as with an alarm."""
     kind: Literal["alarm", "reminder"] = "reminder"
+    days: tuple[int, ...] = ()
+    """Weekdays on which it comes again and again, Monday is 0; empty: it comes once."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeAlarm:
+    """Let an alarm ring at another time."""
+
+    when: When
+    before: When | None = None
+    """The time of the one that is meant; None if it was not said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snooze:
+    """Ring again later."""
+
+    seconds: int = 0
+    """After so long; zero: as long as is usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +193,7 @@ class ListTimers:
     kind: Kind
     name: str = ""
     """Only those of this name; empty for all."""
+    which: Literal["all", "next"] = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +206,117 @@ class CancelTimer:
     """The one of this name, or that reminds of this; empty if it was not named."""
     seconds: int = 0
     """The one that was set for this long; zero if no length was said."""
+    when: When | None = None
+    """The one that is due then; None if no time was said."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddToList:
+    """Put things on a list."""
+
+    items: str
+    """As they were said, several in a row perhaps."""
+    name: str = ""
+    """Of the list; empty: the one that was last spoken of."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOffList:
+    """Take things off a list."""
+
+    items: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadList:
+    """What is on a list?"""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LookOnList:
+    """Is this on a list?"""
+
+    items: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClearList:
+    """Take everything off a list."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Calculate:
+    """A sum, in words or figures."""
+
+    said: str
+    value: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Convert:
+    """So many of one unit in another."""
+
+    said: str
+    """The amount and its unit, in the person's own words."""
+    result: Decimal
+    into: str
+    """The other unit, in the person's own words."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlipCoin:
+    """Heads or tails?"""
+
+
+@dataclass(frozen=True, slots=True)
+class RollDie:
+    """One to six."""
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """Something that is said to anybody, and answered in a sentence."""
+
+    about: Topic
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Something that Sayso does only with what is not part of it."""
+
+    needs: Need
 
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """Take back what the last run of code changed."""
+    """Take back what code changed for the last requests, or for the one that was named."""
+
+    requests: int = 1
+    about: str = ""
+    """Words of the one that is meant, as they were said; empty for the last ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Redo:
     """Do again what was taken back."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopAfter:
+    """Stop working when what runs now has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class TellStatus:
+    """What is being worked on, how much of it is left, or what did it take?"""
+
+    about: Literal["all", "left", "spent"] = "all"
 
 
 Reflex = (
@@ -128,12 +329,34 @@ Reflex = (
     | Faster
     | Louder
     | Quieter
+    | SetVolume
+    | ChangeVoice
     | TellTime
     | TellDate
+    | TellWeek
+    | TimeUntil
+    | Place
     | SetTimer
+    | Length
+    | ChangeTimer
     | SetReminder
+    | ChangeAlarm
+    | Snooze
     | ListTimers
     | CancelTimer
+    | AddToList
+    | TakeOffList
+    | ReadList
+    | LookOnList
+    | ClearList
+    | Calculate
+    | Convert
+    | FlipCoin
+    | RollDie
+    | Talk
+    | Elsewhere
     | Undo
     | Redo
+    | StopAfter
+    | TellStatus
 )

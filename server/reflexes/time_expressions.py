@@ -11,12 +11,14 @@ may leave the half of the day open:
     at 19:30, at 7:30 pm, at 07:30  any        the next such time: nothing is open
     tomorrow evening                any        tomorrow 19:00  the usual hour of that part of day
     on Friday                       any        Friday 9:00
+    wake me at half past nine       20:00      tomorrow 9:30  said when people go to bed
 """
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import islice
 from typing import Final, Literal
 
 Part = Literal["am", "pm", "morning", "afternoon", "evening", "night"]
@@ -40,6 +42,11 @@ FIRST_DAYLIGHT_HOUR: Final = 7
 
 FIRST_NIGHT_HOUR: Final = 6
 """At night, six to eleven are before midnight; twelve, and one to five, after it."""
+
+BEDTIME_HOUR: Final = 20
+RISING_HOUR: Final = 4
+"""From the one to the other who is to be woken at half past six means the morning. Between four
+and eight in the evening it may be a nap."""
 
 NOON: Final = 12
 
@@ -73,6 +80,8 @@ class Day:
     """Day of the month."""
     month: int | None = None
     """With `date`; None is the next month that has such a day ahead."""
+    year: int | None = None
+    """With `month`; None is the next year that has such a day ahead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +100,8 @@ class At:
     clock: Clock | None = None
     day: Day | None = None
     part: Part | None = None
+    wakes: bool = False
+    """It is to wake somebody: said in the evening or at night, it is for the morning."""
 
 
 When = After | At
@@ -102,7 +113,7 @@ def resolve(when: When, now: datetime) -> datetime | None:
         return _shifted(now + timedelta(days=when.days), when.seconds)
     # Days rise, and so do the times of one day: the first that is ahead is the next.
     for day in _days(when.day, now.date()):
-        for later, of_day in _times(when, _nearness(when.day, day, now.date())):
+        for later, of_day in _times(_awake(when, now), _nearness(when.day, day, now.date())):
             wall = datetime.combine(day + timedelta(days=later), of_day, now.tzinfo)
             moment = _shifted(wall, 0)
             if moment.timestamp() > now.timestamp():
@@ -110,10 +121,62 @@ def resolve(when: When, now: datetime) -> datetime | None:
     return None
 
 
+def day_of(said: Day, today: date) -> date | None:
+    """The day that is meant, today or ahead; with a year also one that has gone by."""
+    if said.year is not None:
+        with suppress(ValueError):  # no such day in this month
+            return date(said.year, said.month or 1, said.date or 1)
+        return None
+    return next(iter(_days(said, today)), None)
+
+
+def in_zone(wall: datetime) -> datetime:
+    """The moment of a wall clock's time; one that the clocks skip becomes the one that they show
+    instead."""
+    return _shifted(wall, 0)
+
+
+def fits(when: When, due: datetime, now: datetime) -> bool:
+    """Whether what is due then can be the one that is meant by a time of day, a day or both."""
+    if isinstance(when, After):
+        return False
+    if when.day is not None and due.date() not in list(islice(_days(when.day, now.date()), 2)):
+        return False
+    if when.clock is None:
+        return True
+    hours = {when.clock.hour}
+    if when.clock.half == "open" and when.part is None:
+        hours |= {(when.clock.hour + NOON) % (2 * NOON)}
+    elif when.part is not None and when.clock.half == "open":
+        hours = {at.hour for _, at in _times(when, "next")}
+    return due.hour in hours and due.minute == when.clock.minute
+
+
+def beside(when: When, before: datetime) -> When:
+    """What is moved stays in its half of the day, if that is nearer: from nine to ten in the
+    evening, from eleven in the morning to one after noon."""
+    if isinstance(when, After) or when.clock is None:
+        return when
+    if when.clock.half == "said" or when.part is not None or when.day is not None:
+        return when
+    hours = (when.clock.hour % NOON, when.clock.hour % NOON + NOON)
+    hour = min(hours, key=lambda each: abs(each - before.hour))
+    return replace(when, clock=Clock(hour, when.clock.minute, "said"), wakes=False)
+
+
 def _shifted(moment: datetime, seconds: int) -> datetime:
     """So many seconds later; a time that the clocks skip becomes the one that they show instead."""
     later = moment.astimezone(UTC) + timedelta(seconds=seconds)
     return later.astimezone(moment.tzinfo)
+
+
+def _awake(when: At, now: datetime) -> At:
+    """What is to wake somebody, said when people go to bed, is for the morning."""
+    bedtime = now.hour >= BEDTIME_HOUR or now.hour < RISING_HOUR
+    said = when.clock is None or when.clock.half == "said" or when.clock.hour % NOON == 0
+    if not when.wakes or not bedtime or said or when.day is not None or when.part is not None:
+        return when
+    return replace(when, part="am")
 
 
 def _nearness(said: Day | None, day: date, today: date) -> _Nearness:

@@ -1,7 +1,8 @@
 """Numbers, lengths of time, clock times and days as they are said in a language. Pure."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Final, Literal
 
 from unicode_rbnf import FormatPurpose, RbnfEngine
@@ -29,9 +30,14 @@ class Wording:
         self._code = language.code
         self._phrases = language.phrases
         self._numbers = RbnfEngine.for_language(language.code)
+        self._decimal_point = language.sums.decimal_point
 
     def number(self, number: int) -> str:
         return self._numbers.format_number(number).text
+
+    def figures(self, number: Decimal) -> str:
+        """A number as it is written: a long one is not read in words by whoever sees it."""
+        return f"{number:f}".replace(".", self._decimal_point)
 
     def counted(self, number: int, phrases: Mapping[str, str]) -> str:
         """So many, in the plural that the number takes."""
@@ -77,19 +83,29 @@ class Wording:
             minute=self.number(moment.minute),
         )
 
+    def clock_in_day(self, moment: datetime) -> str:
+        """The time with the part of the day, where the day needs to be clear."""
+        ways, clock = self._phrases.time_of_day, self.clock(moment)
+        if self._has_a_name(moment):
+            return clock
+        part = max((hour for hour in map(int, ways.parts) if hour <= moment.hour), default=0)
+        return ways.parts.get(str(part), "{clock}").format(clock=clock)
+
     def moment(self, moment: datetime, now: datetime) -> str:
         """Day and time, so that nothing is left open."""
-        ways, day = self._phrases.time_of_day, self._day(moment, now)
-        clock = self.clock(moment)
-        if moment.minute == 0 and str(moment.hour) in ways.whole:
-            return self._phrases.days.whole.format(day=day, clock=clock)
-        part = max((hour for hour in map(int, ways.parts) if hour <= moment.hour), default=0)
-        clock = ways.parts.get(str(part), "{clock}").format(clock=clock)
-        return self._phrases.days.moment.format(day=day, clock=clock)
-
-    def date(self, now: datetime) -> str:
+        day, clock = self._day(moment, now), self.clock_in_day(moment)
         days = self._phrases.days
-        return self._phrases.date.format(
+        return (days.whole if self._has_a_name(moment) else days.moment).format(
+            day=day, clock=clock
+        )
+
+    def _has_a_name(self, moment: datetime) -> bool:
+        return moment.minute == 0 and str(moment.hour) in self._phrases.time_of_day.whole
+
+    def date(self, now: date, phrase: str) -> str:
+        """A day in full, in this phrase."""
+        days = self._phrases.days
+        return phrase.format(
             weekday=days.names[now.weekday()],
             ordinal=self._ordinal(now.day, self._phrases.date_ordinals),
             month=days.months[now.month - 1],

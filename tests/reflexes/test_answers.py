@@ -5,9 +5,11 @@ from datetime import UTC, datetime
 import pytest
 
 from sayso.server.reflexes.answers import Answers
-from sayso.server.reflexes.reflex import Kind
-from sayso.server.reflexes.reminder import Reminder
+from sayso.server.reflexes.reflex import Kind, TellDate, TellTime
+from sayso.server.reflexes.reminders.reminder import Reminder
 from sayso.server.reflexes.time_expressions import After, At, Clock, When
+from sayso.server.store.changes import Renamed
+from sayso.server.undo.results import Undone
 
 NOW = datetime(2026, 3, 3, 16, 15, tzinfo=UTC)
 
@@ -52,13 +54,13 @@ def test_the_time_is_exact_to_the_minute(
     english: Answers, german: Answers, clock: str, english_says: str, german_says: str
 ) -> None:
     now = datetime.fromisoformat(f"2026-03-03 {clock}:59").replace(tzinfo=UTC)
-    assert english.time(now) == english_says
-    assert german.time(now) == german_says
+    assert english.plain.answer(TellTime(), now) == english_says
+    assert german.plain.answer(TellTime(), now) == german_says
 
 
 def test_the_date_has_all_of_it(english: Answers, german: Answers) -> None:
-    assert english.date(NOW) == "It's Tuesday, the third of March 2026."
-    assert german.date(NOW) == "Heute ist Dienstag, der dritte März 2026."
+    assert english.plain.answer(TellDate(), NOW) == "It's Tuesday, the third of March 2026."
+    assert german.plain.answer(TellDate(), NOW) == "Heute ist Dienstag, der dritte März 2026."
 
 
 @pytest.mark.parametrize(
@@ -204,3 +206,35 @@ def test_braces_and_markup_in_what_was_said_stay_what_they_are(english: Answers)
     reminder = one("reminder", "2026-03-03 16:15", "fix {name} and {0}")
     assert english.due(reminder, NOW) == "Here is your reminder: fix {name} and {0}."
     assert "{name}" in english.which("reminder", [reminder, reminder], NOW)
+
+
+@pytest.mark.parametrize(
+    ("undone", "english_says", "german_says"),
+    [
+        (
+            Undone("done", renamed=(Renamed("new.txt", "old.txt"),)),
+            "I gave one file its former name: new.txt is old.txt again.",
+            "Den früheren Namen gab ich zurück, eine Datei: new.txt heißt wieder old.txt.",
+        ),
+        (
+            Undone("done", ("app.py",), commits=("Say two",), requests=("Say two!", "commit")),
+            "You had asked: “Say two” and “commit”. I put back one file: app.py. Taken back, too,",
+            "Gesagt hattest du: „Say two“ und „commit“. Wiederhergestellt habe ich eine Datei:",
+        ),
+        (
+            Undone("done", ("a/.git/HEAD", "a/.git/refs/heads/main", "app.py")),
+            "I put back two files: a/.git and app.py.",
+            "Wiederhergestellt habe ich zwei Dateien: a/.git und app.py.",
+        ),
+        (
+            Undone("unknown", requests=("Fix the login",)),
+            "I changed no files for a request with these words. You had asked: “Fix the login”.",
+            "Für einen Auftrag mit diesen Worten habe ich keine Dateien geändert. Gesagt",
+        ),
+    ],
+)
+def test_what_was_taken_back_is_told_as_what_it_was(
+    english: Answers, german: Answers, undone: Undone, english_says: str, german_says: str
+) -> None:
+    assert english.undoing.undone(undone).startswith(english_says)
+    assert german.undoing.undone(undone).startswith(german_says)

@@ -70,6 +70,8 @@ MEANT: dict[str, Reflex] = {
     "Stell den Wecker aus.": CancelTimer("alarm", "one"),
     "Alle Timer löschen.": CancelTimer("timer", "all"),
     "Mach das bitte rückgängig.": Undo(),
+    "Mach die letzten drei Änderungen rückgängig.": Undo(3),
+    "Nimm den Auftrag wegen dem Login zurück.": Undo(about="Login"),
 }
 
 
@@ -122,14 +124,10 @@ def test_german_reminders_are_understood(
         "Kannst du das machen?",
         "Kannst du weiter machen?",
         "Ja?",
-        "Wie spät ist es in Tokio?",
-        "Welcher Tag ist morgen?",
-        "Mach das Licht aus.",
         "Mach die Heizung höher.",
         "Mach den letzten Commit rückgängig.",
         "Stell einen Timer auf zehn Minuten und mach das Licht aus.",
         "Erinnere mich daran, was du gesagt hast.",
-        "Erinnere mich jeden Tag um acht an die Tabletten.",
         "Erinnere mich nächsten Freitag an den Müll.",
         "What time is it?",
     ],

@@ -84,7 +84,7 @@ def test_a_slip_in_a_file_is_told_with_its_place(
 
 
 def test_an_example_that_is_not_understood_is_told(tmp_path: Path) -> None:
-    wrong = ENGLISH.replace('Undo: ["Undo that."]', 'Undo: ["Bring it back to me."]')
+    wrong = ENGLISH.replace('Undo: ["Undo that."', 'Undo: ["Bring it back to me."')
     (tmp_path / "en.yaml").write_text(wrong, encoding="utf-8")
     with pytest.raises(LanguageDamaged, match="Bring it back to me"):
         Reflexes.load("en", tmp_path).warm()

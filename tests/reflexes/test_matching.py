@@ -1,5 +1,7 @@
 """What is a reflex in English, and what only looks like one."""
 
+from dataclasses import replace
+
 import pytest
 
 from sayso.server.reflexes.matching import MAX_CHARS, Reflexes
@@ -155,6 +157,18 @@ PLAIN: dict[Reflex, tuple[str, ...]] = {
         "Please undo that.",
         "Take that back.",
         "Undo the last change.",
+    ),
+    Undo(3): (
+        "Undo the last three.",
+        "Undo the last 3 things, please.",
+        "Could you undo your last three changes?",
+        "Take back the last three steps.",
+    ),
+    Undo(about="login page"): (
+        "Undo the request about the login page.",
+        "Please undo what I asked about the login page.",
+        "Undo what you did about the login page.",
+        "Revert the change about login page.",
     ),
 }
 
@@ -316,7 +330,7 @@ def test_what_to_remind_of_is_kept_as_it_was_said(
 
 
 ALARMS: dict[str, When] = {
-    "Wake me up at seven.": at(7),
+    "Wake me up at seven.": replace(at(7), wakes=True),
     "Wake me at 6:45 tomorrow morning.": at(6, 45, day=TOMORROW, part="morning"),
     "Set an alarm for 7 am.": at(7, part="am"),
     "Set an alarm for tomorrow at half past six.": at(6, 30, day=TOMORROW, part="am"),

@@ -8,12 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from sayso.server.reflexes.asker import Asker
 from sayso.server.reflexes.errors import TooFar, TooMany
-from sayso.server.reflexes.reminder import Reminder
-from sayso.server.reflexes.reminders import LOOK_S, MAX_AHEAD_S, MAX_OPEN, RETRY_S, Reminders
+from sayso.server.reflexes.reminders.reminder import Reminder
+from sayso.server.reflexes.reminders.reminders import (
+    LOOK_S,
+    MAX_AHEAD_S,
+    MAX_OPEN,
+    RETRY_S,
+    Reminders,
+)
 from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
-from sayso.server.store.records import Asked, Event, ReminderTold
+from sayso.server.store.records import Asked, Event
+from sayso.server.store.reminders import ReminderTold
 from sayso.server.store.schema import APPLICATION_ID, MIGRATIONS
 
 pytestmark = pytest.mark.virtual_time(limit_s=1e6)
@@ -66,8 +74,7 @@ class House:
             self.wall() + seconds,
             what=name,
             seconds=seconds,
-            device="kitchen",
-            conversation="family",
+            asker=Asker("kitchen", "family"),
         )
 
     def times(self) -> list[float]:
@@ -115,9 +122,9 @@ async def test_a_cancelled_one_is_never_told(house: House) -> None:
 async def test_what_is_open_survives_a_restart(house: House) -> None:
     async with house.on() as reminders:
         timer = await house.timer(600, "pizza")
-        alarm = await reminders.take("alarm", EPOCH + 900, device="bedroom", conversation="family")
+        alarm = await reminders.take("alarm", EPOCH + 900, asker=Asker("bedroom", "family"))
         reminder = await reminders.take(
-            "reminder", EPOCH + 800, what="call Mum", conversation="Anna"
+            "reminder", EPOCH + 800, what="call Mum", asker=Asker("", "Anna")
         )
         await house.timer(30)
         await asyncio.sleep(100)

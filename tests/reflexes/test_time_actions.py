@@ -8,18 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.reflexes.answers import Answers
-from sayso.server.reflexes.clock import HERE
-from sayso.server.reflexes.matching import Reflexes
-from sayso.server.reflexes.reflex import Stop, Undo, Yes
-from sayso.server.reflexes.reminder import Reminder
-from sayso.server.reflexes.reminders import MAX_OPEN, Reminders
-from sayso.server.reflexes.time_actions import TimeActions
+from sayso.server.conversations.reflexes.reflex_responder import ReflexResponder
+from sayso.server.reflexes.asker import Asker
+from sayso.server.reflexes.clock import HERE, Clocks
+from sayso.server.reflexes.reminders.reminders import MAX_OPEN
 from sayso.server.store.event_log import EventLog
 
 pytestmark = pytest.mark.virtual_time(limit_s=1e6)
 
-Say = Callable[[str], Awaitable[str | None]]
+Say = Callable[..., Awaitable[str | None]]
 
 
 class Kitchen:
@@ -28,32 +25,52 @@ class Kitchen:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.spoken: list[str] = []
+        self.tones: list[float] = []
+        """How loud a tone came before each."""
+        self._spoke = asyncio.Event()
         self.began = datetime(2026, 3, 3, 18, 0, tzinfo=HERE).timestamp()
         self.log: EventLog
-        self.clerk: TimeActions
+        self.responder: ReflexResponder
 
     def wall(self) -> float:
         return self.began + asyncio.get_running_loop().time()
 
-    async def due(self, reminder: Reminder) -> None:
-        self.spoken.append(f"{reminder.device}: {self.clerk.due(reminder)}")
+    async def announce(
+        self,
+        words: Callable[[], str],
+        device: str,
+        conversation: str,
+        tone: Callable[[], float] | None = None,
+    ) -> None:
+        self.spoken.append(f"{device}: {words()}")
+        self.tones.append(tone() if tone else 0.0)
+        self._spoke.set()
+
+    async def speaks(self) -> None:
+        """Wait until it says something again."""
+        self._spoke.clear()
+        await self._spoke.wait()
 
     @asynccontextmanager
     async def on(self, language: str = "en") -> AsyncIterator[Say]:
         self.log = await EventLog.open(self.path)
-        steady = asyncio.get_running_loop().time
-        reminders = await Reminders.open(self.log, self.due, self.wall, steady)
-        self.clerk = TimeActions(
-            Answers.load(language), reminders, lambda: datetime.fromtimestamp(self.wall(), HERE)
+        clocks = Clocks(
+            self.wall,
+            asyncio.get_running_loop().time,
+            lambda: datetime.fromtimestamp(self.wall(), HERE),
         )
-        reflexes = Reflexes.load(language)
+        self.responder = await ReflexResponder.load(
+            self.log, self.announce, lambda conversation: conversation, clocks
+        )
 
-        async def say(text: str) -> str | None:
-            reflex = reflexes.match(text)
-            assert reflex is not None, text
-            return await self.clerk.answer(reflex, "kitchen", "family")
+        async def say(
+            text: str, device: str = "kitchen", conversation: str = "family"
+        ) -> str | None:
+            asker = Asker(device, conversation, language)
+            understood = self.responder.understand(text, asker)
+            return await self.responder.answer(*understood) if understood else None
 
-        running = asyncio.create_task(reminders.run())
+        running = asyncio.create_task(self.responder.run())
         try:
             yield say
         finally:
@@ -169,12 +186,11 @@ async def test_reminders_are_called_off_by_what_they_are_about(kitchen: Kitchen)
 async def test_people_see_only_what_was_asked_in_their_own_conversation(kitchen: Kitchen) -> None:
     async with kitchen.on() as say:
         await say("Set a timer for an hour.")
-        asked = Reflexes.load("en").match("What timers do I have?")
-        assert asked is not None
-        assert await kitchen.clerk.answer(asked, "phone", "someone else") == "No timer is running."
+        told = await say("What timers do I have?", "phone", "someone else")
+        assert told == "No timer is running."
 
 
 async def test_what_is_about_the_turn_is_left_to_the_turn(kitchen: Kitchen) -> None:
-    async with kitchen.on():
-        for reflex in (Stop(), Yes(), Undo()):
-            assert await kitchen.clerk.answer(reflex, "kitchen", "family") is None
+    async with kitchen.on() as say:
+        for text in ("Stop.", "Yes.", "Undo that.", "Louder."):
+            assert await say(text) is None

@@ -1,7 +1,9 @@
 """Timers, alarms and reminders: kept in the log, told when their time comes, also after a restart.
 
     taken ──▶ open ──▶ due ──▶ told        each arrow is in the log before anyone is answered, but
-                └────▶ cancelled           for the last: told first, then written down
+               │ ▲      └────▶ open again  for the last: told first, then written down
+               │ └── changed, paused
+               └────▶ cancelled
 
 Time is the wall clock's, looked at again at least every half minute, because a machine sleeps and
 clocks are set. What was promised for a clock time follows the wall clock wherever it goes; a timer
@@ -23,18 +25,15 @@ from typing import Final, Self
 
 from sayso.server.log_context import conversation_id, log_ids
 from sayso.server.reflexes import clock
+from sayso.server.reflexes.asker import NOBODY, Asker
 from sayso.server.reflexes.errors import TooFar, TooMany
 from sayso.server.reflexes.reflex import Kind
-from sayso.server.reflexes.reminder import Reminder
+from sayso.server.reflexes.reminders.recurrence import next_time
+from sayso.server.reflexes.reminders.reminder import Reminder
 from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
-from sayso.server.store.records import (
-    Event,
-    ReminderCancelled,
-    ReminderSet,
-    ReminderTold,
-    Source,
-)
+from sayso.server.store.records import Event, Source
+from sayso.server.store.reminders import ReminderCancelled, ReminderSet, ReminderTold
 
 log = logging.getLogger(__name__)
 
@@ -121,19 +120,20 @@ class Reminders:
         *,
         what: str = "",
         seconds: int = 0,
-        device: str = "",
-        conversation: str = "",
+        days: tuple[int, ...] = (),
+        asker: Asker = NOBODY,
     ) -> Reminder:
         """Take one on, for good. Raises TooMany, TooFar, StoreError."""
         await self._follow_the_clock()
-        person = self._owner(conversation)
+        person = self._owner(asker.conversation)
         theirs = [each for each in self._open.values() if self._owner(each.conversation) == person]
         if len(theirs) >= MAX_OPEN:
             raise TooMany(f"{MAX_OPEN} timers and reminders are open; cancel some first.")
         if due > self._wall() + MAX_AHEAD_S:
             raise TooFar("A reminder may lie a year ahead at most.")
         name = secrets.token_hex(8)
-        reminder = Reminder(name, kind, due, what, seconds, device, conversation)
+        where = (asker.device, asker.conversation, asker.language)
+        reminder = Reminder(name, kind, due, what, seconds, *where, days)
         self._open[name] = reminder
         if kind == "timer":
             self._counting.add(name)
@@ -144,6 +144,19 @@ class Reminders:
             raise
         self._changed.set()
         return reminder
+
+    async def change(self, reminder: Reminder) -> None:
+        """Let what is open be due at another time, or wait; nothing happens if it is not open any
+        more. Raises TooFar, StoreError."""
+        await self._follow_the_clock()
+        if reminder.id not in self._open:
+            return
+        if reminder.due > self._wall() + MAX_AHEAD_S:
+            raise TooFar("A reminder may lie a year ahead at most.")
+        await self._write("person", reminder, _set(reminder))
+        self._open[reminder.id] = reminder
+        self._rest_until.pop(reminder.id, None)
+        self._changed.set()
 
     async def cancel(self, reminder: Reminder, by: str = "") -> None:
         """Call one off; nothing happens if it is not open any more. Raises StoreError."""
@@ -179,7 +192,11 @@ class Reminders:
                         await self._changed.wait()
 
     def _waiting(self) -> list[Reminder]:
-        return [reminder for name, reminder in self._open.items() if name not in self._telling]
+        return [
+            reminder
+            for name, reminder in self._open.items()
+            if name not in self._telling and not reminder.is_paused
+        ]
 
     def _ready(self, reminder: Reminder) -> float:
         """When it is to be told, in Unix seconds."""
@@ -199,6 +216,11 @@ class Reminders:
     async def _tell(self, reminder: Reminder) -> None:
         try:
             await self._on_due(reminder)
+            if self._open.get(reminder.id) != reminder:
+                return  # it was changed meanwhile, and is due then
+            if reminder.days:
+                await self._let_come_again(reminder)
+                return
             late = max(0.0, self._wall() - reminder.due)
             self._forget(reminder.id)
             await self._write("server", reminder, ReminderTold(reminder.id, late))
@@ -207,6 +229,12 @@ class Reminders:
         except Exception:  # the task's root: one that cannot be told must not silence the others
             log.exception("a reminder could not be told; it is tried again")
             self._rest_until[reminder.id] = self._wall() + RETRY_S
+
+    async def _let_come_again(self, reminder: Reminder) -> None:
+        due = next_time(reminder.due, reminder.days, self._wall(), clock.HERE)
+        again = replace(reminder, due=due)
+        self._open[reminder.id] = again
+        await self._write("server", again, _set(again))
 
     def _ended(self, name: str, _telling: asyncio.Task[None]) -> None:
         del self._telling[name]
@@ -223,7 +251,9 @@ class Reminders:
         self._rest_until.clear()
         log.info("the clock was set by %.0f s", step)
         moved = [
-            replace(self._open[name], due=self._open[name].due + step) for name in self._counting
+            replace(one, due=one.due + step)
+            for one in map(self._open.__getitem__, self._counting)
+            if not one.is_paused
         ]
         self._open.update({reminder.id: reminder for reminder in moved})
         for reminder in moved:
@@ -234,8 +264,8 @@ class Reminders:
 
     def _remember(self, event: Event) -> None:
         match event.record:
-            case ReminderSet(name, kind, due, what, seconds, by):
-                self._open[name] = Reminder(name, kind, due, what, seconds, by, event.conversation)
+            case ReminderSet() as kept:
+                self._open[kept.id] = _kept(kept, event.conversation)
             case ReminderTold(id=name) | ReminderCancelled(id=name):
                 self._open.pop(name, None)
 
@@ -261,4 +291,22 @@ def _set(reminder: Reminder) -> ReminderSet:
         reminder.what,
         reminder.seconds,
         reminder.device,
+        reminder.language,
+        reminder.days,
+        reminder.left,
+    )
+
+
+def _kept(record: ReminderSet, conversation: str) -> Reminder:
+    return Reminder(
+        record.id,
+        record.kind,
+        record.due,
+        record.what,
+        record.seconds,
+        record.by,
+        conversation,
+        record.language,
+        record.days,
+        record.left,
     )

@@ -21,3 +21,13 @@ class Reminder:
     """The device that it was asked from, and that it is told on."""
     conversation: str = ""
     """Where it was asked."""
+    language: str = "en"
+    """Code of the language in which it was asked for, and is told."""
+    days: tuple[int, ...] = ()
+    """Weekdays on which it comes again, Monday is 0; empty: it comes once."""
+    left: float = 0.0
+    """Seconds that a timer has left which is paused; zero: it runs."""
+
+    @property
+    def is_paused(self) -> bool:
+        return self.left > 0

@@ -1,0 +1,1 @@
+"""Timers, alarms, reminders and lists, as tools of the model."""

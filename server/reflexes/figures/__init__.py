@@ -1,0 +1,1 @@
+"""Sums, units and places: what is worked out from the words alone."""

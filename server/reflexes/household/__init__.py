@@ -1,0 +1,1 @@
+"""Lists that a household keeps: what to buy, what to do."""

@@ -1,0 +1,89 @@
+"""Holds all languages that are there, and finds in which of them a sentence is a reflex.
+
+A person's own language is tried first and the others after it, because a household speaks more than
+one and a "Stop!" must stop whatever was set. A yes counts in the person's own language alone: a
+word that happens to mean consent in another one is none.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Final, Self
+
+from sayso.server.reflexes.answers import Answers
+from sayso.server.reflexes.language_file import SENTENCES, languages
+from sayso.server.reflexes.matching import Reflexes
+from sayso.server.reflexes.reflex import Reflex, SetReminder, Yes
+
+USUAL: Final = "en"
+"""Answers where nobody's language is known, or where it is none of those that are there."""
+
+REMEMBERED: Final = 64
+"""Texts whose meaning is known already: a turn asks for it two or three times, and more than a few
+turns at once there are not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What was said, and in which language."""
+
+    reflex: Reflex
+    language: str
+
+
+class LanguageSet:
+    """The reflexes and answers of all languages. Made by `load`."""
+
+    def __init__(self, reflexes: Mapping[str, Reflexes], answers: Mapping[str, Answers]) -> None:
+        self._reflexes = reflexes
+        self._answers = answers
+        self.match = lru_cache(REMEMBERED)(self._match)
+
+    @classmethod
+    def load(cls, folder: Path = SENTENCES) -> Self:
+        """Read every language, and try its examples. Takes a moment: do it in a thread. Raises
+        LanguageDamaged."""
+        codes = languages(folder)
+        reflexes = {code: Reflexes.load(code, folder) for code in codes}
+        for each in reflexes.values():
+            each.warm()
+        return cls(reflexes, {code: Answers.load(code, folder) for code in codes})
+
+    def answers(self, language: str) -> Answers:
+        """What is said in a language (BCP 47), or in the usual one."""
+        return self._answers[self.code(language)]
+
+    def code(self, language: str) -> str:
+        """The language of those that are there that serves this one (`de` for `de-AT`)."""
+        code = language.replace("_", "-").partition("-")[0].lower()
+        return code if code in self._reflexes else next(iter(self._ordered(USUAL)))
+
+    def time_in(self, said: str, language: str) -> SetReminder | None:
+        """A time or a length by itself, as it is said in this language (BCP 47) or another."""
+        for code in self._ordered(self.code(language)):
+            for asking in self._answers[code].changing.asking:
+                reflex = self._reflexes[code].match(asking.format(when=said.strip()))
+                if isinstance(reflex, SetReminder):
+                    return reflex
+        return None
+
+    def _match(self, text: str, language: str) -> Understood | None:
+        """What the whole text means to somebody who speaks this language (BCP 47); None leaves it
+        to the language model."""
+        own = self.code(language)
+        for code in self._ordered(own):
+            reflex = self._reflexes[code].match(text)
+            if reflex is not None and (code == own or reflex != Yes()):
+                return Understood(reflex, code)
+        return None
+
+    def _ordered(self, first: str) -> list[str]:
+        return sorted(self._reflexes, key=lambda code: (code != first, code))
+
+
+@cache
+def shipped_languages() -> LanguageSet:
+    """The languages that Sayso comes with. Takes a moment when first asked for: do it in a thread.
+    Raises LanguageDamaged."""
+    return LanguageSet.load()

@@ -1,0 +1,1 @@
+"""What is said of work that goes on."""

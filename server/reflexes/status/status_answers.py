@@ -1,0 +1,100 @@
+"""Words how far work is: numbers, and neither code nor names. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from sayso.server.reflexes.wording import Wording
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is told of a request."""
+
+    doing: Literal["nothing", "thinking", "running", "waiting"]
+    steps: int
+    """Times that code was run for it."""
+    since_s: float
+    """Seconds for which it has been doing this."""
+    whole_s: float
+    """Seconds that it took, or has taken until now."""
+    fraction: float | None
+    """How much of what runs is done, from 0 to 1."""
+    passed: int
+    failed: int
+    """Of the last tests."""
+    files: int
+    """That it changed."""
+    tokens: int
+    usd: float | None
+
+
+class StatusAnswers:
+    """In one language."""
+
+    def __init__(self, phrases: Mapping[str, str], wording: "Wording") -> None:
+        self._phrases = phrases
+        self._wording = wording
+
+    def doing(self, now: Standing) -> str:
+        """What is being done, since when, and what came of it so far."""
+        return _joined(self._now(now), self._fraction(now), *self._results(now))
+
+    def left(self, now: Standing) -> str:
+        """How much is left, as far as anybody can tell."""
+        phrases = self._phrases
+        if now.fraction is None:
+            return _joined(phrases["unknown"], self._now(now))
+        return _joined(phrases["left"].format(percent=_percent(1 - now.fraction)), self._now(now))
+
+    def spent(self, now: Standing) -> str:
+        """What it took until now."""
+        length = self._wording.length(now.whole_s, exactness="rough")
+        if not now.usd:
+            return self._phrases["took"].format(length=length, tokens=now.tokens)
+        usd = f"{now.usd:.2f}" if now.usd >= 0.01 else f"{now.usd:.4f}"  # noqa: PLR2004 (a cent)
+        return self._phrases["cost"].format(length=length, tokens=now.tokens, usd=usd)
+
+    def stopped(self, now: Standing) -> str:
+        """It was stopped where it is."""
+        steps = self._counted(now.steps, "steps")
+        return _joined(self._phrases["stopped"].format(count=steps, names=""), *self._results(now))
+
+    def _now(self, now: Standing) -> str:
+        phrases = self._phrases
+        length = self._wording.length(now.since_s, exactness="rough", place="after")
+        match now.doing:
+            case "running":
+                step = self._wording.number(now.steps)
+                return phrases["running"].format(step=step, length=length)
+            case "waiting":
+                return phrases["waiting"]
+            case _:
+                return phrases["thinking"].format(length=length)
+
+    def _fraction(self, now: Standing) -> str:
+        if now.fraction is None:
+            return ""
+        return self._phrases["fraction"].format(percent=_percent(now.fraction))
+
+    def _results(self, now: Standing) -> tuple[str, ...]:
+        phrases, tests = self._phrases, ""
+        if now.failed:
+            tests = phrases["failed"].format(failed=now.failed, count=now.passed + now.failed)
+        elif now.passed:
+            tests = self._counted(now.passed, "passed")
+        files = self._counted(now.files, "files") if now.files else ""
+        return tests, files
+
+    def _counted(self, number: int, what: str) -> str:
+        forms = {form: self._phrases[f"{what}_{form}"] for form in ("one", "other")}
+        return self._wording.counted(number, forms)
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.0f}"
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(one[:1].upper() + one[1:] for one in sentences if one)
