@@ -56,6 +56,13 @@ CREATE TABLE change (
 ) STRICT, WITHOUT ROWID;
 """
 
+_BY_PRODUCTS: Final = """
+CREATE TABLE IF NOT EXISTS by_product (
+    run INTEGER NOT NULL, root INTEGER NOT NULL, path BLOB NOT NULL, PRIMARY KEY (run, root, path)
+) STRICT, WITHOUT ROWID;
+"""
+"""Which changes are by-products. Archives of before have none, and are the same otherwise."""
+
 _SWEEP: Final = """
 DELETE FROM content WHERE name NOT IN (
     SELECT content FROM entry WHERE content IS NOT NULL
@@ -74,7 +81,7 @@ class Run:
     alive_ns: int
     """When it was last known to run, Unix time."""
     matters: bool
-    """Whether it changed anything that a person would call a change."""
+    """Whether it changed anything that a person would call a change, by-products aside."""
     taken_back: int
     """Runs that were undone together have the same number, later ones a higher one."""
 
@@ -238,9 +245,13 @@ class Archive:
             for change in changes
         ]
         self._connection.executemany("INSERT INTO change VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        self._connection.executemany(
+            "INSERT INTO by_product VALUES (?, ?, ?)",
+            [(number, root, os.fsencode(c.path)) for c in changes if c.by_product],
+        )
         self._connection.execute(
             "UPDATE run SET matters = matters OR ? WHERE id = ?",
-            (any(change.matters for change in changes), number),
+            (any(change.told for change in changes), number),
         )
 
     def mark(self, runs: Iterable[str], status: Status, taken_back: int = 0) -> None:
@@ -251,23 +262,26 @@ class Archive:
 
     def forget(self, run: str) -> None:
         """It never ran, or is too long ago to be undone."""
-        self._connection.execute(
-            "DELETE FROM change WHERE run = (SELECT id FROM run WHERE name = ?)", (run,)
-        )
+        for forgotten in (
+            "DELETE FROM change WHERE run = (SELECT id FROM run WHERE name = ?)",
+            "DELETE FROM by_product WHERE run = (SELECT id FROM run WHERE name = ?)",
+        ):
+            self._connection.execute(forgotten, (run,))
         self._connection.execute("DELETE FROM run WHERE name = ?", (run,))
 
     def changes(self, run: str) -> dict[int, list[Change]]:
         """What it changed, by root."""
         rows = self._connection.execute(
-            "SELECT root, path, before, before_content, after, after_content FROM change"
+            "SELECT root, path, before, before_content, after, after_content,"
+            " by_product.path IS NOT NULL"
+            " FROM change LEFT JOIN by_product USING (run, root, path)"
             " WHERE run = (SELECT id FROM run WHERE name = ?) ORDER BY path",
             (run,),
         )
         found: dict[int, list[Change]] = {}
-        for root, path, before, before_name, after, after_name in rows:
-            change = Change(
-                os.fsdecode(path), _entry(before, before_name), _entry(after, after_name)
-            )
+        for root, path, before, before_name, after, after_name, by_product in rows:
+            old, new = _entry(before, before_name), _entry(after, after_name)
+            change = Change(os.fsdecode(path), old, new, bool(by_product))
             found.setdefault(root, []).append(change)
         return found
 
@@ -317,6 +331,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = FULL")
         if version == 0:
             connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+        connection.executescript(_BY_PRODUCTS)
     except BaseException:
         connection.close()
         raise

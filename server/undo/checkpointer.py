@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from sayso.server.store.records import NO_CHANGES, Changes
+from sayso.server.store.changes import NO_CHANGES, Changes
 from sayso.server.undo.results import Undone
 
 
@@ -25,17 +25,20 @@ class NoCheckpoints:
     async def before(self, run: str) -> str:
         return ""
 
-    async def after(self, run: str) -> Changes:
+    async def after(self, run: str, code: str = "") -> Changes:
         return NO_CHANGES
 
-    async def undo(self, groups: Iterable[Sequence[str]]) -> Undone:
+    async def undo(self, groups: Iterable[Sequence[str]], most: int = 1) -> Undone:
         return Undone("off")
 
     async def redo(self) -> Undone:
         return Undone("off")
 
-    async def diff(self, groups: Iterable[Sequence[str]]) -> str:
+    async def diff(self, groups: Iterable[Sequence[str]], most: int = 1) -> str:
         return ""
+
+    async def changed(self, groups: Iterable[Sequence[str]]) -> Sequence[bool]:
+        return [False for _ in groups]
 
     async def opened(self) -> None:
         pass

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
-from sayso.server.store.records import NO_CHANGES, Changes
+from sayso.server.store.changes import NO_CHANGES, Changes
 from sayso.server.undo.archive import Archive, ArchiveInUse
 from sayso.server.undo.diff import compared
 from sayso.server.undo.results import Undone
@@ -55,7 +55,8 @@ class Checkpoints:
         self._archive: Archive | None = None
         self._store: UndoStore | None = None
         self._trouble = ""
-        self._telling: asyncio.Task[None] | None = None
+        self._telling: dict[str, asyncio.Task[None]] = {}
+        """By run: notes that it still runs."""
 
     def open(self) -> None:
         """Begin to scan the folders in the background; callers that need them wait for it."""
@@ -67,7 +68,8 @@ class Checkpoints:
 
     async def close(self) -> None:
         """Finish what was begun."""
-        self._rest()
+        for run in list(self._telling):
+            self._rest(run)
         await asyncio.shield(self._do(self._close))
         self._thread.shutdown(wait=False)
 
@@ -82,29 +84,34 @@ class Checkpoints:
             self._do(self._forget, run)
             raise
         if not hindrance:
-            self._telling = asyncio.create_task(self._tell_alive(run))
+            self._telling[run] = asyncio.create_task(self._tell_alive(run))
         return hindrance
 
-    async def after(self, run: str) -> Changes:
-        """The run is over; returns what it changed."""
-        self._rest()
-        return await asyncio.shield(self._do(self._after, run, self._now()))
+    async def after(self, run: str, code: str = "") -> Changes:
+        """The run is over; returns what it changed. `code`: what ran."""
+        self._rest(run)
+        return await asyncio.shield(self._do(self._after, run, self._now(), code))
 
     # --- taking back ---
 
-    async def undo(self, groups: Iterable[Sequence[str]]) -> Undone:
-        """Take back the first of these groups of runs that changed anything."""
+    async def undo(self, groups: Iterable[Sequence[str]], most: int = 1) -> Undone:
+        """Take back the first of these groups of runs that changed anything, so many at most."""
         wanted = [tuple(group) for group in groups]
-        return await asyncio.shield(self._do(self._safely, lambda store: store.undo(wanted)))
+        return await asyncio.shield(self._do(self._safely, lambda store: store.undo(wanted, most)))
 
     async def redo(self) -> Undone:
         """Make again what was taken back last."""
         return await asyncio.shield(self._do(self._safely, UndoStore.redo))
 
-    async def diff(self, groups: Iterable[Sequence[str]]) -> str:
+    async def diff(self, groups: Iterable[Sequence[str]], most: int = 1) -> str:
         """What `undo` would take back, as text; empty if there is nothing."""
         wanted = [tuple(group) for group in groups]
-        return await asyncio.shield(self._do(self._diff, wanted))
+        return await asyncio.shield(self._do(self._diff, wanted, most))
+
+    async def changed(self, groups: Iterable[Sequence[str]]) -> Sequence[bool]:
+        """For each of these groups of runs, whether there is anything of it to take back."""
+        wanted = [tuple(group) for group in groups]
+        return await asyncio.shield(self._do(self._changed, wanted))
 
     # --- in the thread ---
 
@@ -155,11 +162,11 @@ class Checkpoints:
             f" {self._trouble}. Mend that, or set undo.total_mb to 0 to run code without undo."
         )
 
-    def _after(self, run: str, roots: Sequence[Root]) -> Changes:
+    def _after(self, run: str, roots: Sequence[Root], code: str) -> Changes:
         if self._store is None:
             return NO_CHANGES
         try:
-            return self._store.after(run, roots)
+            return self._store.after(run, roots, code)
         except (OSError, sqlite3.Error) as error:
             # It stays open in the archive: the next look at the folders closes it.
             log.warning("what a run changed could not be kept: %s", _words(error))
@@ -183,11 +190,16 @@ class Checkpoints:
         except (OSError, sqlite3.Error) as error:
             return Undone("failed", problem=f"That did not work: {_words(error)}.")
 
-    def _diff(self, groups: Sequence[Sequence[str]]) -> str:
+    def _changed(self, groups: Sequence[Sequence[str]]) -> Sequence[bool]:
+        if self._store is None:
+            return [False] * len(groups)
+        return [self._store.can_take_back(group) for group in groups]
+
+    def _diff(self, groups: Sequence[Sequence[str]], most: int) -> str:
         if self._store is None:
             return ""
         try:
-            return compared(self._store, self._store.changed(groups))
+            return compared(self._store, self._store.changed(groups, most))
         except (OSError, sqlite3.Error) as error:
             return f"That did not work: {_words(error)}."
 
@@ -214,10 +226,9 @@ class Checkpoints:
             await asyncio.sleep(ALIVE_S)
             self._do(self._alive, run)
 
-    def _rest(self) -> None:
-        if self._telling is not None:
-            self._telling.cancel()
-            self._telling = None
+    def _rest(self, run: str) -> None:
+        if telling := self._telling.pop(run, None):
+            telling.cancel()
 
 
 def _words(error: OSError | sqlite3.Error) -> str:

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from sayso.server.undo.store import UndoStore, named
+from sayso.server.undo.changes.listing import happened, named
+from sayso.server.undo.changes.renames import sort_out
+from sayso.server.undo.store import UndoStore
 from sayso.server.undo.tree import Change, Entry
 
 MOST_LINES: Final = 400
@@ -32,16 +34,21 @@ def compared(store: UndoStore, runs: Sequence[str]) -> str:
 
 
 def _lines(store: UndoStore, runs: Sequence[str]) -> Iterator[str]:
+    by_products = 0
     for shown, changes in store.joined_changes(runs).items():
-        for change in changes:
-            if change.matters:
-                yield from _of(store, shown + named(change), change)
+        found = sort_out([change for change in changes if change.told])
+        for old, new in found.renamed:
+            yield f"renamed: {shown}{named(old)} became {shown}{named(new)}"
+        for change in found.rest:
+            yield from _of(store, shown + named(change), change)
+        by_products += sum(change.matters and change.by_product for change in changes)
+    if by_products:
+        yield f"and {by_products} by-products: caches, what git ignores or notes for itself"
 
 
 def _of(store: UndoStore, path: str, change: Change) -> Iterator[str]:
     before, after = change.before, change.after
-    happened = "added" if before is None else "deleted" if after is None else "changed"
-    yield f"{happened}: {path}{_remark(before, after)}"
+    yield f"{happened(change)}: {path}{_remark(before, after)}"
     old, new = _text(store, before), _text(store, after)
     if old is not None and new is not None:
         differences = difflib.unified_diff(old, new, lineterm="", n=2)

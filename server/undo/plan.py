@@ -3,10 +3,11 @@
 Only what is still as the run left it is restored: what anybody changed since is kept.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 
+from sayso.server.undo.git.repositories import keep_whole
 from sayso.server.undo.tree import Change, Entry, Tree, alike, parent, untouched
 
 Reason = Literal[
@@ -76,10 +77,12 @@ def plan(changes: Sequence[Change], now: Tree) -> Plan:
         reason = _why_not(change, have)
         if reason is None:
             steps[change.path] = Step(change.path, have, change.before)
-        elif change.matters:
+        elif change.told:
             left[change.path] = Left(change.path, reason)
-    _leave_full_folders(steps, left, now)
-    _leave_orphans(steps, left, now)
+    _leave_repositories(steps, left, now)
+    told = {change.path for change in changes if change.told}
+    _leave_full_folders(steps, left, now, told)
+    _leave_orphans(steps, left, now, told)
     removals = [step for step in steps.values() if _empties(step)]
     rest = [step for step in steps.values() if step.want is not None]
     removals.sort(key=lambda step: step.path, reverse=True)
@@ -121,7 +124,21 @@ def _empties(step: Step) -> bool:
     return step.want is None or ("folder" in kinds and len(kinds) > 1)
 
 
-def _leave_full_folders(steps: dict[str, Step], left: dict[str, Left], now: Tree) -> None:
+def _leave_repositories(steps: dict[str, Step], left: dict[str, Left], now: Tree) -> None:
+    """A repository stays whole: its state goes back together, or not at all."""
+    removed = {path for path, step in steps.items() if _empties(step)}
+    kept = keep_whole(removed, steps.keys(), left.keys(), now)
+    for path in kept.paths:
+        del steps[path]
+    for folder in kept.whole:
+        for path in [path for path in left if path.startswith(f"{folder}/")]:
+            del left[path]
+        left[folder] = Left(folder, "changed")
+
+
+def _leave_full_folders(
+    steps: dict[str, Step], left: dict[str, Left], now: Tree, told: Set[str]
+) -> None:
     """A folder goes only if everything in it goes."""
     staying = {path for path in now if path not in steps or not _empties(steps[path])}
     full: set[str] = set()
@@ -134,10 +151,13 @@ def _leave_full_folders(steps: dict[str, Step], left: dict[str, Left], now: Tree
         step = steps.get(path)
         if step is not None and _empties(step):
             del steps[path]
-            left[path] = Left(path, "not_empty")
+            if path in told:
+                left[path] = Left(path, "not_empty")
 
 
-def _leave_orphans(steps: dict[str, Step], left: dict[str, Left], now: Tree) -> None:
+def _leave_orphans(
+    steps: dict[str, Step], left: dict[str, Left], now: Tree, told: Set[str]
+) -> None:
     """What comes back needs a folder to come back to."""
     for path in sorted(steps):
         step, above = steps[path], parent(path)
@@ -146,4 +166,5 @@ def _leave_orphans(steps: dict[str, Step], left: dict[str, Left], now: Tree) -> 
         holder = steps[above].want if above in steps else now.get(above)
         if holder is None or holder.kind != "folder":
             del steps[path]
-            left[path] = Left(path, "no_folder")
+            if path in told:
+                left[path] = Left(path, "no_folder")

@@ -5,6 +5,7 @@
     undo(...)     look again: what is still as the run left it is put back
 
 What changes between two runs is nobody's to take back, but it is kept: the next run may change it.
+Where runs go on side by side, the earlier one is kept in parts (changes/run_parts.py).
 """
 
 import logging
@@ -17,25 +18,24 @@ from pathlib import Path
 from typing import Final, Literal
 
 from sayso.server.runtimes.protection import paths_beneath
-from sayso.server.store.records import Changes
+from sayso.server.store.changes import Changes
 from sayso.server.undo import partial_files
 from sayso.server.undo.archive import Archive, Run
+from sayso.server.undo.changes.by_products import ByProducts
+from sayso.server.undo.changes.listing import Line, lines_of, listed
+from sayso.server.undo.changes.run_parts import RunParts, run_of
+from sayso.server.undo.changes.seen_folder import SeenFolder
 from sayso.server.undo.file_contents import pieces, stored_bytes
+from sayso.server.undo.git.commits import as_it_is_now, made_for, without_commits
 from sayso.server.undo.plan import Left, plan
 from sayso.server.undo.quota import UndoQuota
 from sayso.server.undo.restore import Restorer
-from sayso.server.undo.results import Outcome, Undone
+from sayso.server.undo.results import Undone
 from sayso.server.undo.roots import Root
-from sayso.server.undo.scan import Scan, TooManyFiles, look, read
-from sayso.server.undo.tree import Change, Entry, Unkept, changes, joined
+from sayso.server.undo.scan import TooManyFiles, look, read
+from sayso.server.undo.tree import Change, Entry, Unkept, joined
 
 log = logging.getLogger(__name__)
-
-LISTED: Final = 100
-"""Paths that a run's report names; nobody reads more, and messages and the log stay small."""
-
-LISTED_CHARS: Final = 8_000
-"""All these paths together: an eighth of a client's longest message."""
 
 RUNS_KEPT: Final = 1_000
 """Nobody goes back further; what they changed goes out earlier where room is short."""
@@ -55,21 +55,6 @@ class Room:
     files: int = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """A folder, as it was just seen."""
-
-    root: Root
-    descriptor: int
-    number: int
-    known: Mapping[str, Entry]
-    view: Scan
-
-    @property
-    def found(self) -> list[Change]:
-        return changes(self.known, self.view.entries)
-
-
 class UndoStore:
     """Of one conversation. `roots`, wherever given: where code may write now."""
 
@@ -85,6 +70,7 @@ class UndoStore:
         self._trees: dict[int, dict[str, Entry]] = {}
         self._numbers: dict[Root, int] = {}
         self._runs = {run.name: run for run in archive.runs()}
+        self._going = RunParts()
         self._needed: Set[str] = frozenset()
         """Runs that must not go out for want of room now."""
         self.unwatched: dict[Root, str] = {}
@@ -102,6 +88,8 @@ class UndoStore:
 
     def before(self, run: str, roots: Sequence[Root]) -> None:
         """Returns when everything is kept that the run could change."""
+        for part in self._open_of(self._going.latest):
+            self._end(part, roots)  # what has changed until now is what it changed
         self._close_open(roots)
         seen = self._see(roots)
         with self._whole():
@@ -109,30 +97,49 @@ class UndoStore:
             for old in list(self._runs)[: max(0, len(self._runs) - RUNS_KEPT)]:
                 self._archive.forget(old)
             self._archive.begin(run, time.time_ns())
+        self._going.begin(run)
 
-    def after(self, run: str, roots: Sequence[Root]) -> Changes:
-        """What the run changed."""
-        found = self._runs.get(run)
-        if found is None or found.status != "open":
-            return Changes()
-        return self._end(found, roots, by_ns=0)
+    def after(self, run: str, roots: Sequence[Root], code: str = "") -> Changes:
+        """What the run changed. `code`: what ran."""
+        parts = self._going.end(run)
+        ended = [self._end(part, roots, code) for part in self._open_of(parts)]
+        self._go_on()
+        if ended and len(parts) == 1:
+            return ended[0]
+        joined = self.joined_changes(parts)
+        told = [line for root, found in joined.items() for line in lines_of(root, found)]
+        by_products = [each for found in joined.values() for each in found if each.by_product]
+        return listed(told, sum(each.matters for each in by_products))
 
     def alive(self, run: str) -> None:
         """It still runs."""
-        self._archive.alive(run, time.time_ns())
+        for part in self._open_of(self._going.of(run)):
+            self._archive.alive(part.name, time.time_ns())
 
     def forget(self, run: str) -> None:
         """It did not run after all."""
+        self._going.end(run)
         with self._whole():
             self._archive.forget(run)
+        self._go_on()
+
+    def _open_of(self, parts: Sequence[str]) -> list[Run]:
+        return [run for run in self._runs.values() if run.name in parts and run.status == "open"]
+
+    def _go_on(self) -> None:
+        """A run is over: what changes from now on is what the latest other one changes."""
+        if self._going and not self._anything_runs:
+            with self._whole():
+                self._archive.begin(self._going.next_part(), time.time_ns())
 
     def _close_open(self, roots: Sequence[Root]) -> None:
         for run in [run for run in self._runs.values() if run.status == "open"]:
             self._end(run, roots, by_ns=run.alive_ns + GRACE_NS)
 
-    def _end(self, run: Run, roots: Sequence[Root], by_ns: int) -> Changes:
+    def _end(self, run: Run, roots: Sequence[Root], code: str = "", by_ns: int = 0) -> Changes:
         """`by_ns`: what was changed later was not changed by this run; zero if it ends now."""
-        told: list[tuple[str, Change]] = []
+        told: list[Line] = []
+        by_products = 0
         seen = self._see(roots)
         with self._whole():
             self._write(seen)
@@ -140,56 +147,77 @@ class UndoStore:
                 found = folder.found
                 if by_ns:
                     found = [change for change in found if _was_by(change, by_ns)]
+                if found:
+                    found = ByProducts(folder.known, self.content, code).mark(found)
                 self._archive.end(run.name, folder.number, found)
-                shown = folder.root.shown(self._workspace)
-                told += [(shown + named(change), change) for change in found if change.matters]
+                told += lines_of(folder.root.shown(self._workspace), found)
+                by_products += sum(change.matters and change.by_product for change in found)
             self._archive.mark([run.name], "done")
-        return listed(told)
+        return listed(told, by_products)
 
     # --- taking back ---
 
-    def undo(self, groups: Iterable[Sequence[str]]) -> Undone:
-        """Take back the first group of runs that changed anything and is not undone."""
-        for group in groups:
-            known = [self._runs[name] for name in group if name in self._runs]
-            if any(run.status == "open" for run in known):
-                return Undone("running")
-            runs = [run.name for run in known if run.status == "done" and run.matters]
-            if runs:
-                number = 1 + max(run.taken_back for run in self._runs.values())
-                undone = self._restore(runs, self._joined(runs))
-                if undone.outcome == "done" and not _may_be_tried_again(undone):
-                    with self._whole():
-                        self._archive.mark(runs, "undone", number)
-                return undone
-        return Undone("nothing")
+    def undo(self, groups: Iterable[Sequence[str]], most: int = 1) -> Undone:
+        """Take back the first groups of runs that changed anything and are not undone, so many at
+        most; where one did nothing but commit, together with what it committed."""
+        if self._anything_runs:
+            return Undone("running")
+        runs = self.changed(groups, most)
+        if not runs:
+            return Undone("nothing")
+        number = 1 + max(run.taken_back for run in self._runs.values())
+        undone = self._restore(runs, self._joined(runs))
+        if undone.outcome == "done" and not undone.may_be_tried_again:
+            with self._whole():
+                self._archive.mark(runs, "undone", number)
+        return undone
 
     def redo(self) -> Undone:
         """Make the changes again that were taken back last."""
         undone = [run for run in self._runs.values() if run.status == "undone"]
-        if any(run.status == "open" for run in self._runs.values()):
+        if self._anything_runs:
             return Undone("running")
         if not undone:
             return Undone("nothing")
         latest = max(run.taken_back for run in undone)
         runs = [run.name for run in undone if run.taken_back == latest]
         again = {
-            root: [Change(change.path, change.after, change.before) for change in found]
+            root: [change.reversed for change in found]
             for root, found in self._joined(runs).items()
         }
         redone = self._restore(runs, again)
-        if redone.outcome == "done" and not _may_be_tried_again(redone):
+        if redone.outcome == "done" and not redone.may_be_tried_again:
             with self._whole():
                 self._archive.mark(runs, "done")
         return redone
 
-    def changed(self, groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
-        """The runs that `undo` would take back."""
-        for group in groups:
-            known = [self._runs[name] for name in group if name in self._runs]
-            if runs := [run.name for run in known if run.status == "done" and run.matters]:
-                return tuple(runs)
-        return ()
+    def changed(self, groups: Iterable[Sequence[str]], most: int = 1) -> tuple[str, ...]:
+        """The runs that `undo` would take back, the first one first."""
+        there = [runs for group in groups if (runs := self._to_take_back(group))]
+        chosen = {run for group in there[:most] for run in group}
+        for number in range(min(most, len(there))):
+            for other in made_for(
+                number,
+                lambda each: self._joined(there[each]) if each < len(there) else None,
+                lambda root, folder: self._tree(root).get(f"{folder}/index"),
+                self.content,
+            ):
+                chosen.update(there[other])
+        return tuple(name for name in self._runs if name in chosen)
+
+    @property
+    def _anything_runs(self) -> bool:
+        return any(run.status == "open" for run in self._runs.values())
+
+    def can_take_back(self, group: Sequence[str]) -> bool:
+        """Whether these runs changed something to speak of, and are not undone."""
+        return bool(self._to_take_back(group))
+
+    def _to_take_back(self, group: Sequence[str]) -> list[str]:
+        """All runs of a request, if any of them changed something to speak of."""
+        known = [run for run in self._runs.values() if run_of(run.name) in group]
+        done = [run for run in known if run.status == "done"]
+        return [run.name for run in done] if any(run.matters for run in done) else []
 
     def joined_changes(self, runs: Sequence[str]) -> dict[str, list[Change]]:
         """What these runs changed together, by what stands before the paths when they are shown."""
@@ -214,14 +242,15 @@ class UndoStore:
     def _restore(self, runs: Sequence[str], wanted: Mapping[int, Sequence[Change]]) -> Undone:
         self._needed = frozenset(runs)
         paths = self._archive.roots()
-        restored: list[str] = []
-        removed: list[str] = []
+        lines: list[Line] = []
+        commits: list[str] = []
         left: list[Left] = []
-        for number, found in wanted.items():
+        for number, changed in wanted.items():
             root = Root.read(paths[number])
             shown = root.shown(self._workspace)
             self._take_in(root)
             now = self._tree(number)
+            found = [as_it_is_now(change, now, self.content) for change in changed]
             todo = plan(found, now)
             try:
                 with root.opened() as descriptor:
@@ -230,17 +259,15 @@ class UndoStore:
                 log.info("a folder is not there to be put back: %s", error.strerror)
                 failed = [Left(step.path, "no_folder") for step in todo.steps]
             self._take_in(root)
-            missed = {one.path for one in failed}
-            mattered = {change.path: change for change in found if change.matters}
-            for step in todo.steps:
-                change = mattered.pop(step.path, None)
-                if change and step.path not in missed:
-                    path = shown + named(change)
-                    (restored if change.before else removed).append(path)
-            left += [Left(shown + one.path, one.reason) for one in (*todo.left, *failed)]
-        outcome: Outcome = "blocked" if left and not restored and not removed else "done"
-        left.sort(key=lambda one: one.path)
-        return Undone(outcome, tuple(restored), tuple(removed), tuple(left), tuple(runs))
+            done = {step.path for step in todo.steps} - {one.path for one in failed}
+            back = [change.reversed for change in found if change.path in done and change.matters]
+            told, first_lines = without_commits(back, self.content)
+            lines += lines_of(shown, told)
+            commits += first_lines
+            aside = {change.path for change in found if not change.told}
+            missed = [one for one in failed if one.path not in aside]
+            left += [Left(shown + one.path, one.reason) for one in (*todo.left, *missed)]
+        return Undone.of(lines, commits, left, runs)
 
     def _restorer(self, root: Root, descriptor: int, now: Mapping[str, Entry]) -> Restorer:
         # A single file was granted as it is: another one in its place would not be granted.
@@ -276,7 +303,7 @@ class UndoStore:
         with self._whole():
             self._write(seen)
 
-    def _see(self, roots: Sequence[Root], *, tidy: bool = False) -> list[_Seen]:
+    def _see(self, roots: Sequence[Root], *, tidy: bool = False) -> list[SeenFolder]:
         """Look at folders, and keep the contents that are new."""
         seen = []
         with ExitStack() as opened:
@@ -296,14 +323,14 @@ class UndoStore:
                     self.unwatched[root] = (error.strerror or str(error)).lower()
                 else:
                     self.unwatched.pop(root, None)
-                    seen.append(_Seen(root, descriptor, number, known, view))
+                    seen.append(SeenFolder(root, descriptor, number, known, view))
                     if tidy:
                         partial_files.remove(descriptor, view.drafts)
             if any(folder.view.unread for folder in seen):
                 self._read(seen)
         return seen
 
-    def _write(self, seen: Iterable[_Seen]) -> None:
+    def _write(self, seen: Iterable[SeenFolder]) -> None:
         for folder in seen:
             known, now = folder.known, folder.view.entries
             new = [(path, entry) for path, entry in now.items() if known.get(path) is not entry]
@@ -311,7 +338,7 @@ class UndoStore:
             self._archive.update(folder.number, [*new, *gone])
             self._trees[folder.number] = now
 
-    def _read(self, seen: Sequence[_Seen]) -> None:
+    def _read(self, seen: Sequence[SeenFolder]) -> None:
         """Keep what is new, small files first: so most files find room."""
         unread = [(folder, path) for folder in seen for path in folder.view.unread]
         unread.sort(key=lambda one: one[0].view.entries[one[1]].size)
@@ -363,34 +390,6 @@ class UndoStore:
         return min(self._room.total_bytes - used, self._house.left(used))
 
 
-def _may_be_tried_again(done: Undone) -> bool:
-    """Whether something went wrong that may go right the next time."""
-    return any(one.reason == "system" for one in done.left)
-
-
 def _was_by(change: Change, by_ns: int) -> bool:
     """Whether it had happened by then. A deletion has no date, but undoing it destroys nothing."""
     return change.after is None or (change.after.ctime_ns or time.time_ns()) <= by_ns
-
-
-def named(change: Change) -> str:
-    """As it is shown: folders end with a slash."""
-    there = change.after or change.before
-    return change.path + ("/" if there and there.kind == "folder" else "")
-
-
-def listed(changed: Sequence[tuple[str, Change]]) -> Changes:
-    """As it is reported."""
-    told: list[tuple[str, Change]] = []
-    room = LISTED_CHARS
-    for path, change in changed[:LISTED]:
-        room -= len(path)
-        if room < 0:
-            break
-        told.append((path, change))
-    return Changes(
-        added=tuple(path for path, change in told if change.before is None),
-        changed=tuple(path for path, change in told if change.before and change.after),
-        deleted=tuple(path for path, change in told if change.after is None),
-        more=len(changed) - len(told),
-    )

@@ -45,11 +45,23 @@ class Change:
     path: str
     before: Entry | None
     after: Entry | None
+    by_product: bool = False
+    """Whether it came along with what was meant: a cache, what git ignores or notes for itself."""
+
+    @property
+    def reversed(self) -> "Change":
+        """The same, taken back."""
+        return Change(self.path, self.after, self.before, self.by_product)
 
     @property
     def matters(self) -> bool:
-        """Whether a person would call it a change: more than a date."""
+        """Whether it is more than a date."""
         return not alike(self.before, self.after)
+
+    @property
+    def told(self) -> bool:
+        """Whether a person would call it a change."""
+        return self.matters and not self.by_product
 
 
 def alike(one: Entry | None, other: Entry | None) -> bool:
@@ -100,7 +112,8 @@ def joined(steps: Iterable[Iterable[Change]]) -> list[Change]:
         for change in step:
             first = whole.get(change.path)
             before = first.before if first else change.before
-            whole[change.path] = Change(change.path, before, change.after)
+            aside = change.by_product and (first is None or first.by_product or not first.matters)
+            whole[change.path] = Change(change.path, before, change.after, aside)
     kept = [change for change in whole.values() if _differs(change.before, change.after)]
     return sorted(kept, key=lambda change: change.path)
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sayso.server.store.records import Changes
+from sayso.server.store.changes import Changes
 from sayso.server.undo.checkpoints import Checkpoints
 from sayso.server.undo.results import Undone
 from sayso.server.undo.store import Room
@@ -52,17 +52,17 @@ class Place:
     checkpoints: Checkpoints
     runs: list[str] = field(default_factory=list)
 
-    async def run(self, change: Callable[[Path], object]) -> Changes:
-        """Let a run change the workspace."""
+    async def run(self, change: Callable[[Path], object], code: str = "") -> Changes:
+        """Let a run change the workspace. `code`: what it is said to have been."""
         name = f"run{len(self.runs)}"
         assert await self.checkpoints.before(name) == ""
         self.runs.append(name)
         change(self.workspace)
-        return await self.checkpoints.after(name)
+        return await self.checkpoints.after(name, code)
 
-    async def undo(self) -> Undone:
-        """As "undo that" does: the latest run that can be taken back."""
-        return await self.checkpoints.undo([run] for run in reversed(self.runs))
+    async def undo(self, most: int = 1) -> Undone:
+        """As "undo that" does: the latest runs that can be taken back."""
+        return await self.checkpoints.undo(([run] for run in reversed(self.runs)), most)
 
     async def redo(self) -> Undone:
         return await self.checkpoints.redo()

@@ -11,9 +11,10 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from sayso.server.store.records import Changes
+from sayso.server.store.changes import Changes
 from sayso.server.undo.checkpointer import Checkpointer
 from sayso.server.undo.hooks.inspection import Inspection
 from sayso.server.undo.hooks.recovery import RecoveryFile
@@ -42,6 +43,8 @@ class GitHookGuard:
         self._inspection = Inspection(recovery)
         self._note = ""
         """On what was closed before the run."""
+        self._going: set[str] = set()
+        """Runs that go on."""
 
     async def recover(self) -> str:
         """Look through what code left when a server was ended that could not look any more; what is
@@ -67,13 +70,17 @@ class GitHookGuard:
         except (OSError, ValueError) as error:
             return f"It did not run, because {_words(error)}."
         hindrance = await self._checkpointer.before(run)
-        if hindrance:
+        if not hindrance:
+            self._going.add(run)
+        elif not self._going:
             await asyncio.shield(asyncio.to_thread(self._inspection.forget))
         return hindrance
 
     async def after(self, run: str) -> Changes:
+        self._going.discard(run)
+        look = partial(self._inspection.after, others=bool(self._going))
         try:
-            note = await self._do(self._inspection.after)
+            note = await self._do(look)
         except (OSError, ValueError) as error:
             log.warning("what a run left could not be looked through: %s", _words(error))
             note = _UNFINISHED.format(_words(error))

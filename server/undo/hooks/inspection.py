@@ -92,15 +92,17 @@ class Inspection:
                     self._recovery.release()
                 return f"{recovered} {look.note}".strip()
 
-    def after(self, paths: Sequence[Path]) -> str:
+    def after(self, paths: Sequence[Path], *, others: bool = False) -> str:
         """Put out of action what is code's; returns a note on it. An OSError says that not all
-        could be."""
+        could be. `others`: more code runs there, which may change it again."""
         with self._lock:
             if not self._confined:
                 return ""
             with self._opened(paths) as folders:
                 note = self._look_again(folders)
-            self._recovery.looked()
+            self._ran = others
+            if not others:
+                self._recovery.looked()
             return note
 
     def finish(self, paths: Sequence[Path]) -> str:

@@ -1,5 +1,5 @@
-"""Takes set-user-id and set-group-id from what code left: programs that give the rights of the
-server's user to whoever starts them.
+"""Takes set-user-id and set-group-id from what code left: programs that run with the rights of the
+server's user, whichever user starts them.
 
 No call of confined code sets these modes; this is for what comes by a way that nobody thought of.
 What had them before code first ran in a folder, or after a run without a sandbox, is the person's.

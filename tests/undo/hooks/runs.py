@@ -66,9 +66,17 @@ class Runs:
 
     async def of(self, work: Callable[[], object]) -> str:
         """Let code do something; return the note on it."""
-        assert not await self._checkpointer.before("r1")
+        await self.begin("r1")
         work()
-        return (await self._checkpointer.after("r1")).note
+        return await self.over("r1")
+
+    async def begin(self, run: str) -> None:
+        """Code begins, and goes on."""
+        assert not await self._checkpointer.before(run)
+
+    async def over(self, run: str) -> str:
+        """It is over; return the note on it."""
+        return (await self._checkpointer.after(run)).note
 
 
 class Life:

@@ -86,6 +86,20 @@ async def test_what_comes_between_two_runs_is_looked_at_before_the_next(
     assert not ran(mark)
 
 
+async def test_while_code_runs_in_the_background_no_change_counts_as_the_persons(
+    folder: Path,
+) -> None:
+    made(folder)
+    runs = Runs(folder)
+    await runs.begin("job")
+    assert not await runs.of(lambda: None)
+    program(folder / ".git" / "hooks" / "commit-msg", folder / "unused")
+    await runs.begin("r1")
+    assert disarmed(folder)
+    await runs.over("r1")
+    await runs.over("job")
+
+
 async def test_what_comes_after_the_last_run_is_looked_at_when_a_conversation_ends(
     folder: Path, mark: Path
 ) -> None:

@@ -1,0 +1,1 @@
+"""Reads what git keeps in a folder from kept contents alone: no git runs, nothing is trusted."""
