@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import AbstractContextManager, aclosing
-from dataclasses import replace
+from contextlib import AbstractContextManager, aclosing, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +12,7 @@ from sayso.server.runtimes.base_python import base_python
 from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.calls.registry import CallRegistry
 from sayso.server.runtimes.grants import Folder, Grants
+from sayso.server.runtimes.kernels.at_hand import at_hand
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.language import Language, Place
 from sayso.server.runtimes.languages.shipped import shipped
@@ -32,10 +33,23 @@ from sayso.server.runtimes.shielding import to_the_end
 NO_GRANTS = Grants()
 
 _LEFT: Final = "use what earlier runs left in its interpreter, which may change what it does"
+_NO_ENVIRONMENT: Final = (
+    "Code cannot run yet: the kernels' Python environment is missing; `sayso doctor` tells why."
+)
 _ALONE: Final = (
     "It ran in an interpreter of its own, because your rule allows it by its words: nothing that"
     " earlier runs left was in it, and nothing of it stays there."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Aside:
+    """What an interpreter that was set aside was started with."""
+
+    name: str
+    """Of its language."""
+    reach: Grants
+    proxy: Proxy
 
 
 class CodeRunner:
@@ -66,7 +80,9 @@ class CodeRunner:
         self._environment = environment
         self._sandbox = report.sandbox
         self._reach = _pinned(reach)
-        self._proxy = Proxy(reach, whereabouts)
+        self._whereabouts = whereabouts
+        self._permission: Permission | None = None
+        self._proxy = self._proxy_for(reach)
         self._identity, trouble = _made(self._workspace, identity)
         self._refusal = _refusal(environment, report) or trouble
         self._languages = tuple(shipped() if languages is None else languages)
@@ -77,6 +93,8 @@ class CodeRunner:
         self._calls = CallRegistry()
         self._runtimes: dict[str, Runtime] = {}
         self._alone: set[Runtime] = set()
+        self._aside: dict[Runtime, _Aside] = {}
+        """Where a job runs that no request waits for."""
         if not self._refusal:
             self._workspace = workspace.resolve()
             self._runtimes = self._made_for(self._reach)
@@ -95,6 +113,11 @@ class CodeRunner:
     def refusal(self) -> str:
         """Why no code runs here, in words for the person; empty where code runs."""
         return self._refusal
+
+    @property
+    def at_hand(self) -> str:
+        """What code finds installed, in a sentence; empty where no code runs."""
+        return at_hand(self._environment) if self._runtimes and self._environment else ""
 
     @property
     def trouble(self) -> str:
@@ -139,11 +162,19 @@ class CodeRunner:
         What runs is stopped if it must be.
         """
         old, self._reach = self._reach, (reach := _pinned(reach))
-        if self._refusal or not old.needs_new_kernel(reach):
+        if self._refusal:
+            return False
+        for runtime, aside in list(self._aside.items()):
+            if not aside.reach.holds_in(reach):
+                await runtime.close()
+        if not old.needs_new_kernel(reach):
             self._proxy.reach = reach
             return False
+        shared = any(aside.proxy is self._proxy for aside in self._aside.values())
+        if shared:  # what is granted from now on is not for what runs already
+            self._proxy = self._proxy_for(reach)
         runtimes, self._runtimes = self._runtimes, self._made_for(reach)
-        if not old.confines_otherwise(reach):  # then what has run nothing can stay
+        if not (shared or old.confines_otherwise(reach)):  # then what has run nothing can stay
             unused = {name: runtime for name, runtime in runtimes.items() if not runtime.used}
             self._runtimes |= unused
             runtimes = {name: runtimes[name] for name in runtimes.keys() - unused.keys()}
@@ -155,11 +186,48 @@ class CodeRunner:
 
     def heed(self, permission: Permission) -> None:
         """Let nothing pass into the network, at any moment, but what this then allows."""
-        self._proxy.permission = permission
+        self._permission = permission
+        for proxy in self._proxies:
+            proxy.permission = permission
 
     def take_passages(self) -> tuple[Transfer, ...]:
         """What went over the network since this was last asked."""
-        return self._proxy.take_passages()
+        return tuple(each for proxy in self._proxies for each in proxy.take_passages())
+
+    @property
+    def _proxies(self) -> list[Proxy]:
+        """That of the interpreters, and those of what runs aside."""
+        return list(dict.fromkeys((self._proxy, *(one.proxy for one in self._aside.values()))))
+
+    def _proxy_for(self, reach: Grants) -> Proxy:
+        proxy = Proxy(reach, self._whereabouts)
+        proxy.permission = self._permission
+        return proxy
+
+    def set_aside(self, language: str) -> bool:
+        """Let what runs in this language go on beside: the next run gets another interpreter, with
+        no variables. When that has run nothing by the end of the other, it has its place again.
+        Returns whether anything runs."""
+        name = self._named(language)
+        runtime, place = self._runtimes.get(name), self._place(self._reach)
+        if place is None or not isinstance(runtime, PersistentRuntime) or not runtime.runs:
+            # What runs alone has an interpreter of its own.
+            return any(one.runs for one in self._alone if isinstance(one, PersistentRuntime))
+        self._aside[runtime] = _Aside(name, self._reach, self._proxy)
+        self._runtimes[name] = self._language(name).runtime(place)
+        return True
+
+    async def _put_back(self, runtime: Runtime) -> None:
+        """What ran aside is over: it takes its place again, or ends."""
+        aside = self._aside.pop(runtime, None)
+        if aside is None:
+            return
+        there = self._runtimes.get(aside.name)
+        if there and not there.used and aside.reach == self._reach and aside.proxy is self._proxy:
+            self._runtimes[aside.name], runtime = runtime, there
+        await runtime.close()
+        if aside.proxy not in self._proxies:
+            await aside.proxy.close()
 
     def offering(self, run: str, functions: Sequence[CallFunction]) -> AbstractContextManager[None]:
         """Let the code of the run that begins within call these functions of the server."""
@@ -188,22 +256,27 @@ class CodeRunner:
                 "error", 0.0, f"There is no way to run {language or 'this'} here; use {known}."
             )
             return
-        async with aclosing(runtime.run(code)) as pieces:
-            async for piece in pieces:
-                yield piece
+        try:
+            async with aclosing(runtime.run(code)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Ending):
+                        await self._put_back(runtime)
+                    yield piece
+        finally:
+            if runtime in self._aside:
+                await to_the_end(asyncio.create_task(self._put_back(runtime)))
 
     async def run_alone(self, language: str, code: str) -> AsyncGenerator[Output | Ending]:
         """Run code in a new interpreter that ends with it, so that its words mean what they say:
         whatever earlier runs defined is not there. Leaving the iteration early interrupts it."""
         name = self._named(language)
-        wanted = (each for each in self._languages if each.name == name)
-        place, chosen = self._place(self._reach), next(wanted, None)
-        if self._refusal or place is None or chosen is None:
+        place = self._place(self._reach)
+        if self._refusal or place is None or name not in self._runtimes:
             async with aclosing(self.run(language, code)) as pieces:
                 async for piece in pieces:  # which says why not
                     yield piece
             return
-        runtime = chosen.runtime(place)
+        runtime = self._language(name).runtime(place)
         self._alone.add(runtime)
         try:
             async with aclosing(runtime.run(code)) as pieces:
@@ -215,17 +288,25 @@ class CodeRunner:
 
     async def interrupt(self) -> None:
         """Stop what runs."""
-        for runtime in (*self._runtimes.values(), *self._alone):
+        for runtime in self._all:
             await runtime.interrupt()
 
     async def close(self) -> None:
         """End all interpreters."""
-        for runtime in (*self._runtimes.values(), *self._alone):
+        for runtime in self._all:
             await runtime.close()
-        await self._proxy.close()
+        for proxy in self._proxies:
+            await proxy.close()
         await self._watch.close()
         if self._cgroup:
             await asyncio.to_thread(self._cgroup.remove)
+
+    @property
+    def _all(self) -> list[Runtime]:
+        return [*self._runtimes.values(), *self._alone, *self._aside]
+
+    def _language(self, name: str) -> Language:
+        return next(each for each in self._languages if each.name == name)
 
     def _made_for(self, reach: Grants) -> dict[str, Runtime]:
         place = self._place(reach)
@@ -276,12 +357,7 @@ def _names(languages: Sequence[Language]) -> dict[str, str]:
 def _refusal(environment: KernelEnvironment | None, report: SandboxReport) -> str:
     if not report.holds:
         return f"Code does not run here, because {report.reason}. {report.remedy}".strip()
-    if environment is None:
-        return (
-            "Code cannot run yet: the kernels' Python environment is missing;"
-            " `sayso doctor` tells why."
-        )
-    return ""
+    return "" if environment else _NO_ENVIRONMENT
 
 
 def _made(workspace: Path, known: Identity | None) -> tuple[Identity, str]:
@@ -317,10 +393,7 @@ def _pinned(reach: Grants) -> Grants:
 
 
 def _recognisable(granted: Folder) -> Folder:
-    if granted.identity:
-        return granted
-    try:
-        _, identity = look_at(granted.path)
-    except OSError:
-        identity = NOWHERE
-    return replace(granted, identity=identity)
+    identity = granted.identity
+    with suppress(OSError):
+        identity = identity or look_at(granted.path)[1]
+    return replace(granted, identity=identity or NOWHERE)

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from sayso.server.runtimes import processes
+from sayso.server.runtimes.left_processes import LeftProcesses
 from sayso.server.runtimes.network.socket_handover import ENVIRONMENT, SocketHandover, handover_for
 from sayso.server.runtimes.protection.own_places import PRIVATE
 from sayso.server.runtimes.protection.paths_beneath import remove_tree
@@ -275,6 +276,13 @@ class ConfinedProcess:
         interpreter; return whether all of it is gone within so many seconds."""
         left = partial(processes.begun_since, self.pid, self.ready, moment, interpreter)
         return await asyncio.to_thread(processes.end, left, within)
+
+    def left_since(self, moment: int, interpreter: int = 0) -> LeftProcesses | None:
+        """What was started in the sandbox since a moment and still runs, but for the interpreter.
+        Blocking: a thread's."""
+        if not self.alive:
+            return None
+        return LeftProcesses.found(self.pid, self.ready, moment, interpreter)
 
     async def end_for(self, why: str) -> None:
         """End it with everything in its sandbox; `why` begins a sentence."""

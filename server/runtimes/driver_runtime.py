@@ -20,7 +20,9 @@ from sayso.server.runtimes.calls.registry import NOTHING, CallableFunctions
 from sayso.server.runtimes.confined_process import ConfinedProcess, how_it_died
 from sayso.server.runtimes.interpreter import CUT, CUT_S, SWEEP_S, CannotStartError
 from sayso.server.runtimes.kernels.outputs import PlainText, plain
-from sayso.server.runtimes.languages.driver import HEADER, Plan
+from sayso.server.runtimes.languages.driver import HEADER
+from sayso.server.runtimes.languages.plan import Plan
+from sayso.server.runtimes.left_processes import LeftProcesses
 from sayso.server.runtimes.output_stream import OutputStream
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
@@ -29,6 +31,15 @@ from sayso.server.runtimes.shielding import to_the_end
 log = logging.getLogger(__name__)
 
 DRIVER = Path(__file__).parent.joinpath("languages", "driver.py").resolve()
+
+_RELAY = tuple(
+    DRIVER.parents[1].joinpath("calls", f"{name}.py")
+    for name in ("relay", "node_line", "shell_line")
+)
+"""What it loads for calls out of code."""
+
+_NO_CALLS = -1
+"""In place of the channel's number."""
 
 START_S = 20.0
 """A shell is ready in a tenth of a second; a cold disk on a Raspberry Pi takes ten."""
@@ -101,6 +112,11 @@ class DriverRun(OutputStream):
     def told(self, kind: Literal["result", "error"], data: bytes) -> None:
         self.add(Output(kind, _Text().feed(data)))
 
+    def marked(self, number: bytes) -> None:
+        """The driver says a number: what was printed before it has come."""
+        if number.isdigit():
+            self.mark(int(number[:9]))
+
     def over(self, about: _Over) -> None:
         """The driver says that the run is over."""
         self._over = about
@@ -149,9 +165,14 @@ class DriverInterpreter:
     """A living interpreter with its driver: code goes in, one run at a time."""
 
     def __init__(
-        self, process: ConfinedProcess, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self,
+        process: ConfinedProcess,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        calls: CallChannel | None = None,
     ) -> None:
-        self.calls: CallChannel | None = None
+        self.calls = calls
+        self._runs = 0
         self._process = process
         self._reader, self._writer = reader, writer
         self._run: DriverRun | None = None
@@ -168,22 +189,30 @@ class DriverInterpreter:
     ) -> "DriverInterpreter":
         """Start an interpreter and return it when it is ready."""
         ours, theirs = socket.socketpair()
+        calls = CallChannel() if plan.line else None
+        channel = calls.inherited if calls else _NO_CALLS
 
         def command(private: Path) -> Sequence[str]:
             python = (str(base_python()), "-I", "-S", str(DRIVER))
-            return (*python, str(theirs.fileno()), json.dumps(asdict(plan)), str(private))
+            link = (str(theirs.fileno()), str(channel))
+            return (*python, *link, json.dumps(asdict(plan)), str(private))
 
+        inherited = (theirs.fileno(), *((channel,) if calls else ()))
         try:
             process = await ConfinedProcess.start(
-                sandbox, command, environment, _with_driver(confines), (theirs.fileno(),)
+                sandbox, command, environment, _with_driver(confines), inherited
             )
         except BaseException as error:
             ours.close()
+            if calls:
+                await calls.close()
             if isinstance(error, OSError):
                 raise CannotStartError(f"The interpreter cannot be started: {error}.") from error
             raise
         finally:
             theirs.close()
+        if calls:
+            calls.passed_on()
         reader, writer = await asyncio.open_unix_connection(sock=ours, limit=_WAITING_MOST_BYTES)
         try:
             async with asyncio.timeout(START_S):
@@ -192,11 +221,13 @@ class DriverInterpreter:
         except BaseException as error:
             writer.close()
             await process.close()
+            if calls:
+                await calls.close()
             if isinstance(error, TimeoutError | EOFError | ConnectionError):
                 said = (process.last_words.splitlines() or ["it said nothing"])[-1]
                 raise CannotStartError(f"The interpreter did not start: {said}.") from error
             raise
-        return cls(process, reader, writer)
+        return cls(process, reader, writer, calls)
 
     @property
     def alive(self) -> bool:
@@ -217,6 +248,11 @@ class DriverInterpreter:
         """Whether it took variables with it and no run has told of that."""
         return not self.alive and self._run is not None and not self._told
 
+    def left_behind(self) -> LeftProcesses | None:
+        """What the last run has left running. Blocking: a thread's."""
+        run = self._run
+        return self._process.left_since(run.begun, run.interpreter) if run else None
+
     async def execute(self, code: str, functions: CallableFunctions = NOTHING) -> DriverRun:
         """Begin a run, which may call these. The one before must have ended."""
         self._run = run = DriverRun()
@@ -226,6 +262,9 @@ class DriverInterpreter:
         while self._between:
             self._hear(*self._between.popleft())
         self._send(b"R", code.encode(errors="replace"))
+        self._runs += 1
+        if self.calls:
+            self.calls.open(functions, str(self._runs), run.shown)
         return run
 
     async def interrupt(self, within: float, why: str) -> bool:
@@ -256,6 +295,8 @@ class DriverInterpreter:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._writer.close()
+        if self.calls:
+            await self.calls.close()
         await self._process.close()
         if self._run:
             self._told = self._run.died(why) or self._told
@@ -289,6 +330,8 @@ class DriverInterpreter:
                 run.told("result", body)
             case b"x":
                 run.told("error", body)
+            case b"m":
+                run.marked(body)
             case b"D":
                 if about := _over(body):
                     run.over(about)
@@ -326,4 +369,5 @@ def _with(code: int) -> str:
 
 
 def _with_driver(confines: Confines) -> Confines:
-    return replace(confines, readable=(*confines.readable, base_prefix(), DRIVER))
+    own = (base_prefix(), DRIVER, *_RELAY)
+    return replace(confines, readable=(*confines.readable, *own))

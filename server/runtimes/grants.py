@@ -164,6 +164,12 @@ class Grants:
             and (wider.network or (not self.network and set(self.hosts) <= set(wider.hosts)))
         )
 
+    def holds_in(self, other: "Grants") -> bool:
+        """Whether what runs with this may go on where another holds: no folder of it was closed.
+        Hosts are looked at whenever one is used."""
+        folders = all(any(_covers(wide, each) for wide in other.folders) for each in self.folders)
+        return folders and self.look_only >= other.look_only and self.everything <= other.everything
+
     def needs_new_kernel(self, wider: "Grants") -> bool:
         """Whether kernels of this reach that ran something must be replaced for another to hold."""
         return self.confines_otherwise(wider) or not wider.is_within(self)

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from sayso.server.runtimes.calls.channel import CallChannel
 from sayso.server.runtimes.calls.registry import NOTHING, CallableFunctions
+from sayso.server.runtimes.left_processes import LeftProcesses
 from sayso.server.runtimes.runtime import Ending, Output
 
 CUT_S = 1.0
@@ -64,6 +65,10 @@ class Interpreter(Protocol):
     @property
     def died_unnoticed(self) -> bool:
         """Whether it took variables with it and no run has told of that."""
+        ...
+
+    def left_behind(self) -> LeftProcesses | None:
+        """What the last run has left running. Blocking: a thread's."""
         ...
 
     async def execute(self, code: str, functions: CallableFunctions = NOTHING) -> Run:

@@ -4,6 +4,8 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from sayso.server.runtimes.left_processes import LeftProcesses
+
 
 @dataclass(frozen=True, slots=True)
 class Output:
@@ -28,6 +30,8 @@ class Ending:
     seconds: float
     detail: str = ""
     """One sentence for the person and the model, where there is something to say."""
+    left: LeftProcesses | None = None
+    """What it has left running."""
 
 
 class Runtime(Protocol):

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,14 @@ from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.runtimes.sandbox import landlock
-from sayso.server.runtimes.sandbox.sandbox import Kind, Limits, Sandbox
+from sayso.server.runtimes.sandbox.sandbox import (
+    NO_HANDOVER,
+    Confined,
+    Confines,
+    Kind,
+    Limits,
+    Sandbox,
+)
 from sayso.server.runtimes.sandbox.self_test import proof
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from tests.machine import lacking
@@ -52,6 +59,26 @@ class Told:
 
     def _of(self, kind: str) -> str:
         return "".join(output.text for output in self.outputs if output.kind == kind)
+
+
+class Altered:
+    """A sandbox with something changed in how it confines."""
+
+    def __init__(self, sandbox: Sandbox, change: Callable[[Confined], Confined]) -> None:
+        self.kind = sandbox.kind
+        self.limits = sandbox.limits
+        self._sandbox = sandbox
+        self._change = change
+
+    def confine(
+        self,
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        confines: Confines,
+        private: Path,
+        door: int = NO_HANDOVER,
+    ) -> Confined:
+        return self._change(self._sandbox.confine(argv, environment, confines, private, door))
 
 
 async def told(

@@ -12,6 +12,7 @@ import logging
 import secrets
 import socket
 from collections import deque
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from sayso.server.runtimes.calls.frames import (
@@ -52,6 +53,9 @@ _HUNG_UP: Final = "The interpreter has hung up."
 _BROKE: Final = "Something went wrong inside Sayso in this call."
 
 
+Shown = Callable[[int], Awaitable[None]]
+
+
 class CallChannel:
     """The server's end of one interpreter's channel."""
 
@@ -74,12 +78,13 @@ class CallChannel:
         """The interpreter has its end, or was not started."""
         self._theirs.close()
 
-    def open(self, functions: CallableFunctions, run: str) -> None:
-        """A run begins that may call these; `run` is how it is known to the interpreter."""
+    def open(self, functions: CallableFunctions, run: str, shown: Shown) -> None:
+        """A run begins that may call these; `run` is how it is known to the interpreter. `shown`
+        returns when what was printed before a mark is shown, or has been waited for long enough."""
         self.shut(_OVER)
         self._drop_unsent()
         marker = secrets.token_bytes(MARKER_BYTES)
-        self._run = _RunCalls(self, functions, marker)
+        self._run = _RunCalls(self, functions, marker, shown)
         self.send(answer(0, "o", marker + run.encode()))
 
     def shut(self, why: str = _OVER) -> None:
@@ -148,8 +153,11 @@ class CallChannel:
 class _RunCalls:
     """The calls of one run."""
 
-    def __init__(self, channel: CallChannel, offered: CallableFunctions, marker: bytes) -> None:
+    def __init__(
+        self, channel: CallChannel, offered: CallableFunctions, marker: bytes, shown: Shown
+    ) -> None:
         self._channel = channel
+        self._shown = shown
         self._offered = offered
         self._reader = CallReader(marker)
         self._calls: set[asyncio.Task[None]] = set()
@@ -158,11 +166,14 @@ class _RunCalls:
         self._bytes = 0
 
     async def take(self, data: bytes) -> None:
-        """Begin the calls in what the code sent."""
+        """Begin the calls in what the code sent. Once it is shut, what follows is not even read."""
+        if not self._shut:
+            await self._read(data)
+
+    async def _read(self, data: bytes) -> None:
         self._bytes += len(data)
         try:
-            # Once it is shut, what follows is not even read.
-            for frame in () if self._shut else self._reader.feed(data):
+            for frame in self._reader.feed(data):
                 self._count += 1
                 self._bound()
                 self._begin(frame)
@@ -214,6 +225,8 @@ class _RunCalls:
             why = f"There is no such function; there are: {known}." if known else _NOTHING
             return answer(frame.id, "n", why.encode())
         try:
+            if frame.after > 0:
+                await self._shown(frame.after)
             value = await function.call(frame.arguments, self._offered.run)
             return value_answer(frame.id, value)
         except CallRefusedError as refusal:

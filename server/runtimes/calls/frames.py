@@ -1,6 +1,7 @@
 """Reads the calls that code sends, and writes the answers that it gets: bytes to records and back.
 
-Up, a frame is a length (4 bytes, big-endian) and an object in JSON with `id`, `name` and `args`.
+Up, a frame is a length (4 bytes, big-endian) and an object in JSON with `id`, `name` and `args`,
+and perhaps `after`: the number of the mark that the interpreter set in its output before it called.
 Down, it is a length, the id of the call that it answers, a letter (LETTERS) and so many bytes.
 
 When a run begins, the server sends 16 bytes of chance, and what comes up counts for nothing until
@@ -50,6 +51,8 @@ class CallFrame:
     id: int
     name: str
     arguments: Mapping[str, object]
+    after: int = 0
+    """What was printed before this mark is to be shown first; 0 is none."""
 
 
 class CallFrameError(Exception):
@@ -111,11 +114,12 @@ def _call(body: bytes) -> CallFrame:
         said = read_json(body, most_bytes=CALL_MOST_BYTES)
     except UntrustedJsonError as error:
         raise CallFrameError(str(error)) from None
-    if not isinstance(said, dict) or said.keys() != {"id", "name", "args"}:
+    if not isinstance(said, dict) or said.keys() - {"after"} != {"id", "name", "args"}:
         raise CallFrameError("it is no object with id, name and args")
     number, name, arguments = said["id"], said["name"], said["args"]
-    if type(number) is not int or not 0 < number <= _ID_MOST:
-        raise CallFrameError("its id is no number of 32 bits")
+    after = said.get("after", 0)
+    if any(type(each) is not int or each > _ID_MOST for each in (number, after)) or number < 1:
+        raise CallFrameError("its id or its mark is no number of 32 bits")
     if not isinstance(name, str) or len(name) > _NAME_MOST or not isinstance(arguments, dict):
         raise CallFrameError("its name is no short text, or its args are no object")
-    return CallFrame(number, name, arguments)
+    return CallFrame(number, name, arguments, after)

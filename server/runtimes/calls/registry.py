@@ -30,10 +30,10 @@ class CallRegistry:
     @contextmanager
     def offering(self, run: str, functions: Sequence[CallFunction]) -> Iterator[None]:
         """Let the run that begins within call these."""
-        before = self.now
         by_name = {function.name: function for function in functions}
-        self.now = CallableFunctions(CallingRun(run), by_name)
+        offered = self.now = CallableFunctions(CallingRun(run), by_name)
         try:
             yield
         finally:
-            self.now = before
+            if self.now is offered:  # else another run has begun beside it
+                self.now = NOTHING

@@ -2,7 +2,7 @@
 
 A virtual environment cannot be moved after it was made, so each one is built in the folder in which
 it will stay, under a name of its own, and gets its marker last. `kernels/python` is a symbolic link
-that is then turned to it in one step. Whoever finds the link finds a whole environment; a folder
+that is then turned to it in one step. Behind the link there is always a whole environment; a folder
 without a marker is a build that broke off, and the next build sweeps it away.
 """
 

@@ -16,9 +16,10 @@ from sayso.server.runtimes.calls.channel import CallChannel
 from sayso.server.runtimes.calls.registry import NOTHING, CallableFunctions
 from sayso.server.runtimes.confined_process import ConfinedProcess, how_it_died
 from sayso.server.runtimes.interpreter import CUT, CUT_S, SWEEP_S, CannotStartError
-from sayso.server.runtimes.kernels.messages import MessageCollector
+from sayso.server.runtimes.kernels.messages import MARK, MessageCollector
 from sayso.server.runtimes.kernels.wire import TOO_LONG, Wire, connection_in, write_connection
 from sayso.server.runtimes.languages.interrupter import INTERRUPTER
+from sayso.server.runtimes.left_processes import LeftProcesses
 from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
 from sayso.server.runtimes.shielding import to_the_end
 
@@ -176,6 +177,10 @@ class Kernel:
         """Whether it took variables with it and no run has told of that."""
         return not self.alive and bool(self._requests) and not (self._told or self.leaves)
 
+    def left_behind(self) -> LeftProcesses | None:
+        """What the last run has left running. Blocking: a thread's."""
+        return self._process.left_since(self._begun)
+
     @property
     def connection(self) -> Path:
         """The file that tells other clients of Jupyter how to talk with it."""
@@ -201,9 +206,9 @@ class Kernel:
                 "stop_on_error": False,  # what else would be refused is the next run
             },
         )
-        if self.calls:
-            self.calls.open(functions, request)
         self._collector = MessageCollector(request, self._requests)
+        if self.calls:
+            self.calls.open(functions, request, self._collector.shown)
         self._requests.append(request)
         if not self.alive:
             self._told = self._collector.died(self._how_it_died())
@@ -283,6 +288,8 @@ class Kernel:
             if self._collector and not self._collector.ended.is_set():
                 if message is TOO_LONG:
                     self._collector.missed()
+                elif message.kind == MARK:
+                    self._collector.marked(message)
                 else:
                     self._collector.heard(message)
             # A message that is there already is received without a pause: in a flood, nobody else

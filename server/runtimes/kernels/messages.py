@@ -17,6 +17,9 @@ lost. One long wait could end before anybody had listened, where the server itse
 _MOST_LOOKS = 240
 """A minute: a thread of the code may print for ever."""
 
+MARK = "sayso_mark"
+"""The kind of a message of ours with a number: what was printed before it comes before it."""
+
 LEFT = (
     "The code ended its own interpreter, and its variables are lost; the next run gets a new one."
 )
@@ -58,7 +61,7 @@ class MessageCollector(OutputStream):
             if not mine and message.parent not in self._earlier:
                 return  # what the kernel said while it started
             text = self._plain[output.kind].feed(output.text)
-            self.add(replace(output, text=text), message.left_out)
+            self.add(replace(output, text=text))
         elif not mine:
             return
         elif message.kind == "execute_result" and (output := shown("result", message.content)):
@@ -73,6 +76,11 @@ class MessageCollector(OutputStream):
             self.begun.set()
         elif message.kind == "status" and message.content.get("execution_state") == "idle":
             self._is_idle()
+
+    def marked(self, message: Message) -> None:
+        """Take in a mark: what was printed before it has come."""
+        number = message.content.get("mark")
+        self.mark(number if type(number) is int else 0)
 
     def answered(self, message: Message) -> None:
         """Take in the kernel's answer to the request itself."""

@@ -6,7 +6,7 @@ import contextlib
 import hmac
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -31,15 +31,20 @@ _MESSAGE_MOST_BYTES = 64 * 1024**2
 _FRAMES = 5
 """Signature, header, the header of what it answers, what is said about it, content."""
 
-_READ_MOST_BYTES = 256 * 1024
-"""What is read of one message of printed text: decoding 20 MB would stop the event loop for a third
-of a second. Of what is longer, both ends are read."""
+_READ_AT_ONCE_BYTES = 256 * 1024
+"""What is read of one message of printed text at a time: decoding 20 MB would stop the event loop
+for a third of a second."""
+
+_LEAST_REST = _READ_AT_ONCE_BYTES + 64
+"""What is no longer is read at once: a place to cut is found within some bytes."""
 
 _PRINTED = re.compile(rb'\A\{\s*"name":\s*"(stdout|stderr)",\s*"text":\s*"')
 
-
 _CONTINUES = 0b1000_0000
 """How the bytes of a character in UTF-8 begin, but for its first."""
+
+_HALF = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
+"""The first half of a character that JSON names in two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +56,6 @@ class Message:
     parent: str
     """The id of the request that it belongs to."""
     content: Mapping[str, object]
-    left_out: int = 0
-    """Bytes in the middle of its text that were not read."""
 
 
 TOO_LONG = Message("", "", {})
@@ -84,6 +87,8 @@ class Wire:
 
     def __init__(self, folder: Path, key: str) -> None:
         self._session = Session(key=key.encode(), username="sayso")
+        self._rest: Iterator[Message] = iter(())
+        """What is still to be read of a long text."""
 
         def line(name: str, kind: Kind) -> Line:
             path = folder / f"{_SOCKETS}-{_PORTS[name]}"
@@ -107,18 +112,19 @@ class Wire:
         """Wait for the kernel's next message on a channel, passing over what is not one; TOO_LONG
         stands for one that is not read."""
         while True:
+            if channel == "output" and (part := next(self._rest, None)):
+                return part
             frames = await self._lines[channel].receive()
             if not frames:
                 return TOO_LONG
-            with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
-                return self._read(frames)
+            with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, IndexError):
+                if channel != "output" or not self._begin_text(frames):
+                    return self._read(frames)
 
     def _read(self, frames: list[bytes]) -> Message:
         _, frames = self._session.feed_identities(frames)
         if len(frames) < _FRAMES:
             raise ValueError("a message has fewer frames than Jupyter's")
-        if len(frames[4]) > _READ_MOST_BYTES and (clipped := _clip(frames)):
-            return clipped
         # Not by the session: it keeps what it was shown for a signature, however long that is.
         if not hmac.compare_digest(frames[0], self._session.sign(frames[1:_FRAMES])):
             raise ValueError("a message's signature is wrong")
@@ -140,6 +146,23 @@ class Wire:
             content if isinstance(content, dict) else {},
         )
 
+    def _begin_text(self, frames: list[bytes]) -> bool:
+        """Begin to read a long printed text, part by part, without decoding the whole at once.
+
+        Its signature is not looked at. False if it is something else, or not written as expected:
+        then it must be read whole.
+        """
+        if len(frames[-1]) <= _READ_AT_ONCE_BYTES:
+            return False
+        _, frames = self._session.feed_identities(frames)
+        header, parent, content = frames[1], frames[2], frames[4]
+        begun = _PRINTED.match(content)
+        if not begun or not content.endswith(b'"}') or read_json(header)["msg_type"] != "stream":
+            return False
+        of = str(read_json(parent).get("msg_id", ""))
+        self._rest = _parts(of, begun[1].decode(), content, begun.end())
+        return True
+
     async def cut(self) -> None:
         """Return when the kernel has hung up on one of its channels."""
         lines = [line.ended for line in self._lines.values()]
@@ -150,32 +173,38 @@ class Wire:
             line.close()
 
 
-def _clip(frames: list[bytes]) -> Message | None:
-    """Read both ends of a long printed text without decoding the whole.
-
-    Its signature is not looked at. None if it is something else, or not written as expected: then
-    it must be read whole.
-    """
-    _, header, parent, _, content = frames[:5]
-    begun = _PRINTED.match(content)
-    if read_json(header)["msg_type"] != "stream" or not begun or not content.endswith(b'"}'):
-        return None
-    start, end = begun.end(), len(content) - 2
-    head = _cut(content, start + _READ_MOST_BYTES // 2)
-    tail = _cut(content, end - _READ_MOST_BYTES // 2)
-    if not head or not tail:
-        return None
-    kept = content[start:head] + "\\n[…]\\n".encode() + content[tail:end]
-    text = read_json(b'"' + kept + b'"')
-    of = read_json(parent).get("msg_id", "")
-    return Message("stream", str(of), {"name": begun[1].decode(), "text": text}, tail - head)
+def _parts(of: str, stream: str, content: bytes, start: int) -> Iterator[Message]:
+    """A text that was printed, in parts; what is no JSON is passed over."""
+    last = len(content) - 2
+    while start < last:
+        whole = last - start <= _LEAST_REST
+        end = last if whole else _cut(content, start, start + _READ_AT_ONCE_BYTES)
+        with contextlib.suppress(ValueError):
+            text = read_json(b'"' + content[start:end] + b'"')
+            yield Message("stream", of, {"name": stream, "text": text})
+        start = end
 
 
-def _cut(text: bytes, around: int) -> int:
-    """Return a place near `around` that divides neither an escape nor a character of JSON text; 0
-    if none."""
-    for place in range(around, around + 64):
-        inside_character = text[place] & 0b1100_0000 == _CONTINUES
-        if b"\\" not in text[place - 6 : place] and not inside_character:
-            return place
-    return 0
+def _cut(text: bytes, start: int, around: int) -> int:
+    """The next place that divides neither an escape nor a character of JSON text, which begins with
+    neither in part."""
+    place = around
+    while not _is_between(text, start, place):
+        place += 1
+    return place
+
+
+def _is_between(text: bytes, start: int, place: int) -> bool:
+    if text[place] & 0b1100_0000 == _CONTINUES or _is_escaped(text, start, place):
+        return False
+    inside = any(
+        text[place - back] == ord("u") and _is_escaped(text, start, place - back)
+        for back in range(1, 5)
+    )
+    return not inside and not _HALF.search(text, place - 6, place)
+
+
+def _is_escaped(text: bytes, start: int, place: int) -> bool:
+    """Whether an odd number of backslashes stands before it."""
+    before = text[start:place]
+    return (len(before) - len(before.rstrip(b"\\"))) % 2 == 1

@@ -56,8 +56,8 @@ class Line:
             self._writer.write(b"".join(_packed(frames)))
 
     async def receive(self) -> list[bytes]:
-        """Wait for the next message, of which nothing is left if it was passed over. Where nothing
-        comes any more, that is for ever."""
+        """Wait for the next message; one that was passed over comes as an empty list. Where nothing
+        comes any more, this waits for ever."""
         return await self._messages.get()
 
     @property

@@ -1,16 +1,18 @@
 """Drives an interpreter that knows no protocol: a script in the sandbox, without packages.
 
-It runs as `python -I -S driver.py LINK PLAN`, where LINK is the number of a socket to the server
-and PLAN a `Plan` record as JSON. Over the link go frames: a letter, a length, a body (LETTERS tells
-which). The interpreter gets its orders through one pipe and reports through another, as lines of
-JSON; what it and its children print comes through two more. So nothing that is printed is ever
-taken for a report, and nothing is added to the code: it lies in a file, byte for byte.
+It runs as `python -I -S driver.py LINK CALLS PLAN FOLDER`, where LINK is the number of a socket to
+the server, CALLS that of the channel for calls out of code (calls/relay.py), PLAN a `Plan` record
+as JSON. Over the link go frames: a letter, a length, a body (LETTERS tells which). The interpreter
+gets its orders through one pipe and reports through another, as lines of JSON; what it and its
+children print comes through two more. So nothing that is printed is ever taken for a report, and
+nothing is added to the code: it lies in a file, byte for byte.
 """
 
 import contextlib
 import ctypes
 import json
 import os
+import runpy
 import selectors
 import shlex
 import signal
@@ -19,8 +21,12 @@ import struct
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sayso.server.runtimes.languages.plan import Plan
 
 LETTERS = {
     # from the server
@@ -32,6 +38,7 @@ LETTERS = {
     "e": "printed to standard error",
     "r": "the value of the run, in words",
     "x": "the error of the run, in words",
+    "m": "a number; what was printed before it comes before it",
     "D": "the run is over; JSON says how",
 }
 
@@ -62,35 +69,10 @@ _DETAIL_MOST = 4_096
 """Characters of a sentence about how a run ended."""
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How to drive one interpreter.
-
-    In what is ordered `{file}` stands for the file with the code, `{folder}` for the driver's own
-    folder and `{state}` for what was saved in it.
-    """
-
-    argv: list[str]
-    """The interpreter that lasts; or, with nothing to `order`, the program for each run."""
-    begin: str = ""
-    """What to order first."""
-    restore: str = ""
-    """What to order then, if state was saved."""
-    order: str = ""
-    """What to order for a run. The answer is a report with `done`, the exit status."""
-    here: str = ""
-    """What to order after an interrupt, to hear by a report with `here` that the interpreter has
-    outlived it. The interrupt may come when the code has just ended."""
-    stop: str = ""
-    """What to order for an interrupt, besides the signal."""
-    suffix: str = ""
-    """How the names of its files end."""
-    saved: list[str] = field(default_factory=list)
-    """Names of files in which the interpreter saves its state, the best first."""
-
-
 class Driver:
-    def __init__(self, link: socket.socket, plan: Plan, folder: Path) -> None:
+    def __init__(
+        self, link: socket.socket, plan: "Plan | SimpleNamespace", folder: Path, calls: int
+    ) -> None:
         self._link = link
         self._plan = plan
         self._folder = folder
@@ -117,6 +99,27 @@ class Driver:
         self._watched.register(wake, selectors.EVENT_READ, "child")
         self._watched.register(link, selectors.EVENT_READ, "link")
         self._wake = wake
+        self._marks, self._unmarked = 0, False
+        self._relay = None
+        if calls >= 0:
+            relay = Path(__file__).parents[1] / "calls" / "relay.py"
+            connect = runpy.run_path(str(relay))["connect"]
+            self._relay = connect(plan.line, calls, self._watched, self)
+
+    @property
+    def interpreter(self) -> int:
+        """The interpreter's process; 0 if there is none."""
+        return self._child.pid if self._child else 0
+
+    def mark(self) -> int:
+        """Bring what was printed to the server, and a number after it; return that. It is the
+        last one where nothing was printed since."""
+        for stream in self._streams:
+            self._bring(stream)
+        if self._unmarked:
+            self._marks, self._unmarked = self._marks + 1, False
+            self._tell("m", str(self._marks).encode())
+        return self._marks
 
     def drive(self) -> None:
         """Serve until the server hangs up."""
@@ -133,6 +136,8 @@ class Driver:
                         os.read(self._wake, 4096)
                 elif key.data == "D":
                     self._hear_report()
+                elif callable(key.data):
+                    key.data()
                 else:
                     self._bring(key.data)
             self._look_after_child()
@@ -165,10 +170,12 @@ class Driver:
         self._done = None
         self._ours_before = _children()
         os.utime(self._empty, (0, time.time()))
+        word = self._relay.begin() if self._relay else ""
         if not self._plan.order:
             self._start()
             return
-        order = self._plan.order.replace("{folder}", shlex.quote(str(self._folder)))
+        order = self._plan.order.replace("{word}", word)
+        order = order.replace("{folder}", shlex.quote(str(self._folder)))
         self._order(order.replace("{file}", shlex.quote(str(self._file))))
 
     def _interrupt(self) -> None:
@@ -211,16 +218,18 @@ class Driver:
                     break
         asked = os.fstat(self._empty).st_atime_ns != 0
         about = {"code": code, "detail": detail, "gone": gone, "kept": kept, "asked": asked}
-        about |= {"interrupted": self._interrupted, "child": self._child.pid if self._child else 0}
+        about |= {"interrupted": self._interrupted, "child": self.interpreter}
         self._tell("D", json.dumps(about).encode())
 
     # --- the interpreter ---
 
     def _start(self, state: Path | None = None) -> None:
         orders, self._orders = os.pipe()
-        os.dup2(orders, ORDERS, inheritable=True)
-        os.dup2(self._report_end, REPORTS, inheritable=True)
-        os.close(orders)
+        ends = {ORDERS: orders, REPORTS: os.dup(self._report_end)}
+        ends |= self._relay.line.ends() if self._relay else {}
+        for number, end in ends.items():
+            os.dup2(end, number, inheritable=True)
+            os.close(end)
         argv = [part.replace("{file}", str(self._file)) for part in self._plan.argv]
         try:
             self._child = subprocess.Popen(
@@ -228,15 +237,15 @@ class Driver:
                 stdin=self._empty,
                 stdout=self._streams["o"][1],
                 stderr=self._streams["e"][1],
-                pass_fds=(ORDERS, REPORTS) if self._plan.order else (),
+                pass_fds=tuple(ends) if self._plan.order else (),
                 start_new_session=True,
             )
         except OSError as error:
             self._over(127, f"{argv[0]} cannot be started: {error.strerror}.")
             return
         finally:
-            os.close(ORDERS)
-            os.close(REPORTS)
+            for number in ends:
+                os.close(number)
         if state:
             self._order(self._plan.restore.replace("{state}", shlex.quote(str(state))))
         self._order(self._plan.begin.replace("{folder}", shlex.quote(str(self._folder))))
@@ -277,6 +286,7 @@ class Driver:
         except BlockingIOError:
             return False
         self._tell(letter, said)
+        self._unmarked = True
         return len(said) > 0
 
     def _signal(self, number: int) -> None:
@@ -371,7 +381,8 @@ def main() -> None:
     link.set_inheritable(False)
     with contextlib.suppress(AttributeError):
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: we clear away orphans
-    Driver(link, Plan(**json.loads(sys.argv[2])), Path(sys.argv[3])).drive()
+    plan = SimpleNamespace(**json.loads(sys.argv[3]))
+    Driver(link, plan, Path(sys.argv[4]), int(sys.argv[2])).drive()
 
 
 if __name__ == "__main__":

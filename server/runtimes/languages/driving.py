@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sayso.server.runtimes.driver_runtime import DriverInterpreter
 from sayso.server.runtimes.language import Place
-from sayso.server.runtimes.languages.driver import Plan
+from sayso.server.runtimes.languages.plan import Plan
 from sayso.server.runtimes.persistent_runtime import PersistentRuntime
 
 
@@ -15,4 +15,4 @@ def driven(language: str, plan: Plan, place: Place, *readable: Path) -> Persiste
     async def start() -> DriverInterpreter:
         return await DriverInterpreter.start(place.sandbox, plan, place.variables, confines)
 
-    return PersistentRuntime(language, start, place.watch)
+    return PersistentRuntime(language, start, place.watch, place.calls)

@@ -19,6 +19,7 @@ const util = require("node:util");
 const { Writable } = require("node:stream");
 const { immediateQueue, timerListMap } = require("internal/timers");
 const imports = require("./node_imports.js");
+const calls = require("../calls/preloaded/sayso.js");
 
 const STOPPED = 130; // as a shell says that an interrupt ended something
 
@@ -42,12 +43,14 @@ if (isMainThread) {
   main(process.argv[2]);
 } else {
   takeOrders(workerData.heard);
+  calls.readAnswers(workerData.reading);
 }
 
 function main(file) {
   renewStreams();
   const heard = new Int32Array(new SharedArrayBuffer(4));
-  const orders = new Worker(__filename, { workerData: { heard } });
+  const { reading, forget } = calls.connect();
+  const orders = new Worker(__filename, { workerData: { heard, reading }, transferList: [reading.port] });
   const session = new inspector.Session();
   session.connect();
   imports.prepare(process.cwd());
@@ -131,6 +134,7 @@ function main(file) {
   function stop(which) {
     if (run !== which) return;
     which.stopped = true;
+    forget();
     endSince(which.first);
     for (const worker of which.workers) worker.terminate();
     if (process.getActiveResourcesInfo().length <= which.before) return over(which, STOPPED);

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from sayso.server.runtimes.language import Place
-from sayso.server.runtimes.languages.driver import Plan
 from sayso.server.runtimes.languages.driving import driven
+from sayso.server.runtimes.languages.plan import Plan
 from sayso.server.runtimes.persistent_runtime import PersistentRuntime
 
 

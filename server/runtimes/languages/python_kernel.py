@@ -21,7 +21,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -32,6 +32,9 @@ _READ_BYTES = 64 * 1024
 
 _SETTLE_BYTES = 4 * 1024**2
 """The most that a run waits for at its end: a program left behind may print for ever."""
+
+_PRINTED_CHARACTERS = 32 * 1024
+"""Of printed text in one message."""
 
 _STOP_S = 1.0
 """How long a command may take to end after an interrupt, before it is killed."""
@@ -135,7 +138,15 @@ def main() -> None:
     from ipykernel.kernelapp import IPKernelApp
 
     interrupts = Interrupts()
-    functions = _functions(int(sys.argv[1]))
+
+    def mark(number: int) -> None:
+        """Bring all that was printed to the server, and a number after it."""
+        settle()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        kernel.session.send(kernel.kernel.iopub_socket, "sayso_mark", {"mark": number})
+
+    functions = _functions(int(sys.argv[1]), mark)
     stream = _streams()
     complaints = os.fdopen(os.dup(2), "w")
     kernel = IPKernelApp.instance(
@@ -175,7 +186,7 @@ def main() -> None:
     kernel.start()
 
 
-def _functions(link: int) -> Any:  # noqa: ANN401
+def _functions(link: int, mark: Callable[[int], None]) -> Any:  # noqa: ANN401
     """Return the module with Sayso's functions, which code finds under its name."""
     path = Path(__file__).parents[1] / "calls" / "preloaded" / "sayso.py"
     spec = importlib.util.spec_from_file_location("sayso", path)
@@ -183,7 +194,7 @@ def _functions(link: int) -> Any:  # noqa: ANN401
         raise ImportError(str(path))
     module = sys.modules["sayso"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.connect(link)
+    module.connect(link, mark)
     return module
 
 
@@ -192,7 +203,7 @@ def _streams() -> Any:  # noqa: ANN401
     from ipykernel.iostream import OutStream
 
     class Stream(OutStream):  # type: ignore[misc]
-        """Printed text, of which flush() leaves nothing behind.
+        """Printed text; flush() sends all of it.
 
         ipykernel's own returns when the thread that sends has been told of the text, which it sends
         a moment later: not at all while one long step of the code keeps it from running.
@@ -205,6 +216,12 @@ def _streams() -> Any:  # noqa: ANN401
                 sent = threading.Event()
                 sender.schedule(sent.set)  # what was told before is sent before
                 sent.wait(self.flush_timeout)
+
+        def _flush_buffers(self) -> Iterator[tuple[dict[str, object], str]]:
+            """Print a long text as several messages, none of which is too long to be read."""
+            for parent, text in super()._flush_buffers():
+                for start in range(0, len(text), _PRINTED_CHARACTERS):
+                    yield parent, text[start : start + _PRINTED_CHARACTERS]
 
     return Stream
 

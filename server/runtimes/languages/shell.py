@@ -9,16 +9,22 @@ numbers and open descriptors.
 
 import shlex
 import shutil
+import sys
 from pathlib import Path
 from typing import Final
 
 from sayso.server.runtimes.language import Place
-from sayso.server.runtimes.languages.driver import ORDERS, REPORTS, Plan
+from sayso.server.runtimes.languages.driver import ORDERS, REPORTS
 from sayso.server.runtimes.languages.driving import driven
+from sayso.server.runtimes.languages.plan import Plan
 from sayso.server.runtimes.persistent_runtime import PersistentRuntime
 from sayso.server.runtimes.sandbox.sandbox import SEARCH_PATH
 
 _SAVED: Final = ("saved-at-exit", "saved-before")
+
+_SAYSO: Final = Path(__file__).parents[1].joinpath("calls", "preloaded", "sayso.sh")
+"""The shell's own command for calls out of code: a function, so that what the shell starts has
+none."""
 
 _HERE: Final = f"{{ builtin printf '\\n{{\"here\":1}}\\n' >&{REPORTS}; }} 2>/dev/null\n"
 
@@ -37,15 +43,20 @@ def _bash() -> Plan:
 
     at_exit, before = _SAVED
     trap = f"builtin trap {shlex.quote(save(at_exit))} EXIT"
+    # The kernel tells who calls, where there is /proc.
+    calls = sys.platform == "linux"
+    command = _SAYSO.read_text("utf-8") if calls else ""
     # What the shell is told besides the code is not to be seen in `set -x`.
     return Plan(
         argv=["bash", "--noprofile", "--norc", f"/dev/fd/{ORDERS}"],
         restore="{ . {state}; } >/dev/null 2>&1\n",
-        begin=f"{{ BASH_ARGV0=bash; {trap}; }} 2>/dev/null\n",
-        order=f". {{file}}\n{{ {_REPORT}; {save(before)}; }} 2>/dev/null\n",
+        begin=f"{{ BASH_ARGV0=bash; {trap};\n{command}}} 2>/dev/null\n",
+        order=f"{{ sayso_word={{word}}; }} 2>/dev/null\n. {{file}}\n"
+        f"{{ {_REPORT}; {save(before)}; }} 2>/dev/null\n",
         here=_HERE,
         suffix=".sh",
         saved=list(_SAVED),
+        line="shell_line" if calls else "",
     )
 
 

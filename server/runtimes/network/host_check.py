@@ -28,7 +28,7 @@ TLS_PORT: Final = 443
 HTTP_PORT: Final = 80
 
 _UNRECOGNISED_NAME: Final = bytes.fromhex("15030300020270")
-"""A TLS alert: what a server says to whom it does not know."""
+"""A TLS alert: what a server answers to a name that is not its own."""
 
 
 class Destination:

@@ -109,8 +109,8 @@ def look_at(path: Path) -> tuple[os.stat_result, Identity]:
     """What is there now, and by what it is recognised: a folder by itself; a file by the folder
     that holds it, because programs save a file by putting a new one in its place.
 
-    Raises OSError where a link leads there, and for a file that has other names: whoever may write
-    there may have given that name to a file from elsewhere.
+    Raises OSError where a link leads there, and for a file that has other names: code that may
+    write there may have given that name to a file from elsewhere.
     """
     with handle_of(path) as handle:
         status = os.fstat(handle)

@@ -1,6 +1,6 @@
 """Bounds the memory and the processes of a conversation's code by cgroups (version 2 of them).
 
-Where whoever started the server has delegated its cgroup to it, the server divides that:
+Where systemd, or a person, has delegated the server's cgroup to it, the server divides that:
 
     its own             with the controllers `memory` and `pids` for what lies in it
         server          itself, and what it starts for itself

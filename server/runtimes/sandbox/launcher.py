@@ -58,8 +58,8 @@ class Steps:
     limits: dict[str, int] = field(default_factory=dict)
     """The most bytes, processes or files of a kind, for each process."""
     already: int = -1
-    """How many processes the user was seen to have, on top of which the limit on processes comes;
-    -1 where the command's own alone are counted."""
+    """How many processes the user was seen to have: the limit on processes is added to them. -1
+    where the command's own alone are counted."""
     home: str = ""
     """An empty folder of the code's own to make, and to fill from `skeleton`."""
     skeleton: str = ""
@@ -280,7 +280,7 @@ def found_again(path: str, device: int, inode: int) -> int:
 
 
 def changed(path: str) -> OSError:
-    """Whoever starts this can do so again."""
+    """The error after which the same may be started again."""
     return OSError(0, "A folder changed just now; try again", path)
 
 

@@ -36,7 +36,7 @@ def bound(most: Mapping[str, int], already: int, become: Callable[[], None]) -> 
 
 
 def _existing(seen: int) -> int:
-    """How many processes the user has, of which so many were seen."""
+    """How many processes the user has; `seen`: how many of them were counted."""
     _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
     most = _MOST if hard == resource.RLIM_INFINITY else hard
     enough = seen + _MARGIN

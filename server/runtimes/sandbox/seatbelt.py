@@ -105,7 +105,7 @@ def profile(confines: Confines, private: Path, python: Path) -> str:
         f"(allow mach-lookup {' '.join(f'(global-name {_quoted(name)})' for name in _SERVICES)})",
         # A kernel's own sockets lie there. There is no other network, not even loopback.
         _rule("network-bind network-inbound", "subpath", [private]),
-        # Programs that make whoever starts them the server's user.
+        # Programs that run with the rights of the server's user.
         "(deny file-write-setugid)",
     )
     return "\n".join(rule for rule in rules if rule)

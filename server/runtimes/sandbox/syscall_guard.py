@@ -77,7 +77,7 @@ def _guard(way: socket.socket, steps: object) -> tuple[int, Callable[[], None]]:
 
 
 def _reap(child: int) -> int | None:
-    """Collect whoever has ended; return the child's exit code if it is among them."""
+    """Collect processes that have ended; return the child's exit code if it is among them."""
     code = None
     with contextlib.suppress(ChildProcessError):
         while True:

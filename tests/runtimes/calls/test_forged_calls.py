@@ -157,6 +157,25 @@ except sayso.Refused as refusal:
     assert (await forged(any_workshop, "sayso.call('echo', value=1)", echo)).result == "1"
 
 
+async def test_what_is_sent_after_calls_are_closed_is_not_even_counted(
+    code_runner: CodeRunner, echo: Echo, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The server's log has a line for a run that floods, and not one for each piece of it."""
+    code = """
+body = b'x' * 2**20
+for _ in range(100):
+    link.sendall(body)
+print('sent')
+"""
+    run = await forged(code_runner, code, echo)
+    assert run.stdout == "sent\n", run
+    assert len([line for line in caplog.messages if "no call" in line]) == 1
+    many = "raw({'id': 1, 'name': 'none', 'args': {'value': 'x' * 1_000}})\n"
+    run = await forged(code_runner, f"for _ in range(25_000): {many}print('sent')", echo)
+    assert run.stdout == "sent\n", run
+    assert len([line for line in caplog.messages if "no call" in line]) == 2
+
+
 async def test_who_reads_no_answers_fills_no_memory(any_workshop: CodeRunner, echo: Echo) -> None:
     code = """
 stuck = socket.socket(fileno=os.dup(link.fileno()))

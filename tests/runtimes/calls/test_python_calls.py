@@ -64,3 +64,13 @@ async def test_stop_cancels_a_call_that_waits_and_keeps_the_variables(
         await asyncio.wait_for(wait.cancelled.wait(), 5)
         again = await told(code_runner, "sayso.call('echo', value=x)")
     assert again.result == "5", again
+
+
+async def test_a_number_that_json_has_not_is_the_codes_error_and_calls_go_on(
+    any_workshop: CodeRunner, echo: Echo
+) -> None:
+    code = "try:\n    sayso.call('echo', value=float('nan'))\nexcept ValueError as error:\n"
+    code += "    print(error)\nsayso.call('echo', value=1)"
+    run = await called(any_workshop, code, echo)
+    assert "not JSON compliant" in run.stdout
+    assert run.result == "1", run

@@ -1,5 +1,6 @@
 """Runs that print more than anyone reads."""
 
+import ast
 import asyncio
 import socket
 import time
@@ -13,12 +14,13 @@ import pytest
 from sayso.server.runtimes import output_stream as pieces
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.messages import MessageCollector
+from sayso.server.runtimes.kernels.outputs import plain
 from sayso.server.runtimes.kernels.wire import Message
 from sayso.server.runtimes.runtime import Output
 from tests.busy import without_a_processor
 from tests.runtimes.sandboxes import rest, told
 
-MOST = pieces.HEAD_CHARACTERS + 2 * pieces.TAIL_CHARACTERS
+MOST = pieces.KEPT_CHARACTERS + 2 * pieces.TAIL_CHARACTERS
 LATE_P95_S = 0.05
 LATE_S = 0.5
 
@@ -64,14 +66,51 @@ async def test_twenty_megabytes_hurt_nobody(any_workshop: CodeRunner, code: str)
 @pytest.mark.parametrize(
     "code",
     [
-        "print('y' * 100_000_000)",
-        "from IPython.display import HTML, display\ndisplay(HTML('y' * 100_000_000))",
+        "for number in range(180_000): print(number)",
+        "print('\\n'.join(map(str, range(180_000))))",
+        "import os\nfor number in range(180_000): os.write(1, b'%d\\n' % number)",
     ],
-    ids=["print", "display"],
 )
-async def test_what_is_too_large_to_be_read_is_told_and_what_follows_is_heard(
+async def test_what_is_printed_fast_is_there_to_the_last_character(
     any_workshop: CodeRunner, code: str
 ) -> None:
+    run = await told(any_workshop, code)
+    assert run.stdout == "".join(f"{number}\n" for number in range(180_000))
+    assert not run.stderr
+
+
+async def test_beyond_the_bound_each_character_is_counted(any_workshop: CodeRunner) -> None:
+    run = await told(any_workshop, "print('yé' * 20_000_000, end='')")
+    left_out = 40_000_000 - pieces.KEPT_CHARACTERS - pieces.TAIL_CHARACTERS
+    assert run.stderr == f"\n[{left_out:,} characters of output left out here]\n"
+    assert len(run.stdout) == pieces.KEPT_CHARACTERS + pieces.TAIL_CHARACTERS
+
+
+LONG = """
+kernel = get_ipython().kernel
+content = {'name': 'stdout', 'text': TEXT}
+kernel.session.send(kernel.iopub_socket, 'stream', content, parent=kernel.get_parent())
+"""
+
+
+@pytest.mark.parametrize(
+    "text", ["'\\\\' * 999_999", "'\\U0001f600é\\n\"' * 300_000", "'\\x1b\\x00x' * 300_000"]
+)
+async def test_a_long_message_of_another_kernel_is_read_whole_in_parts(
+    any_workshop: CodeRunner, text: str
+) -> None:
+    async with looking_at_the_loop() as late:
+        run = await told(any_workshop, LONG.replace("TEXT", text))
+    assert run.stdout == plain(
+        ast.literal_eval(text.partition(" * ")[0]) * int(text.split("* ")[1])
+    )
+    assert max(late) < LATE_S
+
+
+async def test_what_is_too_large_to_be_read_is_told_and_what_follows_is_heard(
+    any_workshop: CodeRunner,
+) -> None:
+    code = "from IPython.display import HTML, display\ndisplay(HTML('y' * 100_000_000))"
     run = await told(any_workshop, code)
     assert run.ending.status == "ok"
     assert "more was put out at once than can be read" in run.stderr.lower()

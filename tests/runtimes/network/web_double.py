@@ -41,7 +41,9 @@ class Web:
             body = self.pages.get(head.split(" ")[1])
             status = "404 Not Found" if body is None else "200 OK"
             body = body or b""
-            headers = f"Content-Length: {len(body)}\r\nContent-Type: text/html\r\n"
+            headers = (
+                f"Content-Length: {len(body)}\r\nContent-Type: text/html\r\nConnection: close\r\n"
+            )
             writer.write(f"HTTP/1.1 {status}\r\n{headers}\r\n".encode() + body)
             await writer.drain()
         except (OSError, EOFError):

@@ -12,9 +12,9 @@ from sayso.server.runtimes.confined_process import ConfinedProcess
 from sayso.server.runtimes.grants import Access, Folder, GrantError, Grants, folder
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.protection import folder_identity
-from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
+from sayso.server.runtimes.sandbox.sandbox import Confined, Confines, Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
-from tests.runtimes.sandboxes import began, rest, told, workshop_in
+from tests.runtimes.sandboxes import Altered, began, rest, told, workshop_in
 
 SECRET = "the key to everything"
 
@@ -199,15 +199,11 @@ async def test_the_launcher_looks_at_what_was_really_given(
     def command(private: Path) -> list[str]:
         return ["/bin/sh", "-c", f"cat {granted.path}/plan.txt > {private}/seen"]
 
-    class Swapped:
-        kind = sandbox.kind
+    def swapped(confined: Confined) -> Confined:
+        swap(projects)
+        return confined
 
-        def confine(self, *arguments: object) -> object:
-            confined = sandbox.confine(*arguments)  # type: ignore[arg-type]
-            swap(projects)
-            return confined
-
-    process = await ConfinedProcess.start(Swapped(), command, {}, confines)  # type: ignore[arg-type]
+    process = await ConfinedProcess.start(Altered(sandbox, swapped), command, {}, confines)
     try:
         async with asyncio.timeout(10):
             await asyncio.wait([process.ended])

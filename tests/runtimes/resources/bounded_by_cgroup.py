@@ -10,7 +10,6 @@ import os
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,10 +17,10 @@ from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.resources.bounds import ResourceBounds
 from sayso.server.runtimes.resources.cgroups import Cgroups, NoCgroupError, find_delegated
-from sayso.server.runtimes.sandbox.sandbox import NO_HANDOVER, Confined, Confines, Limits, Sandbox
+from sayso.server.runtimes.sandbox.sandbox import Confined, Limits
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from tests.kernels import lent_home
-from tests.runtimes.sandboxes import Told, sandbox_of, told
+from tests.runtimes.sandboxes import Altered, Told, sandbox_of, told
 
 ALL = Path("/sys/fs/cgroup")
 
@@ -82,24 +81,9 @@ for way in (os.listdir, os.mkdir, lambda place: open(place + '/cgroup.procs', 'w
 """
 
 
-class Unwatched:
-    """A sandbox whose memory the watch lets be, so that the kernel alone bounds it."""
-
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
-        self.kind = sandbox.kind
-        self.limits = sandbox.limits
-
-    def confine(
-        self,
-        argv: Sequence[str],
-        environment: Mapping[str, str],
-        confines: Confines,
-        private: Path,
-        door: int = NO_HANDOVER,
-    ) -> Confined:
-        confined = self._sandbox.confine(argv, environment, confines, private, door)
-        return replace(confined, memory=0)
+def _unwatched(confined: Confined) -> Confined:
+    """The watch lets its memory be, so that the kernel alone bounds it."""
+    return replace(confined, memory=0)
 
 
 def _python(code: str) -> str:
@@ -124,7 +108,7 @@ async def attack(cgroups: Cgroups, own: Path, workspace: Path) -> dict[str, obje
     """Have a conversation's code attack, and return what came of it."""
     sandbox = sandbox_of("bubblewrap", Limits(together=MEMORY, processes_together=PROCESSES))
     assert not isinstance(sandbox, str), sandbox
-    report = SandboxReport(True, sandbox.kind, sandbox=Unwatched(sandbox))
+    report = SandboxReport(True, sandbox.kind, sandbox=Altered(sandbox, _unwatched))
     code_runner = CodeRunner(
         workspace, ensure(lent_home()), report, bounds=ResourceBounds(cgroups=cgroups)
     )

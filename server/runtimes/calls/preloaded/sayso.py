@@ -1,8 +1,10 @@
 """Functions of Sayso, for the code that it runs.
 
     sayso.tell("half way", fraction=0.5)                        a line of progress on the screens
+    sayso.background()                                          nobody need wait for this run
     sayso.ask("Which of the two?", choices=["red", "blue"])     asks the person, returns the answer
     sayso.together(f, g)                                        calls both at once; a list of values
+    sayso.NAME(...)                                             calls a tool that is offered to code
 
 Each returns when it is done; there is nothing to await. What is refused raises `sayso.Refused`,
 whose text says why. They work while a run lasts, in the process that runs it.
@@ -13,12 +15,11 @@ import json
 import os
 import socket
 import struct
-import sys
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
-__all__ = ["NotThereError", "Refused", "ask", "call", "tell", "together"]
+__all__ = ["NotThereError", "Refused", "ask", "background", "call", "tell", "together"]
 
 _LENGTH = struct.Struct(">I")
 _ANSWER = struct.Struct(">IIc")
@@ -52,9 +53,17 @@ def ask(question: object, choices: Iterable[object] = ()) -> str:
 
     With `choices` it is one of them.
     """
-    sys.stdout.flush()  # what it is about is seen before it
-    answer = call("ask", question=str(question), choices=[str(each) for each in choices])
-    return str(answer)
+    arguments: dict[str, object] = {"question": str(question)}
+    arguments["choices"] = [str(each) for each in choices]
+    return str(_shown_before("ask", arguments))
+
+
+def background() -> None:
+    """Go on in the background: the person and the model go on meanwhile, and are told of the end.
+
+    Raises `Refused` if as much goes on there as may.
+    """
+    call("background")
 
 
 def together(*functions: Callable[[], object]) -> list[Any]:
@@ -90,6 +99,25 @@ def call(name: str, /, **arguments: object) -> Any:  # noqa: ANN401 - what JSON 
     return _channel.call(name, arguments)
 
 
+def __getattr__(name: str) -> Callable[..., Any]:
+    """Any other function that Sayso has for this run."""
+    if name.startswith("_"):
+        raise AttributeError(name)
+
+    def function(*given: object, **named: object) -> Any:  # noqa: ANN401 - as above
+        return _shown_before(name, {**named, "*": list(given)} if given else dict(named))
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+def _shown_before(name: str, arguments: dict[str, object]) -> Any:  # noqa: ANN401 - as above
+    """Call a function before which all that was printed is shown."""
+    if _channel is None:
+        raise NotThereError(_NOT_HERE)
+    return _channel.call(name, arguments, _channel.mark())
+
+
 _REFUSALS = {b"r": Refused, b"n": NotThereError}
 
 
@@ -108,11 +136,13 @@ class _Waiting:
 class _Channel:
     """This end of the channel; frames are described in `runtimes/calls/frames.py`."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, mark: Callable[[int], None]) -> None:
         os.set_inheritable(descriptor, False)
         self._socket = socket.socket(fileno=descriptor)
         self._socket.setblocking(True)
         self._numbers = itertools.count(1)
+        self._marks = itertools.count(1)
+        self._mark = mark
         self._sending = threading.Lock()
         self._waiting: dict[int, _Waiting] = {}
         self._changed = threading.Condition()
@@ -127,9 +157,17 @@ class _Channel:
         """The kernel begins a run: what was open was for an earlier one."""
         self._begun = run
 
-    def call(self, name: str, arguments: dict[str, object]) -> Any:  # noqa: ANN401 - as above
+    def mark(self) -> int:
+        """Set a mark in what is printed, and return its number."""
+        number = next(self._marks)
+        self._mark(number)
+        return number
+
+    def call(self, name: str, arguments: dict[str, object], after: int = 0) -> Any:  # noqa: ANN401 - as above
         number, waiting = next(self._numbers), _Waiting()
-        body = json.dumps({"id": number, "name": name, "args": arguments}).encode()
+        frame = {"id": number, "name": name, "args": arguments}
+        frame |= {"after": after} if after else {}
+        body = json.dumps(frame, allow_nan=False).encode()  # Not a number is for the code to mend.
         if self._opened != self._begun:
             with self._changed:
                 self._changed.wait_for(lambda: self._opened == self._begun, _OPENING_S)
@@ -208,7 +246,8 @@ def begin(run: str) -> None:
 _channel: _Channel | None = None
 
 
-def connect(descriptor: int) -> None:
-    """Be the end of the channel that this process has inherited."""
+def connect(descriptor: int, mark: Callable[[int], None]) -> None:
+    """Be the end of the channel that this process has inherited; `mark` sets a mark with this
+    number in what is printed."""
     global _channel  # noqa: PLW0603 - a module is what code imports
-    _channel = _Channel(descriptor)
+    _channel = _Channel(descriptor, mark)

@@ -50,10 +50,10 @@ _SOCK_STREAM, _SOCK_SEQPACKET, _SOCKET_TYPE = 1, 5, 0xF
 _PROTOCOLS = (0, 1, 6, 17)
 """The usual one, UNIX, TCP and UDP."""
 _STREAM_PROTOCOLS = (0, 1, 6)
-"""The same without UDP; and without SCTP and Multipath TCP, of which Landlock knows nothing."""
+"""The same without UDP; and without SCTP and Multipath TCP, which Landlock does not know."""
 _MSG_FASTOPEN = 0x20000000
 _SET_ID = 0o6000
-"""S_ISUID and S_ISGID: whoever runs such a file becomes its owner."""
+"""S_ISUID and S_ISGID: a user who runs such a file gets its owner's rights."""
 _CREATING = 0o100 | 0o20000000
 """O_CREAT and O_TMPFILE: only then is there a mode."""
 
@@ -115,7 +115,7 @@ EVERYWHERE: tuple[Rule, ...] = (
         (Test(1, "it is none of", _HARMLESS_REQUESTS),),
         (Test(1, "it is none of", (_OF_TERMINALS, _OF_SOCKETS), _REQUEST_KIND),),
     ),
-    # Programs that make whoever runs them the server's user, in each call that gives a file a mode.
+    # Programs that run with the rights of the server's user, in each call that gives a file a mode.
     # That of `openat2` lies in memory; the C library uses `openat`.
     Rule("openat2", errno.ENOSYS),
     *(

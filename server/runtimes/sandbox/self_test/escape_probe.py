@@ -143,7 +143,7 @@ def change_through_descriptor(targets: Targets) -> bool:
 
 
 def leave_a_program(targets: Targets) -> bool:
-    """A program that gives its owner's rights to whoever starts it."""
+    """A program that runs with its owner's rights, whichever user starts it."""
     file = Path(targets.workspace, f".sayso-probe-{os.getpid()}-program")
     file.touch()
     try:

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,16 +12,15 @@ import pytest
 from sayso.server.runtimes.base_python import base_python
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
-from sayso.server.runtimes.sandbox import landlock
 from sayso.server.runtimes.sandbox.bubblewrap import Bubblewrap
 from sayso.server.runtimes.sandbox.landlock import Landlock
-from sayso.server.runtimes.sandbox.launcher import Steps
-from sayso.server.runtimes.sandbox.sandbox import NO_HANDOVER, Confined, Confines, Kind, Sandbox
+from sayso.server.runtimes.sandbox.sandbox import Confined, Sandbox
 from sayso.server.runtimes.sandbox.self_test import targets
 from sayso.server.runtimes.sandbox.self_test.proof import examine, find_sandbox
+from sayso.server.runtimes.sandbox.unconfined import Unconfined
 from tests.busy import within
 from tests.machine import lacking, needed
-from tests.runtimes.sandboxes import KINDS, needed_sandbox, sandbox_of, told
+from tests.runtimes.sandboxes import KINDS, Altered, needed_sandbox, sandbox_of, told
 
 TEST_S = 0.4
 BUSY = 5
@@ -35,48 +33,15 @@ def makes_namespaces() -> bool:
     return not subprocess.run([sys.executable, "-I", "-S", "-c", make], check=False).returncode
 
 
-class Loosened:
+def loosened(**changes: object) -> Sandbox:
     """Landlock with some of its steps changed: a sandbox that does not hold."""
 
-    kind: Kind = "landlock"
-
-    def __init__(self, **changes: object) -> None:
-        self._whole = Landlock(base_python())
-        self._changes = changes
-        self.limits = self._whole.limits
-
-    def confine(
-        self,
-        argv: Sequence[str],
-        environment: Mapping[str, str],
-        confines: Confines,
-        private: Path,
-        door: int = NO_HANDOVER,
-    ) -> Confined:
-        confined = self._whole.confine(argv, environment, confines, private, door)
+    def change(confined: Confined) -> Confined:
         *launch, steps = confined.argv
-        changed = json.dumps(json.loads(steps) | self._changes)
+        changed = json.dumps(json.loads(steps) | changes)
         return replace(confined, argv=(*launch, changed))
 
-
-class Absent:
-    """No sandbox at all: the command as it is."""
-
-    kind: Kind = "seatbelt"
-    limits = None
-
-    def confine(
-        self,
-        argv: Sequence[str],
-        environment: Mapping[str, str],
-        confines: Confines,
-        private: Path,
-        door: int = NO_HANDOVER,
-    ) -> Confined:
-        steps = Steps(role="enter", argv=list(argv), folder=str(confines.folder))
-        launcher = Path(landlock.__file__).with_name("launcher.py")
-        launch = (str(base_python()), "-I", "-S", str(launcher), json.dumps(vars(steps)))
-        return Confined(launch, dict(environment))
+    return Altered(Landlock(base_python()), change)
 
 
 async def test_a_sandbox_that_holds_is_found_quickly(sandbox: Sandbox) -> None:
@@ -94,7 +59,7 @@ async def test_the_machines_own_sandbox_is_found() -> None:
 
 
 async def test_without_any_sandbox_everything_is_found_open() -> None:
-    report = await examine(Absent())
+    report = await examine(Unconfined(base_python()))
     assert not report.holds
     assert report.sandbox is None
     for what in ("read a file", "change a file", "make a file", "TCP", "UDP", "abstract socket"):
@@ -132,7 +97,7 @@ async def test_each_gap_in_landlock_is_found(changes: dict[str, object], found: 
     needed_sandbox("landlock")
     if found == "make a user namespace" and not makes_namespaces():
         lacking("this machine makes no user namespaces")
-    report = await examine(Loosened(**changes))
+    report = await examine(loosened(**changes))
     assert not report.holds
     assert f"inside landlock, code can {found}" in report.failures
 
@@ -205,7 +170,7 @@ async def test_a_sandbox_that_does_not_start_is_told_with_its_own_words(tmp_path
 async def test_where_no_sandbox_holds_no_code_runs_and_the_remedy_is_told(
     environment: KernelEnvironment, workspace: Path
 ) -> None:
-    code_runner = CodeRunner(workspace, environment, await examine(Absent()))
+    code_runner = CodeRunner(workspace, environment, await examine(Unconfined(base_python())))
     try:
         run = await told(code_runner, "open('trace', 'w')")
     finally:
