@@ -1,4 +1,6 @@
-"""Announces what nobody asked for: shown at once, said in a gap, so that it interrupts nobody."""
+"""Announces what is no answer of the work's: shown at once, said in a gap, so that it interrupts
+nobody. A gap is between two answers, and while code is at work for one.
+"""
 
 from collections import deque
 from dataclasses import dataclass
@@ -18,8 +20,12 @@ class _Waiting:
     announced: Announced
     shown: bool
     tries: int = 0
+    there_only: bool = False
+    """Its device's person alone is to hear it."""
+    was_asked: bool = False
+    """Its person waits for it."""
     only_at: Ticket | None = None
-    """Its device's person alone is to hear it, and only as long as nothing new is asked."""
+    """It is of interest only as long as nothing new is asked."""
 
 
 class Announcements:
@@ -29,9 +35,13 @@ class Announcements:
         self._shared = shared
         self._playback = playback
         self._waiting: deque[_Waiting] = deque(maxlen=WAITING_ANNOUNCEMENTS)
+        self._answers: deque[_Waiting] = deque(maxlen=WAITING_ANNOUNCEMENTS)
+        """What was asked for; it comes first."""
         self._current: _Waiting | None = None
         self._ticket = Ticket(0, 0)
         self._heard = False
+        self._within = False
+        """The current one is said while an answer is worked on."""
 
     def add(self, event: Announced) -> None:
         """Show it on all devices; it is said aloud later."""
@@ -41,8 +51,18 @@ class Announcements:
 
     def say_there(self, text: str, device: str) -> None:
         """Say this to one device's person, who can read it already."""
-        waiting = _Waiting(Announced(text, device), shown=True, only_at=self._shared.ticket)
+        ticket = self._shared.ticket
+        waiting = _Waiting(Announced(text, device), shown=True, there_only=True, only_at=ticket)
         self._waiting.appendleft(waiting)
+
+    def answer(self, text: str, device: str, *, now_only: bool = False) -> None:
+        """Say this to one device's person, who asked for it and can read it already, as soon as
+        nothing else is said. `now_only`: it is of no interest once the work has ended."""
+        at = self._shared.ticket if now_only else None
+        waiting = _Waiting(
+            Announced(text, device), shown=True, there_only=True, was_asked=True, only_at=at
+        )
+        self._answers.append(waiting)
 
     def joined(self, device: str) -> None:
         """Show what came up while nobody was there."""
@@ -55,32 +75,53 @@ class Announcements:
         """Note how far the current one is; if it was cut before its first word, it waits again."""
         if not self._current:
             return
-        self._heard = self._heard or self._playback.answer_played
-        if not self._playback.is_busy or self._shared.ticket != self._ticket:
+        playback = self._playback
+        played = playback.interjection_played if self._within else playback.answer_played
+        self._heard = self._heard or played
+        over = not playback.is_speaking if self._within else not playback.is_busy
+        if over or self._shared.ticket != self._ticket:
             current, self._current = self._current, None
             if not self._heard and current.tries < TRIES:
-                self._waiting.appendleft(current)
+                (self._answers if current.was_asked else self._waiting).appendleft(current)
 
     def say_next(self) -> None:
         """There is a gap: say one, if there is one and somebody who can hear it."""
-        if not self._waiting or not self._shared.devices:
-            return
-        waiting = self._waiting.popleft()
-        device = self._place(waiting)
-        if device is None:
-            return  # There are screens only, and they have shown it.
+        if said := self._take(self._answers or self._waiting):
+            waiting, device = said
+            self._shared.next_turn()
+            self._begin(waiting, within=False)
+            self._playback.open(device, answer=False)
+            self._playback.say(waiting.announced.text, waiting.announced.tone)
+            self._playback.finish()
+
+    def say_within(self, *, unasked: bool) -> None:
+        """There is a gap while an answer is worked on: say one, and without `unasked` only what
+        its person asked for."""
+        if said := self._take(self._answers or (self._waiting if unasked else self._answers)):
+            waiting, device = said
+            self._begin(waiting, within=True)
+            self._playback.interject(device, waiting.announced.text, waiting.announced.tone)
+
+    def _take(self, queue: deque[_Waiting]) -> tuple[_Waiting, Joined] | None:
+        """The next of these, and the device where it is said. What nobody can hear is left out:
+        screens have shown it."""
+        while queue and self._shared.devices:
+            waiting = queue.popleft()
+            if device := self._place(waiting):
+                return waiting, device
+        return None
+
+    def _begin(self, waiting: _Waiting, *, within: bool) -> None:
         waiting.tries += 1
-        self._current, self._heard = waiting, False
-        self._shared.next_turn()
+        self._current, self._heard, self._within = waiting, False, within
         self._ticket = self._shared.ticket
-        self._playback.open(device, answer=False)
-        self._playback.say(waiting.announced.text)
-        self._playback.finish()
 
     def _place(self, waiting: _Waiting) -> Joined | None:
         """Where it belongs; if that device is gone or mute, anywhere rather than nowhere."""
         able = {name: device for name, device in self._shared.devices.items() if device.speaks}
         there = able.get(waiting.announced.device)
-        if waiting.only_at:
-            return there if waiting.only_at == self._shared.ticket else None
+        if waiting.only_at and waiting.only_at != self._shared.ticket:
+            return None
+        if waiting.there_only:
+            return there
         return there or next(iter(able.values()), None)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sayso.protocol.messages import FromServer
-from sayso.server.turn.events import Preferred, Ticket
+from sayso.server.turn.events import ApprovalAnswered, Preferred, Ticket
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,49 @@ class Think:
 
 
 @dataclass(frozen=True, slots=True)
+class Steer:
+    """Tell the model this about the request that it works on, before its next reply."""
+
+    ticket: Ticket
+    text: str
+    device: str
+    spoken: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StopAfter:
+    """Stop the work when what runs now has ended, and tell how far it is."""
+
+    ticket: Ticket
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerAside:
+    """Answer this without a language model, while the work goes on."""
+
+    device: str
+    text: str
+    spoken: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainCode:
+    """Answer this about the code that waits for a yes, and let it wait."""
+
+    ticket: Ticket
+    device: str
+    text: str
+    spoken: bool
+
+
+@dataclass(frozen=True, slots=True)
 class StopThinking:
     """Stop the work: the model's stream, and code that runs."""
 
     ticket: Ticket
+    by: str = ""
+    """The device whose person wants all of it to stop: what it left in the background ends, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +133,8 @@ class Speak:
     ticket: Ticket
     text: str
     device: str
+    tone: float = 0.0
+    """How loud a tone rings before the words, from 0 (none) to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,24 +159,26 @@ class Prefer:
 
 
 @dataclass(frozen=True, slots=True)
-class Settle:
-    """Hand a person's decision to those who asked for it."""
+class AnswerApproval:
+    """Hand a person's answer to those who asked for it."""
 
-    device: str
-    id: str
-    nonce: str
-    decision: Literal["yes", "no", "edit"]
-    code: str | None
-    lasting: bool = False
+    answer: ApprovalAnswered
+
+    @property
+    def device(self) -> str:
+        """Where it was given."""
+        return self.answer.device
 
 
 @dataclass(frozen=True, slots=True)
-class SettleByWord:
+class AnswerApprovalByWord:
     """The person said yes or no to the question that waits."""
 
     device: str
     id: str
     decision: Literal["yes", "no"]
+    opens: bool = False
+    """It may let code reach more: its device has that right, and the question was heard whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +188,14 @@ class AnswerCode:
     device: str
     id: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UseTime:
+    """The person said how what runs is to go on: with more time, or in the background."""
+
+    device: str
+    how: Literal["anew", "background"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +224,10 @@ Effect = (
     | Finish
     | Forget
     | Think
+    | Steer
+    | StopAfter
+    | AnswerAside
+    | ExplainCode
     | StopThinking
     | Withdraw
     | SpeechBegan
@@ -182,9 +237,10 @@ Effect = (
     | FinishSpeaking
     | Hush
     | Prefer
-    | Settle
-    | SettleByWord
+    | AnswerApproval
+    | AnswerApprovalByWord
     | AnswerCode
+    | UseTime
     | Tell
     | Send
 )

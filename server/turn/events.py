@@ -5,18 +5,24 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sayso.protocol.messages import FromServer, Word
+from sayso.server.turn.during_work.events import (
+    AsideAnswered,
+    LeftEnded,
+    SteerKept,
+    SteersGiven,
+    SteerTooLate,
+)
+from sayso.server.turn.ticket import Ticket
 
+__all__ = ["AsideAnswered", "LeftEnded", "SteerKept", "SteerTooLate", "SteersGiven", "Ticket"]
 
-@dataclass(frozen=True, slots=True, order=True)
-class Ticket:
-    """Names one attempt at one answer. What carries an older ticket is stale and dropped."""
+Meaning = Literal["request", "yes", "no", "stop", "stop_after", "aside"]
+"""What words mean beyond what they say, where that needs no language model. `stop_after`: stop when
+what runs now has ended. `aside`: it is answered at once, and ends nothing."""
 
-    turn: int
-    gen: int
-
-
-Meaning = Literal["request", "yes", "no", "stop"]
-"""What words mean beyond what they say, where that needs no language model."""
+Form = Literal["reflex", "request", "remark"]
+"""`reflex`: words that are answered without a language model. `request`: they ask for something, by
+their form. `remark`: nothing tells that they do."""
 
 
 # From devices
@@ -36,8 +42,12 @@ class Joined:
     """In which it is spoken to, as far as is known when it comes: as in `LanguageFound`."""
     is_asked: bool = True
     """It is sent what waits for a yes, where that fits."""
+    reads_out: bool = False
+    """It shows nothing: what waits for a yes is read out to its person, whole."""
     may_approve: bool = True
     """What is said or typed there may answer a question."""
+    may_open: bool = False
+    """A spoken yes there may let code reach more, for once, after that was read out."""
     may_admin: bool = True
     """It may manage devices."""
     rates: tuple[int, ...] = ()
@@ -67,6 +77,8 @@ class ListenStarted:
     question: str | None = None
     """The approval request that was on its screen when the words began; empty: none. None: it did
     not say."""
+    addressed: bool | None = None
+    """Hands-free: whether the wake word was said; None: it did not say, and all words count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +148,7 @@ class LanguageFound:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ApprovalAnswered:
     """A person answered an approval request."""
 
     device: str
@@ -190,10 +202,11 @@ class Heard:
     utterance: int
     text: str
     meaning: Meaning = "request"
+    form: Form = "request"
 
 
 @dataclass(frozen=True, slots=True)
-class EarsRemarked:
+class RecognitionRemarked:
     """Recognition reports something about itself that belongs on a screen."""
 
     utterance: int
@@ -201,7 +214,7 @@ class EarsRemarked:
 
 
 @dataclass(frozen=True, slots=True)
-class EarsFailed:
+class RecognitionFailed:
     utterance: int
     message: str
 
@@ -210,14 +223,14 @@ class EarsFailed:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyGrew:
+class ReplyDelta:
     ticket: Ticket
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class AgentShowed:
-    """The work has something for the screens, and stands where `state` says."""
+class AgentMessage:
+    """The agent has a message for the devices, and stands where `state` says."""
 
     ticket: Ticket
     state: Literal["thinking", "acting", "awaiting_approval"]
@@ -236,7 +249,15 @@ class CodeAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkEnded:
+class TimeAsked:
+    """Most of the work's time is used: the person is asked what to do, while it goes on."""
+
+    ticket: Ticket
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkDone:
     ticket: Ticket
     cost: Mapping[str, float] = field(default_factory=dict)
     """What it took, as `metrics` tells it."""
@@ -262,15 +283,29 @@ class ChunkSpoken:
     words: tuple[Word, ...]
     begun_at: float | None = None
     """When its words were complete."""
+    samples: int = 0
+    """Of all of its sound, as far as that is known; 0 if it is all here."""
+    more: bool = False
+    """The rest of its sound follows, in `SoundCame`."""
 
 
 @dataclass(frozen=True, slots=True)
-class MouthDone:
+class SoundCame:
+    """The sound of a chunk goes on."""
+
+    ticket: Ticket
+    pcm: bytes
+    more: bool
+    """And there is still more of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisDone:
     ticket: Ticket
 
 
 @dataclass(frozen=True, slots=True)
-class MouthRemarked:
+class SynthesisRemarked:
     """Synthesis reports something about itself that belongs on a screen."""
 
     ticket: Ticket
@@ -278,7 +313,7 @@ class MouthRemarked:
 
 
 @dataclass(frozen=True, slots=True)
-class MouthFailed:
+class SynthesisFailed:
     ticket: Ticket
     message: str
 
@@ -293,6 +328,8 @@ class Announced:
     text: str
     device: str
     """Where it is said aloud; all devices show it."""
+    tone: float = 0.0
+    """How loud a tone rings before the words, from 0 (none) to 1."""
 
 
 # From the clock
@@ -315,23 +352,30 @@ Event = (
     | Played
     | Preferred
     | LanguageFound
-    | Answered
+    | ApprovalAnswered
     | QuestionShown
     | VoiceBegan
     | VoiceEnded
     | PartlyHeard
     | Heard
-    | EarsRemarked
-    | EarsFailed
-    | ReplyGrew
-    | AgentShowed
+    | RecognitionRemarked
+    | RecognitionFailed
+    | ReplyDelta
+    | AgentMessage
     | CodeAsked
-    | WorkEnded
+    | TimeAsked
+    | LeftEnded
+    | SteerKept
+    | SteersGiven
+    | SteerTooLate
+    | AsideAnswered
+    | WorkDone
     | WorkFailed
     | ChunkSpoken
-    | MouthDone
-    | MouthRemarked
-    | MouthFailed
+    | SoundCame
+    | SynthesisDone
+    | SynthesisRemarked
+    | SynthesisFailed
     | Announced
     | TimePassed
 )

@@ -7,8 +7,9 @@ Three regions run side by side, each in its own file:
     playback  silent -> speaking <-> ducked -> silent          what is said in answer
 
 A press silences speech at once; the words that follow tell what it means. Before the answer began
-they go on with the same sentence, later they are a new request, and the old one stops. Without a
-key a voice only holds the answer, and the words decide:
+they go on with the same sentence; while code is at work they are about it, or beside it; later they
+are a new request, and the old one stops. Without a key a voice only holds the answer, and the words
+decide:
     voice over the answer      held ──2 s without words, or "mm-hm"──▶ goes on where it stopped
                                  └──"stop", or other words──────────▶ cut at the last heard word
 """
@@ -17,30 +18,26 @@ from dataclasses import replace
 from functools import singledispatchmethod
 from typing import Literal
 
-from sayso.protocol.messages import (
-    Announce,
-    ApprovalRequest,
-    Error,
-    SttFinal,
-    SttPartial,
-    TurnState,
-)
+from sayso.protocol.messages import Announce, Error, ReplyDelta, SttFinal, SttPartial, TurnState
 from sayso.server.turn import events
 from sayso.server.turn.announcements import Announcements
-from sayso.server.turn.backchannel import is_backchannel
-from sayso.server.turn.effects import Effect, Prefer, Settle, SettleByWord
+from sayso.server.turn.during_work.narrator import Narrator
+from sayso.server.turn.during_work.words import WordsDuringWork
+from sayso.server.turn.effects import AnswerApproval, Effect, Prefer
 from sayso.server.turn.events import Event, Ticket
 from sayso.server.turn.filler import Filler
-from sayso.server.turn.hurried_stop import is_hurried_stop
 from sayso.server.turn.missed_speech import MissedSpeech
-from sayso.server.turn.phrases import Aside, words
+from sayso.server.turn.phrases import words
 from sayso.server.turn.regions.capture import CaptureRegion
 from sayso.server.turn.regions.code_question import CodeQuestion
 from sayso.server.turn.regions.playback import PlaybackRegion
 from sayso.server.turn.regions.request import RequestRegion
 from sayso.server.turn.regions.shared_state import SharedState
+from sayso.server.turn.regions.spoken_approval import Answer, SpokenApproval
+from sayso.server.turn.relevance.backchannel import is_backchannel
+from sayso.server.turn.relevance.hurried_stop import is_hurried_stop
+from sayso.server.turn.relevance.relevance import Relevance
 from sayso.server.turn.request import Request
-from sayso.server.turn.timing import SHOWN_S
 from sayso.server.turn.utterance import Utterance
 
 
@@ -52,9 +49,15 @@ class TurnMachine:
         self._capture = CaptureRegion(self._shared, self._nothing_said)
         self._playback = PlaybackRegion(self._shared)
         self._work = RequestRegion(self._shared, self._playback)
-        self._code = CodeQuestion(self._shared, self._playback, self._work)
-        self._filler = Filler(self._shared, self._capture, self._work, self._playback, fillers)
+        self._code = CodeQuestion(self._shared, self._playback, self._work, self._stop_by_word)
+        self._relevance = Relevance(self._playback, self._work, self._code)
+        self._answers = SpokenApproval(self._shared, self._playback, self._work)
+        regions = (self._shared, self._capture, self._work, self._playback)
+        self._filler = Filler(*regions, fillers)
         self._announcements = Announcements(self._shared, self._playback)
+        self._narrator = Narrator(*regions, fillers)
+        beside = (self._shared, self._work, self._announcements, self._narrator)
+        self._meanwhile = WordsDuringWork(*beside)
         self._unheard = MissedSpeech(self._shared, self._playback, self._work, self._announcements)
         self._shown = TurnState("idle", "idle", "silent")
 
@@ -68,7 +71,8 @@ class TurnMachine:
     @property
     def deadline(self) -> float:
         """When TimePassed is to be handed in, if nothing else happens before."""
-        return min(self._capture.deadline, self._playback.deadline, self._filler.deadline)
+        regions = (self._capture, self._playback, self._filler, self._narrator)
+        return min(region.deadline for region in regions)
 
     @property
     def state(self) -> TurnState:
@@ -91,12 +95,22 @@ class TurnMachine:
         self._playback.go_on(wait=self._capture.is_pressed(self._playback.device))
         self._work.go_on()
         self._announcements.follow()
-        if not self._work.is_busy and not self._capture.somebody_speaks:
-            self._announcements.say_next()
+        self._speak_up()
         self._filler.follow()
+        self._narrator.follow()
         if self.state != self._shown:
             self._shown = self.state
             self._shared.tell(self._shown)
+
+    def _speak_up(self) -> None:
+        """Say what waits for a gap, if this is one."""
+        somebody_speaks = self._capture.somebody_speaks
+        if not self._work.is_busy and not somebody_speaks:
+            self._announcements.say_next()
+        between = self._work.state != "idle" and not self._playback.is_occupied
+        if between and not self._capture.is_anybody_speaking:
+            unasked = self._work.is_at_work and not somebody_speaks
+            self._announcements.say_within(unasked=unasked)
 
     @singledispatchmethod
     def _on(self, event: Event) -> None:
@@ -139,6 +153,7 @@ class TurnMachine:
         self._capture.look_at_the_clock()
         self._playback.look_at_the_clock()
         self._filler.look_at_the_clock()
+        self._narrator.look_at_the_clock()
 
     # --- a person opens the microphone ---
 
@@ -175,7 +190,7 @@ class TurnMachine:
     def _make_room_for_words(self, device: str) -> None:
         """A press: silence, and a second thought about an answer that has not begun."""
         self._work.take_back(device)
-        if self._work.is_of(device) and self._work.state == "thinking":
+        if self._work.is_interrupted_by(device):
             self._work.stop()
         elif self._playback.device == device:
             self._playback.silence()
@@ -192,41 +207,39 @@ class TurnMachine:
         if utterance := self._capture.get(event.utterance):
             self._shared.tell(SttPartial(event.stable, event.tail), utterance.device)
             if utterance.hands_free and self._playback.device == utterance.device:
-                self._weigh(event, utterance.device)
+                self._weigh(event, utterance)
 
-    def _weigh(self, event: events.PartlyHeard, device: str) -> None:
+    def _weigh(self, event: events.PartlyHeard, utterance: Utterance) -> None:
         """Words over the answer hold it until they are understood; certain ones end it."""
         if not is_backchannel(event.stable + event.tail):
-            self._playback.stay_ducked(device)
-        if event.meaning == "stop" or not is_backchannel(event.stable):
+            self._playback.stay_ducked(utterance.device)
+        doubtful = utterance.addressed is False or self._relevance.is_own(event.stable, utterance)
+        if event.meaning == "stop" or not (doubtful or is_backchannel(event.stable)):
             self._playback.silence()
 
     @_on.register
     def _(self, event: events.Heard) -> None:
         if utterance := self._capture.close(event.utterance):
-            said = "" if self._is_mere_backchannel(event, utterance) else event.text
+            dropped = self._relevance.why_dropped(event, utterance)
+            said = "" if dropped else event.text
             self._shared.tell(SttFinal(said), None if said else utterance.device)
+            if dropped == "no request":
+                self._answers.show("not_meant", utterance.device)
             if said:
                 self._said(event, utterance)
             else:
                 self._nothing_said(utterance)
 
     @_on.register
-    def _(self, event: events.EarsRemarked) -> None:
+    def _(self, event: events.RecognitionRemarked) -> None:
         if utterance := self._capture.get(event.utterance):
             self._shared.tell(Announce(event.message, "low"), utterance.device)
 
     @_on.register
-    def _(self, event: events.EarsFailed) -> None:
+    def _(self, event: events.RecognitionFailed) -> None:
         if utterance := self._capture.close(event.utterance):
             self._shared.tell(Error("ears_failed", event.message), utterance.device)
             self._nothing_said(utterance)
-
-    def _is_mere_backchannel(self, event: events.Heard, utterance: Utterance) -> bool:
-        """Said over an answer without a key: it asks for nothing."""
-        answers = event.meaning != "request" and self._is_awaited_by(utterance.device)
-        is_mere = utterance.is_aside and is_backchannel(event.text) and not answers
-        return is_mere and not self._code.is_for(utterance.device)
 
     def _is_stop(self, event: events.Heard, utterance: Utterance) -> bool:
         """Also a hurried one over an answer; over a question it may be what is answered."""
@@ -235,17 +248,28 @@ class TurnMachine:
 
     def _said(self, event: events.Heard, utterance: Utterance) -> None:
         device = utterance.device
-        request = Request(
-            device, event.text, utterance.released_at or self._shared.now, spoken=True
-        )
+        at, question = utterance.released_at or self._shared.now, utterance.question
+        request = Request(device, event.text, at, spoken=True, question=question)
         if self._is_stop(event, utterance):
-            self._stop(device)
-        elif self._is_answer_to_question(device, event.meaning):
-            began_at, named = utterance.began_at, utterance.question
-            self._settle(device, event.meaning, began_at, named, over_speech=utterance.over_speech)
-        elif not self._code.takes(device, event.text, utterance.began_at, spoken=True):
+            self._stop_by_word(device, utterance.began_at)
+        elif self._answers.is_given_by(device, event.meaning):
+            self._answers.settle(Answer.spoken(utterance, event.meaning))
+        elif not self._is_taken(request, event.meaning, utterance.began_at):
             self._wanted(request)
+        self._work.open_playback()
         self._playback.resume(device)
+
+    def _is_taken(self, words: Request, meaning: events.Meaning, began_at: float) -> bool:
+        """Whether something waits for these words, or they are beside the work."""
+        if self._answers.is_late(words.device, meaning, words.question):
+            if meaning == "no":  # what was approved meanwhile is not to go on
+                self._stop_by_word(words.device, began_at if words.spoken else None)
+            return True
+        return (
+            self._meanwhile.take(words, meaning)
+            or self._code.takes(words.device, words.text, began_at, meaning, spoken=words.spoken)
+            or self._meanwhile.take_question(words)
+        )
 
     def _wanted(self, request: Request) -> None:
         if self._capture.is_speaking(request.device):
@@ -262,109 +286,79 @@ class TurnMachine:
 
     @_on.register
     def _(self, event: events.Typed) -> None:
-        if event.meaning == "stop":
-            self._stop(event.device)
-        elif self._is_answer_to_question(event.device, event.meaning):
-            now, named = self._shared.now, event.question
-            self._settle(event.device, event.meaning, now, named, over_speech=False)
-        elif not self._code.takes(event.device, event.text, self._shared.now, spoken=False):
-            self._work.ask(Request(event.device, event.text, self._shared.now, spoken=False))
+        now, device, meaning = self._shared.now, event.device, event.meaning
+        request = Request(device, event.text, now, spoken=False, question=event.question)
+        if meaning == "stop":
+            self._stop_by_word(device, None)
+        elif self._answers.is_given_by(device, meaning):
+            self._answers.settle(Answer.typed(event, now))
+        elif not self._is_taken(request, meaning, now):
+            self._work.ask(request)
 
     @_on.register
     def _(self, event: events.Interrupted) -> None:
         self._playback.played(event)
         self._stop(event.device)
 
+    def _stop_by_word(self, device: str, began_at: float | None) -> None:
+        """Stop, and say so: aloud if it was spoken, and nothing has fallen silent since."""
+        since = self._shared.now if began_at is None else began_at
+        fell_silent = self._playback.is_speaking or self._playback.quiet_since >= since
+        had = fell_silent or self._work.has_something_of(device) or self._work.stopped_at >= since
+        self._stop(device)
+        if known := self._shared.devices.get(device):
+            text = words("stopped" if had else "nothing_to_stop", known.language)
+            self._shared.next_turn()
+            self._shown = replace(self.state, work="thinking")
+            self._shared.tell(self._shown)
+            self._shared.tell(ReplyDelta(text))
+            if known.speaks and began_at is not None and not fell_silent:
+                self._playback.open(known, answer=False)
+                self._playback.say(text)
+                self._playback.finish()
+
     def _stop(self, device: str) -> None:
         self._work.forget_unbegun(device)
-        self._work.stop()
+        for untold in self._work.stop(device):
+            self._meanwhile.not_taken_up(untold)
 
     # --- a question that waits for a yes ---
 
     @_on.register
-    def _(self, event: events.Answered) -> None:
-        self._shared.do(
-            Settle(event.device, event.id, event.nonce, event.decision, event.code, event.lasting)
-        )
+    def _(self, event: events.ApprovalAnswered) -> None:
+        self._shared.do(AnswerApproval(event))
 
     @_on.register
     def _(self, event: events.QuestionShown) -> None:
         self._work.question_shown(event)
 
-    def _is_awaited_by(self, device: str) -> bool:
-        return self._work.state == "awaiting_approval" and self._work.is_of(device)
-
-    def _is_answer_to_question(self, device: str, meaning: events.Meaning) -> bool:
-        return meaning in ("yes", "no") and self._is_awaited_by(device)
-
-    def _settle(
-        self,
-        device: str,
-        meaning: events.Meaning,
-        began_at: float,
-        named: str | None,
-        *,
-        over_speech: bool,
-    ) -> None:
-        """A no counts at any time; a yes if this device was sent the question whole, long enough
-        before the person began, names no other one, it was heard out, and a word can settle it."""
-        question = self._work.question
-        if question is None:
-            return
-        self._work.open_playback()
-        if meaning == "no":
-            self._shared.do(SettleByWord(device, question.id, "no"))
-        elif refusal := self._why_not(question, device, began_at, named, over_speech=over_speech):
-            self._decline(device, refusal)
-        else:
-            self._shared.do(SettleByWord(device, question.id, "yes"))
-
-    def _why_not(
-        self,
-        question: ApprovalRequest,
-        device: str,
-        began_at: float,
-        named: str | None,
-        *,
-        over_speech: bool,
-    ) -> Aside | None:
-        """Why a yes in words does not count."""
-        known, shown_at = self._shared.devices.get(device), self._work.shown_at(device)
-        if known and not known.may_approve:
-            return "not_from_here"
-        if question.tap:
-            return "on_a_screen"
-        if shown_at is None:
-            return "not_whole"
-        if over_speech:
-            return "ask_again"
-        if named is not None and named != question.id:
-            return "too_soon"
-        return "too_soon" if began_at < shown_at + SHOWN_S else None
-
-    def _decline(self, device: str, refusal: Aside) -> None:
-        """Say why a yes did not count, aloud and on the screen."""
-        self._playback.say_aside(refusal)
-        if known := self._shared.devices.get(device):
-            self._shared.tell(Announce(words(refusal, known.language), "low"), device)
-
     # --- what comes of the work ---
 
     @_on.register
-    def _(self, event: events.ReplyGrew) -> None:
+    def _(self, event: events.ReplyDelta) -> None:
         self._work.grew(event)
+        self._narrator.replied(event)
         self._unheard.grew(event)
 
     @_on.register
-    def _(self, event: events.AgentShowed) -> None:
-        self._work.showed(event)
+    def _(self, event: events.AgentMessage) -> None:
+        self._work.told(event)
+        self._narrator.told(event)
 
     @_on.register
-    def _(self, event: events.CodeAsked) -> None:
+    def _(self, event: events.CodeAsked | events.TimeAsked) -> None:
         self._code.asked(event)
 
     @_on.register
-    def _(self, event: events.WorkEnded) -> None:
+    def _(self, event: events.SteerKept | events.LeftEnded | events.AsideAnswered) -> None:
+        self._meanwhile.happened(event)
+
+    @_on.register
+    def _(self, event: events.SteersGiven | events.SteerTooLate) -> None:
+        self._work.steering(event)
+
+    @_on.register
+    def _(self, event: events.WorkDone) -> None:
         self._work.ended(event)
 
     @_on.register
@@ -378,20 +372,20 @@ class TurnMachine:
     # --- what is said ---
 
     @_on.register
-    def _(self, event: events.ChunkSpoken) -> None:
-        if self._playback.take(event):
+    def _(self, event: events.ChunkSpoken | events.SoundCame) -> None:
+        if self._playback.take(event) and isinstance(event, events.ChunkSpoken):
             self._work.spoke(event)
 
     @_on.register
-    def _(self, event: events.MouthDone) -> None:
+    def _(self, event: events.SynthesisDone) -> None:
         self._playback.complete(event.ticket)
 
     @_on.register
-    def _(self, event: events.MouthRemarked) -> None:
+    def _(self, event: events.SynthesisRemarked) -> None:
         self._shared.tell(Announce(event.message, "low"))
 
     @_on.register
-    def _(self, event: events.MouthFailed) -> None:
+    def _(self, event: events.SynthesisFailed) -> None:
         if self._playback.complete(event.ticket):
             self._shared.tell(Error("mouth_failed", event.message))
 

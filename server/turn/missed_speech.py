@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from sayso.server.turn.announcements import Announcements
-from sayso.server.turn.events import Joined, ReplyGrew, Ticket
+from sayso.server.turn.events import Joined, ReplyDelta, Ticket
 from sayso.server.turn.regions.playback import PlaybackRegion
 from sayso.server.turn.regions.request import RequestRegion
 from sayso.server.turn.regions.shared_state import SharedState
@@ -48,7 +48,7 @@ class MissedSpeech:
         self._reply = ""
         self._owed: dict[str, _Owed] = {}
 
-    def grew(self, event: ReplyGrew) -> None:
+    def grew(self, event: ReplyDelta) -> None:
         """The answer is this much longer."""
         if event.ticket != self._shared.ticket:
             return

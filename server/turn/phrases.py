@@ -17,15 +17,30 @@ Aside = Literal[
     "not_whole",
     "not_from_here",
     "on_a_screen",
+    "not_read_out",
+    "settled",
+    "not_meant",
+    "stopped",
+    "nothing_to_stop",
     "code_asks",
+    "steered",
+    "stopping_after",
+    "not_taken_up",
+    "also_ended",
     "thinking",
     "acting",
 ]
 """`may_i`: may this code run? `ask_again`: a yes came before that was heard out. `too_soon`: it
 came before anybody can have read the question. `not_whole`: it came from where not all of the code
 is shown. `not_from_here`: that device may not say it. `on_a_screen`: more reach needs a tap.
-`code_asks`: what follows is a question of code that runs. The others fill a silence while work goes
-on."""
+`not_read_out`: a yes came where nothing is shown, before the question was read to its end.
+`settled`: it was answered elsewhere, or its time was over.
+`not_meant`: shown, and never said: without the wake word, words asked for nothing.
+`stopped`, `nothing_to_stop`: words that stop have been heard. `code_asks`: what follows is a
+question of code that runs. `steered`: what was said is passed on to the work. `stopping_after`: it
+stops when what runs now has ended. `not_taken_up`: it has stopped, and this (`{text}`) was passed
+on to nobody. `also_ended`: so has what it had left in the background (`{text}`). The others fill a
+silence while work goes on."""
 
 PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
     "en": {
@@ -35,7 +50,18 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "not_whole": ("This device does not show all of it. Please answer where you see it.",),
         "not_from_here": ("This device may not decide that. Please answer on another one.",),
         "on_a_screen": ("I would need more access for that. Please answer on a screen.",),
+        "not_read_out": ("You did not hear all of it; here it is again.",),
+        "settled": ("That was settled already.",),
+        "not_meant": (
+            "That did not sound like a request. Say the wake word first, or press the key.",
+        ),
+        "stopped": ("Stopped.",),
+        "nothing_to_stop": ("There is nothing to stop.",),
         "code_asks": ("The code asks:",),
+        "steered": ("Got it.", "Will do.", "All right."),
+        "stopping_after": ("After this, then.",),
+        "not_taken_up": ("I had not got to this: “{text}”",),
+        "also_ended": ("That also ended in the background: “{text}”",),
         "thinking": ("One moment.", "Let me think.", "Let me see.", "Just a second."),
         "acting": ("I'm on it.", "Working on it.", "It's running.", "This takes a moment."),
     },
@@ -50,7 +76,18 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
             "Dieses Gerät darf das nicht entscheiden. Antworte bitte auf einem anderen.",
         ),
         "on_a_screen": ("Dafür brauche ich mehr Zugriff. Bitte antworte auf einem Bildschirm.",),
+        "not_read_out": ("Du hast nicht alles gehört; hier noch einmal.",),
+        "settled": ("Das war schon entschieden.",),
+        "not_meant": (
+            "Das klang nicht nach einer Bitte. Sag zuerst das Weckwort, oder drück die Taste.",
+        ),
+        "stopped": ("Gestoppt.",),
+        "nothing_to_stop": ("Es gibt nichts zu stoppen.",),
         "code_asks": ("Der Code fragt:",),
+        "steered": ("Mach ich.", "Alles klar.", "Ist notiert."),
+        "stopping_after": ("Danach höre ich auf.",),
+        "not_taken_up": ("Dazu kam ich nicht mehr: „{text}“",),
+        "also_ended": ("Auch im Hintergrund beendet: „{text}“",),
         "thinking": ("Einen Moment.", "Lass mich überlegen.", "Mal sehen.", "Kleinen Augenblick."),
         "acting": ("Ich bin dabei.", "Ich arbeite daran.", "Es läuft.", "Das dauert kurz."),
     },
@@ -61,7 +98,18 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "not_whole": ("Este dispositivo no lo muestra entero. Responde donde lo veas, por favor.",),
         "not_from_here": ("Este dispositivo no puede decidirlo. Responde en otro, por favor.",),
         "on_a_screen": ("Para eso necesito más acceso. Responde en una pantalla, por favor.",),
+        "not_read_out": ("No lo oíste entero; aquí va otra vez.",),
+        "settled": ("Eso ya estaba decidido.",),
+        "not_meant": (
+            "Eso no sonó a una petición. Di antes la palabra de activación, o pulsa la tecla.",
+        ),
+        "stopped": ("Parado.",),
+        "nothing_to_stop": ("No hay nada que parar.",),
         "code_asks": ("El código pregunta:",),
+        "steered": ("De acuerdo.", "Tomo nota.", "Muy bien."),
+        "stopping_after": ("Después de esto paro.",),
+        "not_taken_up": ("No llegué a esto: «{text}»",),
+        "also_ended": ("También terminó en segundo plano: «{text}»",),
         "thinking": ("Un momento.", "Déjame pensar.", "A ver."),
         "acting": ("Estoy en ello.", "Está en marcha.", "Tardará un momento."),
     },
@@ -76,7 +124,18 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
             "Cet appareil ne peut pas en décider. Réponds sur un autre, s'il te plaît.",
         ),
         "on_a_screen": ("Il me faut plus d'accès pour ça. Réponds sur un écran, s'il te plaît.",),
+        "not_read_out": ("Tu n'as pas tout entendu ; je recommence.",),
+        "settled": ("C'était déjà décidé.",),
+        "not_meant": (
+            "Cela n'avait pas l'air d'une demande. Dis d'abord le mot d'éveil, ou appuie.",
+        ),
+        "stopped": ("Arrêté.",),
+        "nothing_to_stop": ("Il n'y a rien à arrêter.",),
         "code_asks": ("Le code demande :",),
+        "steered": ("Bien noté.", "C'est noté.", "Très bien."),
+        "stopping_after": ("Je m'arrête après ceci.",),
+        "not_taken_up": ("Je n'en étais pas arrivé là : « {text} »",),
+        "also_ended": ("Aussi arrêté à l'arrière-plan : « {text} »",),
         "thinking": ("Un instant.", "Laisse-moi réfléchir.", "Voyons voir."),
         "acting": ("Je m'en occupe.", "C'est en cours.", "Ça prend un instant."),
     },
@@ -91,7 +150,18 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
             "Questo dispositivo non può deciderlo. Rispondi su un altro, per favore.",
         ),
         "on_a_screen": ("Per questo mi serve più accesso. Rispondi su uno schermo, per favore.",),
+        "not_read_out": ("Non l'hai sentito tutto; lo ripeto.",),
+        "settled": ("Era già stato deciso.",),
+        "not_meant": (
+            "Non sembrava una richiesta. Di' prima la parola di attivazione, o premi il tasto.",
+        ),
+        "stopped": ("Fermato.",),
+        "nothing_to_stop": ("Non c'è niente da fermare.",),
         "code_asks": ("Il codice chiede:",),
+        "steered": ("Va bene.", "Ho capito.", "D'accordo."),
+        "stopping_after": ("Dopo questo mi fermo.",),
+        "not_taken_up": ("Non ci ero ancora arrivato: «{text}»",),
+        "also_ended": ("Terminato anche in secondo piano: «{text}»",),
         "thinking": ("Un momento.", "Fammi pensare.", "Vediamo."),
         "acting": ("Ci sto lavorando.", "È in corso.", "Ci vuole un momento."),
     },
@@ -104,7 +174,18 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
             "Dit apparaat mag dat niet beslissen. Antwoord op een ander, alsjeblieft.",
         ),
         "on_a_screen": ("Daarvoor heb ik meer toegang nodig. Antwoord alsjeblieft op een scherm.",),
+        "not_read_out": ("Je hebt niet alles gehoord; hier nog een keer.",),
+        "settled": ("Dat was al beslist.",),
+        "not_meant": (
+            "Dat klonk niet als een verzoek. Zeg eerst het wekwoord, of druk op de toets.",
+        ),
+        "stopped": ("Gestopt.",),
+        "nothing_to_stop": ("Er is niets te stoppen.",),
         "code_asks": ("De code vraagt:",),
+        "steered": ("Komt goed.", "Doe ik.", "Is genoteerd."),
+        "stopping_after": ("Hierna stop ik.",),
+        "not_taken_up": ("Hier was ik nog niet aan toe: “{text}”",),
+        "also_ended": ("Ook op de achtergrond beëindigd: “{text}”",),
         "thinking": ("Een moment.", "Even denken.", "Eens kijken."),
         "acting": ("Ik ben ermee bezig.", "Het loopt.", "Dit duurt even."),
     },
@@ -115,7 +196,18 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "not_whole": ("Este dispositivo não mostra tudo. Responde onde o vês, por favor.",),
         "not_from_here": ("Este dispositivo não pode decidir isso. Responde noutro, por favor.",),
         "on_a_screen": ("Para isso preciso de mais acesso. Responde num ecrã, por favor.",),
+        "not_read_out": ("Não ouviste tudo; aqui vai outra vez.",),
+        "settled": ("Isso já estava decidido.",),
+        "not_meant": (
+            "Isso não soou a um pedido. Diz primeiro a palavra de ativação, ou carrega na tecla.",
+        ),
+        "stopped": ("Parado.",),
+        "nothing_to_stop": ("Não há nada a parar.",),
         "code_asks": ("O código pergunta:",),
+        "steered": ("Está bem.", "Tomei nota.", "Muito bem."),
+        "stopping_after": ("Depois disto paro.",),
+        "not_taken_up": ("Não cheguei a isto: «{text}»",),
+        "also_ended": ("Também terminou em segundo plano: «{text}»",),
         "thinking": ("Um momento.", "Deixa-me pensar.", "Vamos ver."),
         "acting": ("Estou a tratar disso.", "Está em curso.", "Demora um momento."),
     },
@@ -137,7 +229,9 @@ def _all(*kinds: Aside) -> frozenset[str]:
 SHORTEST_PART = 8
 """Characters: a shorter piece of a question may as well be one of an answer."""
 
-QUESTIONS = _all("may_i", "ask_again", "too_soon", "not_whole", "not_from_here", "on_a_screen")
+QUESTIONS = _all(
+    "may_i", "ask_again", "too_soon", "not_whole", "not_from_here", "on_a_screen", "not_read_out"
+)
 FILLERS = _all("thinking", "acting")
 
 

@@ -14,3 +14,5 @@ class Request:
     text: str
     at: float
     spoken: bool
+    question: str | None = None
+    """The approval request that stood on the screen when its words were begun."""

@@ -6,17 +6,28 @@
 Little is ever ahead, so an interruption has little to throw away.
 """
 
+import array
+import sys
 from typing import Literal
 
 from sayso.protocol.messages import SpeechStart, SpeechStop, Word
 from sayso.server.turn.effects import Send
-from sayso.server.turn.events import ChunkSpoken, Joined, Ticket
+from sayso.server.turn.events import ChunkSpoken, Joined, SoundCame, Ticket
 from sayso.server.turn.pacing import Pacing
 from sayso.server.turn.phrases import is_aside, is_filler
 from sayso.server.turn.timing import FRAME_S, PLAYBACK_STALL_S
 
 BYTES_PER_SAMPLE = 2
 FRAME_HEADER_BYTES = 12
+
+AUDIBLE = 150
+"""Of 32768: a voice at rest is quieter."""
+LONGEST_REST_S = 0.6
+"""Voices end a sentence with silence, which is nothing that anybody listens to: of the end of a
+chunk, so much is looked through for it."""
+KEPT_BACK_S = 0.02
+"""A loudspeaker's filter keeps the last of the sound to itself until more comes: what it has played
+but for so much counts as played."""
 
 
 class SpokenAnswer:
@@ -37,9 +48,17 @@ class SpokenAnswer:
         self._audio = bytearray()
         self._sent = 0
         self._played = 0
+        self._sounds_to = 0
+        """Where the last that can be heard of what is here ends."""
         self._words: list[Word] = []
+        self._chunks: list[str] = []
+        """The words of each, as they were given to synthesis."""
         self._asides: list[str] = []
         """What was said for others than the answer."""
+        self._interjections: list[str] = []
+        """What was said in between, while the answer was waited for."""
+        self._interjected_at: int | None = None
+        """The sample at which the latest of them begins."""
         self.asks = False
         """What was given to it last is a question."""
         self._answer_at: int | None = None
@@ -53,8 +72,23 @@ class SpokenAnswer:
         """These words come, and are no part of the answer."""
         self._asides.append(text)
 
+    def expect_interjection(self, text: str) -> None:
+        """These words come in between: the answer has not begun with them."""
+        self.expect_aside(text)
+        self._interjections.append(text)
+        self._interjected_at = None
+
+    @property
+    def interjection_played(self) -> bool:
+        """Some sound of the latest interjection was heard."""
+        return self._interjected_at is not None and self._played > self._interjected_at
+
     def _is_aside(self, chunk: str) -> bool:
         return is_aside(chunk) or any(chunk.strip() in aside for aside in self._asides)
+
+    def is_interjected(self, chunk: str) -> bool:
+        """Whether these words were said in between."""
+        return any(chunk.strip() in text for text in self._interjections)
 
     def expect_sound(self) -> None:
         """Words were given to synthesis."""
@@ -62,13 +96,16 @@ class SpokenAnswer:
 
     @property
     def is_audible(self) -> bool:
-        """There is sound that was not played yet, or words that will be sound."""
-        return self._expects_sound or self._played < self._length
+        """There is sound that was not heard yet, or words that will be sound."""
+        return self._expects_sound or not self._has_played(self._sounds_to)
 
     @property
     def is_playing(self) -> bool:
         """The device has sound that it has not played."""
-        return self._played < self._sent
+        return not self._has_played(self._sent)
+
+    def _has_played(self, samples: int) -> bool:
+        return self._played + int(KEPT_BACK_S * self._rate) >= samples
 
     @property
     def is_over(self) -> bool:
@@ -102,16 +139,34 @@ class SpokenAnswer:
     def add(self, chunk: ChunkSpoken) -> SpeechStart:
         """Queue a chunk; returns its announcement."""
         self._rate = self._rate or chunk.rate
-        self._expects_sound = self.state == "finishing"
+        self._expects_sound = chunk.more or self.state == "finishing"
         start = self._length
+        end = start + max(chunk.samples, len(chunk.pcm) // BYTES_PER_SAMPLE)
         self._audio += chunk.pcm
+        self._sounds_to = start + _end_of_sound(chunk.pcm, self._rate)
         words = tuple(Word(w.text, w.start + start, w.end + start) for w in chunk.words)
         self.asks = chunk.text.rstrip().endswith("?")
+        self._chunks.append(chunk.text)
         if not self._is_aside(chunk.text):
-            self._words.extend(words or (Word(chunk.text, start, self._length),))
-        if not is_filler(chunk.text) and self._answer_at is None:
+            self._words.extend(words or (Word(chunk.text, start, end),))
+        if self.is_interjected(chunk.text):
+            self._interjected_at = start if self._interjected_at is None else self._interjected_at
+        elif not is_filler(chunk.text) and self._answer_at is None:
             self._answer_at = start
         return SpeechStart(self.stream, self._rate, chunk.text, start, words)
+
+    def extend(self, sound: SoundCame) -> None:
+        """Queue more sound of the chunk that was queued last."""
+        if heard := _last_heard(sound.pcm, len(sound.pcm)):
+            self._sounds_to = self._length + heard
+        self._audio += sound.pcm
+        self._expects_sound = sound.more or self.state == "finishing"
+
+    def has_said(self, text: str) -> bool:
+        """These words were heard, the last of them too: all of them stand in what was played."""
+        if not text or self._expects_sound or not self._has_played(self._sounds_to):
+            return False
+        return _letters(text) in _letters("".join(self._chunks))
 
     def finish(self) -> None:
         """No further words come; the last of them may still become sound."""
@@ -123,6 +178,10 @@ class SpokenAnswer:
         if self.state in ("open", "finishing"):
             self.state = "complete"
             self._expects_sound = False
+
+    def break_off(self) -> SpeechStop | None:
+        """Nothing more comes in this stream, of which all was played; returns its end."""
+        return SpeechStop(self.stream, "done", self._sent) if self._rate else None
 
     def played(self, samples: int, now: float, *, done: bool = False) -> None:
         """The device reports how far it has played."""
@@ -167,3 +226,23 @@ class SpokenAnswer:
     def heard(self) -> str:
         """The words of the answer that have been played at least by half."""
         return " ".join(w.text for w in self._words if (w.start + w.end) / 2 <= self._played)
+
+
+def _letters(text: str) -> str:
+    """Without what synthesis may move: blanks and punctuation."""
+    return "".join(character for character in text if character.isalnum())
+
+
+def _end_of_sound(pcm: bytes, rate: int) -> int:
+    """How many samples there are to the last one that can be heard; all where none can."""
+    return _last_heard(pcm, int(LONGEST_REST_S * rate)) or len(pcm) // BYTES_PER_SAMPLE
+
+
+def _last_heard(pcm: bytes, most: int) -> int:
+    """The same, looking at so many of the last samples; 0 where none can be heard."""
+    samples = array.array("h", pcm[: len(pcm) - len(pcm) % BYTES_PER_SAMPLE])
+    if sys.byteorder == "big":
+        samples.byteswap()
+    first = max(0, len(samples) - most)
+    heard = (at for at in range(len(samples) - 1, first - 1, -1) if abs(samples[at]) > AUDIBLE)
+    return next(heard, -1) + 1

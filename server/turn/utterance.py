@@ -41,6 +41,8 @@ class Utterance:
         self.hands_free = opened.mode == "hands_free"
         self.question = opened.question
         """What its device says was on the screen when the words began."""
+        self.addressed = opened.addressed
+        """Whether the wake word was said before it; None: its device does not tell."""
         self.samples = 0
         """Samples here without a hole, from the first."""
         self.state: Literal["listening", "waiting_for_rest", "committed"] = "listening"

@@ -1,0 +1,1 @@
+"""The turn machine, played in scenes; many modules, because each is one kind of talk."""

@@ -107,10 +107,10 @@ class Scene:
         self.happens(events.Heard(self.the(effects.Finish).utterance, text, meaning))
 
     def reply(self, text: str, ticket: Ticket | None = None) -> None:
-        self.happens(events.ReplyGrew(ticket or self.ticket, text))
+        self.happens(events.ReplyDelta(ticket or self.ticket, text))
 
     def end_work(self) -> None:
-        self.happens(events.WorkEnded(self.ticket))
+        self.happens(events.WorkDone(self.ticket))
 
     def synthesize(self, text: str, seconds: float, ticket: Ticket | None = None) -> None:
         samples = round(seconds * RATE_OUT)
@@ -121,7 +121,7 @@ class Scene:
         self.happens(events.ChunkSpoken(owner, text, RATE_OUT, sound_of(owner) * samples, words))
 
     def end_mouth(self) -> None:
-        self.happens(events.MouthDone(self.ticket))
+        self.happens(events.SynthesisDone(self.ticket))
 
     def play(self, seconds: float, device: str = "laptop", step: float = 0.1) -> None:
         """The device plays what it has at real-time pace, and reports every 100 ms."""

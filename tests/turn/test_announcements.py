@@ -112,7 +112,7 @@ def test_one_that_nothing_can_be_heard_of_is_not_said_for_ever() -> None:
     s = quiet()
     announce(s)
     for _ in range(5):
-        s.happens(events.MouthFailed(s.ticket, "The voice has failed."))
+        s.happens(events.SynthesisFailed(s.ticket, "The voice has failed."))
         s.wait(1.0)
     assert said(s) == [EGGS, EGGS]
 

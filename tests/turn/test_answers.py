@@ -141,7 +141,7 @@ def test_nothing_of_an_old_answer_is_sent_after_an_interruption() -> None:
     before = len(s.done)
     s.reply("more", old)
     s.synthesize("more", 1.0, old)
-    s.happens(events.WorkEnded(old))
+    s.happens(events.WorkDone(old))
     assert [effect for _, effect in s.done[before:]] == []
 
 
@@ -183,7 +183,7 @@ def test_a_press_after_code_began_lets_the_code_run_until_words_come() -> None:
     s = Scene()
     s.join()
     s.say("sort my files")
-    s.happens(events.AgentShowed(s.ticket, "acting", m.CodeStart("1", "python", "…")))
+    s.happens(events.AgentMessage(s.ticket, "acting", m.CodeStart("1", "python", "…")))
     s.press()
     assert not s.all(effects.StopThinking)
     s.release(s.speak(1.0))
@@ -211,7 +211,7 @@ def test_a_voice_that_fails_leaves_the_text_and_an_idle_turn() -> None:
     s.join()
     s.say("hello")
     s.reply("Hello.")
-    s.happens(events.MouthFailed(s.ticket, "The voice has failed."))
+    s.happens(events.SynthesisFailed(s.ticket, "The voice has failed."))
     s.end_work()
     assert s.told(m.ReplyDelta) == [m.ReplyDelta("Hello.")]
     assert s.told(m.Error)[-1].code == "mouth_failed"
@@ -256,17 +256,18 @@ def test_a_spoken_request_is_asked_back_aloud_and_a_typed_one_is_not() -> None:
         else:
             s.happens(events.Typed("laptop", "sort my files"))
         ask = m.ApprovalRequest("1", "n", "python", "…", "/work")
-        s.happens(events.AgentShowed(s.ticket, "awaiting_approval", ask))
+        s.happens(events.AgentMessage(s.ticket, "awaiting_approval", ask))
         said = "".join(e.text for e in s.all(effects.Speak))
-        assert ("May I run this?" in said) == spoken
+        assert ("May I run a line of Python?" in said) == spoken
 
 
 def test_a_decision_goes_to_those_who_asked_for_it() -> None:
     s = Scene()
     s.join()
     s.say("sort my files")
-    s.happens(events.Answered("laptop", "1", "n", "yes", None))
-    assert s.the(effects.Settle) == effects.Settle("laptop", "1", "n", "yes", None)
+    yes = events.ApprovalAnswered("laptop", "1", "n", "yes", None)
+    s.happens(yes)
+    assert s.the(effects.AnswerApproval).answer == yes
 
 
 def test_metrics_count_from_the_release() -> None:

@@ -15,7 +15,7 @@ def asked(*, spoken: bool = False, choices: tuple[str, ...] = ("red", "blue")) -
         s.say("paint it")
     else:
         s.happens(events.Typed("laptop", "paint it"))
-    s.happens(events.AgentShowed(s.ticket, "acting", RUN))
+    s.happens(events.AgentMessage(s.ticket, "acting", RUN))
     s.happens(events.CodeAsked(s.ticket, "q1", "Which of the two?", choices))
     return s
 
@@ -49,24 +49,24 @@ def test_a_yes_to_it_approves_nothing() -> None:
     s = asked()
     s.happens(events.Typed("laptop", "yes", "yes"))
     assert answers(s) == [("q1", "yes")]
-    assert not s.all(effects.SettleByWord)
+    assert not s.all(effects.AnswerApprovalByWord)
 
 
 def test_a_yes_is_not_kept_for_the_approval_that_follows() -> None:
     s = asked()
     s.happens(events.Typed("laptop", "yes", "yes"))
-    s.happens(events.AgentShowed(s.ticket, "awaiting_approval", APPROVAL))
+    s.happens(events.AgentMessage(s.ticket, "awaiting_approval", APPROVAL))
     s.happens(events.QuestionShown("laptop", "9"))
     s.happens(events.Typed("laptop", "yes", "yes"))  # meant for what the code asked
-    assert not s.all(effects.SettleByWord)
+    assert not s.all(effects.AnswerApprovalByWord)
 
 
 def test_while_an_approval_waits_words_are_not_the_codes() -> None:
     s = asked()
-    s.happens(events.AgentShowed(s.ticket, "awaiting_approval", APPROVAL))
+    s.happens(events.AgentMessage(s.ticket, "awaiting_approval", APPROVAL))
     s.happens(events.Typed("laptop", "no", "no"))
     assert not answers(s)
-    assert [each.decision for each in s.all(effects.SettleByWord)] == ["no"]
+    assert [each.decision for each in s.all(effects.AnswerApprovalByWord)] == ["no"]
 
 
 def test_stop_is_no_answer_and_stops() -> None:
@@ -83,7 +83,7 @@ def test_a_device_that_may_not_approve_answers_nothing() -> None:
     s = Scene()
     s.join(may_approve=False)
     s.happens(events.Typed("laptop", "paint it"))
-    s.happens(events.AgentShowed(s.ticket, "acting", RUN))
+    s.happens(events.AgentMessage(s.ticket, "acting", RUN))
     s.happens(events.CodeAsked(s.ticket, "q1", "Which?"))
     s.happens(events.Typed("laptop", "red"))
     assert not answers(s)
@@ -105,7 +105,7 @@ def test_words_that_began_before_it_are_about_something_else() -> None:
     s = Scene()
     s.join()
     s.happens(events.Typed("laptop", "paint it"))
-    s.happens(events.AgentShowed(s.ticket, "acting", RUN))
+    s.happens(events.AgentMessage(s.ticket, "acting", RUN))
     s.press()
     spoken = s.speak(0.5)
     s.happens(events.CodeAsked(s.ticket, "q1", "Which?"))
@@ -130,7 +130,7 @@ def test_when_it_is_settled_words_are_requests_again() -> None:
     s.happens(events.Typed("laptop", "red"))
     assert not answers(s)
     s = asked()
-    s.happens(events.AgentShowed(s.ticket, "thinking", m.CodeEnd("a1", "ok")))
+    s.happens(events.AgentMessage(s.ticket, "thinking", m.CodeEnd("a1", "ok")))
     s.happens(events.Typed("laptop", "red"))
     assert not answers(s)
 

@@ -66,7 +66,7 @@ def test_it_is_said_once_in_a_turn() -> None:
     s.wait(1.5)
     s.synthesize("One moment.", 0.8)
     s.play(1.0)
-    s.happens(events.AgentShowed(s.ticket, "acting", RUN))
+    s.happens(events.AgentMessage(s.ticket, "acting", RUN))
     s.wait(60.0)
     assert len(fillers(s)) == 1
 
@@ -177,7 +177,7 @@ def test_while_a_question_waits_for_an_answer_there_is_silence() -> None:
     s = asked()
     ask = m.ApprovalRequest("1", "n", "python", "…", "/work")
     s.wait(0.2)
-    s.happens(events.AgentShowed(s.ticket, "awaiting_approval", ask))
+    s.happens(events.AgentMessage(s.ticket, "awaiting_approval", ask))
     s.synthesize("May I run this?", 1.0)
     s.play(1.2)
     s.wait(20.0)
@@ -189,7 +189,7 @@ def test_code_that_runs_long_after_words_were_spoken_is_spoken_of() -> None:
     s.wait(0.3)
     s.reply("I sort them.")
     s.synthesize("I sort them.", 1.0)
-    s.happens(events.AgentShowed(s.ticket, "acting", RUN))
+    s.happens(events.AgentMessage(s.ticket, "acting", RUN))
     s.play(1.0)
     silent = s.now
     s.wait(5.0)

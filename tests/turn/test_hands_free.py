@@ -206,7 +206,7 @@ def test_ears_that_fail_leave_the_request_before_as_it_was() -> None:
     s.say("what is the weather")
     s.press()
     s.release(s.speak(1.0))
-    s.happens(events.EarsFailed(2, "I could not hear that."))
+    s.happens(events.RecognitionFailed(2, "I could not hear that."))
     assert s.the(effects.Think).text == "what is the weather"
     assert s.states[-1] == ("idle", "thinking", "silent")
 

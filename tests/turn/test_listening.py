@@ -170,7 +170,7 @@ def test_failing_ears_say_so_and_the_turn_is_over() -> None:
     s = scene()
     s.press()
     s.release(s.speak(1.0))
-    s.happens(events.EarsFailed(1, "I could not hear that. Please say it again."))
+    s.happens(events.RecognitionFailed(1, "I could not hear that. Please say it again."))
     assert s.told(m.Error)[0].code == "ears_failed"
     assert s.states[-1] == ("idle", "idle", "silent")
 

@@ -145,7 +145,7 @@ def test_a_taken_back_request_is_not_joined_to_another_persons_turn() -> None:
 def test_code_that_runs_goes_on_while_the_key_is_held_and_is_not_talked_of() -> None:
     s = scene()
     s.say("sort my files")
-    s.happens(events.AgentShowed(s.ticket, "acting", RUN))
+    s.happens(events.AgentMessage(s.ticket, "acting", RUN))
     s.press()
     s.reply("They are sorted.")
     s.synthesize("They are sorted.", 1.0)
@@ -161,7 +161,7 @@ def test_what_follows_a_press_without_words_is_spoken_again() -> None:
     s.say("sort my files")
     s.reply("I sort them now.")
     s.synthesize("I sort them now.", 2.0)
-    s.happens(events.AgentShowed(s.ticket, "acting", RUN))
+    s.happens(events.AgentMessage(s.ticket, "acting", RUN))
     s.play(0.5)
     s.say("")
     s.reply("They are sorted.")
@@ -180,7 +180,7 @@ def test_what_was_heard_before_and_after_a_press_without_words_is_remembered() -
     s.say("sort my files")
     s.reply("I sort them now.")
     s.synthesize("I sort them now.", 2.0)
-    s.happens(events.AgentShowed(s.ticket, "acting", RUN))
+    s.happens(events.AgentMessage(s.ticket, "acting", RUN))
     s.play(1.0)
     s.say("")
     s.reply("They are sorted.")
@@ -299,7 +299,7 @@ def test_a_house_that_rests_drops_all_that_waits() -> None:
 
 
 def ask(s: Scene) -> None:
-    s.happens(events.AgentShowed(s.ticket, "awaiting_approval", QUESTION))
+    s.happens(events.AgentMessage(s.ticket, "awaiting_approval", QUESTION))
     s.happens(events.QuestionShown("laptop", QUESTION.id))
 
 
@@ -322,7 +322,7 @@ def test_a_yes_without_a_key_counts_when_it_began_after_the_question() -> None:
     s.wait(0.4)
     utterance = s.voice(at_s=0.3)
     s.hear(utterance, "yes", "yes")
-    assert s.the(effects.SettleByWord).decision == "yes"
+    assert s.the(effects.AnswerApprovalByWord).decision == "yes"
 
 
 @pytest.mark.parametrize(("voice_at", "counts"), [(0.05, False), (0.15, True)])
@@ -332,7 +332,7 @@ def test_a_yes_that_began_in_the_question_does_not_count(voice_at: float, counts
     s.wait(0.2)
     utterance = s.voice(at_s=voice_at)
     s.hear(utterance, "yes", "yes")
-    assert bool(s.all(effects.SettleByWord)) == counts
+    assert bool(s.all(effects.AnswerApprovalByWord)) == counts
 
 
 def test_a_yes_over_the_question_lets_it_be_asked_again() -> None:
@@ -342,7 +342,7 @@ def test_a_yes_over_the_question_lets_it_be_asked_again() -> None:
     s.synthesize("May I run this?", 1.0)
     s.play(0.3)
     s.hear(s.voice(), "yes", "yes")
-    assert not s.all(effects.SettleByWord)
+    assert not s.all(effects.AnswerApprovalByWord)
     assert "yes or no" in s.the(effects.Speak).text
     assert s.states[-1][2] == "speaking"
 
@@ -354,7 +354,7 @@ def test_a_murmur_over_the_question_is_no_yes() -> None:
     s.synthesize("May I run this?", 1.0)
     s.play(0.3)
     s.hear(s.voice(), "mm-hm")
-    assert not s.all(effects.SettleByWord)
+    assert not s.all(effects.AnswerApprovalByWord)
     assert s.state_of_work == "awaiting_approval"
 
 
@@ -365,7 +365,7 @@ def test_a_no_without_a_key_counts_even_over_the_question() -> None:
     s.synthesize("May I run this?", 1.0)
     s.play(0.3)
     s.hear(s.voice(), "no", "no")
-    assert s.the(effects.SettleByWord).decision == "no"
+    assert s.the(effects.AnswerApprovalByWord).decision == "no"
 
 
 def test_a_yes_without_a_key_from_another_device_is_no_approval() -> None:
@@ -373,7 +373,7 @@ def test_a_yes_without_a_key_from_another_device_is_no_approval() -> None:
     s.join("phone")
     s.wait(1.0)
     s.hear(s.voice("phone"), "yes", "yes")
-    assert not s.all(effects.SettleByWord)
+    assert not s.all(effects.AnswerApprovalByWord)
 
 
 def test_silence_is_no_yes() -> None:
@@ -382,5 +382,5 @@ def test_silence_is_no_yes() -> None:
     utterance = s.open()
     s.speak(5.0, first=8_000)
     s.ends(utterance, "timeout")
-    assert not s.all(effects.SettleByWord)
+    assert not s.all(effects.AnswerApprovalByWord)
     assert s.state_of_work == "awaiting_approval"

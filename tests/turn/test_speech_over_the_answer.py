@@ -4,7 +4,7 @@ import pytest
 
 from sayso.protocol import messages as m
 from sayso.server.turn import effects, events
-from sayso.server.turn.backchannel import is_backchannel
+from sayso.server.turn.relevance.backchannel import is_backchannel
 from tests.turn.scene import RATE_OUT, Scene
 
 TEXT = "one two three four five six"
@@ -169,7 +169,7 @@ def test_a_spoken_stop_ends_the_work_too() -> None:
     s.join()
     s.say("sort my files")
     s.reply("I sort them.")
-    s.happens(events.AgentShowed(s.ticket, "acting", m.CodeStart("1", "python", "…")))
+    s.happens(events.AgentMessage(s.ticket, "acting", m.CodeStart("1", "python", "…")))
     s.synthesize("I sort them.", 2.0)
     s.play(0.5)
     ticket = s.ticket
@@ -238,7 +238,7 @@ def test_a_voice_over_running_code_lets_it_run_until_words_come() -> None:
     s = Scene()
     s.join()
     s.say("sort my files")
-    s.happens(events.AgentShowed(s.ticket, "acting", m.CodeStart("1", "python", "…")))
+    s.happens(events.AgentMessage(s.ticket, "acting", m.CodeStart("1", "python", "…")))
     utterance = s.voice()
     s.speak(1.0, first=8_000)
     assert not s.all(effects.StopThinking)
@@ -258,7 +258,7 @@ def test_ears_that_fail_let_the_answer_go_on() -> None:
     s = speaking()
     utterance = s.voice()
     s.ends(utterance)
-    s.happens(events.EarsFailed(utterance, "I could not hear that."))
+    s.happens(events.RecognitionFailed(utterance, "I could not hear that."))
     assert mouths(s)[-1] == "speaking"
 
 

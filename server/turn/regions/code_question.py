@@ -6,11 +6,12 @@ pending at the same time has its own words, and comes first.
 
 from sayso.protocol.messages import Announce
 from sayso.server.turn.effects import AnswerCode
-from sayso.server.turn.events import CodeAsked, Ticket
+from sayso.server.turn.events import CodeAsked, Meaning, Ticket, TimeAsked
 from sayso.server.turn.phrases import words
 from sayso.server.turn.regions.playback import PlaybackRegion
 from sayso.server.turn.regions.request import RequestRegion
 from sayso.server.turn.regions.shared_state import SharedState
+from sayso.server.turn.regions.time_question import Stop, TimeQuestion
 
 SHOWN = "The code asks: {text}"
 
@@ -18,10 +19,13 @@ SHOWN = "The code asks: {text}"
 class CodeQuestion:
     """At most one at a time, of the work that counts."""
 
-    def __init__(self, shared: SharedState, playback: PlaybackRegion, work: RequestRegion) -> None:
+    def __init__(
+        self, shared: SharedState, playback: PlaybackRegion, work: RequestRegion, stop: Stop
+    ) -> None:
         self._shared = shared
         self._playback = playback
         self._work = work
+        self._time = TimeQuestion(shared, playback, work, stop)
         self._id = ""
         self._text = ""
         self._ticket = Ticket(0, 0)
@@ -36,9 +40,12 @@ class CodeQuestion:
     def _runs(self) -> bool:
         return self._work.state == "acting"
 
-    def asked(self, event: CodeAsked) -> None:
+    def asked(self, event: CodeAsked | TimeAsked) -> None:
         """Show it everywhere, and say it where the work was asked for. Without an id, the last one
-        is settled."""
+        is settled. The question of how long it may go on is another one, and beside it."""
+        if isinstance(event, TimeAsked):
+            self._time.asked(event)
+            return
         if event.ticket != self._shared.ticket:
             return
         self._id, self._ticket, self._asked_at = event.id, event.ticket, self._shared.now
@@ -53,7 +60,7 @@ class CodeQuestion:
             self._work.open_playback()
             offered = f" {', '.join(event.choices)}?" if event.choices else ""
             said = f"{words('code_asks', known.language)} {event.text}{offered}"
-            self._playback.say_for_code(said)
+            self._playback.say_apart(said)
             self._work.owes_words = False
 
     def joined(self, device: str) -> None:
@@ -68,11 +75,13 @@ class CodeQuestion:
         gone = request is not None and request.device not in self._shared.devices
         return self.is_open and (gone or self._work.is_of(device))
 
-    def takes(self, device: str, text: str, began_at: float, *, spoken: bool) -> bool:
+    def takes(
+        self, device: str, text: str, began_at: float, meaning: Meaning, *, spoken: bool
+    ) -> bool:
         """Whether these words are its answer. Those that began before it are about something else,
         and so is what is said at other devices; what is typed there is not."""
         if not self.is_open or began_at < self._asked_at or not text.strip():
-            return False
+            return self._time.takes(device, text, began_at, meaning, spoken=spoken)
         if spoken and not self.is_for(device):
             return False
         known = self._shared.devices.get(device)

@@ -3,9 +3,15 @@
     silent -> speaking <-> ducked -> silent
 
 Ducked, the answer is held: nothing further is sent until it is clear whether the voice over it
-meant something.
+meant something. While an answer is waited for, a few words may be said in between, at another
+device too; what comes of the answer meanwhile is kept, and said after them where it belongs:
+
+    kitchen   ── answer … ──┐ silence              ┌── what was kept, and the rest ──
+    study                   └── "It's noon." ──────┘
 """
 
+from collections import deque
+from collections.abc import Iterable
 from typing import Literal
 
 from sayso.protocol.messages import SpeechStart, SpeechStop
@@ -17,9 +23,10 @@ from sayso.server.turn.effects import (
     SpeechBegan,
     SpokenOut,
 )
-from sayso.server.turn.events import ChunkSpoken, Interrupted, Joined, Played, Ticket
+from sayso.server.turn.events import ChunkSpoken, Interrupted, Joined, Played, SoundCame, Ticket
 from sayso.server.turn.pacing import Pacing
 from sayso.server.turn.phrases import SENTENCE_BREAK, Aside, words
+from sayso.server.turn.regions.away import Away
 from sayso.server.turn.regions.shared_state import SharedState
 from sayso.server.turn.spoken_answer import SpokenAnswer
 from sayso.server.turn.timing import DUCK_S
@@ -28,6 +35,9 @@ STREAMS = 0xFFFF
 """A stream's number has 16 bits; 0 is left out."""
 
 NEVER = float("inf")
+
+LATELY = 12
+"""Chunks of speech that are remembered as just said: some half a minute."""
 
 
 class PlaybackRegion:
@@ -48,7 +58,13 @@ class PlaybackRegion:
         """What was heard of this answer before it was silenced and taken up again."""
         self._has_begun = False
         """Some of this answer has become sound."""
+        self._lately: deque[str] = deque(maxlen=LATELY)
+        self._reading = ""
+        self.was_read_out = False
+        """What was given to `read_out` last was heard whole."""
         self._was_speaking = False
+        self._away: Away | None = None
+        """Set while something is said elsewhere than where the answer belongs."""
         self.quiet_since = -NEVER
         """When it last fell silent."""
 
@@ -57,12 +73,17 @@ class PlaybackRegion:
     @property
     def is_busy(self) -> bool:
         """An answer is being spoken, or waits for its first sound."""
-        return self._speech is not None
+        return self._speech is not None or self._away is not None
 
     @property
     def is_speaking(self) -> bool:
         """Words were given to it that are not played yet, or still being synthesized."""
         return self._speech is not None and self._speech.is_audible
+
+    @property
+    def is_occupied(self) -> bool:
+        """Nothing can be said in between now."""
+        return self.is_speaking or self.is_held or self._away is not None
 
     @property
     def is_held(self) -> bool:
@@ -72,6 +93,20 @@ class PlaybackRegion:
     def is_asking(self) -> bool:
         """What it says ends with a question, as far as it is known."""
         return self._speech is not None and self._speech.asks
+
+    @property
+    def asked_last(self) -> bool:
+        """The last that was said for the turn that counts was a question."""
+        return self._latest is not None and self._latest.asks
+
+    def spoke_to(self, device: str) -> bool:
+        """What was said last for the turn that counts was said to this device."""
+        return self._latest is not None and self._latest.device == device
+
+    @property
+    def lately(self) -> Iterable[str]:
+        """What was said last, in order: a microphone may bring it back."""
+        return tuple(self._lately)
 
     @property
     def device(self) -> str | None:
@@ -98,6 +133,15 @@ class PlaybackRegion:
     def answer_played(self) -> bool:
         """Some sound of this answer was heard."""
         return self._latest is not None and self._latest.answer_played
+
+    @property
+    def interjection_played(self) -> bool:
+        """Some of what was said in between last was heard."""
+        return self._latest is not None and self._latest.interjection_played
+
+    def is_interjected(self, chunk: str) -> bool:
+        """Whether these words were said in between."""
+        return self._speech is not None and self._speech.is_interjected(chunk)
 
     @property
     def _latest(self) -> SpokenAnswer | None:
@@ -136,35 +180,93 @@ class PlaybackRegion:
         key = (device.device, device.play_buffer_s)
         return self._paces.setdefault(key, Pacing(device.play_buffer_s))
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, tone: float = 0.0) -> None:
+        if self._away:
+            self._away.kept.append((text, False))
+        else:
+            self._say(text, tone)
+
+    def _say(self, text: str, tone: float = 0.0) -> None:
         if self._speech:
             if text.strip():
                 self._speech.expect_sound()
-            self._shared.do(Speak(self._speech.ticket, text, self._speech.device))
+            self._shared.do(Speak(self._speech.ticket, text, self._speech.device, tone))
 
     def say_aside(self, aside: Aside, number: int = 0) -> None:
         """Say something that is no part of the answer, in the listener's language."""
-        if device := self._shared.devices.get(self.device or ""):
+        listener = self._away.home if self._away else self.device
+        if device := self._shared.devices.get(listener or ""):
             self.say(words(aside, device.language, number) + SENTENCE_BREAK)
 
-    def say_for_code(self, text: str) -> None:
-        """Say what code that runs wants said; it is no part of the answer either."""
-        if self._speech:
+    def say_apart(self, text: str) -> None:
+        """Say what was made up for this moment, and is no part of the answer either."""
+        if self._away:
+            self._away.kept.append((text, True))
+        elif self._speech:
             self._speech.expect_aside(text)
-            self.say(SENTENCE_BREAK + text + SENTENCE_BREAK)
+            self._say(SENTENCE_BREAK + text + SENTENCE_BREAK)
+
+    def interject(self, device: Joined, text: str, tone: float = 0.0) -> None:
+        """Say something in between, at any device; to be called while nothing is said. The answer
+        goes on after it."""
+        if self.device != device.device:
+            self._go_away(device)
+        if self._speech:
+            self._speech.expect_interjection(text)
+            self._say(SENTENCE_BREAK + text + SENTENCE_BREAK, tone)
+            if self._away:
+                self._finish()
+
+    def _go_away(self, device: Joined) -> None:
+        home, speech = self.device, self._speech
+        self._remember()
+        heard = self._cut
+        if speech and (stop := speech.break_off()):
+            self._tell(stop)
+        self.close()
+        self.open(device, answer=False)
+        self._away = Away(home, heard)
+
+    def _come_home(self, away: Away) -> None:
+        self._away, self._cut = None, away.heard
+        if device := self._shared.devices.get(away.home or ""):
+            self.open(device)
+            for text, apart in away.kept:
+                if apart:
+                    self.say_apart(text)
+                else:
+                    self._say(text)
+            if away.finished:
+                self._finish()
+
+    def read_out(self, text: str) -> None:
+        """Say this, and note whether it is heard to its end (`was_read_out`)."""
+        self._reading, self.was_read_out = text, False
+        self.say_apart(text)
 
     def finish(self) -> None:
         """The answer's text is complete."""
+        if self._away:
+            self._away.finished = True
+        else:
+            self._finish()
+
+    def _finish(self) -> None:
         if self._speech:
             self._speech.finish()
             self._shared.do(FinishSpeaking(self._speech.ticket))
 
-    def take(self, chunk: ChunkSpoken) -> bool:
-        """Queue a chunk of sound; false if it is stale."""
+    def take(self, chunk: ChunkSpoken | SoundCame) -> bool:
+        """Queue a chunk of sound, or more of the latest; false if it is stale."""
         if not self._speech or chunk.ticket != self._speech.ticket:
             return False
+        if isinstance(chunk, SoundCame):
+            self._speech.extend(chunk)
+            return True
+        self._lately.append(chunk.text)
         self._tell(self._speech.add(chunk))
-        if self._is_answer and not self._has_begun:
+        interjected = self._speech.is_interjected(chunk.text)
+        if self._is_answer and not self._has_begun and not interjected:
             self._has_begun = True
             self._shared.do(SpeechBegan(chunk.ticket, self._speech.device))
         return True
@@ -185,6 +287,7 @@ class PlaybackRegion:
             speech.played(event.samples, self._shared.now, done=event.done)
         else:
             speech.played(event.heard_samples, self._shared.now)
+        self.was_read_out = self.was_read_out or speech.has_said(self._reading)
 
     # --- a voice over it ---
 
@@ -209,10 +312,15 @@ class PlaybackRegion:
     def silence(self) -> None:
         """Stop what is audible. What has not begun may still be said when the person has ended."""
         if self._speech and self._speech.has_sound:
-            self.stop()
+            if self._away:
+                self.hush("interrupted")
+            else:
+                self.stop()
 
     def stop(self) -> None:
         """Not another word of it; remember what was heard."""
+        if away := self._away:
+            self._away, self._cut = None, away.heard
         self._remember()
         if self._speech and self._speech.has_sound:
             self.hush("interrupted")
@@ -221,7 +329,12 @@ class PlaybackRegion:
 
     def _remember(self) -> None:
         if self._speech and self._is_answer and self._speech.is_answering:
-            self._cut = f"{self._heard_before} {self._speech.heard}".strip()
+            self._cut = self._heard_by_now
+
+    @property
+    def _heard_by_now(self) -> str:
+        spoken = self._speech.heard if self._speech else ""
+        return f"{self._heard_before} {spoken}".strip()
 
     def hush(self, reason: Literal["interrupted", "failed"]) -> None:
         """Stop, and have the device drop what it has not played."""
@@ -274,6 +387,8 @@ class PlaybackRegion:
                 self._tell(stop)
             if self._speech.is_over:
                 self._speech = None
+        if self._away and not self._speech:
+            self._come_home(self._away)
         if self._was_speaking and not self.is_speaking:
             self.quiet_since = self._shared.now
         self._was_speaking = self.is_speaking

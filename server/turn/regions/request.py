@@ -2,18 +2,29 @@
 
     idle -> thinking <-> acting / awaiting approval -> idle
 
-Words of the same person that follow before the answer has begun go on with the same request; later
-ones are a new request, and the old one stops. Other people's requests wait.
+Words of the same person that follow before the answer has begun go on with the same request. Once
+code has run for it, or a question was asked, all words are about it, wherever they are said: the
+model is told them before its next reply. Otherwise later words are a new request, and the old one
+stops; other people's requests wait.
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sayso.protocol.messages import ApprovalRequest, Error, Metrics, ReplyDelta
+from sayso.protocol.messages import (
+    ApprovalRequest,
+    CodeEnd,
+    CodeStart,
+    Error,
+    Metrics,
+    ReplyDelta,
+)
 from sayso.server.turn import events
-from sayso.server.turn.effects import StopThinking, Think, Withdraw
-from sayso.server.turn.phrases import SENTENCE_BREAK, Aside, is_filler
+from sayso.server.turn.during_work.new_start import begins_anew
+from sayso.server.turn.effects import AnswerApprovalByWord, Steer, StopThinking, Think, Withdraw
+from sayso.server.turn.phrases import SENTENCE_BREAK, is_filler
+from sayso.server.turn.regions import question_words
 from sayso.server.turn.regions.playback import PlaybackRegion
 from sayso.server.turn.regions.shared_state import SharedState
 from sayso.server.turn.request import Request, WorkState
@@ -52,12 +63,31 @@ class RequestRegion:
         self._halves: dict[str, _Half] = {}
         """By device: each person says one request at a time."""
         self._waiting: deque[Request] = deque()
+        self.stopped_at = -float("inf")
+        """When work was last stopped before its end."""
+        self._steers: list[Request] = []
+        """What was said about it that the model was not told yet."""
+        self._runs: set[str] = set()
+        """Code that runs for it now."""
         self._timeline = Timeline(0.0)
         self._cost: Mapping[str, float] = {}
 
     @property
+    def is_at_work(self) -> bool:
+        """Code has run for it or a question was asked, and it is not over: words are about it."""
+        return self.state != "idle" and self._acted
+
+    @property
     def is_busy(self) -> bool:
         return self.state != "idle" or self._playback.is_busy
+
+    def is_interrupted_by(self, device: str) -> bool:
+        """A press there is over the answer to a question, which needs no end. Work that has begun
+        goes on until words say otherwise, and so does what nobody has heard of yet."""
+        request = self.request
+        if not request or request.device != device or self.state != "thinking" or self._acted:
+            return False
+        return request.spoken or self._playback.answer_sent
 
     def shown_at(self, device: str) -> float | None:
         """When the question that waits was sent to this device whole; none if it was not."""
@@ -67,6 +97,12 @@ class RequestRegion:
     def is_of(self, device: str) -> bool:
         """This device's person asked for what is being worked on."""
         return self.request is not None and self.request.device == device
+
+    def has_something_of(self, device: str) -> bool:
+        """Something goes on that this device's person can stop, or waits."""
+        return (
+            self.is_busy or device in self._halves or any(r.device == device for r in self._waiting)
+        )
 
     # --- what people want ---
 
@@ -101,22 +137,49 @@ class RequestRegion:
         elif self.is_of(device):
             self.open_playback()
 
+    def has_half(self, device: str) -> bool:
+        """This person has begun to say something, and these are more words of it."""
+        return device in self._halves
+
     def forget_unbegun(self, device: str) -> None:
         """This person wants nothing more of what they asked for; without a name, nobody does."""
         halves, waiting = self._halves, self._waiting
         self._halves = {name: half for name, half in halves.items() if device not in ("", name)}
         self._waiting = deque(r for r in waiting if device not in ("", r.device))
 
-    def stop(self) -> None:
-        """Stop work and speech; what comes of them later is stale."""
+    def stop(self, by: str = "") -> Sequence[Request]:
+        """Stop work and speech; what comes of them later is stale. Returns what was said about it
+        that the model was not told. `by`: as in `StopThinking`."""
         if not self.is_busy:
-            return
+            return ()
+        untold, self._steers = self._steers, []
         if self.state != "idle":
-            self._shared.do(StopThinking(self._shared.ticket))
+            self._shared.do(StopThinking(self._shared.ticket, by))
         self._playback.stop()
         self._playback.settle()
         self._report()
         self._retire()
+        return untold
+
+    def steering(self, event: events.SteersGiven | events.SteerTooLate) -> None:
+        """Something came of what was said about it."""
+        if isinstance(event, events.SteersGiven):
+            self._steers_given(event)
+        else:
+            self._steer_too_late(event)
+
+    def _steers_given(self, event: events.SteersGiven) -> None:
+        """The model is being told what was said meanwhile."""
+        if event.ticket == self._shared.ticket:
+            del self._steers[: event.count]
+
+    def _steer_too_late(self, event: events.SteerTooLate) -> None:
+        """It had ended by itself: the words are a request, after it and what was announced since.
+        Of one that was stopped it was told already that they came to nothing."""
+        if any(one.text == event.text for one in self._steers):
+            late = Request(event.device, event.text, self._shared.now, event.spoken)
+            self._steers = [one for one in self._steers if one.text != event.text]
+            self._waiting.appendleft(late)
 
     def open_playback(self) -> None:
         """Have the answer spoken where it was asked for, if that can be."""
@@ -135,7 +198,7 @@ class RequestRegion:
 
     # --- what comes of it ---
 
-    def grew(self, event: events.ReplyGrew) -> None:
+    def grew(self, event: events.ReplyDelta) -> None:
         if event.ticket == self._shared.ticket:
             self._mark("first_token")
             self.state, self.question = "thinking", None
@@ -143,32 +206,37 @@ class RequestRegion:
             self._shared.tell(ReplyDelta(event.text))
             self._playback.say(event.text)
 
-    def showed(self, event: events.AgentShowed) -> None:
+    def told(self, event: events.AgentMessage) -> None:
         if event.ticket == self._shared.ticket:
             self._mark("first_token")
             if self.state == "thinking" and event.state != "thinking":
                 self._playback.say(SENTENCE_BREAK)
+            if isinstance(event.message, CodeStart):
+                self._runs.add(event.message.id)
+            elif isinstance(event.message, CodeEnd):
+                self._runs.discard(event.message.id)
             self.question = event.message if isinstance(event.message, ApprovalRequest) else None
             if self.question and self.request and self.request.spoken:
-                self._playback.say_aside(self._aloud(self.question, self.request.device))
+                self.put_aloud(self.question, self.request.device)
             self.state = event.state
             self.owes_words = self._acted = True
             self._shared.tell(event.message)
 
-    def ended(self, event: events.WorkEnded) -> None:
+    def ended(self, event: events.WorkDone) -> None:
         if event.ticket == self._shared.ticket:
             self._cost = event.cost
             self._end()
 
     def failed(self, event: events.WorkFailed) -> None:
         if event.ticket == self._shared.ticket:
+            self._acted = True  # It was told: words that follow are another request.
             self._shared.tell(Error(event.what, event.message))
             self._playback.say(SENTENCE_BREAK + event.message)
             self._end()
 
     def spoke(self, chunk: events.ChunkSpoken) -> None:
         """Some words have become sound."""
-        if not is_filler(chunk.text):
+        if not is_filler(chunk.text) and not self._playback.is_interjected(chunk.text):
             self._timeline.mark("first_clause", chunk.begun_at or self._shared.now)
             self._mark("first_chunk")
 
@@ -189,12 +257,23 @@ class RequestRegion:
 
     # --- within ---
 
-    def _aloud(self, question: ApprovalRequest, device: str) -> Aside:
-        """How it is put where it was asked for: no word settles what that device does not show."""
+    def put_aloud(self, question: ApprovalRequest, device: str) -> None:
+        """Put it where it was asked for: no word settles what that device neither shows nor reads
+        out."""
         known = self._shared.devices.get(device)
-        if question.tap:
-            return "on_a_screen"
-        return "may_i" if known is None or known.is_asked else "not_whole"
+        language = known.language if known else "en"
+        by_word = question_words.opens_by_word(question, known) if known else False
+        if known and (by_word or (known.reads_out and not question.tap)):
+            if reading := question_words.whole(question, language):
+                self._playback.read_out(reading)
+            else:
+                self._playback.say_aside("not_whole")
+        elif known and not known.is_asked and not question.tap:
+            self._playback.say_aside("not_whole")
+        elif sentence := question_words.in_one_sentence(question, language):
+            self._playback.say_apart(sentence)
+        else:
+            self._playback.say_aside("on_a_screen" if question.tap else "may_i")
 
     @property
     def _has_begun(self) -> bool:
@@ -203,6 +282,9 @@ class RequestRegion:
         return self._acted or self._timeline.has(begun)
 
     def _begin_or_wait(self, request: Request, turn: int | None) -> None:
+        if self.is_at_work and not begins_anew(request.text):
+            self._steer(request)
+            return
         owner = self.request.device if self.request else self._playback.device
         if self.is_busy and owner != request.device:
             self._wait(request)
@@ -211,6 +293,14 @@ class RequestRegion:
         if turn != self._shared.ticket.turn:
             self._shared.next_turn()
         self._begin(request)
+
+    def _steer(self, request: Request) -> None:
+        """Words about the work. To a question that waits for a yes they are none: what was to run
+        does not, and the model is told why."""
+        if self.question and not self._runs:
+            self._shared.do(AnswerApprovalByWord(request.device, self.question.id, "no"))
+        self._steers.append(request)
+        self._shared.do(Steer(self._shared.ticket, request.text, request.device, request.spoken))
 
     def _wait(self, request: Request) -> None:
         if len(self._waiting) < WAITING_REQUESTS:
@@ -223,6 +313,8 @@ class RequestRegion:
         self.state = "thinking"
         self.owes_words = True
         self._acted = False
+        self._runs.clear()
+        self._steers.clear()
         self._cost = {}
         self._timeline = Timeline(request.at)
         self._mark("final")
@@ -241,6 +333,7 @@ class RequestRegion:
             self._shared.tell(metrics, self.request.device)
 
     def _retire(self) -> None:
+        self.stopped_at = self._shared.now
         self.state, self.question = "idle", None
         self.request = None
         self.owes_words = False

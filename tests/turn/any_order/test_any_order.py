@@ -3,6 +3,8 @@
 - Never two speeches at once, and no sound of an old answer.
 - Nobody is talked over: nothing is sent to a device whose key is down, or while an answer is held.
 - Nothing that was said is lost: all words are worked on, unless a stop or a refusal says why not.
+- Work ends by its own end, a stop, or words that begin anew; no other words end it, or approve what
+  waits. What the model was not told of them is said back when it is stopped.
 - When everybody is gone and has ended, all is idle.
 """
 
@@ -15,6 +17,7 @@ from sayso.protocol import messages as m
 from sayso.server.turn import effects, events
 from sayso.server.turn.events import Event, Ticket
 from sayso.server.turn.phrases import is_filler
+from tests.turn.any_order.steering_promises import SteeringPromises
 from tests.turn.scene import Scene, sound_of
 
 DEVICES = st.sampled_from(["laptop", "phone"])
@@ -39,11 +42,15 @@ class AnyOrder(RuleBasedStateMachine):
         self.words = 0
         self.owed: dict[str, str] = {}
         """Words that were said and are to be worked on, and whose they are."""
+        self.steering = SteeringPromises()
 
     def happens(self, event: Event) -> None:
         """Hand it in, and look at what was done about it."""
         held_before = self.scene.machine.state.mouth == "ducked"
+        worked_on = self.scene.ticket if self.scene.state_of_work != "idle" else None
         did = self.scene.happens(event)
+        for word in self.steering.look(self.scene, event, did, worked_on):
+            self.owed.pop(word, None)
         held = held_before and self.scene.machine.state.mouth == "ducked"
         for effect in did:
             if isinstance(effect, effects.Listen):
@@ -63,7 +70,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     def say(self, device: str) -> str:
         self.words += 1
-        word = f"word{self.words}"
+        word = f"pear{self.words}"
         self.owed[word] = device
         return word
 
@@ -128,11 +135,50 @@ class AnyOrder(RuleBasedStateMachine):
             self.pressed.discard(device)
             self.happens(events.ListenCancelled(device, stream))
 
-    @rule(device=DEVICES)
-    def type(self, device: str) -> None:
+    @rule(device=DEVICES, kind=st.sampled_from(["words", "words", "anew", "aside", "stop_after"]))
+    def type(self, device: str, kind: str) -> None:
         if device in self.present:
             word = self.say(device)
-            self.happens(events.Typed(device, word))
+            match kind:
+                case "anew":
+                    self.owed.update({"No,": device, "instead": device})
+                    self.happens(events.Typed(device, f"No, instead {word}"))
+                case "aside" | "stop_after":
+                    self.happens(events.Typed(device, word, kind))
+                    self.owed_unless_done(word)
+                case _:
+                    self.happens(events.Typed(device, word))
+
+    def owed_unless_done(self, word: str) -> None:
+        """It is answered beside the work, or lets that end: then it is nothing to be worked on."""
+        asides = [each.text for each in self.scene.all(effects.AnswerAside)]
+        if word in asides or self.scene.all(effects.StopAfter):
+            self.owed.pop(word, None)
+
+    @rule(answered=st.booleans(), device=DEVICES)
+    def answer_aside(self, answered: bool, device: str) -> None:
+        word = "" if answered else self.say(device)
+        self.happens(events.AsideAnswered(device, "It's noon." if answered else "", word, True))
+
+    @rule(back=st.integers(1, 2), count=st.integers(1, 2))
+    def give_steers(self, back: int, count: int) -> None:
+        ticket = self.tickets[-back:][0]
+        if ticket == self.scene.ticket:
+            del self.steering.untold[:count]
+        self.happens(events.SteersGiven(ticket, count))
+
+    @rule()
+    def keep_steer(self) -> None:
+        for steer in self.scene.all(effects.Steer)[-1:]:
+            self.happens(events.SteerKept(steer.ticket, steer.device, True))
+
+    @rule()
+    def steer_too_late(self) -> None:
+        """The work had ended in the same moment; its end is told before or after."""
+        if self.steering.untold and self.steering.untold[-1].ticket == self.scene.ticket:
+            steer = self.steering.untold.pop()
+            self.owed.update(dict.fromkeys(steer.text.split(), steer.device))
+            self.happens(events.SteerTooLate(steer.ticket, steer.device, steer.text, True))
 
     @rule(device=DEVICES, stream=st.none() | st.integers(1, 3), samples=st.integers(0, 99_999))
     def interrupt(self, device: str, stream: int | None, samples: int) -> None:
@@ -169,7 +215,11 @@ class AnyOrder(RuleBasedStateMachine):
         if utterances := list(self.owners)[-1 - back :]:
             self.happens(events.PartlyHeard(utterances[0], stable, " more"))
 
-    @rule(kind=st.sampled_from(["words", "words", "nothing", "murmur", "stop", "yes"]))
+    @rule(
+        kind=st.sampled_from(
+            ["words", "words", "nothing", "murmur", "stop", "yes", "aside", "stop_after"]
+        )
+    )
     def understand(self, kind: str) -> None:
         for number in self.unanswered[:1]:
             self.answered.add(number)
@@ -182,6 +232,11 @@ class AnyOrder(RuleBasedStateMachine):
                     heard = events.Heard(number, "stop", "stop")
                 case "yes":
                     heard = events.Heard(number, "yes", "yes")
+                case "aside" | "stop_after":
+                    word = self.say(device)
+                    self.happens(events.Heard(number, word, kind))
+                    self.owed_unless_done(word)
+                    return
                 case "murmur":
                     heard = events.Heard(number, "Mm-hm.")
                 case _:
@@ -192,12 +247,12 @@ class AnyOrder(RuleBasedStateMachine):
     def fail_to_hear(self) -> None:
         for number in self.unanswered[:1]:
             self.answered.add(number)
-            self.happens(events.EarsFailed(number, "The ears failed."))
+            self.happens(events.RecognitionFailed(number, "The ears failed."))
 
     @rule(seconds=st.floats(0.5, 3.0))
     def speak_over_an_answer(self, seconds: float) -> None:
         """The likely order of things, which chance alone seldom finds."""
-        self.synthesize(1, seconds, current=True)
+        self.synthesize(1, seconds, current=True, more=False)
         if self.scene.all(effects.Send):
             self.open_microphone(self.scene.the(effects.Send).device, 8_000)
             self.hear_voice(0, 0)
@@ -208,31 +263,52 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(back=st.integers(1, 3), state=st.sampled_from(["acting", "awaiting_approval"]))
     def work(self, back: int, state: str) -> None:
         ticket = self.tickets[-back:][0]
-        self.happens(events.ReplyGrew(ticket, "some words"))
+        self.happens(events.ReplyDelta(ticket, "some words"))
         shown = m.CodeStart("1", "python", "1")
-        self.happens(events.AgentShowed(ticket, state, shown))  # type: ignore[arg-type]
+        self.happens(events.AgentMessage(ticket, state, shown))  # type: ignore[arg-type]
 
     @rule(back=st.integers(1, 3))
     def reply(self, back: int) -> None:
-        self.happens(events.ReplyGrew(self.tickets[-back:][0], "some words"))
+        self.happens(events.ReplyDelta(self.tickets[-back:][0], "some words"))
 
     @rule(back=st.integers(1, 3), fails=st.booleans())
     def end_work(self, back: int, fails: bool) -> None:
         ticket = self.tickets[-back:][0]
-        ended = events.WorkFailed(ticket, "It failed.") if fails else events.WorkEnded(ticket)
+        ended = events.WorkFailed(ticket, "It failed.") if fails else events.WorkDone(ticket)
         self.happens(ended)
 
-    @rule(back=st.integers(1, 3), seconds=st.floats(0.05, 3.0), current=st.booleans())
-    def synthesize(self, back: int, seconds: float, current: bool) -> None:
+    @rule(
+        back=st.integers(1, 3),
+        seconds=st.floats(0.05, 3.0),
+        current=st.booleans(),
+        more=st.booleans(),
+    )
+    def synthesize(self, back: int, seconds: float, current: bool, more: bool) -> None:
         ticket = self.scene.ticket if current else self.tickets[-back:][0]
         samples = round(seconds * 22_050)
         pcm = sound_of(ticket) * samples
-        self.happens(events.ChunkSpoken(ticket, "some words", 22_050, pcm, ()))
+        told = events.ChunkSpoken(
+            ticket, "some words", 22_050, pcm, (), samples=2 * samples, more=more
+        )
+        self.happens(told)
+
+    @rule(
+        back=st.integers(1, 3),
+        seconds=st.floats(0.0, 1.0),
+        current=st.booleans(),
+        more=st.booleans(),
+    )
+    def synthesize_more(self, back: int, seconds: float, current: bool, more: bool) -> None:
+        ticket = self.scene.ticket if current else self.tickets[-back:][0]
+        pcm = sound_of(ticket) * round(seconds * 22_050)
+        self.happens(events.SoundCame(ticket, pcm, more))
 
     @rule(back=st.integers(1, 3), fails=st.booleans(), current=st.booleans())
     def end_mouth(self, back: int, fails: bool, current: bool) -> None:
         ticket = self.scene.ticket if current else self.tickets[-back:][0]
-        self.happens(events.MouthFailed(ticket, "No.") if fails else events.MouthDone(ticket))
+        self.happens(
+            events.SynthesisFailed(ticket, "No.") if fails else events.SynthesisDone(ticket)
+        )
 
     @rule(device=DEVICES)
     def announce(self, device: str) -> None:
@@ -300,7 +376,7 @@ class AnyOrder(RuleBasedStateMachine):
             self.scene.happens(events.Heard(number, ""))
         self.what_was_done_is_in_order()
         while self.scene.machine.state.work != "idle":
-            self.scene.happens(events.WorkEnded(self.scene.ticket))
+            self.scene.happens(events.WorkDone(self.scene.ticket))
             self.what_was_done_is_in_order()
         assert self.scene.machine.state == m.TurnState("idle", "idle", "silent")
         opened = {listen.utterance for listen in self.scene.all(effects.Listen)}

@@ -1,0 +1,1 @@
+"""What is said while a request is worked on, by the person and by Sayso."""

@@ -1,0 +1,134 @@
+"""Tells in a few words that long work goes on, where it was asked for aloud. Pure.
+
+    news (a step that took long has ended, or failed)   in the next gap, 20 s after anything said
+    silence for a minute                                "Still at it."
+    every 3 minutes of silence after that               the same, and that "stop" ends it
+
+It never speaks over anybody nor over an answer, and has sentences of its own alone: no path, code
+or symbol can be among them. News that the model tells itself is none.
+"""
+
+from typing import Literal
+
+from sayso.protocol.messages import CodeEnd
+from sayso.server.turn.during_work.narration_phrases import Narration, narrated
+from sayso.server.turn.events import AgentMessage, ReplyDelta
+from sayso.server.turn.regions.capture import CaptureRegion
+from sayso.server.turn.regions.playback import PlaybackRegion
+from sayso.server.turn.regions.request import RequestRegion
+from sayso.server.turn.regions.shared_state import SharedState
+
+APART_S = 20.0
+"""Between anything that was said and news: three in a minute at most."""
+SELDOM_S = 60.0
+"""The same for a person who wants fewer."""
+LONG_S = 15.0
+"""What took longer is news when it ends: the person has turned to something else by then."""
+FIRST_HEARTBEAT_S = 60.0
+"""Silence after which "is it still there?" is asked."""
+HEARTBEAT_S = 180.0
+"""Later ones: it is known by then that it takes long."""
+
+Wish = Literal["usual", "fewer"]
+
+
+class Narrator:
+    """Of one conversation."""
+
+    def __init__(
+        self,
+        shared: SharedState,
+        capture: CaptureRegion,
+        work: RequestRegion,
+        playback: PlaybackRegion,
+        wanted: Literal["on", "off"],
+    ) -> None:
+        self._is_on = wanted == "on"
+        self._shared = shared
+        self._capture = capture
+        self._work = work
+        self._playback = playback
+        self._turn = 0
+        self._began_at = 0.0
+        self._quiet_since = 0.0
+        self._news: tuple[Narration, int] | None = None
+        """What has happened since something was said, and how many seconds it took."""
+        self._heartbeats = 0
+        self._wish: Wish = "usual"
+
+    def wants(self, wish: Wish) -> None:
+        """How often the person wants to be told, until this request is over."""
+        self._follow_turn()
+        self._wish = wish
+
+    def told(self, event: AgentMessage) -> None:
+        """The agent had a message for the devices."""
+        self._follow_turn()
+        message = event.message if event.ticket == self._shared.ticket else None
+        if isinstance(message, CodeEnd) and message.status != "refused":
+            failed = message.status in ("error", "died")
+            if message.seconds > LONG_S:
+                self._news = ("failed_late" if failed else "ended", round(message.seconds))
+            elif failed and self._wish == "usual":
+                self._news = ("failed", 0)
+
+    def replied(self, event: ReplyDelta) -> None:
+        """The model says something itself."""
+        if event.ticket == self._shared.ticket and event.text.strip():
+            self._news = None
+
+    @property
+    def deadline(self) -> float:
+        """When something is to be said, if nothing happens before."""
+        if not self._may_speak:
+            return float("inf")
+        apart = SELDOM_S if self._wish == "fewer" else APART_S
+        seldom = self._heartbeats > 0 or self._wish == "fewer"
+        since = max(self._quiet_since, self._playback.quiet_since)
+        heartbeat = since + (HEARTBEAT_S if seldom else FIRST_HEARTBEAT_S)
+        return min(heartbeat, since + apart) if self._news else heartbeat
+
+    def look_at_the_clock(self) -> None:
+        """Say something when it is time."""
+        request = self._work.request
+        device = self._shared.devices.get(request.device) if request else None
+        if device is None or self.deadline > self._shared.now:
+            return
+        if self._news:
+            (kind, seconds), self._news = self._news, None
+        else:
+            self._heartbeats += 1
+            kind = "still" if self._heartbeats == 1 else "still_or_stop"
+            seconds = round(self._shared.now - self._began_at)
+        self._work.open_playback()
+        self._quiet_since = self._shared.now
+        self._playback.interject(device, narrated(kind, device.language, seconds))
+
+    def follow(self) -> None:
+        """After every event: since when is it silent?"""
+        self._follow_turn()
+        if self._playback.is_speaking or self._capture.somebody_speaks:
+            self._quiet_since = self._shared.now
+
+    def _follow_turn(self) -> None:
+        if self._turn != self._shared.ticket.turn:
+            self._turn = self._shared.ticket.turn
+            self._began_at = self._quiet_since = self._shared.now
+            self._news, self._heartbeats, self._wish = None, 0, "usual"
+
+    @property
+    def _may_speak(self) -> bool:
+        request = self._work.request
+        device = self._shared.devices.get(request.device) if request else None
+        return (
+            self._is_on
+            and request is not None
+            and request.spoken
+            and device is not None
+            and device.speaks
+            and device.language != ""
+            and self._work.is_at_work
+            and self._work.state in ("thinking", "acting")
+            and not self._playback.is_occupied
+            and not self._capture.somebody_speaks
+        )

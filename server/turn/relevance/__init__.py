@@ -1,0 +1,1 @@
+"""Decides which words were meant for Sayso, by what is known of how they were said."""
