@@ -18,6 +18,7 @@ def main() -> int:
     talk = names.add_parser("voice", help="from the end of a question to the answer's first sound")
     talk.add_argument("--turns", type=int, default=12, help="questions to ask (at least 10)")
     talk.add_argument("--chart", type=Path, default=CHART, help=f"an SVG file (default {CHART})")
+    talk.add_argument("--peers", action="store_true", help="beside Home Assistant's voice stack")
     hear = names.add_parser("ears", help="word errors, loops and inventions beside plain Whisper")
     hear.add_argument("--most", type=int, help="only so many recordings, for a quick look")
     work = names.add_parser("agent", help="what running code and the loop around it cost")
@@ -58,7 +59,9 @@ def main() -> int:
             weights = size.measure()
             print(json.dumps(weights) if arguments.json else size.table(weights))
         case _:
-            figures = voice.measure(max(10, arguments.turns), arguments.model)
+            figures = voice.measure(
+                max(10, arguments.turns), arguments.model, peers=arguments.peers
+            )
             chart.write(figures, arguments.chart)
             print(f"The chart lies in {arguments.chart}.", file=sys.stderr)
             print(json.dumps(figures) if arguments.json else voice.table(figures))

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TypedDict
 
-from bench import calls, cells, loops
+from bench import calls, cells, jobs, loops, outputs, steering
 from bench.first_run import first_outputs
 from bench.support.figures import Spread, percentile, spread
 from sayso.protocol.home import Home
@@ -29,6 +29,9 @@ DELTAS = 300
 BEGUN = 7
 """New conversations in which code runs for the first time."""
 
+STEERED = 20
+"""Requests during whose work something is said."""
+
 IDLE = 200
 """Conversations that do nothing: enough that pages of memory even out."""
 
@@ -43,6 +46,9 @@ class Figures(TypedDict):
     cell_sandbox_ms: Spread
     call_ms: Spread
     call_p99_ms: float
+    call_javascript_ms: Spread
+    call_bash_ms: Spread
+    output_lost: int
     kernel_ready_s: Spread
     kernel_warm_ms: Spread
     first_output_ms: Spread
@@ -58,6 +64,10 @@ class Figures(TypedDict):
     cell_16_ms: Spread
     conversation_idle_kb: float
     checkpoint_10k_ms: Spread
+    job_survived: float
+    job_stop_ms: Spread
+    status_ms: Spread
+    steer_lost: int
 
 
 def measure(count: int) -> Figures:
@@ -73,7 +83,8 @@ async def _measure(count: int) -> Figures:
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["SAYSO_HOME"] = f"{scratch}/home"
         folder = Path(scratch)
-        for name in ("idle", "loop", "tokens", "first", "cells", "calls", "undo"):
+        rooms = ("idle", "loop", "tokens", "first", "cells", "calls", "outputs", "undo", "jobs")
+        for name in (*rooms, "steered"):
             (folder / name).mkdir()
         idle = await loops.idle_kb(folder / "idle", IDLE)
         overhead = await loops.overhead(folder / "loop", DELTAS)
@@ -81,16 +92,25 @@ async def _measure(count: int) -> Figures:
         tokens = await loops.own_tokens(environment, report.sandbox, folder / "tokens")
         first = await first_outputs(environment, report.sandbox, folder / "first", BEGUN)
         times = await cells.measure(environment, report.sandbox, folder / "cells", count)
-        called = await calls.measure(environment, report.sandbox, folder / "calls")
+        called = {
+            language: await calls.measure(environment, report.sandbox, folder / "calls", language)
+            for language in calls.CODE
+        }
+        lost = await outputs.lost(environment, report.sandbox, folder / "outputs")
         checkpoints = await _checkpoints(folder / "undo")
+        beside = await jobs.measure(environment, report.sandbox, folder / "jobs")
+        told = await steering.measure(environment, report.sandbox, folder / "steered", STEERED)
     return Figures(
         sandbox=report.sandbox.kind,
         cells=count,
         bare_jupyter_ms=spread(times.bare),
         cell_ms=spread(times.plain),
         cell_sandbox_ms=spread(times.confined),
-        call_ms=spread(called, 3),
-        call_p99_ms=percentile(called, 99),
+        call_ms=spread(called["python"], 3),
+        call_p99_ms=percentile(called["python"], 99),
+        call_javascript_ms=spread(called["javascript"], 3),
+        call_bash_ms=spread(called["bash"], 3),
+        output_lost=lost,
         kernel_ready_s=spread([time / 1000 for time in times.cold], 2),
         kernel_warm_ms=spread(times.warm),
         first_output_ms=spread(first),
@@ -106,6 +126,10 @@ async def _measure(count: int) -> Figures:
         cell_16_ms=spread(times.together),
         conversation_idle_kb=round(idle, 1),
         checkpoint_10k_ms=spread(checkpoints),
+        job_survived=beside.survived,
+        job_stop_ms=spread(beside.stop_ms),
+        status_ms=spread(told.status_ms),
+        steer_lost=told.lost,
     )
 
 

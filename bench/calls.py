@@ -17,7 +17,7 @@ CALLS = 1_000
 
 ANSWER_S = 60.0
 
-CODE = f"""
+PYTHON = f"""
 import json, sayso, time
 times = []
 for number in range({CALLS}):
@@ -26,6 +26,33 @@ for number in range({CALLS}):
     times.append((time.perf_counter() - begun) * 1000)
 print(json.dumps(times))
 """
+
+JAVASCRIPT = f"""
+{{
+    const times = [];
+    for (let number = 0; number < {CALLS}; number++) {{
+        const begun = performance.now();
+        sayso.call("same", {{ value: number }});
+        times.push(performance.now() - begun);
+    }}
+    console.log(JSON.stringify(times));
+}}
+"""
+
+BASH = f"""
+times=()
+for number in {{1..{CALLS}}}; do
+    begun=$EPOCHREALTIME
+    sayso same --value $number >/dev/null
+    ended=$EPOCHREALTIME
+    times+=($(( ${{ended/./}} - ${{begun/./}} ))e-3)
+done
+IFS=,
+echo "[${{times[*]}}]"
+"""
+
+CODE = {"python": PYTHON, "javascript": JAVASCRIPT, "bash": BASH}
+"""A loop of calls in each language, which prints what each took."""
 
 
 class Same:
@@ -37,7 +64,9 @@ class Same:
         return arguments["value"]
 
 
-async def measure(environment: KernelEnvironment, sandbox: Sandbox, folder: Path) -> list[float]:
+async def measure(
+    environment: KernelEnvironment, sandbox: Sandbox, folder: Path, language: str = "python"
+) -> list[float]:
     """Milliseconds of each call, as the code itself sees them."""
     report = SandboxReport(True, sandbox.kind, sandbox=sandbox)
     code_runner = CodeRunner(folder, environment, report)
@@ -46,7 +75,7 @@ async def measure(environment: KernelEnvironment, sandbox: Sandbox, folder: Path
         with code_runner.offering("bench", [Same()]):
             async with (
                 asyncio.timeout(ANSWER_S),
-                aclosing(code_runner.run("python", CODE)) as pieces,
+                aclosing(code_runner.run(language, CODE[language])) as pieces,
             ):
                 async for piece in pieces:
                     told += piece.text if isinstance(piece, Output) else ""

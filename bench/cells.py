@@ -11,13 +11,14 @@ from pathlib import Path
 
 from jupyter_client.asynchronous import AsyncKernelClient
 
-from bench.support.no_sandbox import Plain
+from sayso.server.runtimes.base_python import base_python
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.kernels.wire import write_connection
 from sayso.server.runtimes.runtime import Ending
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
+from sayso.server.runtimes.sandbox.unconfined import Unconfined
 
 WARM_S = 3.0
 """As long as a person at least takes to say something after a conversation was opened."""
@@ -88,7 +89,7 @@ async def measure(
         made = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         client = await stack.enter_async_context(_bare(environment, made))
         plain = await stack.enter_async_context(
-            _code_runner(environment, Plain(), folder / "plain")
+            _code_runner(environment, Unconfined(base_python()), folder / "plain")
         )
         confined = await stack.enter_async_context(
             _code_runner(environment, sandbox, folder / "confined")

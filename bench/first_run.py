@@ -20,7 +20,7 @@ from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
-from sayso.server.turn.events import Answered, Joined, Ticket
+from sayso.server.turn.events import ApprovalAnswered, Joined, Ticket
 from tests.plain_model import PlainModel
 from tests.server.running_server import Device, household
 
@@ -46,7 +46,7 @@ class Approving(Device):
         match message:
             case m.ApprovalRequest(id=name, nonce=nonce):
                 self.yes_at = time.perf_counter()
-                self.seat.happened(Answered(self.name, name, nonce, "yes", None))
+                self.seat.happened(ApprovalAnswered(self.name, name, nonce, "yes", None))
             case m.CodeOut():
                 self.output_at = time.perf_counter()
             case _:

@@ -27,7 +27,7 @@ from sayso.protocol.home import Home
 from sayso.server.models import InstalledModels
 from sayso.server.speech.engines.piper.synthesizer import PiperSynthesizer
 from sayso.server.speech.engines.whisper.recognizer import WhisperRecognizer
-from sayso.server.turn.hurried_stop import is_hurried_stop
+from sayso.server.turn.relevance.hurried_stop import is_hurried_stop
 
 ANSWERS = """
 The old lighthouse keeper climbed the stairs every evening, counting each of the two hundred steps

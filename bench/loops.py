@@ -30,6 +30,7 @@ from sayso.server.agent.prompt.profiles import profile
 from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.history import History
 from sayso.server.agent.record.journal import Journal
+from sayso.server.agent.situation import local_time
 from sayso.server.conversations.participant import Participant
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
@@ -190,7 +191,7 @@ async def own_tokens(environment: KernelEnvironment, sandbox: Sandbox, folder: P
             Backend(model, profile("default")),
             code_runner,
             desk,
-            ConversationRecord(journal),
+            ConversationRecord(journal, clock=local_time),
             permissions=Permissions(mode="workspace"),
         )
         async with aclosing(agent.work(ASKED, by="bench")) as events:

@@ -20,7 +20,7 @@ from tests.kernels import lend_kernels, lent_home
 from tests.repository.tree import ROOT
 from tests.rig import SAYSO, TURN_S, Server
 
-QUESTIONS = ("What is the capital of France?", "What is 239 times 43?")
+QUESTIONS = ("What is the capital of France?", "How many legs has a spider?")
 """Spoken; the second makes the model run code."""
 
 LOOK_S = 0.1

@@ -14,6 +14,7 @@ from sayso.client.session.link import Link
 from sayso.client.session.player import PLAY_BUFFER_MS
 from sayso.client.terminal.events import Screen
 from sayso.protocol.codec import MAX_TEXT_BYTES
+from sayso.protocol.features import ClientFeature
 from sayso.protocol.frames import MAX_FRAME_BYTES
 from sayso.protocol.home import DEFAULT_HOST, DEFAULT_PORT, WEBSOCKET_PATH, Home
 from sayso.protocol.messages import AudioOffer, Hello, Limits
@@ -99,13 +100,17 @@ def make_link(
     wants: tuple[str, ...] = (),
     conversation: str = "",
     echo: Literal["cancelled", "half_duplex", "headphones"] = "half_duplex",
+    shows: bool = True,
 ) -> Link:
-    """Makes the line to the server; `kind` is the sort of client that we are."""
+    """Makes the line to the server; `kind` is the sort of client that we are. `shows`: it puts
+    questions on a screen, code and all; else they are read out."""
+    seen: tuple[ClientFeature, ...] = ("screen", "approve") if shows else ("aloud",)
+    features: tuple[ClientFeature, ...] = ("resume", *seen, "tasks")
     hello = Hello(
         protocol=SPOKEN,
         client=f"sayso-{kind} {version('sayso')}",
         device=f"{platform.node() or 'here'}-{kind}",
-        features=("resume", "screen", "approve", "tasks"),
+        features=features,
         audio=AudioOffer(echo=echo),
         limits=Limits(MAX_TEXT_BYTES, MAX_FRAME_BYTES, PLAY_BUFFER_MS),
         wants=wants,

@@ -1,8 +1,9 @@
 """Turns parsed JSON into dataclasses, by their type hints.
 
 Each hint is compiled once into a small function that checks a value and returns it in its final
-form. The hints that messages use are the ones understood: `str`, `float`, `bool`, `Any`, `Literal`,
-`Annotated[int, Between(…)]`, `X | None`, `tuple[X, ...]`, `Mapping[str, X]` and dataclasses.
+form. The hints that messages and log records use are the ones understood: `str`, `float`, `int`,
+`bool`, `Any`, `Literal`, `Annotated[int, Between(…)]`, `X | None`, `tuple[X, ...]`,
+`Mapping[str, X]` and dataclasses.
 """
 
 from collections.abc import Callable, Mapping
@@ -87,6 +88,7 @@ _PLAIN: dict[type, str] = {
     str: "must be text",
     bool: "must be true or false",
     float: "must be a number",
+    int: "must be a whole number",
 }
 
 

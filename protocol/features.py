@@ -23,4 +23,4 @@ ServerFeature = Literal[
     "desktop",
 ]
 
-ClientFeature = Literal["resume", "screen", "approve", "tasks", "desktop"]
+ClientFeature = Literal["resume", "screen", "approve", "aloud", "tasks", "desktop"]

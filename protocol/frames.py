@@ -54,16 +54,6 @@ class AudioFrame:
             raise Invalid(f"This audio frame's header cannot be sent: {error}.") from None
         return header + self.payload
 
-    def pcm16_samples(self) -> int:
-        """Return how many samples the payload has, if it is PCM16."""
-        samples, odd = divmod(len(self.payload), PCM16_BYTES)
-        if odd:
-            raise Invalid(
-                f"Audio frame {self.seq} of stream {self.stream} ends in half a sample: PCM16 has "
-                "two bytes for each."
-            )
-        return samples
-
 
 @dataclass(frozen=True, slots=True)
 class PictureFrame:

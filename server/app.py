@@ -8,8 +8,9 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, Final, Self
 
+from sayso.protocol.features import ServerFeature
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home, make_token
 from sayso.server.agent.llm.backend import Backends
@@ -28,7 +29,7 @@ from sayso.server.conversations.files.artifacts import Artifacts
 from sayso.server.conversations.files.upload_quota import UploadLimits, UploadRoom
 from sayso.server.conversations.participant import Participant
 from sayso.server.conversations.preferences import Preferences
-from sayso.server.conversations.reflex_responder import ReflexResponder
+from sayso.server.conversations.reflexes.reflex_responder import ReflexResponder
 from sayso.server.conversations.registry import ConversationRegistry, NoSuchConversation
 from sayso.server.gateway.admission.access_recorder import AccessRecorder
 from sayso.server.gateway.admission.limits import Limits
@@ -53,7 +54,7 @@ from sayso.server.trust.devices import Devices
 log = logging.getLogger(__name__)
 
 NAME = "Sayso"
-FEATURES = (
+FEATURES: Final[tuple[ServerFeature, ...]] = (
     "ptt",
     "hands_free",
     "approvals",
@@ -151,9 +152,16 @@ class App:
             self._builder.tools(),
             ReflexResponder.load(event_log, self._remind, self._owner),
         )
+        # A model may look things up, if it is let; the smallest one only makes them up.
+        looks_up = backend.profile.name != "pocket"
+        responder.serves = lambda need: bool(tools) or (need == "web" and looks_up)
         voice = self._settings.voice
         speech = Speech(
-            SpeechRecognition(recognizer, at_once=self._speech_parts.passes_at_once),
+            SpeechRecognition(
+                recognizer,
+                at_once=self._speech_parts.passes_at_once,
+                only_language=self._speech_parts.only_language,
+            ),
             SpeechSynthesis(voices, speed=voice.speed),
             "on" if voice.fillers else "off",
         )
@@ -192,12 +200,15 @@ class App:
         for about in await event_log.conversations():
             if recovery_of(self._home.state / "undo", about.id).is_there:
                 await self._conversations.enter(about)
+        await self._conversations.open_for_jobs()
         if backend.introduction:
             latest.conversation.notice(backend.introduction)
         for sentence in self._speech_parts.leaves_home:
             if is_news(self._home, sentence):
                 latest.conversation.notice(sentence)
-        lives = [self._conversations.run(), responder.run(), self._prepare(speech.synthesis)]
+        # Else the first question would wait for what is loaded once, and nobody would know why.
+        await self._builder.warmed()
+        lives = [self._conversations.run(), responder.run(), prepare(speech.synthesis)]
         keep_days = self._settings.storage.keep_days
         lives.append(forget_in_time(self._conversations, keep_days))
         if self._network:
@@ -207,13 +218,14 @@ class App:
         keep_for_good()
         self._ready.set()
 
-    async def _prepare(self, mouth: SpeechSynthesis) -> None:
-        """What is said in a hurry is needed later than the model, and they share the cores."""
-        await self._builder.warmed()
-        await prepare(mouth)
-
-    async def _remind(self, words: Callable[[], str], device: str, conversation: str) -> None:
-        await self._conversations.tell(words, device, conversation)
+    async def _remind(
+        self,
+        words: Callable[[], str],
+        device: str,
+        conversation: str,
+        tone: Callable[[], float] | None = None,
+    ) -> None:
+        await self._conversations.tell(words, device, conversation, tone)
 
     def _owner(self, conversation: str) -> str:
         return self._conversations.owner(conversation)
@@ -256,7 +268,8 @@ class App:
 
     def file(self, name: str, person: str) -> tuple[str, bytes] | None:
         item = self._artifacts.get(name, person)
-        return (item.mime, item.data) if item else None
+        content = item.content if item else None
+        return (item.mime, content) if item and content is not None else None
 
     async def look(self, path: str, person: str) -> Mapping[str, Any] | None:
         await self._ready.wait()

@@ -63,7 +63,7 @@ def log_ids_by(source: Callable[[], Ids]) -> Iterator[None]:
 
 def conversation_id(conversation: str) -> str:
     """How lines name a conversation. An id that was made of a name that a person gave is told by
-    its hash, so that no log and no bundle for whoever helps holds the name."""
+    its hash, so that no log and no bundle for a helper holds the name."""
     if not conversation or _NAMELESS.fullmatch(conversation):
         return conversation
     return "c-" + hashlib.sha256(conversation.encode("utf-8", "surrogatepass")).hexdigest()[:12]

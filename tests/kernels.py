@@ -1,4 +1,5 @@
-"""The kernels' environment for tests: made once on this machine, lent to every fresh home."""
+"""The kernels' environment for tests, and voices that are cut: made once on this machine, lent to
+every fresh home."""
 
 import os
 from pathlib import Path
@@ -15,7 +16,9 @@ def lent_home() -> Home:
 
 
 def lend_kernels(root: Path) -> None:
-    """Let a home of tests use it."""
+    """Let a home of tests use it, and the parts of voices."""
     home = lent_home()
     ensure(home)
-    (root / "kernels").symlink_to(home.data / "kernels")
+    (home.data / "voice-parts").mkdir(parents=True, exist_ok=True)
+    for name in ("kernels", "voice-parts"):
+        (root / name).symlink_to(home.data / name)

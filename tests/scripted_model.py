@@ -19,23 +19,19 @@ asked; the others are used up in order. When none is left the last one is given 
 import argparse
 import asyncio
 import json
+import re
 import sys
-import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 if not __package__:  # run as a program: its neighbour is found from the repository's root
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.scripted_wire import error, read_request, send_event, send_json
-
-START_S = 10.0
-"""Longest time for the server's thread to come up or end on a busy machine."""
+from tests.threaded_server import ThreadedServer
 
 
 @dataclass(frozen=True)
@@ -82,6 +78,9 @@ def fails(status: int, message: str = "scripted failure") -> Reply:
     return Reply(status=status, message=message)
 
 
+_NOTES = re.compile(r"\A(?:\(.*\)\n)+")
+
+
 @dataclass(frozen=True)
 class Request:
     """What a client asked for."""
@@ -100,9 +99,14 @@ class Request:
         """The text of the last message."""
         return _text(self.messages[-1]) if self.messages else ""
 
+    @property
+    def said(self) -> str:
+        """The same without the server's notes on the circumstances, which stand before it."""
+        return _NOTES.sub("", self.last)
 
-class ScriptedModel:
-    """The server, in a thread of its own with an event loop of its own."""
+
+class ScriptedModel(ThreadedServer):
+    """The server."""
 
     def __init__(
         self,
@@ -113,23 +117,15 @@ class ScriptedModel:
         then: Literal["repeat", "fail"] = "repeat",
         port: int = 0,
     ) -> None:
+        super().__init__(port=port)
         self.key = key
         """If set, requests without it are refused, as a provider does."""
         self.requests: list[Request] = []
-        self.url = ""
-        """Where it listens, with `/v1`."""
         self._models = tuple(models)
         self._ordered: list[Reply] = []
         self._matching: list[Reply] = []
         self._last: Reply | None = None
         self._then = then
-        self._port = port
-        self._asked = threading.Semaphore(0)
-        self._left = threading.Semaphore(0)
-        self._ready = threading.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._over: asyncio.Event | None = None
-        self._thread = threading.Thread(target=self._run, name="scripted-model", daemon=True)
         self.add(*replies)
 
     def add(self, *replies: Reply) -> None:
@@ -142,76 +138,7 @@ class ScriptedModel:
         self._ordered.clear()
         self._matching.clear()
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        if not self._ready.wait(START_S) or not self.url:
-            raise RuntimeError("The scripted model did not start.")
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._loop is not None and self._over is not None:
-            self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join(START_S)
-
-    def was_asked(self, timeout_s: float = 5.0) -> bool:
-        """Whether a request comes in, waiting for it if need be."""
-        return self._asked.acquire(timeout=timeout_s)
-
-    def was_left(self, timeout_s: float = 5.0) -> bool:
-        """Whether a client hangs up on an answer that is not over, waiting for it if need be."""
-        return self._left.acquire(timeout=timeout_s)
-
-    def serve_until_killed(self) -> None:
-        """Run here and now, and print the address."""
-        self._run(announce=True)
-
-    def _run(self, *, announce: bool = False) -> None:
-        with suppress(KeyboardInterrupt):
-            asyncio.run(self._serve(announce=announce))
-
-    async def _serve(self, *, announce: bool) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._over = asyncio.Event()
-        talks: set[asyncio.Task[None]] = set()
-
-        async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.current_task()
-            assert task is not None
-            talks.add(task)
-            try:
-                await self._talk(reader, writer)
-            except (ConnectionError, asyncio.IncompleteReadError):
-                pass
-            except asyncio.CancelledError:
-                writer.transport.abort()
-            finally:
-                talks.discard(task)
-                writer.close()
-
-        try:
-            server = await asyncio.start_server(talk, "127.0.0.1", self._port)
-            port = server.sockets[0].getsockname()[1]
-            self.url = f"http://127.0.0.1:{port}/v1"
-        finally:
-            self._ready.set()
-        if announce:
-            print(self.url, flush=True)  # noqa: T201 (it is a program as well)
-        try:
-            await self._over.wait()
-        finally:
-            server.close()
-            for task in tuple(talks):
-                task.cancel()
-            await asyncio.gather(*talks, return_exceptions=True)
-            # One more round of the loop, in which the transports really close.
-            await asyncio.sleep(0)
-
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         method, path, headers, body = await read_request(reader)
         if self.key and headers.get("authorization") != f"Bearer {self.key}":
             await send_json(writer, 401, error("Incorrect API key provided.", "invalid_api_key"))
@@ -223,30 +150,15 @@ class ScriptedModel:
             request = Request(body, headers, time.monotonic())
             self.requests.append(request)
             self._asked.release()
-            await self._answer(request, reader, writer)
+            await self.until_left(reader, self._send(self._choose(request), request, writer))
         else:
             await send_json(writer, 404, error(f"No {path} here."))
-
-    async def _answer(
-        self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        reply = self._choose(request)
-        gone = asyncio.ensure_future(reader.read(1))
-        sending = asyncio.ensure_future(self._send(reply, request, writer))
-        try:
-            await asyncio.wait({gone, sending}, return_when=asyncio.FIRST_COMPLETED)
-            if not sending.done() or sending.exception() is not None:
-                self._left.release()
-        finally:
-            for task in (gone, sending):
-                task.cancel()
-            await asyncio.gather(gone, sending, return_exceptions=True)
 
     def _choose(self, request: Request) -> Reply:
         if self._models and request.body.get("model") not in self._models:
             return fails(404, f"The model {request.body.get('model')} does not exist.")
         for reply in self._matching:
-            if reply.when in request.last:
+            if reply.when in request.said:
                 return reply
         if self._ordered:
             self._last = self._ordered.pop(0)

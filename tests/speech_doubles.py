@@ -6,7 +6,7 @@ to die under a request. Their time is the event loop's, so that virtual time gov
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import dataclass
 
 from sayso.protocol.messages import Word
@@ -126,3 +126,30 @@ class ToneSynthesizer:
             for step in range(50)
         ]
         return b"".join(period) * (samples // 50) + b"".join(period[: samples % 50])
+
+
+class StreamingTone(ToneSynthesizer):
+    """The same in pieces of a tenth of a second, each after the time that one takes; the first has
+    all words."""
+
+    def __init__(
+        self, *, rate: int = TONE_RATE, character: float = 0.06, takes: float = 0.05
+    ) -> None:
+        super().__init__(rate=rate, character=character, takes=0.0)
+        self._piece_takes = takes
+        self.pieces = 0
+        """Made so far."""
+        self.dies_after: list[int] = []
+        """After how many pieces the next requests die."""
+
+    async def stream(self, text: str, *, speed: float = 1.0) -> AsyncGenerator[Sound, None]:
+        """See the seam."""
+        sound = await self.synthesize(text, speed=speed)
+        lives = self.dies_after.pop(0) if self.dies_after else math.inf
+        size = 2 * (sound.rate // 10)
+        for number, at in enumerate(range(0, len(sound.pcm), size)):
+            if number >= lives:
+                raise SynthesizerLost
+            await asyncio.sleep(self._piece_takes)
+            self.pieces += 1
+            yield Sound(sound.pcm[at : at + size], sound.rate, () if at else sound.words)

@@ -18,11 +18,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from email.parser import BytesParser
 from email.policy import HTTP
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-START_S = 10.0
-"""Longest time for the server's thread to come up or end on a busy machine."""
+from tests.threaded_server import ThreadedServer
 
 RATE = 24_000
 """Samples a second of what it says."""
@@ -90,8 +88,8 @@ def tone(seconds: float, rate: int = RATE) -> bytes:
     return (b"".join(period) * (round(seconds * rate) // 50 + 1))[: 2 * round(seconds * rate)]
 
 
-class SpeechServer:
-    """The server, in a thread of its own with an event loop of its own."""
+class SpeechServer(ThreadedServer):
+    """The server."""
 
     def __init__(
         self,
@@ -101,93 +99,20 @@ class SpeechServer:
         key: str = "",
         tls: ssl.SSLContext | None = None,
     ) -> None:
+        super().__init__(tls=tls)
         self.key = key
         """If set, requests without it are refused, as a company does."""
         self.requests: list[Request] = []
-        self.connections = 0
-        """How many were made."""
-        self.port = 0
-        self._tls = tls
         self._answers = {
             "/v1/audio/transcriptions": [
                 heard(one) if isinstance(one, str) else one for one in hears
             ],
             "/v1/audio/speech": list(says),
         }
-        self._asked = threading.Semaphore(0)
-        self._left = threading.Semaphore(0)
-        self._ready = threading.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._over: asyncio.Event | None = None
-        self._thread = threading.Thread(target=self._run, name="speech-server", daemon=True)
 
-    @property
-    def url(self) -> str:
-        """Where it listens, with `/v1`."""
-        return f"http{'s' if self._tls else ''}://127.0.0.1:{self.port}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        if not self._ready.wait(START_S) or not self.port:
-            raise RuntimeError("The speech server did not start.")
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._loop is not None and self._over is not None:
-            self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join(START_S)
-
-    async def was_asked(self) -> bool:
-        """Whether a request comes in, waiting for it if need be."""
-        return await asyncio.to_thread(self._asked.acquire, timeout=START_S)
-
-    async def was_left(self) -> bool:
-        """Whether a client hangs up on an answer that is not over, waiting for it if need be."""
-        return await asyncio.to_thread(self._left.acquire, timeout=START_S)
-
-    def _run(self) -> None:
-        asyncio.run(self._serve())
-
-    async def _serve(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._over = asyncio.Event()
-        talks: set[asyncio.Task[None]] = set()
-
-        async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.current_task()
-            assert task is not None
-            talks.add(task)
-            self.connections += 1
-            try:
-                while await self._talk(reader, writer):
-                    pass
-            except (ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
-                pass
-            except asyncio.CancelledError:
-                writer.transport.abort()
-            finally:
-                talks.discard(task)
-                writer.close()
-
-        try:
-            server = await asyncio.start_server(talk, "127.0.0.1", 0, ssl=self._tls)
-            self.port = server.sockets[0].getsockname()[1]
-        finally:
-            self._ready.set()
-        try:
-            await self._over.wait()
-        finally:
-            server.close()
-            for task in tuple(talks):
-                task.cancel()
-            await asyncio.gather(*talks, return_exceptions=True)
-            # One more round of the loop, in which the transports really close.
-            await asyncio.sleep(0)
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await self._talk(reader, writer):
+            pass
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """One request; whether there may be another one."""
@@ -195,18 +120,7 @@ class SpeechServer:
         self.requests.append(request)
         self._asked.release()
         answer = self._choose(request)
-        gone = asyncio.ensure_future(reader.read(1))
-        sending = asyncio.ensure_future(_send(writer, answer))
-        try:
-            await asyncio.wait({gone, sending}, return_when=asyncio.FIRST_COMPLETED)
-            if not sending.done() or sending.exception() is not None:
-                self._left.release()
-                return False
-        finally:
-            for task in (gone, sending):
-                task.cancel()
-            await asyncio.gather(gone, sending, return_exceptions=True)
-        return not gone.done() or gone.cancelled()
+        return await self.until_left(reader, _send(writer, answer))
 
     def _choose(self, request: Request) -> Answer:
         if self.key and request.headers.get("authorization") != f"Bearer {self.key}":

@@ -2,6 +2,7 @@
 
 import asyncio
 import wave
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,19 +14,34 @@ from sayso.server.models import InstalledModels
 from sayso.server.speech.engines.piper.synthesizer import PiperSynthesizer
 
 QUESTIONS = (
-    "What is two hundred and thirty nine times forty three?",
+    "Please print two hundred and thirty nine times forty three.",
     "How many days are left until the end of the year?",
     "Please sort the pictures in my holiday folder by date.",
     "What is the capital of France?",
-    "Remind me to water the plants tomorrow morning.",
-    "Convert twelve miles to kilometres.",
+    "Tell Anna to water the plants tomorrow morning.",
+    "Convert this letter to a page for the printer.",
     "Which of my files is the largest?",
     "Make a plot of the temperature in this table.",
-    "How much is fifteen percent of eighty four?",
+    "How much is in the second column of this table?",
     "Read me the first line of my shopping list.",
     "Count the words in the letter that I wrote yesterday.",
-    "What time is it in Tokyo right now?",
+    "What did I write about Tokyo last week?",
 )
+"""Asked of the language model."""
+
+EVERYDAY = (
+    "What time is it?",
+    "What day is it today?",
+    "What is fifteen percent of eighty?",
+    "How many days are there until Christmas?",
+    "What time is it in Tokyo?",
+    "Set a timer for ten minutes.",
+    "How much time is left on the timer?",
+    "Cancel the timer.",
+    "Add milk and eggs to the shopping list.",
+    "What is on my shopping list?",
+)
+"""Answered without a language model."""
 
 EAR_RATE = 16_000
 
@@ -47,19 +63,22 @@ class Question:
     """The key comes up a moment after it."""
 
 
-def speak_all(home: Home, folder: Path, count: int) -> list[Question]:
-    """WAV files, 16 kHz mono, of `count` questions."""
+def speak_all(
+    home: Home, folder: Path, count: int, texts: Sequence[str] = QUESTIONS
+) -> list[Question]:
+    """WAV files, 16 kHz mono, of `count` questions, in a folder of their own."""
+    folder.mkdir(exist_ok=True)
     voice = InstalledModels(home).ready("voice", "en_US-joe-medium").path
-    return asyncio.run(_speak_all(voice, folder, count))
+    return asyncio.run(_speak_all(voice, folder, count, texts))
 
 
-async def _speak_all(voice: Path, folder: Path, count: int) -> list[Question]:
+async def _speak_all(voice: Path, folder: Path, count: int, texts: Sequence[str]) -> list[Question]:
     mouth = PiperSynthesizer(voice)
     await mouth.start()
     try:
         questions = []
         for number in range(count):
-            sound = await mouth.synthesize(QUESTIONS[number % len(QUESTIONS)])
+            sound = await mouth.synthesize(texts[number % len(texts)])
             samples = np.frombuffer(sound.pcm, np.int16)
             heard = soxr.resample(samples, sound.rate, EAR_RATE)
             last = np.flatnonzero(np.abs(heard.astype(np.int32)) > SILENT)[-1] + 1

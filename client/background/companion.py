@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from sayso.audio.devices.microphone import DeviceChange, Microphone
 from sayso.client.listening.hands_free import HandsFree
+from sayso.client.listening.until_ended import listen_until_ended
 from sayso.client.session.backoff import AWAY_SECONDS
 from sayso.client.session.link_events import LinkChange, LinkState
 from sayso.client.session.session import Session
@@ -102,31 +103,18 @@ class Companion:
     async def run(self, session: Session, hands_free: HandsFree, microphone: Microphone) -> int:
         """Goes on until it is ended, or the server refuses us."""
         loop = asyncio.get_running_loop()
-        ended = asyncio.Event()
-        for name in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(name, ended.set)
         loop.add_signal_handler(MUTE, self._mute, hands_free, True)
         loop.add_signal_handler(UNMUTE, self._mute, hands_free, False)
-        conversing = asyncio.create_task(session.run())
-        listening = asyncio.create_task(hands_free.listen(microphone))
-        waiting = asyncio.create_task(ended.wait())
-        tasks = {conversing, listening, waiting}
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-            if waiting not in done:
-                # The server refuses us, or the microphone has ended: both have been told, and
-                # trying again would not help.
-                return 0
-            await session.leave()
-            await conversing
+            # That the server refuses us, or the microphone has ended, has been told, and trying
+            # again would not help.
+            await listen_until_ended(session, hands_free, microphone)
             return 0
         finally:
             self._stay()
-            for task in (*tasks, *self._tasks):
+            for task in self._tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, *self._tasks, return_exceptions=True)
+            await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _mute(self, hands_free: HandsFree, on: bool) -> None:
         hands_free.mute(on=on)

@@ -36,7 +36,7 @@ from sayso.protocol.messages import (
     PairingOpened,
 )
 
-Scope = Literal["talk", "approve", "admin"]
+Scope = Literal["talk", "approve", "admin", "open"]
 ACTIONS = ("open", "join", "list", "revoke")
 
 
@@ -69,7 +69,8 @@ class Pair:
             "--may",
             default="talk,approve",
             metavar="SCOPES",
-            help="what it may do: talk, approve, admin (default talk,approve)",
+            help="what it may do: talk, approve, admin, and open (more for code, for once, by a "
+            "spoken yes) (default talk,approve)",
         )
         parser.add_argument(
             "--digits", default="", help="with join ADDRESS: the six digits, for scripts"
@@ -93,8 +94,10 @@ class Pair:
 
 def _wanted(arguments: argparse.Namespace) -> PairingOpen:
     scopes = tuple(scope.strip() for scope in arguments.may.split(",") if scope.strip())
-    if unknown := set(scopes) - {"talk", "approve", "admin"}:
-        raise NotPaired(f"--may takes talk, approve and admin, not {', '.join(sorted(unknown))}.")
+    if unknown := set(scopes) - {"talk", "approve", "admin", "open"}:
+        raise NotPaired(
+            f"--may takes talk, approve, admin and open, not {', '.join(sorted(unknown))}."
+        )
     return PairingOpen(arguments.name, arguments.person, cast("tuple[Scope, ...]", scopes))
 
 

@@ -26,6 +26,9 @@ from sayso.client.listening.hands_free import NO_WORD
 from sayso.client.listening.options import add_hands_free
 from sayso.client.options import add_server, default_server
 
+LISTENING = ("wake", "follow_up", "echo")
+"""Options of listening without a key, which the service is started with."""
+
 
 class Service:
     """See the module."""
@@ -57,7 +60,7 @@ def _install(arguments: argparse.Namespace) -> int:
         return _install_headless(arguments)
     _find_wake_word(arguments)
     command = _talk("--hands-free", "--background", "--server", arguments.server)
-    command += _given(arguments, "wake", "echo", "mic", "speaker")
+    command += _given(arguments, *LISTENING, "mic", "speaker")
     make = launchd_list if sys.platform == "darwin" else systemd_unit
     manager = own()
     manager.install(make(command, os.environ))
@@ -77,7 +80,7 @@ def _install_headless(arguments: argparse.Namespace) -> int:
     command += _given(arguments, "button", "led", "announce", "mic", "speaker")
     if arguments.hands_free:
         _find_wake_word(arguments)
-        command += ["--hands-free", *_given(arguments, "wake", "echo")]
+        command += ["--hands-free", *_given(arguments, *LISTENING)]
     if arguments.server != default_server():
         command += ["--server", arguments.server]
     manager = MachineSystemd()
@@ -98,8 +101,8 @@ def _given(arguments: argparse.Namespace, *names: str) -> list[str]:
     return [
         word
         for name in names
-        if (value := getattr(arguments, name))
-        for word in (f"--{name}", str(value))
+        if (value := getattr(arguments, name)) != ""
+        for word in (f"--{name.replace('_', '-')}", str(value))
     ]
 
 

@@ -3,6 +3,7 @@
     sayso talk                                      in a terminal
     sayso talk --plain                              for screen readers, and without colour
     sayso talk --headless --button gpio:17          a Raspberry Pi without a screen
+    sayso talk --hands-free --json < /dev/null      without a terminal, until it is ended
     sayso talk --mic file:q.wav --speaker file:a.wav --once --json
                                                     the same client on files, for scripts
 
@@ -30,6 +31,7 @@ from sayso.client.listening.options import (
     echo_kind,
     make_hands_free,
 )
+from sayso.client.listening.until_ended import ApprovalScreen, listen_until_ended
 from sayso.client.options import (
     WITHOUT_SPEECH,
     add_conversation,
@@ -83,7 +85,8 @@ class Talk:
         parser.add_argument(
             "--approve",
             choices=("yes", "no"),
-            help="with --once or in a pipe, answer every request for approval so (default no)",
+            help="with --once or in a pipe, answer every request for approval so (default no; with "
+            "--hands-free, by voice)",
         )
         add_timeout(parser)
         add_hands_free(parser)
@@ -105,7 +108,7 @@ class Talk:
         if arguments.once:
             return asyncio.run(_once(arguments))
         if not sys.stdin.isatty() or arguments.json:
-            return asyncio.run(_piped(arguments))
+            return asyncio.run((_unattended if arguments.hands_free else _piped)(arguments))
         if arguments.plain or not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
             return asyncio.run(_plainly(arguments))
         return asyncio.run(_on_screen(arguments))
@@ -126,7 +129,7 @@ async def _once(arguments: argparse.Namespace) -> int:
     placement.through(session.send)
     hands_free = None
     if arguments.hands_free:
-        hands_free = await make_hands_free(session, arguments.wake, echo, PlaybackReference())
+        hands_free = await make_hands_free(session, arguments, echo, PlaybackReference())
 
     async def ask() -> None:
         if hands_free is not None:
@@ -160,6 +163,20 @@ async def _piped(arguments: argparse.Namespace) -> int:
     return 0
 
 
+async def _unattended(arguments: argparse.Namespace) -> int:
+    """Without a key and without a terminal: listens until it is ended, and writes what happens.
+    Code is approved by voice, or as `--approve` says."""
+    keeper = keep_files(_written(arguments), arguments.server)
+    screen = ApprovalScreen(keeper, arguments.approve)
+    session, sound, hands_free = await _session(arguments, screen)
+    screen.send = session.send
+    if sound.microphone is None or hands_free is None:
+        raise AudioError(" ".join(sound.notes))
+    ended = await listen_until_ended(session, hands_free, sound.microphone)
+    await keeper.close()
+    return 0 if ended else 1
+
+
 async def _plainly(arguments: argparse.Namespace) -> int:
     """A person who wants lines, one after the other."""
     from sayso.client.terminal.plain import PlainScreen
@@ -168,6 +185,7 @@ async def _plainly(arguments: argparse.Namespace) -> int:
     screen = PlainScreen(sys.stdout, sys.stdout, verbosity=arguments.verbose, waits=True)
     talking = PlainTalking(screen)
     keeper = keep_files(talking, arguments.server)
+    talking.fetch = keeper.fetched
     session, sound, talking.hands_free = await _session(arguments, keeper)
     return await talking.run(session, sound, arguments.hotkey)
 
@@ -182,7 +200,7 @@ async def _on_screen(arguments: argparse.Namespace) -> int:
     screen = TerminalScreen(LiveArea(), verbosity=arguments.verbose)
     keeper = keep_files(screen, arguments.server)
     session, sound, hands_free = await _session(arguments, keeper)
-    talking = Talking(screen, session, hands_free, arguments.hotkey)
+    talking = Talking(screen, session, hands_free, arguments.hotkey, keeper.fetched)
     return await talking.run(sound.microphone)
 
 
@@ -221,7 +239,8 @@ async def _session(
         screen.show(Notice(note))
     wants = () if sound.wants_speech else WITHOUT_SPEECH
     echo = echo_kind(arguments.echo, sound)
-    link = make_link(arguments.server, "talk", wants, arguments.conversation, echo)
+    shows = not arguments.background
+    link = make_link(arguments.server, "talk", wants, arguments.conversation, echo, shows=shows)
     placement = _placement(arguments, screen)
     session = Session(link, sound.speaker, placement, earcons="on")
     placement.through(session.send)
@@ -233,7 +252,7 @@ async def _session(
         claim(home, sound.microphone.name)
     if echo == "half_duplex" and arguments.echo == "auto":
         screen.show(Notice(NO_CANCELLER))
-    return session, sound, await make_hands_free(session, arguments.wake, echo, playback_reference)
+    return session, sound, await make_hands_free(session, arguments, echo, playback_reference)
 
 
 def _placement(arguments: argparse.Namespace, screen: Screen) -> Placement:

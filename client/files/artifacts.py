@@ -40,6 +40,10 @@ class ArtifactFiles:
             case _:
                 pass
 
+    async def fetched(self, file: str, mime: str) -> Path:
+        """Fetch what was announced under this id, and return where it lies. Raises FileLost."""
+        return await asyncio.to_thread(self._fetch, file, mime, "")
+
     def _fetch_later(self, file: str, mime: str, name: str) -> None:
         task = asyncio.create_task(self._keep(file, mime, name))
         self._tasks.add(task)

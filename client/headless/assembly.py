@@ -44,11 +44,11 @@ async def run_headless(arguments: argparse.Namespace) -> int:
     async def converse(sound: Sound, screen: Screen) -> tuple[Session, HandsFree | None]:
         echo = echo_kind(arguments.echo, sound)
         server = named or default_server()
-        link = make_link(server, "headless", (), arguments.conversation, echo)
+        link = make_link(server, "headless", (), arguments.conversation, echo, shows=False)
         session = Session(link, sound.speaker, screen, earcons="on")
         if playback_reference is None:
             return session, None
-        return session, await make_hands_free(session, arguments.wake, echo, playback_reference)
+        return session, await make_hands_free(session, arguments, echo, playback_reference)
 
     with ExitStack() as pins:
         light = GpioLight(arguments.led) if arguments.led else NoLight()

@@ -24,6 +24,8 @@ from sayso.client.terminal.events import HandsFreeState, Notice
 NO_WORD = "none"
 """`--wake none`: any voice is listened to."""
 TOO_OLD = "This server cannot listen without a key: update it, or talk with a key."
+WORKING = frozenset({"thinking", "acting"})
+"""States of the work in which nothing is waited for."""
 REST_SECONDS = 30.0
 """A recording that has ended is followed by silence for as long as an end is looked for."""
 
@@ -34,6 +36,8 @@ class Listening:
 
     wake: str
     echo: EchoKind
+    follow_up_s: float
+    """How long a person may go on without the wake word; 0: never."""
     playback_reference: PlaybackReference | None = None
     """What the loudspeaker plays; with `cancelled`."""
 
@@ -48,19 +52,27 @@ async def make_ear(listening: Listening) -> WakeGate:
     def work() -> WakeGate:
         word = find_wake_word(listening.wake) if listening.wake != NO_WORD else None
         spotter = load(word) if word else None
-        return WakeGate(VoiceGate(), spotter, _cleaner(listening), listening.echo)
+        follow_up_ms = round(1000 * listening.follow_up_s)
+        clean, forget_room = _cleaner(listening)
+        return WakeGate(VoiceGate(), spotter, clean, listening.echo, follow_up_ms, forget_room)
 
     return await asyncio.to_thread(work)
 
 
-def _cleaner(listening: Listening) -> Clean:
-    playback_reference = listening.playback_reference
-    if listening.echo != "cancelled" or playback_reference is None:
-        return lambda frame: Heard(frame, frame)
+def _cleaner(listening: Listening) -> tuple[Clean, Callable[[], None]]:
+    """What takes the loudspeaker out, and what to call when the microphone was closed."""
+    reference = listening.playback_reference
+    if listening.echo != "cancelled" or reference is None:
+        return lambda frame: Heard(frame, frame), lambda: None
     from sayso.audio.echo import EchoCanceller  # numpy
 
     canceller = EchoCanceller()
-    return lambda frame: canceller.take(frame, playback_reference.frame())
+
+    def forget_room() -> None:
+        reference.begin_anew()
+        canceller.begin_anew()
+
+    return lambda frame: canceller.take(frame, reference.frame()), forget_room
 
 
 class HandsFree:
@@ -129,9 +141,11 @@ class HandsFree:
             raise TurnFailed("The wake word was not heard in the recording: say it clearly.")
 
     async def _listen(self, microphone: Microphone, *, until_ended: bool = False) -> None:
+        self._wake_gate.begin_anew()
         async with aclosing(microphone.frames()) as frames:
             async for frame in frames:
                 if isinstance(frame, DeviceChange):
+                    self._wake_gate.begin_anew()
                     self._session.show(frame)
                     continue
                 self._take(frame)
@@ -144,8 +158,9 @@ class HandsFree:
         words, opening = self._wake_gate.take(
             frame,
             open_already=session.client_turn.listening,
-            speaking=not session.silent,
-            working=turn.work in {"thinking", "acting"},
+            speaking=session.speaking,
+            working=turn.work in WORKING,
+            asks=session.client_turn.asks,
         )
         if words:
             session.pass_on(words)
@@ -162,17 +177,26 @@ class HandsFree:
         self._opened = True
         if not opening.speaks:
             self._session.chime("listening")
-        self._session.open(opening.pre_roll, opening.wait_ms)
+        self._session.open(opening.pre_roll, opening.wait_ms, self._addressed(opening))
+
+    def _addressed(self, opening: Opening) -> bool | None:
+        """Whether it is certain that Sayso is meant; None: any voice is, and nothing goes on."""
+        if opening.why == "wake word":
+            return True
+        busy = self._session.client_turn.turn.work in WORKING
+        return None if opening.why == "voice" and not busy else False
 
     def _now(self) -> HandsFreeState:
         turn = self._session.client_turn.turn
         if self._session.client_turn.listening:
             return "listening"
-        if not self._session.silent:
+        if self._session.speaking:
             return "speaking"
-        if turn.work in {"thinking", "acting"} or turn.ears == "committed":
+        if self._wake_gate.inviting:
+            return "inviting"
+        if turn.work in WORKING or turn.ears == "committed":
             return "working"
-        return "inviting" if self._wake_gate.inviting else "waiting"
+        return "waiting"
 
     def _tell(self, state: HandsFreeState) -> None:
         if state != self._state:

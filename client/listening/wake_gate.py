@@ -2,8 +2,12 @@
 
     nothing goes on      the wake word opens
     after an answer      for some seconds a voice opens, so that a person may just go on
+    after a question     the same, while work goes on, too
     over an answer       a voice opens, if the device can't hear itself; the wake word always
+    while work goes on   the wake word opens
     without a wake word  a voice opens
+
+Where no seconds are given for going on, the wake word alone opens, over an answer, too.
 
 Sound that comes before an opening stays here, but for the pre-roll.
 """
@@ -25,7 +29,8 @@ OVER_FRAMES = 6
 """Over an answer it takes 120 ms: what is left of the answer is shorter."""
 WINDOW_FRAMES = 10
 FOLLOW_UP_MS = 6_000
-"""How long after an answer a person may go on without the wake word."""
+"""How long after an answer or a question a person may go on without the wake word, unless they
+chose otherwise."""
 AFTERGLOW_FRAMES = 20
 """A room rings on for 400 ms after the loudspeaker; a device that hears itself waits for that."""
 WAIT_MS = 6_000
@@ -70,8 +75,18 @@ class WakeGate:
     """`spotter` None: there is no wake word, and any voice opens."""
 
     def __init__(
-        self, gate: Gate, spotter: WordSpotter | None, clean: Clean, echo: EchoKind
+        self,
+        gate: Gate,
+        spotter: WordSpotter | None,
+        clean: Clean,
+        echo: EchoKind,
+        follow_up_ms: int = FOLLOW_UP_MS,
+        forget_room: Callable[[], None] = lambda: None,
     ) -> None:
+        """`forget_room` tells `clean` that the microphone was closed meanwhile."""
+        self._forget_room = forget_room
+        self._follow_up_ms = follow_up_ms
+        self._word_alone = spotter is not None and follow_up_ms == 0
         self._gate = gate
         self._spotter = spotter
         self._clean = clean
@@ -81,20 +96,37 @@ class WakeGate:
         self._ringing = 0
         self._invited_ms = 0
         self._spoke = False
+        self._worked = False
 
     @property
     def inviting(self) -> bool:
         """A person may go on without the wake word."""
         return self._invited_ms > 0
 
+    def begin_anew(self) -> None:
+        """The microphone opens: what was heard before it was closed has nothing to do with it."""
+        self._forget()
+        self._invited_ms = 0
+        self._spoke = False
+        if self._spotter is not None:
+            self._spotter.reset()
+        self._forget_room()
+
     def take(
-        self, frame: bytes, *, open_already: bool, speaking: bool, working: bool
+        self,
+        frame: bytes,
+        *,
+        open_already: bool,
+        speaking: bool,
+        working: bool,
+        asks: bool = False,
     ) -> tuple[bytes, Opening | None]:
         """Takes the next frame of the microphone; gives what is to be sent of it, if anything is,
-        and whether somebody is to be listened to from here on."""
+        and whether somebody is to be listened to from here on. `asks`: what is spoken, or was
+        last, is a question."""
         cleaned = self._clean(frame)
         voice = self._gate.hears(cleaned.gate)
-        self._follow(speaking=speaking, working=working, open_already=open_already)
+        self._follow(speaking=speaking, working=working, asks=asks, open_already=open_already)
         if open_already:
             self._forget()
             return cleaned.words, None
@@ -116,6 +148,8 @@ class WakeGate:
         if self._ringing and self._deaf_over_answers:
             self._window.clear()
             return None
+        if self._word_alone:
+            return None
         if sum(self._window) < (OVER_FRAMES if speaking else VOICE_FRAMES):
             return None
         pre_roll = b"".join(self._before)
@@ -129,15 +163,21 @@ class WakeGate:
         rest = max(SPEAKS_MS, self._invited_ms)
         return Opening("follow-up", pre_roll, speaks=True, wait_ms=rest)
 
-    def _follow(self, *, speaking: bool, working: bool, open_already: bool) -> None:
-        """Keeps the time in which a person is invited to go on."""
+    def _follow(self, *, speaking: bool, working: bool, asks: bool, open_already: bool) -> None:
+        """Keeps the time in which a person is invited to go on: it begins when an answer or a
+        question was heard out, and ends by itself, or when new work begins."""
         self._ringing = AFTERGLOW_FRAMES if speaking else max(0, self._ringing - 1)
         if speaking:
             self._spoke, self._invited_ms = True, 0
-        elif self._spoke and not working and not open_already:
-            self._spoke, self._invited_ms = False, FOLLOW_UP_MS
-        elif not open_already:
+        elif open_already:
+            pass  # What is said is not counted.
+        elif self._spoke and (asks or not working):
+            self._spoke, self._invited_ms = False, self._follow_up_ms
+        elif working and not self._worked:
+            self._invited_ms = 0
+        else:
             self._invited_ms = max(0, self._invited_ms - FRAME_MS)
+        self._worked = working
 
     def _forget(self) -> None:
         self._before.clear()

@@ -170,7 +170,7 @@ def _status(status: int, url: str) -> Disconnect:
 
 def _closed(error: ConnectionClosed | InvalidMessage) -> Disconnect:
     if isinstance(error, InvalidMessage):
-        return Disconnect("The connection was cut before the server had answered.", CUT)
+        return Disconnect("The connection was cut while it was being made.", CUT)
     if error.sent is not None and error.sent.code in _OUR_COMPLAINTS and not error.rcvd_then_sent:
         return Disconnect("The server said what cannot be understood.", GARBAGE)
     code = error.rcvd.code if error.rcvd else None

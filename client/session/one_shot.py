@@ -11,6 +11,7 @@ from sayso.client.session.session import Session
 from sayso.client.terminal.events import AudioDone, Screen, Seen
 from sayso.protocol.codec import Envelope
 from sayso.protocol.messages import (
+    Announce,
     ApprovalRequest,
     Approve,
     Command,
@@ -138,8 +139,9 @@ class TurnWatch:
                 # Turns count anew there.
                 self._newest = turn
                 self._before = None if self._before is None else turn
-            case SttFinal(text="") | CommandDone() if self._asked:
-                # Nothing was understood, or no question was asked: no turn begins.
+            case SttFinal(text="") | CommandDone() | Announce(answers=True) if self._asked:
+                # Nothing was understood, no question was asked, or code is at work and the words
+                # were beside it or for it: no turn begins.
                 self._began = self._ended = True
             case ApprovalRequest() as request if ours:
                 self.approvals.put_nowait(request)

@@ -126,6 +126,13 @@ class Player:
         """Nothing is left to be played."""
         return not self._streams
 
+    @property
+    def sounding(self) -> bool:
+        """There is sound that was not played yet; a stream may be open without."""
+        if any(stream.held for stream in self._streams):
+            return True
+        return bool(self._streams) and bool(self._rate) and self._written > self._speaker.played()
+
     def open(self, stream: int, rate: int) -> None:
         """A stream begins, behind what still plays. Opening it again changes nothing."""
         if all(known.number != stream for known in self._streams):

@@ -98,6 +98,13 @@ class Session:
         """Nothing is left to be played."""
         return self._player.idle
 
+    @property
+    def speaking(self) -> bool:
+        """The answer is being heard, or more of it comes at once. While a question waits, or code
+        runs, its stream is open and nothing is spoken."""
+        goes_on = not self.silent and self._client_turn.turn.mouth != "silent"
+        return self._player.sounding or goes_on
+
     async def run(self) -> None:
         """Goes on until the line is closed or refused."""
         async with asyncio.TaskGroup() as tasks:
@@ -125,11 +132,12 @@ class Session:
             self._screen.show(MicPressed())
         self._perform(self._client_turn.press(_now()))
 
-    def open(self, pre_roll: bytes, wait_ms: int) -> None:
-        """Listens without a key; the server finds the end."""
+    def open(self, pre_roll: bytes, wait_ms: int, addressed: bool | None = None) -> None:
+        """Listens without a key; the server finds the end. `addressed`: whether the wake word was
+        said; without it all words count."""
         if not self._client_turn.listening:
             self._screen.show(MicPressed())
-        self._perform(self._client_turn.open(_now(), pre_roll, wait_ms))
+        self._perform(self._client_turn.open(_now(), pre_roll, wait_ms, addressed))
 
     def release(self) -> bool:
         """The key comes up. False: it was a mere tap."""

@@ -149,6 +149,7 @@ class ClientTurn:
         """The approval request that waits for an answer, and when it came."""
         self._asked_at = 0.0
         self._turn = TurnState("idle", "idle", "silent")
+        self._asks = False
 
     @property
     def listening(self) -> bool:
@@ -159,6 +160,11 @@ class ClientTurn:
     def speaking(self) -> bool:
         """An answer is being played."""
         return self._speech is not None
+
+    @property
+    def asks(self) -> bool:
+        """What was spoken last is a question."""
+        return self._asks
 
     @property
     def turn(self) -> TurnState:
@@ -188,15 +194,18 @@ class ClientTurn:
         question = self.question(now)
         return (*hush, Send(ListenStart("ptt", self._streams, question=question)))
 
-    def open(self, now: float, pre_roll: bytes, wait_ms: int) -> Effects:
-        """Without a key: somebody speaks, or is expected to. What is spoken goes on, quieter."""
+    def open(
+        self, now: float, pre_roll: bytes, wait_ms: int, addressed: bool | None = None
+    ) -> Effects:
+        """Without a key: somebody speaks, or is expected to. What is spoken goes on, quieter.
+        `addressed`: whether the wake word was said."""
         if self._utterance is not None:
             return ()
         self._streams = self._streams % (MOST_STREAMS - 1) + 1
         self._utterance = _Utterance(self._streams, now, "hands_free")
         before = len(pre_roll) // SAMPLE_BYTES
         question = self.question(now - before / RATE)
-        start = ListenStart("hands_free", self._streams, before, wait_ms, question)
+        start = ListenStart("hands_free", self._streams, before, wait_ms, question, addressed)
         duck = self._duck(on=self._speech is not None)
         return (*duck, Send(start), *(self.frame(pre_roll) if pre_roll else ()))
 
@@ -297,7 +306,8 @@ class ClientTurn:
                 if self._utterance is not None and self._utterance.stream == stream:
                     self._utterance = None
                 return self._duck(on=False) if reason == "timeout" else ()
-            case SpeechStart(stream=stream, rate=rate) if stream not in self._silenced:
+            case SpeechStart(stream=stream, rate=rate, text=text) if stream not in self._silenced:
+                self._asks = text.rstrip().endswith("?")
                 if self._utterance is not None and self._utterance.mode == "ptt":
                     # It was on its way when the key went down. Nobody wants to be talked over.
                     self._silenced.append(stream)

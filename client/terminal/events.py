@@ -92,6 +92,9 @@ class Notice:
     text: str
 
 
+ANEW = "A new session with the server began; the conversation goes on."
+"""What is said when the session could not be taken up: nothing that was written down is lost."""
+
 Seen = (
     Envelope
     | LinkChange

@@ -9,7 +9,7 @@ from typing import TextIO
 
 from sayso.audio.devices.microphone import DeviceChange
 from sayso.client.session.link_events import LinkChange, LinkState
-from sayso.client.terminal.events import FileSaved, HandsFree, MicPressed, MicReleased, Notice, Seen
+from sayso.client.terminal.events import ANEW, FileSaved, HandsFree, MicPressed, Notice, Seen, Sent
 from sayso.client.terminal.screen import sanitize
 from sayso.protocol.codec import Envelope, Unknown
 from sayso.protocol.messages import (
@@ -22,6 +22,7 @@ from sayso.protocol.messages import (
     CodeStart,
     CommandDone,
     Error,
+    ListenStop,
     Message,
     Metrics,
     ReplyDelta,
@@ -88,8 +89,8 @@ class PlainScreen:
                 self.say("Listening.")
             case HandsFree(state=state) if state in _STATES:
                 self.say(_STATES[state])
-            case MicReleased():
-                self.say("Thank you.")
+            case Sent(message=ListenStop()):
+                self.say("It is kept until the server is back." if self._trouble else "Sent.")
             case _:
                 pass
 
@@ -184,7 +185,7 @@ class PlainScreen:
             self._trouble = ""
             self.say("The server is there.")
         if change.session == "anew":
-            self.say("The server started anew; it does not remember what was said before.")
+            self.say(ANEW)
 
 
 def unfenced(text: str) -> str:
@@ -197,8 +198,14 @@ def changed(changes: Changes) -> list[str]:
     """Says in words which files a run changed."""
     kinds = (("new", changes.added), ("changed", changes.changed), ("deleted", changes.deleted))
     lines = [f"{word}: {_names(paths)}" for word, paths in kinds if paths]
+    if changes.renamed:
+        renamed = [f"{one.old} is now {one.new}" for one in changes.renamed]
+        lines.append(f"renamed: {_names(renamed)}")
     if changes.more:
         lines.append(f"and {changes.more} more")
+    if changes.by_products:
+        beside = "and " if lines else ""
+        lines.append(f"{beside}{changes.by_products} by-products: caches, what git ignores")
     return lines
 
 

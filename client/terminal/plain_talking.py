@@ -9,12 +9,14 @@ import signal
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 
 from sayso.audio.devices.microphone import DeviceChange, FileMicrophone, Microphone
 from sayso.audio.errors import AudioError
 from sayso.client.devices.hotkey import Hotkey
 from sayso.client.devices.sound import Sound
+from sayso.client.errors import ClientError
 from sayso.client.listening.hands_free import HandsFree
 from sayso.client.session.link_events import LinkChange
 from sayso.client.session.one_shot import Ask, put
@@ -22,7 +24,7 @@ from sayso.client.session.session import Session
 from sayso.client.terminal import slash
 from sayso.client.terminal.approval_prompt import TOO_SOON, Attention, understand
 from sayso.client.terminal.events import Seen
-from sayso.client.terminal.input.keyboard import DIFF, LONGEST_TEXT, TWICE_SECONDS
+from sayso.client.terminal.input.keyboard import DIFF, LONGEST_TEXT, TWICE_SECONDS, Fetch
 from sayso.client.terminal.input.lines import Lines
 from sayso.client.terminal.plain import PlainScreen, changed
 from sayso.client.terminal.tty import quiet
@@ -42,6 +44,7 @@ HANDS_FREE = (
     "it again. /help tells more."
 )
 TYPE = "Type a question, and press Enter. /help tells more."
+ANSWER_ALOUD = "  Enter by itself begins to talk: say yes or no."
 _KEYS = ["Enter  by itself begins to talk, and again sends", "text   and Enter asks"]
 
 
@@ -59,6 +62,10 @@ class PlainTalking:
         """The server's, with a line about each."""
         self._changed = False
         """The last run changed files, and `d` shows how."""
+        self._whole = ""
+        """The id of all that the last run put out, if that is long."""
+        self.fetch: Fetch | None = None
+        """Gets a file that was announced."""
         self._interrupted_at = -TWICE_SECONDS
         self._left = asyncio.Event()
         self._code = 0
@@ -78,9 +85,15 @@ class PlainTalking:
             match seen.message:
                 case ApprovalRequest() as request:
                     self._request = request
+                    if not self._deaf:
+                        self._screen.say(ANSWER_ALOUD)
                     self._attention.shown()
-                case CodeEnd(changes=changes):
-                    self._changed = bool(changed(changes))
+                case CodeEnd(changes=changes, output=output):
+                    self._whole = output or ""
+                    if output and self.fetch:
+                        self._screen.say("  o = open all of the output.")
+                    beside = replace(changes, by_products=0)
+                    self._changed = bool(changed(beside))
                     if self._changed:
                         self._screen.say("  d = show what changed.")
                 case ApprovalDone() | Conversation() | TurnState(work="idle"):
@@ -147,17 +160,27 @@ class PlainTalking:
 
     async def _take(self, line: str, session: Session, microphone: Microphone | None) -> None:
         """A line that is no command."""
-        if self._request is not None:
-            await self._consent(line, session)
-        elif not line.strip():
+        talks = microphone is not None and not self._deaf
+        if not line.strip() and (talks or self._request is None):
             await self._toggle(session, microphone)
+        elif self._request is not None:
+            await self._consent(line, session)
         elif line.strip() == "d" and self._changed and DIFF in self._commands:
             self._changed = False
             session.send(Command(DIFF))
+        elif line.strip() == "o" and self._whole and self.fetch:
+            await self._page(self.fetch, self._whole)
         elif len(line) > LONGEST_TEXT:
             self._screen.say("That is too long to ask; put it into a file.")
         else:
             session.say(line.strip())
+
+    async def _page(self, fetch: Fetch, file: str) -> None:
+        self._whole = ""
+        try:
+            self._screen.say(f"All of the output lies in {await fetch(file, 'text/plain')}")
+        except ClientError as error:
+            self._screen.say(str(error))
 
     async def _consent(self, line: str, session: Session) -> None:
         request = self._request

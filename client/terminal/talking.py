@@ -10,7 +10,7 @@ from sayso.client.devices.hotkey import Hotkey
 from sayso.client.listening.hands_free import HandsFree
 from sayso.client.session.session import Session
 from sayso.client.terminal.events import Notice
-from sayso.client.terminal.input.keyboard import Keyboard
+from sayso.client.terminal.input.keyboard import Fetch, Keyboard
 from sayso.client.terminal.screen.screen import TerminalScreen
 from sayso.client.terminal.screen.status_line import ANYWHERE, HOLD, TOGGLE, TYPE
 from sayso.client.terminal.tty import Terminal, quiet
@@ -28,7 +28,9 @@ class Talking:
         session: Session,
         hands_free: HandsFree | None = None,
         hotkey: str = "",
+        fetch: Fetch | None = None,
     ) -> None:
+        """`fetch` gets a file that was announced."""
         self._hotkey = hotkey
         self._screen = screen
         self._session = session
@@ -37,7 +39,7 @@ class Talking:
         self._microphone: Microphone | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         mute = self._mute if hands_free else None
-        self._keyboard = Keyboard(self._terminal, screen, session, self._talk, mute)
+        self._keyboard = Keyboard(self._terminal, screen, session, self._talk, mute, fetch)
 
     async def run(self, microphone: Microphone | None) -> int:
         """Goes on until the person leaves, or the server refuses us."""

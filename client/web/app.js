@@ -24,6 +24,7 @@ const AWAY = { connecting: "Connecting …", waiting: "The server is away. What 
 let link = null;
 let welcome = null;
 let reportedAt = 0;
+let reported = 0;
 let isAtRest = true;
 let spoken = [];
 /** The question that the words in the line are about: what was asked when the first letter came. */
@@ -34,7 +35,8 @@ const send = (message) => link?.send(message);
 const talker = new Talker();
 const sound = new Sound();
 const commands = new Commands(send);
-const view = new View($("conversation"), house, approve, () => perform(talker.interrupt()));
+const view = new View($("conversation"), house, approve, () => perform(talker.interrupt()),
+  (id) => send({ t: "task.cancel", id }));
 const talking = new Talking(talker, sound, {
   perform, changed: showAll, refused: (sentence) => view.note(sentence, true),
 });
@@ -205,14 +207,15 @@ const DO = {
   },
 };
 
-sound.onPlayed = ({ stream, played, done }) => {
+sound.onPlayed = ({ stream, played, dry, done }) => {
   if (!link?.up) return;
   if (done) {
     talker.played(stream);
     send({ t: "play.state", stream, samples: played, done: true });
     showAll();
-  } else if (performance.now() - reportedAt >= REPORT_MS && played) {
+  } else if (played && (performance.now() - reportedAt >= REPORT_MS || (dry && played !== reported))) {
     reportedAt = performance.now();
+    reported = played;
     send({ t: "play.state", stream, samples: played });
   }
 };

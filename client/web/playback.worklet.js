@@ -2,7 +2,9 @@
  * In the audio thread: a jitter buffer with exact positions, and silence at once.
  *
  * In:  {open, stream, rate} {sound} {finish, samples} {flush} {volume}
- * Out: {stream, played, dry, done}: `played` counts samples of the stream that have left the buffer.
+ * Out: {stream, played, dry, done, gaps}: `played` counts samples of the stream that have left the buffer.
+ * `dry`: all that has come was heard. The filter keeps half a millisecond of it until more comes; that
+ * counts as heard, or a stream that stays open for a question would never be heard out.
  */
 import { Resampler } from "./resample.js";
 
@@ -31,7 +33,8 @@ class Playback extends AudioWorkletProcessor {
       if (this.#stream?.number !== message.stream) {
         this.#clear();
         this.#stream = {
-          number: message.stream, rate: message.rate, received: 0, out: 0, length: null, told: false,
+          number: message.stream, rate: message.rate, received: 0, out: 0, played: 0, length: null,
+          drained: false, told: false,
         };
         this.#resampler = new Resampler(message.rate, sampleRate);
         this.#gaps = 0;
@@ -46,7 +49,7 @@ class Playback extends AudioWorkletProcessor {
       this.#stream.length = message.samples ?? this.#stream.received;
       this.#drain();
     } else if (message.flush) {
-      this.#report(true);
+      this.#report();
       this.#clear();
     } else if (message.volume !== undefined) this.#target = message.volume;
   }
@@ -88,7 +91,7 @@ class Playback extends AudioWorkletProcessor {
     if (!this.#holding) this.#play(output, stream);
     for (const channel of others) channel.set(output);
     this.#sinceReport += seconds;
-    if (this.#sinceReport >= REPORT_SECONDS) this.#report(false);
+    if (this.#sinceReport >= REPORT_SECONDS) this.#report();
     return true;
   }
 
@@ -110,8 +113,8 @@ class Playback extends AudioWorkletProcessor {
     if (filled < output.length) {
       this.#holding = true;
       this.#heldFor = 0;
-      if (stream.drained) this.#report(true);
-      else this.#gaps += 1;
+      if (!stream.drained) this.#gaps += 1;
+      this.#report();
     }
   }
 
@@ -120,10 +123,12 @@ class Playback extends AudioWorkletProcessor {
     const stream = this.#stream;
     if (!stream || stream.told) return;
     const exact = Math.round((stream.out * stream.rate) / sampleRate);
+    const dry = stream.out > 0 && !this.#waiting;
     const whole = stream.drained && !this.#waiting;
-    const played = whole ? stream.length : Math.min(exact, stream.received);
+    if (whole) stream.played = stream.length;
+    else stream.played = Math.max(stream.played, dry ? stream.received : Math.min(exact, stream.received));
     stream.told = whole;
-    this.port.postMessage({ stream: stream.number, played, done: whole, gaps: this.#gaps });
+    this.port.postMessage({ stream: stream.number, played: stream.played, dry, done: whole, gaps: this.#gaps });
   }
 }
 

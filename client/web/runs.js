@@ -22,12 +22,14 @@ export class Runs {
   #jobs = new Map();
   #house;
   #stop;
+  #cancel;
   #grown;
 
-  /** `house` fetches; `stop()` stops what runs; `grown()` is called when a card has grown. */
-  constructor(house, stop, grown) {
+  /** `house` fetches; `stop()` stops what runs; `cancel(job)` stops a job; `grown()` is called when a card has grown. */
+  constructor(house, stop, cancel, grown) {
     this.#house = house;
     this.#stop = stop;
+    this.#cancel = cancel;
     this.#grown = grown;
   }
 
@@ -68,7 +70,7 @@ export class Runs {
   }
 
   /** How far a job is: a line in the card of its run, or else in `block`. Its words are code's. */
-  progress({ id, run = "", state, title = "", text = "", fraction = null }, block) {
+  progress({ id, run = "", state, title = "", text = "", fraction = null, output = "" }, block) {
     if (state !== "running") {
       this.#over((name) => name === id);
       return;
@@ -77,7 +79,13 @@ export class Runs {
     if (!job) {
       job = { run, line: make("div", "", "job"), bar: make("progress"), said: words("span", "") };
       job.bar.setAttribute("aria-label", title || "Progress");
-      job.line.append(job.bar, job.said);
+      const stop = button("Stop", () => this.#cancel(id));
+      stop.setAttribute("aria-label", `Stop the job ${title}`);
+      job.output = make("pre", "");
+      job.opened = make("details", "");
+      job.opened.append(words("summary", "Output"), job.output);
+      job.opened.hidden = true;
+      job.line.append(job.bar, job.said, stop, job.opened);
       const card = this.#runs.get(run);
       if (card) card.results.before(job.line);
       else block.append(job.line);
@@ -86,6 +94,8 @@ export class Runs {
     if (fraction === null) job.bar.removeAttribute("value");
     else job.bar.value = fraction;
     job.said.textContent = text || title;
+    job.output.textContent = output;
+    job.opened.hidden = !output;
     this.#grown();
   }
 
@@ -103,7 +113,7 @@ export class Runs {
   }
 
   /** Returns a sentence for those who don't see it. */
-  end({ id, status, seconds = 0, detail = "", changes = null }, conversation) {
+  end({ id, status, seconds = 0, detail = "", changes = null, output = null }, conversation) {
     const run = this.#runs.get(id);
     if (!run) return "";
     const time = seconds >= 0.1 ? ` in ${seconds.toFixed(1)} s` : "";
@@ -112,13 +122,33 @@ export class Runs {
     run.stop.remove();
     this.#over((_, job) => job.run === id);
     if (detail) run.results.append(words("p", detail, "note"));
+    if (output) this.#whole(run, output);
     if (changes) this.#changed(run, changes, conversation);
     this.#grown();
     return `${run.said.textContent}. ${detail}`;
   }
 
-  #changed(run, { added = [], changed = [], deleted = [], more = 0 }, conversation) {
-    const there = [...added, ...changed].filter((path) => !path.endsWith("/"));
+  /** All that a run put out, with the first tap. */
+  #whole(run, output) {
+    const trouble = words("p", "", "note bad");
+    const open = button("", async () => {
+      trouble.remove();
+      try {
+        const text = await (await this.#house.file(output)).text();
+        run.output ??= scrolls(make("pre", "", "output"), "Output");
+        run.output.replaceChildren(text);
+        open.replaceWith(run.output);
+      } catch (error) {
+        trouble.textContent = `The output can't be fetched. ${error.message}`;
+        open.after(trouble);
+      }
+    }, "file");
+    open.append(icon("file"), words("span", "All of the output"));
+    run.results.append(open);
+  }
+
+  #changed(run, { added = [], changed = [], deleted = [], more = 0, renamed = [], by_products: aside = 0 }, conversation) {
+    const there = [...added, ...changed, ...renamed.map((one) => one.new)].filter((path) => !path.endsWith("/"));
     const inside = there.filter((path) => !path.startsWith("/"));
     for (const path of inside.slice(0, MOST_FILES)) {
       const name = path.split("/").at(-1);
@@ -139,7 +169,12 @@ export class Runs {
     const rest = there.length - Math.min(inside.length, MOST_FILES) + more;
     const sentences = [];
     if (rest) sentences.push(`${rest} more ${rest === 1 ? "file has" : "files have"} changed.`);
+    if (renamed.length) {
+      const names = renamed.slice(0, MOST_FILES).map((one) => `${one.old} is now ${one.new}`);
+      sentences.push(`Renamed: ${names.join(", ")}.`);
+    }
     if (deleted.length) sentences.push(`Deleted: ${deleted.slice(0, MOST_FILES).join(", ")}.`);
+    if (aside) sentences.push(`By-products: ${aside} (caches, what git ignores).`);
     if (sentences.length) run.results.append(words("p", sentences.join(" "), "note"));
   }
 
@@ -151,7 +186,7 @@ export class Runs {
     }
     run.size += text.length;
     run.output.append(make("span", text, kind === "stderr" || kind === "error" ? "warnings" : ""));
-    if (run.size > MOST_OUTPUT) run.output.append("\n… the rest is with the server.");
+    if (run.size > MOST_OUTPUT) run.output.append("\n… the rest can be opened when the run is over.");
   }
 
   async #fetched(run, { file, mime = "", text = "" }) {

@@ -34,7 +34,7 @@ export class Sound {
   onFrame = () => {};
   /** Called when the microphone is taken away. */
   onLost = () => {};
-  /** Called with {stream, played, done, gaps}. */
+  /** Called with {stream, played, dry, done, gaps}. */
   onPlayed = () => {};
 
   /** To be called from a tap or a key: browsers are silent before one. */

@@ -57,6 +57,8 @@ export class Talker {
     const question = this.question(now - preRoll / RATE);
     const start = { t: "listen.start", mode, stream: this.#streams, question };
     if (preRoll) start.pre_roll = preRoll;
+    // Over speech and work any voice might be anybody's: then only what asks for something counts.
+    if (mode === "hands_free" && (this.#speech !== null || this.turn.work !== "idle")) start.addressed = false;
     return [...hush, { do: "send", message: start }];
   }
 

@@ -22,11 +22,11 @@ export class View {
   /** The conversation that is shown. */
   conversation = "";
 
-  /** `house` fetches; `approve(request, decision, code, lasting)` answers; `stop()` stops what runs. */
-  constructor(log, house, approve, stop) {
+  /** `house` fetches; `approve(request, decision, code, lasting)` answers; `stop()` stops what runs; `cancel(job)` a job. */
+  constructor(log, house, approve, stop, cancel) {
     this.#log = log;
     this.#house = house;
-    this.#runs = new Runs(house, stop, () => this.#follow());
+    this.#runs = new Runs(house, stop, cancel, () => this.#follow());
     this.#requests = new Requests(approve, log);
     log.addEventListener("scroll", () => {
       this.#isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END;

@@ -21,6 +21,9 @@ class ListenStart:
     question: str | None = None
     """Id of the `approval.request` that stood on the screen when the words began; empty: none did.
     Without it, it is not known."""
+    addressed: bool | None = None
+    """Hands-free: true after the wake word; false where a voice alone opened it, and words that ask
+    for nothing are dropped. Without it, all words count."""
 
 
 @dataclass(frozen=True, slots=True)

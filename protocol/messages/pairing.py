@@ -37,7 +37,7 @@ class PairingOpen:
     """What it will be called; empty: as it calls itself."""
     person: str = ""
     """Whose it will be; empty: the owner's."""
-    scopes: tuple[Literal["talk", "approve", "admin"], ...] = ("talk", "approve")
+    scopes: tuple[Literal["talk", "approve", "admin", "open"], ...] = ("talk", "approve")
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,3 +69,6 @@ class Announce:
 
     text: str
     priority: Literal["low", "normal", "high"] = "normal"
+    answers: bool = False
+    """It is the answer to what this device's person last said or typed, which begins no turn: code
+    is at work, and goes on."""

@@ -39,6 +39,14 @@ class CodeOut:
 
 
 @dataclass(frozen=True, slots=True)
+class Renamed:
+    """Something that has another name, or lies elsewhere; a folder once, for all that is in it."""
+
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
 class Changes:
     """What a run changed in the files that it may write to. Folders' paths end with a slash."""
 
@@ -48,6 +56,9 @@ class Changes:
     deleted: tuple[str, ...] = ()
     more: Count = 0
     """How many further paths changed that are not listed."""
+    renamed: tuple[Renamed, ...] = ()
+    by_products: Count = 0
+    """How many paths came along beside these: caches, what git ignores or notes for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +75,8 @@ class CodeEnd:
     detail: str = ""
     """One sentence for the person, where there is something to say."""
     changes: Changes = field(default_factory=Changes)
+    output: str | None = None
+    """The id of all that it put out as text, to be fetched over HTTP, if that is long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +145,7 @@ class TaskUpdate:
     state: Literal["running", "done", "failed", "cancelled", "unknown"]
     """`unknown`: the server ended while it ran, so that nobody knows how it went."""
     kind: str = ""
-    """`run`: a piece of code that tells how far it is. Others will come."""
+    """`run`: a piece of code. `processes`: what a run that is over has left running."""
     title: str = ""
     """What it is for, in a line."""
     text: str = ""

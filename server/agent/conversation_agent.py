@@ -70,6 +70,7 @@ class ConversationAgent:
         await self.journal.note("server", InterpretersEnded())
 
     async def _replace_interpreters(self) -> None:
+        await self.agent.runs.close()
         await self.code_runner.close()
         await self._undo.move(self._make_code_runner(self._workspace))
         self.agent.use_code_runner(self.code_runner)
@@ -77,5 +78,6 @@ class ConversationAgent:
 
     async def close(self) -> None:
         """End the interpreters, and finish what was begun to be undone."""
+        await self.agent.runs.close()
         await self.code_runner.close()
         await self._undo.close()

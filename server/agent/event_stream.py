@@ -13,17 +13,19 @@ EVENTS_AHEAD: Final = 64
 
 
 async def emitting(work: Callable[[Emit], Awaitable[None]]) -> AsyncIterator[AgentEvent]:
-    """The events of the work, as it tells them.
+    """The events of the work, as it tells them. What goes on when that is over tells nobody.
 
     The work is a task of this iterator's: cancelling the listener or leaving the iteration cancels
     it, and returns only when it has ended. What the work raises is raised here.
     """
     events: asyncio.Queue[AgentEvent | None] = asyncio.Queue()
     room = asyncio.Semaphore(EVENTS_AHEAD)
+    over = False
 
     async def emit(event: AgentEvent) -> None:
-        await room.acquire()
-        events.put_nowait(event)
+        if not over:
+            await room.acquire()
+            events.put_nowait(event)
 
     async def run() -> None:
         await work(emit)
@@ -38,3 +40,6 @@ async def emitting(work: Callable[[Emit], Awaitable[None]]) -> AsyncIterator[Age
     finally:
         task.cancel()
         await asyncio.wait({task})
+        over = True
+        for _ in range(EVENTS_AHEAD):  # more than there can be that wait to tell something
+            room.release()

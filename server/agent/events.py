@@ -1,58 +1,32 @@
-"""What the agent tells while it works on one request."""
+"""What the agent tells while it works on one request.
 
+What a device is told in the same words is the wire's own record, from here to the device. The rest
+is the agent's: what only code around it needs, or what becomes a file before it is told. In here,
+the `output` of CodeEnd is the path of a file, which devices are told an id for.
+"""
+
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from sayso.protocol import messages as m
+from sayso.protocol.messages import (
+    Announce,
+    ApprovalDone,
+    ApprovalRequest,
+    CodeEnd,
+    CodeStart,
+    ReplyDelta,
+)
 from sayso.server.runtimes.runtime import Output
-from sayso.server.store.records import NO_CHANGES, Changes
+from sayso.server.store.changes import Changes
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """The next piece of the answer, for screen and synthesis."""
+class CodeOut:
+    """A piece of output, whole. The wire's record of this name has an address in place of what is
+    no text."""
 
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovalAsked:
-    """The work waits for the person's approval."""
-
-    id: str
-    nonce: str
-    language: str
-    code: str
-    where: str
-    may_touch: tuple[str, ...]
-    expires_s: float
-    kind: Literal["run", "access"] = "run"
-    warnings: tuple[str, ...] = ()
-    why: str = ""
-    """What the model says that more reach is for."""
-    tap: bool = False
-    """It opens more than the sandbox."""
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovalSettled:
-    """The person decided, or time did."""
-
-    id: str
-    decision: Literal["yes", "no", "edit", "expired", "cancelled"]
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class RunStarted:
-    """Code runs, as shown here."""
-
-    id: str
-    language: str
-    code: str
-
-
-@dataclass(frozen=True, slots=True)
-class RunOutput:
     id: str
     output: Output
 
@@ -69,12 +43,18 @@ class CodeAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class RunEnded:
-    id: str
-    status: Literal["ok", "error", "interrupted", "died", "refused"]
-    seconds: float
-    detail: str = ""
-    changes: Changes = NO_CHANGES
+class TimeAsked:
+    """Most of the request's time is used, and what runs goes on: the person is asked what to do.
+    Silence lets it go on in the background."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SteersGiven:
+    """The model is being told what the person said meanwhile."""
+
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +76,45 @@ class WorkFailed:
 
 
 AgentEvent = (
-    Said
-    | ApprovalAsked
-    | ApprovalSettled
-    | RunStarted
-    | RunOutput
+    ReplyDelta
+    | ApprovalRequest
+    | ApprovalDone
+    | CodeStart
+    | CodeOut
     | CodeAsked
-    | RunEnded
+    | Announce
+    | TimeAsked
+    | CodeEnd
+    | SteersGiven
     | WorkDone
     | WorkFailed
 )
+
+__all__ = [
+    "AgentEvent",
+    "Announce",
+    "ApprovalDone",
+    "ApprovalRequest",
+    "CodeAsked",
+    "CodeEnd",
+    "CodeOut",
+    "CodeStart",
+    "ReplyDelta",
+    "SteersGiven",
+    "TimeAsked",
+    "WorkDone",
+    "WorkFailed",
+    "changes_shown",
+]
+
+
+def changes_shown(changes: Changes) -> m.Changes:
+    """A run's changes as devices are told of them."""
+    added, changed, deleted = map(_shown, (changes.added, changes.changed, changes.deleted))
+    renamed = tuple(m.Renamed(*_shown((one.old, one.new))) for one in changes.renamed)
+    return m.Changes(added, changed, deleted, changes.more, renamed, changes.by_products)
+
+
+def _shown(paths: Iterable[str]) -> tuple[str, ...]:
+    """Names of files may hold bytes that are no text."""
+    return tuple(path.encode("utf-8", "replace").decode() for path in paths)

@@ -1,36 +1,40 @@
 """Executes one call of the model: asks for approval, logs the intention, runs, reports."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from sayso.server.agent.calls.ask import Ask
-from sayso.server.agent.calls.tell import Tell
+from sayso.server.agent.calls.offered import offered
+from sayso.server.agent.calls.tool_function import ToolDesk
 from sayso.server.agent.event_stream import Emit
-from sayso.server.agent.events import RunEnded, RunOutput, RunStarted
-from sayso.server.agent.jobs.progress import RunProgress
-from sayso.server.agent.limits import RequestUsage, last_line
+from sayso.server.agent.events import Announce, CodeEnd, CodeStart, TimeAsked
+from sayso.server.agent.jobs.code_run import CodeRun
+from sayso.server.agent.jobs.progress import JOB_AFTER_S
+from sayso.server.agent.jobs.runs import Runs
+from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.access_requests import AccessRequests
-from sayso.server.agent.permissions.approvals import ApprovalDecision, ApprovalRequest, Approvals
+from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
 from sayso.server.agent.permissions.host_questions import HostQuestions
 from sayso.server.agent.permissions.mentioned_paths import named_places, needed
 from sayso.server.agent.permissions.modes import Permissions
+from sayso.server.agent.permissions.network_use import NetworkUse
 from sayso.server.agent.prompt import server_notes
-from sayso.server.agent.prompt.output_digest import Digest, as_text
+from sayso.server.agent.prompt.output_digest import as_text
 from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.conversation_settings import taken_back
 from sayso.server.agent.stream_closing import closing
 from sayso.server.agent.tools.run_code import CodeRunner
 from sayso.server.agent.tools.tool import (
-    SHOWN_OF_A_HASH,
     ArgumentsError,
     Tool,
     ToolContext,
     ToolRefused,
+    approval_words,
 )
 from sayso.server.agent.tools.toolbox import Toolbox
 from sayso.server.log_context import log_ids
@@ -38,15 +42,12 @@ from sayso.server.policy.judge import Judgement
 from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.runtime import Ending
-from sayso.server.store.decisions import NetworkUsed
 from sayso.server.store.records import (
     Call,
-    Changes,
     InterpretersEnded,
     RunIntended,
     RunReported,
 )
-from sayso.server.undo.checkpointer import Checkpointer
 
 _READ_AT_ONCE_CHARS: Final = 2_000
 """A policy reads these in a few milliseconds; longer code is read beside the rest."""
@@ -64,7 +65,13 @@ _TOLD: Final = {
 """What the person is told where the sentence above is for the model."""
 _WRONG: Final = "It did not run: the model gave it wrong arguments."
 _NOT_OPENED: Final = "It did not run: it needs what was not opened."
-_NO_ENDING: Final = "It ended without saying how."
+GOES_ON: Final = "It goes on in the background, as the job {job}."
+
+BACKGROUND_AFTER_S: Final = 2.0
+"""Of a request that is to be done in the background: what takes less is done at once, so that the
+model sees what came of it."""
+
+_BACKGROUND: Final = re.compile(r"\bin (?:the )?background\b", re.IGNORECASE)
 
 
 class CodeExecutor:
@@ -77,21 +84,22 @@ class CodeExecutor:
         record: ConversationRecord,
         tools: Toolbox,
         *,
-        checkpointer: Checkpointer,
+        runs: Runs,
         permissions: Permissions,
         reckoning: RequestUsage,
         emit: Emit,
     ) -> None:
+        self._record = record
         self._journal = journal = record.journal
-        self._outputs = record.outputs
         self._tools = tools
         self._code_runner = code_runner
         self._approvals = approvals
-        self._checkpointer = checkpointer
+        self._runs = runs
         self._permissions = permissions
         self._reckoning = reckoning
         self._emit = emit
         self._access = AccessRequests(code_runner, permissions, approvals, journal, reckoning, emit)
+        self._network = NetworkUse(code_runner, permissions, journal, self._access)
         self._not_opened: set[str] = set()
         """What the person named in this request and did not open: they are not asked again."""
 
@@ -111,10 +119,11 @@ class CodeExecutor:
         if tool.kind == "reads":
             await self._answer(tool, call)
             return
-        if closed := await self._close_what_changed():
+        by_strangers = self._permissions.outside_content.why if tool.kind == "keeps" else ""
+        if closed := by_strangers or await self._close_what_changed():
             await self._refuse(call, f"It did not run. {closed}")
             return
-        if tool.kind == "requests":
+        if tool.kind in ("keeps", "requests"):
             await self._answer(tool, call)
             return
         if closed := await self._open_what_was_named(call):
@@ -136,37 +145,105 @@ class CodeExecutor:
         await self._permissions.leave(folders, (*read, *_hosts(reach)))
         intended = RunIntended(call.id, request.language, code, where, binding, outside)
         await self._journal.note("server", intended)
-        if hindrance := await self._checkpointer.before(call.id):
+        if hindrance := await self._runs.checkpointer.before(call.id):
             await self._refuse(call, hindrance)
             return
-        await self._emit(RunStarted(call.id, request.language, request.code))
+        await self._emit(CodeStart(call.id, request.language, request.code))
         questions = HostQuestions(
             call, request.where, self._approvals, self._journal, self._reckoning, self._emit
         )
-        await self._note_passages(call)
+        await self._network.note(call.id)
+        set_aside = partial(self._code_runner.set_aside, request.language)
+        run = CodeRun(
+            call,
+            self._record,
+            self._runs.checkpointer,
+            self._reckoning,
+            self._emit,
+            (lambda: False) if tool.outside else set_aside,
+        )
+        await self._see_through(run, self._live(run, call, tool, request, context, questions))
+
+    async def _see_through(self, run: CodeRun, work: Coroutine[None, None, None]) -> None:
+        """Let it run until it is over, or goes on in the background."""
+        clock, asking = self._reckoning.clock, asyncio.create_task(self._accompany(run))
+        clock.hand_over = lambda: not self._runs.leave(run)
+        try:
+            job = await self._runs.see_through(run, work)
+        except asyncio.CancelledError:
+            if self._reckoning.out_of_time and run.over:  # who interrupts listens no more
+                await self._emit(run.over)
+            raise
+        finally:
+            clock.hand_over = None
+            asking.cancel()
+        if job:
+            await self._emit(CodeEnd(run.id, "ok", run.seconds, GOES_ON.format(job=job)))
+            if clock.handed_over:
+                raise self._reckoning.goes_on_without()
+        elif run.over:
+            await self._emit(run.over)
+            self._reckoning.after_run(run.call, run.failure, run.output)
+            if clock.handed_over:  # it ended in the same moment
+                raise self._reckoning.time_is_up()
+
+    async def _accompany(self, run: CodeRun) -> None:
+        """Send it to the background where the person said so, and ask them before its time is up;
+        until cancelled."""
+        if is_for_background(self._journal.history.exchanges[-1].asked):
+            await asyncio.sleep(BACKGROUND_AFTER_S)
+            if why := self._runs.leave(run):
+                await self._emit(Announce(why))
+        await asyncio.sleep(max(0.0, JOB_AFTER_S - run.seconds))
+        clock = self._reckoning.clock
+        while True:
+            await clock.soon.wait()
+            await self._emit(TimeAsked(self._reckoning.time_question))
+            await clock.anew.wait()
+
+    async def _live(
+        self,
+        run: CodeRun,
+        call: Call,
+        tool: Tool,
+        request: Proposal,
+        context: ToolContext,
+        questions: HostQuestions,
+    ) -> None:
+        """A run, with all that it may ask for and that is looked at after it."""
+        folders = (Path(request.where), *self._code_runner.reach.writable(Path(request.where)))
+        marks = self._permissions.outside_content
+        context = replace(context, left=run.left)
+        functions = self._functions(run, request, context, questions)
         try:
             with (
-                self._permissions.outside_content.asked_by(questions.ask),
-                nullcontext()
-                if tool.outside
-                else self._code_runner.offering(call.id, self._functions(questions)),
+                marks.asked_by(questions.ask, run.left),
+                nullcontext() if tool.outside else self._code_runner.offering(call.id, functions),
             ):
-                await self._run(tool, call, request, context, questions)
+                arguments = tool.read(request.language, request.code)
+                await run.perform(tool, arguments, context, questions, self._network)
         finally:
             await questions.withdraw()
-            read = (*_outside(self._code_runner.reach), *_brought_by(tool))
-            self._permissions.outside_content.read(read)
-            await self._note_passages(call)
+            marks.read((*_outside(self._code_runner.reach), *_brought_by(tool)))
+            await self._network.note(call.id)
             await self._permissions.leave(folders)
 
-    def _functions(self, questions: HostQuestions) -> Sequence[CallFunction]:
+    def _functions(
+        self, run: CodeRun, request: Proposal, context: ToolContext, questions: HostQuestions
+    ) -> Sequence[CallFunction]:
         """What the code of a run may call."""
-        tell = Tell(RunProgress(self._journal).tell)
-        asked = self._approvals.of_code
-        if not asked.answerable:
-            return (tell,)
-        attention = questions.attention
-        return tell, Ask(asked, self._journal, self._reckoning, attention, self._emit)
+        desk = ToolDesk(
+            context,
+            request.where,
+            self._approvals,
+            self._permissions,
+            self._journal,
+            self._reckoning,
+            questions.attention,
+            self._emit,
+        )
+        leave = partial(self._runs.leave, run)
+        return offered(desk, self._tools.in_code, request.code, run.progress, leave)
 
     async def _answer(self, tool: Tool, call: Call) -> None:
         """Run a tool that needs no approval or asks for it itself, and report what it tells."""
@@ -183,7 +260,7 @@ class CodeExecutor:
 
     def _context(self, call: Call, *, alone: bool = False) -> ToolContext:
         history = self._journal.history
-        return ToolContext(call.id, history, self._outputs, self._access, alone)
+        return ToolContext(call.id, history, self._record.outputs, self._access, alone)
 
     async def _close_what_changed(self) -> str:
         """What was closed just now, because it is not what was granted; in sentences."""
@@ -205,7 +282,7 @@ class CodeExecutor:
             self._not_opened.update(place.path for place in places)
         return closed
 
-    async def _allowed(self, tool: Tool, call: Call) -> tuple[ApprovalRequest, ToolContext] | str:
+    async def _allowed(self, tool: Tool, call: Call) -> tuple[Proposal, ToolContext] | str:
         """What may run, as the person wants it, and what it works with; or why nothing may."""
         code = tool.write(tool.read(call.language, call.code))
         judged = await self._judged(tool, call.language, code)
@@ -236,16 +313,6 @@ class CodeExecutor:
             judged = await asyncio.to_thread(judge)
         return judged.and_stricter(tool.judge(tool.read(language, code)))
 
-    async def _note_passages(self, call: Call) -> None:
-        """What went over the network until now; before a run, by what an earlier one left."""
-        passages = self._code_runner.take_passages()
-        self._permissions.outside_content.read(each.host for each in passages if each.received)
-        for each in passages:
-            used = NetworkUsed(
-                call.id, each.host, each.port, each.verdict, each.sent, each.received
-            )
-            await self._journal.note("runtime", used)
-
     async def named(self, text: str) -> tuple[str, ...]:
         """What the person names in a request that code may want opened, as whole paths."""
         if not self._permissions.opens_folders:
@@ -258,26 +325,19 @@ class CodeExecutor:
             report = RunReported(act.call.id, "refused", detail=detail)
             await self._journal.note("server", report)
 
-    def _request(
-        self, tool: Tool, call: Call, code: str, warnings: tuple[str, ...]
-    ) -> ApprovalRequest:
-        may_touch = tool.may_touch(tool.read(call.language, code))
-        definition = tool.definition_hash if tool.outside else ""
-        if definition:
-            seen = f"definition {definition[:SHOWN_OF_A_HASH]}"
-            may_touch = (*may_touch, *filter(None, (tool.undo,)), seen)
-        return ApprovalRequest(
+    def _request(self, tool: Tool, call: Call, code: str, warnings: tuple[str, ...]) -> Proposal:
+        return Proposal(
             run=call.id,
             language=call.language,
             code=code,
             where=self._code_runner.where,
-            may_touch=may_touch,
+            may_touch=approval_words(tool, tool.read(call.language, code)),
             warnings=warnings,
             tap=tool.outside or self._permissions.mode == "full",
-            definition=definition,
+            definition=tool.definition_hash if tool.outside else "",
         )
 
-    async def _ask(self, tool: Tool, call: Call, request: ApprovalRequest) -> ApprovalDecision:
+    async def _ask(self, tool: Tool, call: Call, request: Proposal) -> ApprovalDecision:
         """Ask until the answer is to what would run now: reach may change while it is asked. Raises
         ArgumentsError where what the person wrote instead is none of the tool's."""
         while True:
@@ -290,71 +350,9 @@ class CodeExecutor:
                 return approval
             request = now
 
-    async def _run(
-        self,
-        tool: Tool,
-        call: Call,
-        request: ApprovalRequest,
-        context: ToolContext,
-        questions: HostQuestions,
-    ) -> None:
-        clock = asyncio.get_running_loop().time
-        most = self._reckoning.limits.output_chars
-        started, digest = clock(), Digest(most, call.id)
-        recording = self._outputs.record(call.id, most)
-        ending = Ending("died", 0.0, _NO_ENDING)
-        try:
-            arguments = tool.read(request.language, request.code)
-            async with closing(tool.run(arguments, context)) as outputs:
-                async for output in outputs:
-                    if isinstance(output, Ending):
-                        ending = output
-                    else:
-                        digest.take(output)
-                        await recording.take(output, as_text(output))
-                        await questions.quiet()
-                        await self._emit(RunOutput(call.id, output))
-            await questions.answered()
-        except asyncio.CancelledError:
-            detail = (
-                server_notes.OUT_OF_TIME
-                if self._reckoning.out_of_time
-                else server_notes.INTERRUPTED
-            )
-            ending = Ending("interrupted", clock() - started, detail)
-            ending, changes = await self._settled(call, ending)
-            await recording.finish()
-            await self._report(call, ending, digest.text, changes, recording.pictures)
-            if self._reckoning.out_of_time:  # whoever interrupts listens no more; now they do
-                await self._emit(_ended(call, ending, changes))
-            raise
-        ending, changes = await self._settled(call, ending)
-        await recording.finish()
-        await self._report(call, ending, digest.text, changes, recording.pictures)
-        await self._emit(_ended(call, ending, changes))
-        failure = "" if ending.status == "ok" else last_line(digest.text) or ending.detail
-        self._reckoning.after_run(call, failure, digest.text)
-
-    async def _settled(self, call: Call, ending: Ending) -> tuple[Ending, Changes]:
-        """What the run changed, and its ending with what the server made of that."""
-        changes = await self._checkpointer.after(call.id)
-        return replace(ending, detail=f"{ending.detail} {changes.note}".strip()), changes
-
-    async def _report(
-        self,
-        call: Call,
-        ending: Ending,
-        output: str,
-        changes: Changes,
-        pictures: tuple[str, ...],
-    ) -> None:
-        status, seconds, detail = ending.status, ending.seconds, ending.detail
-        report = RunReported(call.id, status, seconds, detail, output, changes, pictures)
-        await self._journal.note("runtime", report)
-
     async def _refuse(self, call: Call, detail: str, told: str = "") -> None:
         await self._journal.note("server", RunReported(call.id, "refused", detail=detail))
-        await self._emit(RunEnded(call.id, "refused", 0.0, told or _TOLD.get(detail, detail)))
+        await self._emit(CodeEnd(call.id, "refused", 0.0, told or _TOLD.get(detail, detail)))
 
 
 def _why_not(tool: Tool, call: Call) -> tuple[str, str]:
@@ -368,6 +366,11 @@ def _why_not(tool: Tool, call: Call) -> tuple[str, str]:
     except ArgumentsError as problem:
         return str(problem), _WRONG
     return "", ""
+
+
+def is_for_background(asked: str) -> bool:
+    """Whether a person wants what they ask for done beside what else they do."""
+    return _BACKGROUND.search(asked) is not None
 
 
 def _brought_by(tool: Tool) -> Iterator[str]:
@@ -388,7 +391,3 @@ def _hosts(reach: Grants) -> Iterator[str]:
     yield from reach.hosts
     if reach.network:
         yield "the network"
-
-
-def _ended(call: Call, ending: Ending, changes: Changes) -> RunEnded:
-    return RunEnded(call.id, ending.status, ending.seconds, ending.detail, changes)

@@ -1,13 +1,12 @@
 """Limits what one request may use, and counts what it used."""
 
-import asyncio
 import re
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Final
 
+from sayso.server.agent.request_clock import RequestClock
 from sayso.server.agent.spending import DailyLimits, DailySpending
 from sayso.server.store.records import Answered, Call
 
@@ -33,11 +32,23 @@ class RequestLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class JobLimits:
+    """Limits of runs in the background."""
+
+    at_once: int = 3
+    """Of one conversation. Each has an interpreter of its own, of some 60 MB before it does
+    anything."""
+    hours: float = 8.0
+    """For so long one may run: a night."""
+
+
+@dataclass(frozen=True, slots=True)
 class Budget:
-    """What work may use: each request, and all of a day's together."""
+    """What work may use: each request, and all of a day's together; and what goes on beside."""
 
     request: RequestLimits = field(default_factory=RequestLimits)
     day: DailySpending = field(default_factory=lambda: DailySpending(DailyLimits()))
+    jobs: JobLimits = field(default_factory=JobLimits)
 
 
 REPEATS: Final = 3
@@ -58,48 +69,69 @@ class RequestUsage:
         self.tokens_out = 0
         self.usd: float | None = None
         self.runs = 0
+        self.agreed_to_cost = False
+        """The person has said yes to what the next step costs."""
         self._last_code: list[str] = []
         self._last_failures: list[str] = []
         self._outcomes: Counter[tuple[str, str]] = Counter()
-        self._deadline = asyncio.timeout(self.limits.seconds)
-
-    @property
-    def deadline(self) -> asyncio.Timeout:
+        self.clock = RequestClock(self.limits.seconds)
         """To be entered around the work; it expires with TimeoutError."""
-        return self._deadline
 
-    @contextmanager
-    def paused(self) -> Iterator[None]:
+    def paused(self) -> AbstractContextManager[None]:
         """Time that the person takes is not the work's."""
-        clock = asyncio.get_running_loop().time
-        when = self._deadline.when()
-        left = None if when is None else when - clock()
-        self._deadline.reschedule(None)
-        try:
-            yield
-        finally:
-            if not self._deadline.expired():
-                self._deadline.reschedule(None if left is None else clock() + left)
+        return self.clock.paused()
 
     def time_is_up(self) -> LimitReached:
-        """The limit, for the one who sees the deadline expire."""
+        """The limit, for the one who sees the clock expire."""
+        return LimitReached(f"{self._worked} Shall I go on?")
+
+    def goes_on_without(self) -> LimitReached:
+        """The same, where what ran is in the background now."""
         return LimitReached(
-            f"I have worked on this for {_duration(self.limits.seconds)}. Shall I go on?"
+            f"{self._worked} It goes on in the background, and I tell you when it ends."
         )
 
     @property
+    def time_question(self) -> str:
+        """Asked of the person before the time is up, while what runs goes on."""
+        worked = _duration(self.clock.worked)
+        return f"This has taken {worked} so far. Shall I go on, stop, or do it in the background?"
+
+    @property
+    def _worked(self) -> str:
+        return f"I have worked on this for {_duration(self.clock.worked)}."
+
+    @property
     def out_of_time(self) -> bool:
-        """Whether it is the deadline that stops the work."""
-        return self._deadline.expired()
+        """Whether it is the clock that stops the work."""
+        return self.clock.expired
 
     @property
     def day_is_over(self) -> bool:
         """Whether all that one day may use is used."""
-        return bool(self._day.question)
+        return self._day.is_over
 
     def check_day(self) -> None:
         """Go on only if the day's limits allow it."""
         if question := self._day.question:
+            raise LimitReached(question)
+
+    def before_reply(self, usd: float | None) -> None:
+        """The model is about to be asked, which is expected to cost so much; none: nobody knows."""
+        agreed, self.agreed_to_cost = self.agreed_to_cost, False
+        if usd is None or agreed:
+            return
+        spent = self.usd or 0.0
+        if spent + usd > self.limits.usd:
+            told = (
+                f"This has cost {spent:.2f} dollars so far, and the next step would cost about"
+                f" {usd:.2f} more."
+                if spent
+                else f"This alone would cost about {usd:.2f} dollars, and one request may cost"
+                f" {self.limits.usd:.2f}."
+            )
+            raise LimitReached(f"{told} Shall I go on?")
+        if question := self._day.question_before(usd):
             raise LimitReached(question)
 
     def during_reply(self, characters: int) -> None:

@@ -54,15 +54,19 @@ class Replier:
     async def _take(self, say: Callable[[str], Awaitable[None]]) -> Answered:
         history, clock = self._journal.history, asyncio.get_running_loop().time
         names = self._prompt.pictures(history) if self._model.sees else ()
-        sending = self._prompt.write(history, await self._outputs.pictures(names))
-        said = [exchange.asked for exchange in history.exchanges]
+        pictures = await self._outputs.pictures(names)
+        told = len(history.exchanges[-1].steers)
+        sending = self._prompt.write(history, pictures)
+        said = [text for exchange in history.exchanges for text in exchange.said]
         messages = await self._outgoing.without_secrets(sending.messages, said)
         fences = self._prompt.fences(self._reckoning.runs)
         listener = ReplyParser(self._prompt.toolbox, fences, sending.begun)
         sent, began = self._length(messages), clock()
+        self._reckoning.before_reply(self._model.price(*self._guess.next_tokens(sent)))
 
         def kept(answer: Answered) -> Answered:
-            return self._reckoned(answer, listener, sent, clock() - began)
+            answer = self._reckoned(answer, listener, sent, clock() - began)
+            return replace(answer, steers=told)
 
         try:
             async with closing(self._model.reply(messages, self._prompt.tools)) as deltas:

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from sayso.server.agent.conversation_agent import ConversationAgent
-from sayso.server.agent.limits import Budget, RequestLimits
+from sayso.server.agent.limits import Budget, JobLimits, RequestLimits
 from sayso.server.agent.llm.backend import Backends
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.approvals import MOST_BYTES, Approvals
@@ -16,16 +18,21 @@ from sayso.server.agent.record.conversation_settings import taken_back
 from sayso.server.agent.record.conversation_undo import ConversationUndo
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.record.run_outputs import RunOutputs
+from sayso.server.agent.situation import local_time
 from sayso.server.agent.spending import DailyLimits, DailySpending
 from sayso.server.agent.tools.tool import Tool
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.protection.folder_identity import Identity
+from sayso.server.runtimes.resources.usage import machine
 from sayso.server.runtimes.workspace import Workspace
 from sayso.server.settings import Settings
 from sayso.server.store.decisions import ModeChanged
 from sayso.server.store.event_log import EventLog
+
+SMALL_MACHINE_BYTES: Final = 5 * 1024**3
+"""Below it, as on most Raspberry Pis, several interpreters at work are too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,8 @@ class AgentParts:
     tools: Sequence[Tool] = ()
     """What a model can do besides Sayso's own. They act outside of the sandbox, so they are the
     owner's alone."""
+    clock: Callable[[], datetime] | None = local_time
+    """What time it is for models; without one they are not told of a request's circumstances."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +72,8 @@ class AgentOptions:
     mode: Mode | None = None
     """What a program wants to be asked about, whatever was chosen here before; None is what the
     settings and the person chose."""
+    tools: Sequence[Tool] = ()
+    """What its model can do besides, for whosever conversation it is."""
     question_bytes: float = MOST_BYTES
     """The longest question that can be shown."""
 
@@ -90,11 +101,11 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
         backend,
         code_runner,
         approvals,
-        ConversationRecord(journal, RunOutputs(options.outputs)),
+        ConversationRecord(journal, RunOutputs(options.outputs), parts.clock),
         permissions=permissions,
         checkpointer=undo.checkpointer,
-        budget=Budget(request_limits(settings), parts.day),
-        tools=() if options.guest else parts.tools,
+        budget=Budget(request_limits(settings), parts.day, job_limits(settings)),
+        tools=(*options.tools, *(() if options.guest else parts.tools)),
     )
     code_runner.prepare()
     return ConversationAgent(
@@ -139,6 +150,12 @@ def day_limits(settings: Settings) -> DailyLimits:
         tokens=limits.day_tokens,
         usd=limits.day_usd,
     )
+
+
+def job_limits(settings: Settings) -> JobLimits:
+    """How much may go on in the background, as the settings have it."""
+    usual = 1 if machine().whole < SMALL_MACHINE_BYTES else JobLimits().at_once
+    return JobLimits(settings.jobs.at_once or usual, settings.jobs.hours)
 
 
 def request_limits(settings: Settings) -> RequestLimits:

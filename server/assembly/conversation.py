@@ -4,13 +4,16 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from textwrap import shorten
 from typing import Final
 
 from sayso.protocol.home import Home
 from sayso.server.agent.permissions.shared_folders import SharedFolders
 from sayso.server.agent.record.journal import LATELY_S
+from sayso.server.agent.tools.tool import Tool
 from sayso.server.assembly.agent import AgentOptions, AgentParts, open_agent
+from sayso.server.capabilities.household.tools import ListTool, ReminderTool
 from sayso.server.conversations.driver import ConversationDriver
 from sayso.server.conversations.files.artifacts import Artifacts
 from sayso.server.conversations.files.upload_quota import UploadLimits
@@ -18,7 +21,7 @@ from sayso.server.conversations.files.workspaces import Workspaces
 from sayso.server.conversations.neighbourhood import Neighbourhood
 from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.conversations.preferences import Preferences
-from sayso.server.conversations.reflex_responder import ReflexResponder
+from sayso.server.conversations.reflexes.reflex_responder import ReflexResponder
 from sayso.server.speech.speech import Speech
 from sayso.server.store.private_folders import make_private
 from sayso.server.store.records import Conversation
@@ -64,6 +67,7 @@ async def open_conversation(shared: SharedParts, about: Conversation) -> OpenCon
         outputs=state / "outputs" / about.id,
         undo=state / "undo",
         guest=bool(about.owner),
+        tools=household_tools(shared.responder, about.id),
         neighbours=Neighbourhood(agents.log, workspaces, shared.folders, about.id),
     )
     own = await open_agent(agents, options)
@@ -95,6 +99,17 @@ async def open_conversation(shared: SharedParts, about: Conversation) -> OpenCon
         workspaces=workspaces,
         upload_limits=shared.upload_limits,
     )
+
+
+def household_tools(responder: ReflexResponder, conversation: str) -> tuple[Tool, ...]:
+    """What the model keeps for the person: timers, alarms, reminders and lists."""
+    with_what = (
+        responder.answer,
+        partial(responder.asker, conversation),
+        responder.languages,
+        responder.now,
+    )
+    return (ReminderTool(*with_what), ListTool(*with_what))
 
 
 def _keep_names_private(home: Home) -> None:

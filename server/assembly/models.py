@@ -5,8 +5,8 @@ A part that can't be had is replaced by one that says why, and the rest works.
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
@@ -16,6 +16,7 @@ from sayso.protocol.home import Home
 from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.llm.configured_model import for_talking
 from sayso.server.agent.llm.embedded.client import MODEL_NAME, Pocket, PocketModel, introduction
+from sayso.server.agent.llm.embedded.process import PocketError
 from sayso.server.agent.llm.health import MonitoredModel
 from sayso.server.agent.llm.litellm_model import LitellmModel
 from sayso.server.agent.llm.model import ChatModel, Endpoint, ModelError
@@ -47,6 +48,10 @@ from sayso.server.settings import Settings
 log = logging.getLogger(__name__)
 
 MODEL = "language model"
+
+WARM_WITHIN_S: Final = 30.0
+"""So long a server waits for its language model before it says that it is ready: what takes longer
+holds up the first question that needs it, and nothing else."""
 
 MOST_MODELS: Final = 4
 """Beside that of the settings, until the server ends: an engine takes half a gigabyte or more."""
@@ -87,6 +92,12 @@ class CodeBackend:
         )
 
 
+async def _loaded(pocket: Pocket) -> None:
+    """Wait for the embedded model; that it never comes is told by who asks it."""
+    with suppress(PocketError):
+        await pocket.ready()
+
+
 def _names_a_file(name: str) -> bool:
     return name.endswith(".gguf") or name.startswith((".", "~", "/", "file:"))
 
@@ -125,7 +136,8 @@ class Builder:
         self._backends: dict[tuple[str, str], Backend] = {}
         """By name and address: each may be an engine, which keeps its memory until the end."""
         self._one_mind_at_a_time = asyncio.Lock()
-        self._warming: asyncio.Task[None] | None = None
+        self._warming: set[asyncio.Task[object]] = set()
+        """What the first answer would wait for."""
         self.findings: dict[str, Finding] = {}
         """How each part is, by its name."""
 
@@ -241,6 +253,7 @@ class Builder:
         tokens, threads = options.context_tokens, options.threads
         pocket = Pocket(choice.weights, context_tokens=tokens, threads=threads)
         await self._stack.enter_async_context(pocket)
+        self._warm_by(_loaded(pocket))
         return PocketModel(
             pocket,
             connect,
@@ -249,9 +262,9 @@ class Builder:
         )
 
     async def warmed(self) -> None:
-        """Wait until the language model's library is loaded, if one is being loaded."""
+        """Wait until the language model can answer as fast as it ever will, or for long enough."""
         if self._warming:
-            await asyncio.wait({self._warming})
+            await asyncio.wait(self._warming, timeout=WARM_WITHIN_S)
 
     def _warm(self, model: LitellmModel) -> None:
         """Load litellm beside the rest: it takes long, and the first question waits for it."""
@@ -263,8 +276,12 @@ class Builder:
                 log.warning("%s", error)
             keep_for_good()
 
-        self._warming = asyncio.create_task(warm(), name="warming the language model")
-        self._stack.push_async_callback(end, self._warming)
+        self._warm_by(warm())
+
+    def _warm_by(self, work: Coroutine[object, object, object]) -> None:
+        task = asyncio.create_task(work, name="warming the language model")
+        self._warming.add(task)
+        self._stack.push_async_callback(end, task)
 
     def _missing(self, part: str, error: Exception) -> None:
         self.findings[part] = Finding(part, "bad", str(error))

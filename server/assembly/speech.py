@@ -57,6 +57,8 @@ class SpeechParts:
         """How each is, by its name."""
         self.passes_at_once = 1
         """How many passes the recogniser takes at the same time."""
+        self.only_language = ""
+        """The language that the recogniser hears; empty: many."""
         self.leaves_home: list[str] = []
         """Sentences that say what is sent to other services, and to which."""
 
@@ -92,6 +94,7 @@ class SpeechParts:
             self.findings["ears"] = Finding("ears", "bad", str(error))
             return UnavailableRecognizer(str(error))
         self.passes_at_once = engaged.at_once
+        self.only_language = engaged.only_language
         return engaged.part
 
     async def _speak(self) -> Voices:

@@ -15,6 +15,7 @@ from sayso.server.store.access import (
     DeviceRevoked,
     in_words,
 )
+from sayso.server.store.changes import NO_CHANGES, Changes
 from sayso.server.store.decisions import (
     HostAsked,
     ModeChanged,
@@ -25,12 +26,10 @@ from sayso.server.store.decisions import (
     WorkspaceChosen,
 )
 from sayso.server.store.records import (
-    NO_CHANGES,
     Answered,
     ApprovalClosed,
     ApprovalOpened,
     Asked,
-    Changes,
     Event,
     MadeAgain,
     RunIntended,
@@ -38,6 +37,7 @@ from sayso.server.store.records import (
     TakenBack,
 )
 from sayso.server.store.redaction import redacted
+from sayso.server.store.steering import Steered
 
 Decided = Literal["grant", "mode", "model", "folder"]
 """By a person, apart from any run."""
@@ -134,8 +134,8 @@ class _Book:
     def take(self, event: Event) -> None:
         record = event.record
         match record:
-            case Asked():
-                self._asked[event.conversation] = record
+            case Asked() | Steered():
+                self._ask(event.conversation, record)
             case Answered(calls=calls):
                 for call in calls:
                     self._want(event, call.id, call.language, call.code)
@@ -166,6 +166,13 @@ class _Book:
                 self._take_access(event, ACCESS[type(record)], record)
             case _:
                 self._take_reach(event)
+
+    def _ask(self, conversation: str, said: Asked | Steered) -> None:
+        before = self._asked.get(conversation)
+        if isinstance(said, Steered):
+            text = f"{before.text}\n{said.text}" if before else said.text
+            said = Asked(text, before.by if before else said.by)
+        self._asked[conversation] = said
 
     def _take_access(self, event: Event, kind: Access, record: AccessRecord) -> None:
         by = getattr(record, "by", record.device)

@@ -21,6 +21,7 @@ from sayso.server.store.records import (
     TakenBack,
 )
 from sayso.server.store.redaction import redacted
+from sayso.server.store.steering import Steered
 
 Cell = dict[str, Any]
 
@@ -69,6 +70,8 @@ def _cells(events: list[Event]) -> Iterator[Cell]:
                 when = datetime.fromtimestamp(event.time).astimezone().strftime("%Y-%m-%d %H:%M")
                 asked = f"**You** ({', '.join(filter(None, (by, when)))}): {text}"
                 yield _markdown(f"asked-{event.id}", asked)
+            case Steered(text=text):
+                yield _markdown(f"meanwhile-{event.id}", f"**You**, meanwhile: {text}")
             case Answered() as answer:
                 if answer.text.strip():
                     yield _markdown(f"said-{event.id}", answer.text.strip())

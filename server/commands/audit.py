@@ -40,9 +40,12 @@ class Audit:
             entries = [one for one in entries if (one.kind in of_devices) == arguments.devices]
         for entry in entries:
             if arguments.json:
-                print(json.dumps(as_json(entry), ensure_ascii=False))
+                line = json.dumps(as_json(entry), ensure_ascii=False)
+                print("".join(s if s.isprintable() else json.dumps(s)[1:-1] for s in line))
             else:
-                print(_line(entry))
+                # Devices, folders and conversations are called as their people like.
+                line = _line(entry)
+                print("".join(s if s.isprintable() else f"<U+{ord(s):04X}>" for s in line))
         if not entries and not arguments.json:
             print("No device has come yet." if arguments.devices else "No code has run yet.")
         return 0
@@ -76,6 +79,7 @@ def _changed(entry: Entry) -> str:
         ("+", len(changes.added)),
         ("~", len(changes.changed)),
         ("-", len(changes.deleted)),
+        ("renamed ", len(changes.renamed)),
         ("and ", changes.more),
     )
     return "  [" + " ".join(f"{sign}{count}" for sign, count in counts if count) + " files]"

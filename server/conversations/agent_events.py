@@ -1,6 +1,9 @@
 """Translates the agent's events into events of the turn machine and messages to devices."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
 
 from sayso.protocol import messages as m
 from sayso.server.agent import events as agent
@@ -11,47 +14,52 @@ from sayso.server.conversations.files.artifacts import ConversationArtifacts
 from sayso.server.turn import events as turn
 from sayso.server.turn.events import Ticket
 
+PLAIN_TEXT: Final = "text/plain; charset=utf-8"
+
+_Shown = (
+    agent.ApprovalRequest
+    | agent.ApprovalDone
+    | agent.CodeStart
+    | agent.CodeOut
+    | agent.CodeEnd
+    | agent.Announce
+)
+
 
 def event_of(
     ticket: Ticket, event: agent.AgentEvent, artifacts: ConversationArtifacts
 ) -> turn.Event:
     """Translates a step of the work for the turn. What is not text becomes an artifact."""
     match event:
-        case agent.Said(text=text):
-            return turn.ReplyGrew(ticket, text)
+        case agent.ReplyDelta(text=text):
+            return turn.ReplyDelta(ticket, text)
         case agent.WorkDone():
-            return turn.WorkEnded(ticket, _cost(event))
+            return turn.WorkDone(ticket, _cost(event))
         case agent.WorkFailed(message=message, what=what):
             return turn.WorkFailed(ticket, message, what)
-        case agent.ApprovalAsked():
-            return turn.AgentShowed(ticket, "awaiting_approval", approval_request(event))
-        case agent.ApprovalSettled(id=name, decision=decision, by=by):
-            return turn.AgentShowed(ticket, "thinking", m.ApprovalDone(name, decision, by))
-        case agent.RunStarted(id=name, language=language, code=code):
-            return turn.AgentShowed(ticket, "acting", m.CodeStart(name, language, code))
-        case agent.RunOutput():
-            return turn.AgentShowed(ticket, "acting", _output(event, artifacts))
         case agent.CodeAsked(id=name, text=text, choices=choices):
             return turn.CodeAsked(ticket, name, text, choices)
-        case agent.RunEnded():
-            return turn.AgentShowed(ticket, "thinking", _ended(event))
+        case agent.SteersGiven(count=count):
+            return turn.SteersGiven(ticket, count)
+        case agent.TimeAsked(text=text):
+            return turn.TimeAsked(ticket, text)
+        case _:
+            return _message_of(ticket, event, artifacts)
 
 
-def approval_request(event: agent.ApprovalAsked) -> m.ApprovalRequest:
-    """The question as it is put to a device."""
-    return m.ApprovalRequest(
-        event.id,
-        event.nonce,
-        event.language,
-        event.code,
-        event.where,
-        event.may_touch,
-        event.expires_s,
-        event.kind,
-        event.warnings,
-        event.why,
-        event.tap,
-    )
+def _message_of(
+    ticket: Ticket, event: _Shown, artifacts: ConversationArtifacts
+) -> turn.AgentMessage:
+    """What devices are told as it is, and where the work stands then."""
+    match event:
+        case agent.ApprovalRequest():
+            return turn.AgentMessage(ticket, "awaiting_approval", event)
+        case agent.CodeStart() | agent.Announce():
+            return turn.AgentMessage(ticket, "acting", event)
+        case agent.CodeOut():
+            return turn.AgentMessage(ticket, "acting", _output(event, artifacts))
+        case agent.CodeEnd() | agent.ApprovalDone():
+            return turn.AgentMessage(ticket, "thinking", _settled(event, artifacts))
 
 
 class JobUpdates:
@@ -67,9 +75,10 @@ class JobUpdates:
         """What is to be told to a device that knows of none yet."""
         return [_task_update(job) for job in self._jobs.running]
 
-    def goes_on(self, job: str) -> bool:
-        """Whether there is such a job, and it is not over."""
-        return any(one.id == job for one in self._jobs.running)
+    def tell_standing(self, tell: Callable[[m.TaskUpdate], None]) -> None:
+        """Tell somebody who knows of none yet."""
+        for update in self.standing:
+            tell(update)
 
     def close(self) -> None:
         """Tell nothing more."""
@@ -82,25 +91,21 @@ def _task_update(job: Job) -> m.TaskUpdate:
     )
 
 
-def _ended(event: agent.RunEnded) -> m.CodeEnd:
-    changes = event.changes
-    shown = m.Changes(
-        _shown(changes.added), _shown(changes.changed), _shown(changes.deleted), changes.more
-    )
-    return m.CodeEnd(event.id, event.status, event.seconds, event.detail, shown)
-
-
-def _shown(paths: Iterable[str]) -> tuple[str, ...]:
-    """Names of files may hold bytes that are no text."""
-    return tuple(path.encode("utf-8", "replace").decode() for path in paths)
-
-
 def _cost(event: agent.WorkDone) -> dict[str, float]:
     cost: dict[str, float] = {"tokens_in": event.tokens_in, "tokens_out": event.tokens_out}
     return cost if event.usd is None else {**cost, "usd": event.usd}
 
 
-def _output(event: agent.RunOutput, artifacts: ConversationArtifacts) -> m.CodeOut:
+def _output(event: agent.CodeOut, artifacts: ConversationArtifacts) -> m.CodeOut:
     output = event.output
     file = artifacts.put(output.mime, output.data) if output.data else None
     return m.CodeOut(event.id, output.kind, output.mime, output.text, file)
+
+
+def _settled(
+    event: agent.CodeEnd | agent.ApprovalDone, artifacts: ConversationArtifacts
+) -> m.CodeEnd | m.ApprovalDone:
+    """A run's end with an id in place of the path of its whole output."""
+    if not isinstance(event, m.CodeEnd) or event.output is None:
+        return event
+    return replace(event, output=artifacts.put_file(PLAIN_TEXT, Path(event.output)))

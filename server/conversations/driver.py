@@ -15,13 +15,16 @@ from sayso.protocol.messages import Announce, Snapshot
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.record.undo import UndoRequests
 from sayso.server.agent.stream_closing import closing
-from sayso.server.conversations.agent_events import JobUpdates, approval_request, event_of
+from sayso.server.conversations.agent_events import JobUpdates, event_of
+from sayso.server.conversations.approval_answers import Decided, hand_on
 from sayso.server.conversations.files.artifacts import ConversationArtifacts
 from sayso.server.conversations.preferences import Preferences
-from sayso.server.conversations.reflex_responder import ReflexResponder
+from sayso.server.conversations.reflexes.conversation_reflexes import ConversationReflexes
+from sayso.server.conversations.reflexes.reflex_responder import ReflexResponder
 from sayso.server.conversations.speaking import SpokenAnswers
 from sayso.server.conversations.transcript import Transcript
 from sayso.server.conversations.utterance_listener import UtteranceListener
+from sayso.server.conversations.words_during_work import DuringWork, Performed
 from sayso.server.device_requests.requests import DeviceRequests
 from sayso.server.gateway.host import Outlet
 from sayso.server.log_context import conversation_id, log_ids
@@ -59,15 +62,14 @@ class ConversationDriver:
         self._approvals = agent.approvals
         self._approvals.of_code.answerable = True
         self._artifacts = artifacts
-        self._responder = responder
         self._preferences = preferences
-        self._undo_requests = undo_requests
         self._watch = watch
         self._transcript = Transcript.of(agent.past)
+        parts = (responder, speech, preferences, undo_requests, self._transcript)
+        self._reflexes = ConversationReflexes(name, *parts, lambda: agent.status)
         self._machine = TurnMachine(self._transcript.next_turn, fillers=speech.fillers)
         self._outlets: dict[str, Outlet] = {}
-        self._rates: dict[str, tuple[int, ...]] = {}
-        """Which rates each device's loudspeaker takes."""
+        self._joined: dict[str, events.Joined] = {}
         self._notices: list[str] = []
         self._owed: dict[str, tuple[str, float]] = {}
         """By device: what is said there if it comes, and until when."""
@@ -79,6 +81,8 @@ class ConversationDriver:
         self._latest: asyncio.Task[None] | None = None
         self._happened: asyncio.Queue[Event] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
+        asks = (self._without_a_model, self._reflexes.stopped)
+        self._during_work = DuringWork(agent, self._transcript, *asks, self._begin, self.happened)
         self.device_requests = DeviceRequests()
         self.jobs = JobUpdates(agent.jobs, lambda it: self._perform(effects.Tell(it, self.ticket)))
 
@@ -94,9 +98,8 @@ class ConversationDriver:
         while self._notices:
             outlet.tell(Announce(self._notices.pop(0)), self._machine.ticket)
         for question in self._approvals.open:
-            outlet.tell(approval_request(question), self._machine.ticket)
-        for update in self.jobs.standing:
-            outlet.tell(update, self._machine.ticket)
+            outlet.tell(question, self._machine.ticket)
+        self.jobs.tell_standing(lambda job: outlet.tell(job, self._machine.ticket))
 
     def notice(self, text: str) -> None:
         """Tell this to the first device that takes part."""
@@ -117,36 +120,30 @@ class ConversationDriver:
         self.happened(self._known(device))
 
     def _known(self, device: events.Joined) -> events.Joined:
-        self._rates[device.device] = device.rates
+        self._joined[device.device] = device
         self.device_requests.joined(device, self._outlets[device.device])
         self._begin(self._find_language(device.device))
         return replace(device, language=self._mouth.language)
 
     async def _find_language(self, device: str) -> None:
         """In which the turn's own few words are said: the device's, if there is a voice for it."""
-        wanted = self._preferences.style(device).language
-        unspoken = wanted and not await self._mouth.can_speak(wanted)
-        found = "" if unspoken else wanted or self._mouth.language
-        self.happened(events.LanguageFound(device, found))
+        self.happened(events.LanguageFound(device, await self._reflexes.own_words(device)))
 
     def leave(self, device: str) -> None:
         """A device is gone; work goes on."""
         self.device_requests.left(device)
         self._outlets.pop(device, None)
-        self._rates.pop(device, None)
+        self._joined.pop(device, None)
         self.happened(events.Left(device))
 
     def snapshot(self) -> Snapshot:
         """The last turns, and the approval that is pending."""
-        questions = (approval_request(question) for question in self._approvals.open)
-        tasks = tuple(asdict(update) for update in self.jobs.standing)
-        return Snapshot(self._transcript.turns, tuple(asdict(one) for one in questions), tasks)
+        questions, tasks = map(asdict, self._approvals.open), map(asdict, self.jobs.standing)
+        return Snapshot(self._transcript.turns, tuple(questions), tuple(tasks))
 
     def happened(self, event: Event) -> None:
         """Something happened that concerns the turn."""
-        if isinstance(event, events.Typed):
-            event = replace(event, meaning=self._responder.meaning(event.text))
-        self._happened.put_nowait(event)
+        self._happened.put_nowait(self._reflexes.noticed(event))
 
     @property
     def ticket(self) -> Ticket:
@@ -159,9 +156,14 @@ class ConversationDriver:
         return self._outlets.keys()
 
     @property
+    def loudspeakers(self) -> list[str]:
+        """Those that take part and speak."""
+        return [name for name, known in self._joined.items() if known.speaks]
+
+    @property
     def occupied(self) -> bool:
         """Whether somebody takes part, or work goes on."""
-        return bool(self._outlets or self._works)
+        return bool(self._outlets or self._works or self._agent.runs.in_background)
 
     async def rest(self) -> None:
         """Stop what goes on, and return when it has ended."""
@@ -235,7 +237,7 @@ class ConversationDriver:
             effect,
             self._ears,
             self.happened,
-            self._responder.meaning,
+            partial(self._reflexes.meaning, effect.device),
             language=language,
             fixed_language=told,
         )
@@ -258,9 +260,15 @@ class ConversationDriver:
         self._works[effect.ticket] = self._in_turn(partial(self._think, effect))
 
     @_perform.register
+    def _(self, effect: Performed) -> None:
+        self._during_work.perform(effect)
+
+    @_perform.register
     def _(self, effect: effects.StopThinking) -> None:
         if work := self._works.pop(effect.ticket, None):
             work.cancel()
+        if effect.by:
+            self._in_turn(partial(self._during_work.stop_what_was_left, effect))
 
     @_perform.register
     def _(self, effect: effects.Withdraw) -> None:
@@ -285,9 +293,9 @@ class ConversationDriver:
 
     @_perform.register
     def _(self, effect: effects.Speak) -> None:
-        rates = self._rates.get(effect.device, ())
-        style = replace(self._preferences.style(effect.device), rates=rates)
-        self._spoken_answers.say(effect.ticket, effect.text, style)
+        known = self._joined.get(effect.device)
+        style = self._reflexes.style(effect.device, known.rates if known else ())
+        self._spoken_answers.say(effect.ticket, effect.text, style, effect.tone)
 
     @_perform.register
     def _(self, effect: effects.FinishSpeaking) -> None:
@@ -303,51 +311,42 @@ class ConversationDriver:
         self._begin(self._find_language(effect.preferred.device))
 
     @_perform.register
-    def _(self, effect: effects.Settle) -> None:
-        decision, code, device = effect.decision, effect.code, effect.device
-        self._approvals.answer(
-            effect.id, effect.nonce, decision, code, device, lasting=effect.lasting
-        )
+    def _(self, effect: Decided) -> None:
+        hand_on(self._approvals, effect)
 
     @_perform.register
-    def _(self, effect: effects.SettleByWord) -> None:
-        for question in self._approvals.open:
-            if question.id == effect.id:
-                self._approvals.answer(
-                    effect.id, question.nonce, effect.decision, None, effect.device, by_word=True
-                )
-
-    @_perform.register
-    def _(self, effect: effects.AnswerCode) -> None:
-        self._approvals.of_code.answer(effect.id, effect.text, effect.device)
+    def _(self, effect: effects.UseTime) -> None:
+        if why := self._agent.use_time(effect.how):
+            self._perform(effects.Tell(Announce(why), self.ticket))
 
     # --- what takes time ---
 
     async def _understand(self, utterance: int) -> None:
         try:
-            transcript = await self._hearings[utterance].finish()
+            transcript = await (hearing := self._hearings[utterance]).finish()
         except SpeechError as error:
-            self.happened(events.EarsFailed(utterance, str(error)))
+            self.happened(events.RecognitionFailed(utterance, str(error)))
         else:
-            meaning = self._responder.meaning(transcript.text)
-            self.happened(events.Heard(utterance, transcript.text, meaning))
+            self.happened(self._reflexes.heard(utterance, hearing.device, transcript))
         finally:
             del self._hearings[utterance]
 
+    async def _without_a_model(self, text: str, device: str) -> str | None:
+        refusal = self._machine.refusal_at(device)
+        return await self._reflexes.answer(text, device, refusal)
+
     async def _think(self, effect: effects.Think) -> None:
         ticket = effect.ticket
+        self._during_work.begins(effect)
         try:
-            refusal = self._machine.refusal_at(effect.device)
-            answer = effect.text and await self._responder.answer(
-                effect.text, effect.device, self.id, self._undo_requests, refusal
-            )
+            answer = effect.text and await self._without_a_model(effect.text, effect.device)
             if answer:
                 self._instinctive = ticket
-                self.happened(events.ReplyGrew(ticket, answer))
-                self._worked(ticket, events.WorkEnded(ticket))
+                self.happened(events.ReplyDelta(ticket, answer))
+                self._worked(ticket, events.WorkDone(ticket))
                 return
-            agent = self._agent
-            asked = partial(agent.work, effect.text, effect.device, may_decide=not refusal)
+            agent, may_decide = self._agent, not self._machine.refusal_at(effect.device)
+            asked = partial(agent.work, effect.text, effect.device, may_decide=may_decide)
             work_on = asked() if effect.text else agent.take_up()
             async with closing(work_on) as work:
                 async for event in work:
@@ -358,7 +357,7 @@ class ConversationDriver:
                 self.happened(events.WorkFailed(ticket, WORK_BROKE))
 
     def _worked(self, ticket: Ticket, event: Event) -> None:
-        if isinstance(event, (events.WorkEnded, events.WorkFailed)):
+        if isinstance(event, (events.WorkDone, events.WorkFailed)):
             self._works.pop(ticket, None)
         self.happened(event)
 

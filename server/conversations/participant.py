@@ -73,7 +73,8 @@ class Participant:
     def join(self, device: Joined, outlet: Outlet) -> None:
         self._device, self._outlet = device, outlet
         if self._missing:  # told before anything can be asked here
-            sentence = f"There is no conversation {self._missing}; this is {called(self.about)}."
+            here = called(self.about)
+            sentence = f'There is no conversation {self._missing}; you are in "{here}" instead.'
             outlet.tell(m.Error("forbidden", sentence), self._here.conversation.ticket)
         self._here.conversation.join(device, outlet)
         self._conversations.arrived()
@@ -102,8 +103,13 @@ class Participant:
         self._here.conversation.device_requests.pictured(device, piece)
 
     def cancel_job(self, device: str, job: str) -> None:
-        conversation = self._here.conversation
-        if conversation.jobs.goes_on(job):
+        conversation, agent = self._here.conversation, self._here.agent
+        found = agent.jobs.get(job)
+        if found is None or found.state != "running":
+            return
+        if found.where == "background":
+            self._begin(agent.runs.end(job), "task.cancel")
+        else:
             conversation.happened(Interrupted(device, None, 0))
 
     def put(self, device: str, piece: m.FilePut) -> None:

@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
+from dataclasses import replace
 from typing import Self
 
+from sayso.server.speech.synthesis.loudness import USUAL_PERCENT
 from sayso.server.speech.synthesis.session import SpeakingStyle
 from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
@@ -34,10 +36,20 @@ class Preferences:
         """How to speak to it; what it did not say is as the settings have it."""
         known = self._known.get(device)
         return (
-            SpeakingStyle(known.voice, known.speed or None, known.language)
+            SpeakingStyle(known.voice, known.speed or None, known.language, volume=known.volume)
             if known
             else SpeakingStyle()
         )
+
+    def volume(self, device: str) -> int:
+        """How loud it is spoken to, in percent."""
+        known = self._known.get(device)
+        return known.volume if known and known.volume else USUAL_PERCENT
+
+    def note_volume(self, device: str, percent: int, conversation: str) -> None:
+        """It is spoken to as loud as this from now on."""
+        before = self._known.get(device, DevicePreferred(device))
+        self._remember(replace(before, volume=percent), conversation)
 
     def note(self, preferred: Preferred, conversation: str) -> None:
         """It counts for what is said from now on. Kept in the background, in order."""
@@ -47,8 +59,12 @@ class Preferences:
             before.voice if preferred.voice is None else preferred.voice,
             before.speed if preferred.speed is None else preferred.speed,
             before.language if preferred.language is None else preferred.language,
+            before.volume,
         )
-        self._known[preferred.device] = record
+        self._remember(record, conversation)
+
+    def _remember(self, record: DevicePreferred, conversation: str) -> None:
+        self._known[record.device] = record
         writing = asyncio.create_task(self._keep(Event(conversation, "person", record)))
         self._writing.add(writing)
         writing.add_done_callback(self._writing.discard)

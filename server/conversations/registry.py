@@ -18,9 +18,11 @@ from typing import Final
 from sayso.server.agent.record.conversation_settings import seen_at
 from sayso.server.conversations.deletion import NotDeleted
 from sayso.server.conversations.driver import ConversationDriver as TurnConversation
+from sayso.server.conversations.job_ends import LATELY_S, JobEnds, untold
 from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.log_context import conversation_id, log_ids, no_log_ids
 from sayso.server.store.event_log import EventLog
+from sayso.server.store.jobs import JobBegan, JobDetached, JobTold
 from sayso.server.store.records import (
     Conversation,
     ConversationBegan,
@@ -84,6 +86,7 @@ class ConversationRegistry:
         self._used_at: dict[str, float] = {}
         self._owners: dict[str, str] = {}
         """Whose each conversation is."""
+        self._job_ends = JobEnds(self.tell, event_log.append)
         self._arrival = asyncio.Event()
         """Set when the next device takes part."""
         self._one_at_a_time = asyncio.Lock()
@@ -172,8 +175,18 @@ class ConversationRegistry:
                 with no_log_ids(), log_ids(conversation=conversation_id(conversation.id)):
                     here = self._open[conversation.id] = await self._open_one(conversation)
                 self._owners[conversation.id] = conversation.owner
+                self._job_ends.follow(here.journal)
                 await self._close_beyond(self._open_at_most)
             return here
+
+    async def open_for_jobs(self) -> None:
+        """Open those with jobs whose end is to be told. Raises StoreError."""
+        since = time.time() - LATELY_S
+        events = await self._log.of_types(JobBegan, JobDetached, JobTold, since=since)
+        owed = untold(events)
+        for one in await self._log.conversations():
+            if one.id in owed:
+                await self.enter(one)
 
     async def reset(self, conversation: str) -> None:
         """Begin anew: the model is told nothing of before, and the interpreters are new."""
@@ -191,6 +204,7 @@ class ConversationRegistry:
                 raise StillUsed("Another device takes part in it; it must leave first.")
             if here:
                 await self._close(about.id)
+            await self._job_ends.forget(about.id)
             await self._wipe(about)
             await self._log.forget(about.id)
             self._owners.pop(about.id, None)
@@ -221,14 +235,21 @@ class ConversationRegistry:
         arrivals, self._arrival = self._arrival, asyncio.Event()
         arrivals.set()
 
-    async def tell(self, words: Callable[[], str], device: str, conversation: str) -> None:
+    async def tell(
+        self,
+        words: Callable[[], str],
+        device: str,
+        conversation: str,
+        tone: Callable[[], float] | None = None,
+    ) -> None:
         """Say this to the one person whose conversation it is, as soon as they are there: where the
         device is, else where it was asked for, else wherever they are. Returns when it is on its
-        way, with the words that are right by then.
+        way, with the words that are right by then. With a tone before the words, which is as loud
+        as is right by then, they are there when a loudspeaker is.
         """
-        while not (there := self._attended(conversation)):
+        while not (there := self._attended(conversation, aloud=tone is not None)):
             await self._arrival.wait()
-        announced = Announced(words(), device)
+        announced = Announced(words(), device, tone() if tone else 0.0)
         for place in there:
             if device in place.devices:
                 place.happened(announced)
@@ -236,11 +257,11 @@ class ConversationRegistry:
         for place in [place for place in there if place.id == conversation] or there:
             place.happened(announced)
 
-    def _attended(self, conversation: str) -> list[TurnConversation]:
-        """Where the person takes part whose conversation it is."""
+    def _attended(self, conversation: str, *, aloud: bool) -> list[TurnConversation]:
+        """Where the person takes part whose conversation it is, with a loudspeaker if `aloud`."""
         owner = self.owner(conversation)
         theirs = (one.conversation for one in self._open.values() if one.about.owner == owner)
-        return [one for one in theirs if one.devices]
+        return [one for one in theirs if (one.loudspeakers if aloud else one.devices)]
 
     async def run(self) -> None:
         """Close those that are idle."""
@@ -262,6 +283,7 @@ class ConversationRegistry:
     async def close(self) -> None:
         """Close all."""
         async with self._one_at_a_time:
+            await self._job_ends.close()
             await asyncio.gather(*(here.close() for here in self._open.values()))
             self._open.clear()
 

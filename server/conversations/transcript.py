@@ -52,7 +52,7 @@ class Transcript:
             reply = "".join(step.text + step.unheard for step in exchange.steps)
             ran = [_run(act) for step in exchange.steps for act in step.acts if act.intended]
             past._turns[number] = _Turn(
-                number, exchange.asked[:TEXT_CHARS], reply[:TEXT_CHARS], ran[-RUNS:]
+                number, "\n".join(exchange.said)[:TEXT_CHARS], reply[:TEXT_CHARS], ran[-RUNS:]
             )
         return past
 
@@ -66,6 +66,11 @@ class Transcript:
         self._turns[turn] = _Turn(turn, text[:TEXT_CHARS])
         while len(self._turns) > TURNS:
             del self._turns[next(iter(self._turns))]
+
+    def steered(self, turn: int, text: str) -> None:
+        """The person said more about a request that is worked on."""
+        if known := self._turns.get(turn):
+            known.said = f"{known.said}\n{text}"[:TEXT_CHARS]
 
     def told(self, turn: int, message: m.FromServer) -> None:
         """Something was told about a turn."""
@@ -83,6 +88,12 @@ class Transcript:
                     run.status = status if run.id == name else run.status
             case _:
                 pass
+
+    @property
+    def last_reply(self) -> str:
+        """What was answered last; empty if nothing was."""
+        replies = (turn.reply.strip() for turn in reversed(self._turns.values()))
+        return next((reply for reply in replies if reply), "")
 
     @property
     def turns(self) -> tuple[Mapping[str, Any], ...]:

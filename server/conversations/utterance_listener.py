@@ -1,6 +1,7 @@
 """Listens to one utterance: recognises it and, without a talk key, finds where it ends."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from sayso.audio.endpointing import AdaptiveSilence
@@ -13,6 +14,11 @@ from sayso.server.speech.recognition.session import SpeechRecognition
 from sayso.server.turn import events
 from sayso.server.turn.effects import Listen
 from sayso.server.turn.events import Event, Meaning
+
+ENGLISH_ONLY = (
+    "I hear English only. For other languages get a model that hears them, with "
+    "`sayso models get base`, and set `ears.model` to base."
+)
 
 
 class UtteranceListener:
@@ -33,7 +39,7 @@ class UtteranceListener:
         fixed_language: str = "",
         make_gate: Callable[[], Gate] = VoiceGate,
     ) -> None:
-        self._device = listen.device
+        self.device = listen.device
         self._utterance = listen.utterance
         self._happened = happened
         self._meaning = meaning
@@ -57,7 +63,7 @@ class UtteranceListener:
 
     def feed(self, pcm: bytes) -> None:
         """Take the next samples."""
-        with log_ids(device=self._device):
+        with log_ids(device=self.device):
             self._hearing.feed(pcm)
             if self._ending:
                 self._ending.feed(pcm)
@@ -66,8 +72,16 @@ class UtteranceListener:
         """The utterance is whole: what was said. Raises SpeechError."""
         if self._ending:
             self._ending.stop()
-        with log_ids(device=self._device):
-            return await self._hearing.finish()
+        with log_ids(device=self.device):
+            transcript = await self._hearing.finish()
+        if not transcript.foreign:
+            return transcript
+        # Without a key it may be anybody's: what is said aloud would only make them go on.
+        spoken = self._ending is None
+        said = events.Announced(ENGLISH_ONLY, self.device)
+        shown = events.RecognitionRemarked(self._utterance, ENGLISH_ONLY)
+        self._happened(said if spoken else shown)
+        return replace(transcript, text="")
 
     def drop(self) -> None:
         """Forget it; nobody wants to know."""
@@ -76,7 +90,7 @@ class UtteranceListener:
         self._hearing.drop()
 
     def _remark(self, message: str) -> None:
-        self._happened(events.EarsRemarked(self._utterance, message))
+        self._happened(events.RecognitionRemarked(self._utterance, message))
 
     def _wordless(self, so_far: bool) -> None:
         if self._ending:

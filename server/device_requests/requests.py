@@ -142,7 +142,8 @@ class DeviceRequests:
     ) -> Outcome:
         """Ask a device to do this for this attempt, and wait for what comes of it.
 
-        `refused` if it can't be asked. Whoever cancels this learns nothing: perhaps it was done.
+        `refused` if it can't be asked. A caller that cancels this learns nothing: perhaps it was
+        done.
         """
         known = self._devices.get(device)
         if known is None or method not in known.offers:

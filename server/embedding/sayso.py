@@ -178,9 +178,10 @@ class Sayso:
         chat = EventStream(self.loop, self.house.agent.take_up, self.house.settle, self._approve)
         return chat if stream else chat.answer()
 
-    def undo(self) -> "Undone":
-        """Put files back as they were before the last request that changed any."""
-        return self._do(self.house.undo_requests.undo(BY))
+    def undo(self, requests: int = 1, about: str = "") -> "Undone":
+        """Put files back as they were before the last requests that changed any, or before the
+        latest one in which these words are."""
+        return self._do(self.house.undo_requests.undo(BY, requests, about))
 
     def redo(self) -> "Undone":
         """Do again what was undone last; no code runs."""

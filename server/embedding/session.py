@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, Self
 
 from sayso.protocol.home import Home
 from sayso.server.agent.conversation_agent import ConversationAgent
-from sayso.server.agent.events import AgentEvent, ApprovalAsked
+from sayso.server.agent.events import AgentEvent, ApprovalRequest
 from sayso.server.agent.llm.backend import Backends
 from sayso.server.agent.permissions.modes import Mode
 from sayso.server.agent.permissions.standing_grants import StandingGrants, policy_of
@@ -87,7 +87,7 @@ class EmbeddedSession:
         """Do what the program asks."""
         return self.agent.work(text, BY)
 
-    def settle(self, asked: ApprovalAsked, answer: Answer) -> None:
+    def settle(self, asked: ApprovalRequest, answer: Answer) -> None:
         """Answer a question: whether it may run, or what is to run instead."""
         approvals = self.agent.approvals
         if isinstance(answer, str):

@@ -7,12 +7,12 @@ import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from typing import Final
 
-from sayso.server.agent.events import AgentEvent, ApprovalAsked, Said, WorkFailed
+from sayso.server.agent.events import AgentEvent, ApprovalRequest, ReplyDelta, WorkFailed
 
 Answer = bool | str
 """Of `approve`: whether the code may run; a text is code to run instead."""
 
-Approve = Callable[[ApprovalAsked], Answer | Awaitable[Answer]]
+Approve = Callable[[ApprovalRequest], Answer | Awaitable[Answer]]
 
 BY: Final = "program"
 """Who asks and answers, in the log."""
@@ -32,7 +32,7 @@ class EventStream:
         self,
         loop: asyncio.AbstractEventLoop,
         begin: Callable[[], AsyncGenerator[AgentEvent, None]],
-        settle: Callable[[ApprovalAsked, Answer], None],
+        settle: Callable[[ApprovalRequest, Answer], None],
         approve: Approve | None,
     ) -> None:
         """`begin` and `settle` work in `loop`, which another thread runs."""
@@ -46,7 +46,7 @@ class EventStream:
         said = ""
         for event in self:
             match event:
-                case Said(text=piece):
+                case ReplyDelta(text=piece):
                     said += piece
                 case WorkFailed(message=message):
                     raise ChatFailed(message)
@@ -62,7 +62,7 @@ class EventStream:
                 event = step.result()
                 if event is None:
                     return
-                if isinstance(event, ApprovalAsked):
+                if isinstance(event, ApprovalRequest):
                     self._settle(event, self._ask_here(event))
                 yield event
         finally:
@@ -76,7 +76,7 @@ class EventStream:
                 event = await asyncio.wrap_future(step)
                 if event is None:
                     return
-                if isinstance(event, ApprovalAsked):
+                if isinstance(event, ApprovalRequest):
                     answer = self._approve(event) if self._approve else False
                     self._settle(event, await answer if inspect.isawaitable(answer) else answer)
                 yield event
@@ -84,11 +84,11 @@ class EventStream:
             closing = asyncio.run_coroutine_threadsafe(_close(events), loop)
             await asyncio.wrap_future(closing)
 
-    def _ask_here(self, asked: ApprovalAsked) -> Answer:
+    def _ask_here(self, asked: ApprovalRequest) -> Answer:
         answer = self._approve(asked) if self._approve else False
         return asyncio.run(_awaited(answer)) if inspect.isawaitable(answer) else answer
 
-    def _settle(self, asked: ApprovalAsked, answer: Answer) -> None:
+    def _settle(self, asked: ApprovalRequest, answer: Answer) -> None:
         self._loop.call_soon_threadsafe(self._settle_there, asked, answer)
 
 

@@ -147,7 +147,7 @@ def write_log(level: str, home: Home) -> Callable[[], None]:
     not start, the reason alone is read there.
 
     Libraries that speak with models write down whole conversations at `debug`; what is forgotten,
-    or handed to whoever helps, would still have them. So `debug` is for our own rooms.
+    or handed to a person who helps, would still have them. So `debug` is for our own rooms.
     """
     grave = logging.getLevelNamesMapping()[level.upper()]
     logging.getLogger("sayso").setLevel(grave)

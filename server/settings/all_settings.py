@@ -21,6 +21,7 @@ class Settings:
     voice: schema.Voice = field(default_factory=schema.Voice)
     language_model: schema.LanguageModel = field(default_factory=schema.LanguageModel)
     agent: schema.Agent = field(default_factory=schema.Agent)
+    jobs: schema.Jobs = field(default_factory=schema.Jobs)
     approvals: schema.Approvals = field(default_factory=schema.Approvals)
     code: schema.Code = field(default_factory=schema.Code)
     undo: schema.Undo = field(default_factory=schema.Undo)

@@ -143,7 +143,8 @@ class LanguageModel:
     """How freely the model chooses its words, from 0; -1 leaves it to the model's profile or
     provider."""
     sees: Literal["auto", "yes", "no"] = "auto"
-    """Whether the model can look at pictures that code draws; `auto` knows the well-known ones."""
+    """Whether the model can look at pictures, those that code draws and those that you name or send
+    along; `auto` knows the well-known ones."""
     context_tokens: Annotated[int, Between(1_024, 262_144)] = 8_192
     """Length of the embedded model's memory, in tokens. Twice as long costs twice the memory; a
     model that was trained with less is given only that."""
@@ -191,6 +192,18 @@ class Agent:
     """US dollars that one day may cost, where the price is known."""
     output_chars: Annotated[int, Between(500, 200_000), ByProject()] = 8_000
     """Characters of what code printed that the model is given, head and tail: a page or two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """What goes on in the background."""
+
+    at_once: Annotated[int, Between(0, 16)] = 0
+    """How many runs of one conversation may go on in the background at once; 0: three, or one
+    where the machine has less than 5 GB of memory, such as most Raspberry Pis. Each has an
+    interpreter of its own."""
+    hours: Annotated[float, Between(0.01, 720)] = 8.0
+    """How many hours one may run, before it is stopped: a night."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,6 +348,7 @@ SECTIONS: dict[str, type] = {
     "voice": Voice,
     "language_model": LanguageModel,
     "agent": Agent,
+    "jobs": Jobs,
     "approvals": Approvals,
     "code": Code,
     "undo": Undo,

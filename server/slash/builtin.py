@@ -5,6 +5,7 @@ from sayso.server.slash.cost import SPENDING
 from sayso.server.slash.export import EXPORTING
 from sayso.server.slash.folder import PLACING
 from sayso.server.slash.forget import FORGETTING
+from sayso.server.slash.jobs import JOBS
 from sayso.server.slash.model import CHOOSING
 from sayso.server.slash.permissions import DECIDING
 from sayso.server.slash.undo import UNDOING
@@ -14,6 +15,7 @@ SHIPPED = (
     *CHOOSING,
     *DECIDING,
     *PLACING,
+    *JOBS,
     *SPENDING,
     *EXPORTING,
     *CONVERSING,

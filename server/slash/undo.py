@@ -7,10 +7,13 @@ from sayso.server.undo.results import Undone
 
 _DONE = ("done", "nothing")
 
+_DIGITS = 3
+"""Of how many requests; nobody goes back further."""
+
 
 async def _undo(situation: Situation) -> Outcome:
     here = situation.here
-    undone = await here.undo_requests.undo(situation.device)
+    undone = await here.undo_requests.undo(situation.device, *_meant(situation.text))
     return Outcome(here.undo_answers.undone(undone), ok=undone.outcome in _DONE)
 
 
@@ -22,13 +25,26 @@ async def _redo(situation: Situation) -> Outcome:
 
 async def _diff(situation: Situation) -> Outcome:
     here = situation.here
-    text = await here.undo_requests.diff()
+    text = await here.undo_requests.diff(*_meant(situation.text))
     nothing = here.undo_answers.undone(Undone("nothing"))
     return Outcome(fenced("diff", text) if text else nothing)
 
 
+def _meant(text: str) -> tuple[int, str]:
+    """How many of the last requests, and the words of the one that was named."""
+    text = text.strip()
+    if text.isdecimal() and len(text) <= _DIGITS:
+        return max(1, int(text)), ""
+    return 1, text
+
+
 UNDOING = (
-    Command("undo", "put files back as they were before the last request", _undo, "approve"),
+    Command(
+        "undo",
+        "put files back as they were before the last request, the last 3, or one that is named",
+        _undo,
+        "approve",
+    ),
     Command("redo", "do again what was undone", _redo, "approve"),
     Command("diff", "what /undo would put back", _diff, "talk"),
 )

@@ -2,11 +2,10 @@
 
 import dataclasses
 import json
-import types
 from collections.abc import Mapping
-from functools import cache
-from typing import Final, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Final, cast
 
+from sayso.protocol.decoding import Mismatch, decoder_for
 from sayso.server.store.access import (
     AccessRefused,
     DeviceConnected,
@@ -22,10 +21,12 @@ from sayso.server.store.decisions import (
     NetworkUsed,
     ReachGranted,
     ReachTakenBack,
+    ToolIntended,
+    ToolReported,
     WorkspaceChosen,
 )
 from sayso.server.store.errors import StoreError
-from sayso.server.store.jobs import JobBegan, JobEnded, JobProgressed
+from sayso.server.store.jobs import JobBegan, JobDetached, JobEnded, JobProgressed, JobTold
 from sayso.server.store.records import (
     Answered,
     ApprovalClosed,
@@ -35,7 +36,6 @@ from sayso.server.store.records import (
     ConversationNamed,
     ConversationReset,
     CutOff,
-    DayExtended,
     DevicePreferred,
     Failed,
     Heard,
@@ -43,9 +43,6 @@ from sayso.server.store.records import (
     Interrupted,
     MadeAgain,
     Record,
-    ReminderCancelled,
-    ReminderSet,
-    ReminderTold,
     RunIntended,
     RunReported,
     SpeechBegan,
@@ -55,9 +52,19 @@ from sayso.server.store.records import (
     Uttered,
     Withdrawn,
 )
+from sayso.server.store.reminders import (
+    ListAdded,
+    ListTaken,
+    ReminderCancelled,
+    ReminderSet,
+    ReminderTold,
+)
+from sayso.server.store.steering import DayExtended, Explained, Steered
 
 _KINDS: Final[Mapping[str, type]] = {
     "asked": Asked,
+    "steered": Steered,
+    "explained": Explained,
     "answered": Answered,
     "approval.opened": ApprovalOpened,
     "approval.closed": ApprovalClosed,
@@ -69,11 +76,15 @@ _KINDS: Final[Mapping[str, type]] = {
     "network.used": NetworkUsed,
     "host.asked": HostAsked,
     "code.questioned": CodeQuestioned,
+    "tool.intended": ToolIntended,
+    "tool.reported": ToolReported,
     "run.intended": RunIntended,
     "run.reported": RunReported,
     "job.began": JobBegan,
+    "job.detached": JobDetached,
     "job.progressed": JobProgressed,
     "job.ended": JobEnded,
+    "job.told": JobTold,
     "taken.back": TakenBack,
     "made.again": MadeAgain,
     "uttered": Uttered,
@@ -87,6 +98,8 @@ _KINDS: Final[Mapping[str, type]] = {
     "reminder.set": ReminderSet,
     "reminder.told": ReminderTold,
     "reminder.cancelled": ReminderCancelled,
+    "list.added": ListAdded,
+    "list.taken": ListTaken,
     "device.preferred": DevicePreferred,
     "conversation.began": ConversationBegan,
     "conversation.named": ConversationNamed,
@@ -121,35 +134,6 @@ def decode(kind: str, payload: str) -> Record:
     if record_type is None:
         return Unread(kind)
     try:
-        return cast(Record, _read(record_type, json.loads(payload)))
-    except (ValueError, TypeError) as problem:
+        return cast(Record, decoder_for(record_type)(json.loads(payload)))
+    except (ValueError, Mismatch) as problem:
         raise StoreError(f"The log holds a damaged record of the kind {kind}.") from problem
-
-
-@cache
-def _field_types(record_type: type) -> Mapping[str, object]:
-    return get_type_hints(record_type)
-
-
-def _read(expected: object, value: object) -> object:
-    if isinstance(expected, type) and dataclasses.is_dataclass(expected):
-        return _read_record(expected, value)
-    origin, arguments = get_origin(expected), get_args(expected)
-    if origin is tuple and isinstance(value, list):
-        return tuple(_read(arguments[0], part) for part in value)
-    if origin in (types.UnionType, Union):  # only ever "something or None"
-        return None if value is None else _read(arguments[0], value)
-    if origin is Literal and value in arguments:
-        return value
-    if expected is float and type(value) in (int, float):
-        return float(cast(float, value))
-    if type(value) is expected:
-        return value
-    raise TypeError(f"{value!r:.40} does not fit")
-
-
-def _read_record(expected: type, value: object) -> object:
-    if not isinstance(value, dict):
-        raise TypeError(f"{value!r:.40} is not an object")
-    known = _field_types(expected)
-    return expected(**{name: _read(known[name], value[name]) for name in value if name in known})

@@ -109,6 +109,34 @@ class CodeQuestioned:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolIntended:
+    """A run's code is about to call a tool. Written before it does."""
+
+    run: str
+    call: str
+    """Names this call."""
+    tool: str
+    arguments: str
+    """As they are shown, which is the person's version if they were changed."""
+    binding: str = ""
+    """Hash of what was asked, or would have been."""
+    outside: bool = True
+    """Whether it acts outside of the sandbox."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReported:
+    """How that ended."""
+
+    run: str
+    call: str
+    status: Literal["ok", "error", "interrupted", "died"]
+    detail: str = ""
+    output: str = ""
+    """The beginning of what it returned."""
+
+
+@dataclass(frozen=True, slots=True)
 class NetworkUsed:
     """A run went to a host, or was not let through."""
 
@@ -119,3 +147,17 @@ class NetworkUsed:
     sent: int = 0
     """Bytes that code sent there."""
     received: int = 0
+
+
+DecisionRecord = (
+    ReachGranted
+    | ReachTakenBack
+    | ModeChanged
+    | ModelChosen
+    | WorkspaceChosen
+    | NetworkUsed
+    | HostAsked
+    | CodeQuestioned
+    | ToolIntended
+    | ToolReported
+)

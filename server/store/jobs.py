@@ -1,16 +1,18 @@
-"""Records of jobs: work that lasts and tells how far it is."""
+"""Records of jobs: work that lasts."""
 
 from dataclasses import dataclass
 from typing import Literal
 
+EndState = Literal["done", "failed", "cancelled", "unknown"]
+
 
 @dataclass(frozen=True, slots=True)
 class JobBegan:
-    """Work that lasts has told for the first time how far it is."""
+    """Work has lasted so long, or told how far it is, that it is a job from now on."""
 
     id: str
     kind: str
-    """`run`: a piece of code."""
+    """`run`: a piece of code. `processes`: what a run that is over has left running."""
     title: str
     """What it is for, in a line."""
     run: str = ""
@@ -21,6 +23,20 @@ class JobBegan:
     """The line that it told, in its own words."""
     fraction: float | None = None
     """How much is done, from 0 to 1; none: it did not say."""
+    by: str = ""
+    """The device on which it was asked for, and is told of its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobDetached:
+    """A job goes on in the background: its request has gone on without it."""
+
+    id: str
+    run: str
+    output: str = ""
+    """What it had put out until then, as the model was told it."""
+    seconds: float = 0.0
+    """How long it had run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,5 +55,17 @@ class JobEnded:
     """A job is over."""
 
     id: str
-    state: Literal["done", "failed", "cancelled", "unknown"]
+    state: EndState
     """`unknown`: the server ended while it ran."""
+    text: str = ""
+    """The last line that it told."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobTold:
+    """The person was told of the end of a job in the background."""
+
+    id: str
+
+
+JobRecord = JobBegan | JobDetached | JobProgressed | JobEnded | JobTold

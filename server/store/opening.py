@@ -52,8 +52,8 @@ def _connect(path: Path) -> sqlite3.Connection:
         version = _examine(path, connection)
         connection.execute("PRAGMA journal_mode = WAL")
         # FULL: in WAL mode anything less may forget the last commits in a power cut, and among
-        # them may be the intention to run code that has run since. It costs one flush per event,
-        # of which a turn has a few, off the event loop.
+        # them may be the intention to run code that has run since. It costs one flush per event, a
+        # few in a turn, off the event loop.
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         for number in range(version, VERSION):

@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sayso.server.store.access import AccessRecord
-from sayso.server.store.decisions import (
-    CodeQuestioned,
-    HostAsked,
-    ModeChanged,
-    ModelChosen,
-    NetworkUsed,
-    ReachGranted,
-    ReachTakenBack,
-    Seen,
-    WorkspaceChosen,
+from sayso.server.store.changes import NO_CHANGES, Changes
+from sayso.server.store.decisions import DecisionRecord, Seen
+from sayso.server.store.jobs import JobRecord
+from sayso.server.store.reminders import (
+    ListAdded,
+    ListTaken,
+    ReminderCancelled,
+    ReminderSet,
+    ReminderTold,
 )
-from sayso.server.store.jobs import JobBegan, JobEnded, JobProgressed
+from sayso.server.store.steering import SteeringRecord
 
 Source = Literal["person", "model", "runtime", "server"]
 
@@ -39,6 +38,27 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Situation:
+    """The circumstances of a request. They are kept, so that what a model was told of them stays
+    the same for good."""
+
+    day: str = ""
+    """Weekday and date, in words."""
+    time: str = ""
+    """Hours and minutes."""
+    zone: str = ""
+    """The time zone, with its distance from UTC."""
+    mode: str = ""
+    """What runs unasked; empty where no code runs."""
+    granted: tuple[str, ...] = ()
+    """Which folders and hosts are open to code, in words."""
+    running: tuple[str, ...] = ()
+    """Titles of the jobs that go on."""
+    renewed: bool = False
+    """What runs next begins in new interpreters."""
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """The person asked for something."""
 
@@ -47,6 +67,10 @@ class Asked:
     """The device it was asked from."""
     places: tuple[str, ...] = ()
     """Folders and files of the person's own that are named in it, as whole paths."""
+    situation: Situation | None = None
+    """The circumstances that the model is told of with it."""
+    pictures: tuple[str, ...] = ()
+    """Names of files with pictures that are named in it, for models that see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +87,9 @@ class Answered:
     usd: float | None = None
     seconds: float = 0.0
     """How long the model took."""
+    steers: int = 0
+    """How much of what the person had said meanwhile (`Steered`) it had been told by then, counted
+    from the request on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,26 +138,6 @@ class RunIntended:
     binding: str = ""
     outside: tuple[str, ...] = ()
     """What it could read besides its workspace and the system, as a person is told it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """What a run changed in the folders that it may write to."""
-
-    added: tuple[str, ...] = ()
-    """Paths as a person would write them: relative to the workspace, else absolute."""
-    changed: tuple[str, ...] = ()
-    deleted: tuple[str, ...] = ()
-    more: int = 0
-    """How many further paths it changed that are not listed here."""
-    note: str = ""
-    """What the server itself changed of it at once, in a sentence."""
-
-    def __bool__(self) -> bool:
-        return bool(self.added or self.changed or self.deleted or self.more)
-
-
-NO_CHANGES = Changes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,38 +237,6 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class ReminderSet:
-    """A timer, an alarm or a reminder was asked for. A later one of the same id takes its place."""
-
-    id: str
-    kind: Literal["timer", "alarm", "reminder"]
-    due: float
-    """Unix seconds."""
-    what: str = ""
-    """A timer's name, or what to remind of."""
-    seconds: int = 0
-    """For how long a timer was set."""
-    by: str = ""
-    """The device it was asked from, and is told on."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReminderTold:
-    """Its time came, and the person was told."""
-
-    id: str
-    late_s: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class ReminderCancelled:
-    """The person called it off."""
-
-    id: str
-    by: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class DevicePreferred:
     """How a device likes to be spoken to, whatever it preferred before."""
 
@@ -272,6 +247,8 @@ class DevicePreferred:
     """2.0 is twice as fast; 0: as the settings have it."""
     language: str = ""
     """BCP 47; empty: the voice's."""
+    volume: int = 0
+    """Percent; 0: as loud as is usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,14 +283,6 @@ class InterpretersEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class DayExtended:
-    """The person let the work go on beyond a day's limit, by as much again."""
-
-    by: str = ""
-    """The device on which they said so."""
-
-
-@dataclass(frozen=True, slots=True)
 class Unread:
     """A record of a kind that this version does not know."""
 
@@ -322,22 +291,14 @@ class Unread:
 
 Record = (
     Asked
+    | SteeringRecord
     | Answered
     | ApprovalOpened
     | ApprovalClosed
-    | ReachGranted
-    | ReachTakenBack
-    | ModeChanged
-    | ModelChosen
-    | WorkspaceChosen
-    | NetworkUsed
-    | HostAsked
-    | CodeQuestioned
+    | DecisionRecord
     | RunIntended
     | RunReported
-    | JobBegan
-    | JobProgressed
-    | JobEnded
+    | JobRecord
     | TakenBack
     | MadeAgain
     | Uttered
@@ -351,12 +312,13 @@ Record = (
     | ReminderSet
     | ReminderTold
     | ReminderCancelled
+    | ListAdded
+    | ListTaken
     | DevicePreferred
     | ConversationBegan
     | ConversationNamed
     | ConversationReset
     | InterpretersEnded
-    | DayExtended
     | AccessRecord
     | Unread
 )

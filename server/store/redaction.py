@@ -3,7 +3,7 @@
 What is known to be a secret by its form is replaced: keys of providers, tokens, passwords in
 addresses and assignments, private keys; and the very values that the server's environment has under
 a secret's name, whatever they look like. What merely might be one is left: a text full of holes is
-of no use, and whoever hands it on reads it first.
+of no use, and a person reads it before handing it on.
 """
 
 import os

@@ -48,7 +48,7 @@ NETWORKS = (
 """Homes, links, Tailscale's, and this machine: no address of the open internet."""
 
 ANY_IPV4 = "0.0.0.0"  # noqa: S104 (nothing is opened by it here)
-"""Whoever listens there is not to be had by an address of IPv6."""
+"""A server that listens here cannot be reached by an address of IPv6."""
 
 LONGEST_NAME = 253
 """Characters of a name on the network (RFC 1035)."""

@@ -41,5 +41,5 @@ class GuessDelay:
         return float(min(FIRST_S * 2 ** min(record.failures - 1, 16), LONGEST_S))
 
     def succeeded(self, address: str) -> None:
-        """Whoever is there belongs here."""
+        """Forget the failures of an address: the right token came from there."""
         self._records.pop(address, None)

@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-Scope = Literal["talk", "approve", "admin"]
-"""`talk`: take part. `approve`: decide what runs. `admin`: let devices in, and turn them out."""
+Scope = Literal["talk", "approve", "admin", "open"]
+"""`talk`: take part. `approve`: decide what runs. `admin`: let devices in, and turn them out.
+`open`: let code reach more for once by a spoken yes, after it was read out."""
 
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+
+THIS_DEVICE: Final = "this machine"
 
 OWNER: Final = ""
 """The person whose machine the server is; others have a name."""
@@ -24,10 +27,15 @@ class Principal:
     name: str = ""
     """What it was called when it was paired; empty lets it say."""
 
+    @property
+    def may_open_by_word(self) -> bool:
+        """A device that was given just this right; this machine has its screen for that."""
+        return self.device != THIS_DEVICE and self.may("open") and self.may("approve")
+
     def may(self, scope: Scope) -> bool:
         """Whether it has this right."""
         return scope in self.scopes
 
 
-THIS_MACHINE: Final = Principal("this machine", OWNER, frozenset(SCOPES))
+THIS_MACHINE: Final = Principal(THIS_DEVICE, OWNER, frozenset(SCOPES))
 """A program of the owner's on this machine: it can read the token file, as all of their files."""

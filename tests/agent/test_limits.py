@@ -1,95 +1,20 @@
 """How long a request may take, by the virtual clock."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from sayso.server.agent.events import AgentEvent, ApprovalAsked, RunEnded, Said, WorkDone
-from sayso.server.agent.limits import Budget, RequestLimits
-from sayso.server.agent.llm.backend import Backend
-from sayso.server.agent.llm.model import ChatMessage
-from sayso.server.agent.loop import Agent
-from sayso.server.agent.permissions.approvals import Approvals
-from sayso.server.agent.permissions.modes import Mode, Permissions
-from sayso.server.agent.prompt.profiles import profile
-from sayso.server.agent.record.conversation_record import ConversationRecord
+from sayso.server.agent.events import ApprovalRequest, CodeEnd, TimeAsked, WorkDone
+from sayso.server.agent.limits import JobLimits
 from sayso.server.agent.record.journal import Journal
-from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.store.event_log import EventLog
-from sayso.server.store.records import RunReported
-from tests.agent.permissions.places import Ungranted
-from tests.plain_model import PlainModel
+from tests.agent.hourglass import CODE, Recital, Room
 
 pytestmark = pytest.mark.virtual_time
 
-CODE = "```python\n{}\n```\n"
-
-
-class Recital(PlainModel):
-    """A model that takes a second for each reply."""
-
-    name = "recital"
-    takes_s = 1.0
-
-    def __init__(self, *replies: str) -> None:
-        self._replies = list(replies)
-        self.sent: Sequence[ChatMessage] = ()
-
-    def says(self, messages: Sequence[ChatMessage]) -> str:
-        self.sent = list(messages)
-        return self._replies.pop(0)
-
-
-class Hourglass(Ungranted):
-    """A place where code takes as many seconds as it says: real ones know no virtual time."""
-
-    languages = ("python",)
-    where = "/w"
-    refusal = ""
-
-    def __init__(self) -> None:
-        self.touch: tuple[str, ...] = ("write /w",)
-        self.stopped = False
-
-    def may_touch(self, language: str) -> tuple[str, ...]:
-        return self.touch
-
-    async def run(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
-        try:
-            await asyncio.sleep(float(code))
-        except asyncio.CancelledError:
-            self.stopped = True
-            raise
-        yield Ending("ok", float(code))
-
-
-class Room:
-    def __init__(self, log: EventLog, journal: Journal) -> None:
-        self.log = log
-        self.approvals = Approvals(journal, expires_s=120.0)
-        self.hourglass = Hourglass()
-        self._journal = journal
-        self.events: list[AgentEvent] = []
-
-    def agent(self, model: Recital, seconds: float, mode: Mode) -> Agent:
-        return Agent(
-            Backend(model, profile("default")),
-            self.hourglass,
-            self.approvals,
-            ConversationRecord(self._journal),
-            budget=Budget(RequestLimits(seconds=seconds)),
-            permissions=Permissions(mode=mode),
-        )
-
-    @property
-    def said(self) -> str:
-        return "".join(event.text for event in self.events if isinstance(event, Said))
-
-    async def reports(self) -> list[RunReported]:
-        events = await self.log.conversation("c")
-        return [event.record for event in events if isinstance(event.record, RunReported)]
+NO_JOBS = JobLimits(at_once=0)
 
 
 @pytest.fixture
@@ -99,9 +24,11 @@ async def room(tmp_path: Path) -> AsyncIterator[Room]:
     await log.close()
 
 
-async def test_work_that_takes_too_long_is_stopped_and_ends_in_a_question(room: Room) -> None:
+async def test_work_that_takes_too_long_and_finds_no_room_beside_is_stopped_with_a_question(
+    room: Room,
+) -> None:
     model = Recital(CODE.format(500), "Then not.")
-    agent = room.agent(model, 60.0, "workspace")
+    agent = room.agent(model, 60.0, "workspace", NO_JOBS)
     clock = asyncio.get_running_loop().time
     room.events = [event async for event in agent.work("go")]
     assert clock() == 60.0
@@ -111,7 +38,7 @@ async def test_work_that_takes_too_long_is_stopped_and_ends_in_a_question(room: 
     (report,) = await room.reports()
     assert report.status == "interrupted"
     assert "time for this request was up" in report.detail
-    (ended,) = [event for event in room.events if isinstance(event, RunEnded)]
+    (ended,) = [event for event in room.events if isinstance(event, CodeEnd)]
     assert (ended.status, ended.detail) == ("interrupted", report.detail)
     room.events = [event async for event in agent.work("no")]
     assert room.said == "Then not."
@@ -128,7 +55,7 @@ async def test_time_that_the_person_takes_to_decide_is_not_counted(room: Room) -
     agent = room.agent(Recital(CODE.format(5), "Done."), 10.0, "ask")
     async for event in agent.work("go"):
         room.events.append(event)
-        if isinstance(event, ApprovalAsked):
+        if isinstance(event, ApprovalRequest):
             await asyncio.sleep(100)
             room.approvals.answer(event.id, event.nonce, "yes", None, "kitchen")
     assert room.said == "Done."
@@ -141,7 +68,7 @@ async def test_silence_is_told_to_the_model_as_a_no(room: Room) -> None:
     room.events = [event async for event in agent.work("go")]
     assert room.said == "All right."
     assert "did not answer, which means no" in model.sent[-1]["content"]
-    (ended,) = [event for event in room.events if isinstance(event, RunEnded)]
+    (ended,) = [event for event in room.events if isinstance(event, CodeEnd)]
     assert (ended.status, ended.detail) == ("refused", "It did not run.")
 
 
@@ -149,8 +76,52 @@ async def test_it_is_asked_again_if_the_code_could_reach_more_by_then(room: Room
     agent = room.agent(Recital(CODE.format(1), "Done."), 60.0, "ask")
     asked: list[tuple[str, ...]] = []
     async for event in agent.work("go"):
-        if isinstance(event, ApprovalAsked):
+        if isinstance(event, ApprovalRequest):
             asked.append(event.may_touch)
             room.hourglass.touch = ("write /w", "the network")
             room.approvals.answer(event.id, event.nonce, "yes", None, "kitchen")
     assert asked == [("write /w",), ("write /w", "the network")]
+
+
+async def test_the_person_is_asked_before_the_time_is_up_and_silence_makes_a_job_of_it(
+    room: Room,
+) -> None:
+    agent = room.agent(Recital(CODE.format("500 94 percent"), "Good."), 60.0, "workspace")
+    clock, asked = asyncio.get_running_loop().time, 0.0
+    async for event in agent.work("train it", by="desk"):
+        room.events.append(event)
+        if isinstance(event, TimeAsked):
+            asked = clock()
+    assert asked == 48.0
+    assert clock() == 60.0
+    assert not room.hourglass.stopped
+    assert room.said.strip().startswith("I have worked on this for 60 seconds. It goes on in the")
+    assert isinstance(room.events[-1], WorkDone)
+    (job,) = agent.jobs.in_background
+    assert (job.title, job.by, job.state) == ("train it", "desk", "running")
+    await asyncio.sleep(500)
+    (report,) = await room.reports()
+    assert (report.status, report.output) == ("ok", "94 percent\n")
+    assert agent.jobs.get(job.id).text == "94 percent"  # type: ignore[union-attr]
+
+
+async def test_a_yes_gives_the_same_time_again_and_the_person_is_asked_again(room: Room) -> None:
+    agent = room.agent(Recital(CODE.format(120), "Done."), 60.0, "workspace")
+    clock, asked = asyncio.get_running_loop().time, []
+    async for event in agent.work("go"):
+        if isinstance(event, TimeAsked):
+            asked.append((clock(), event.text.partition(".")[0]))
+            agent.use_time("anew")
+    assert asked == [
+        (48.0, "This has taken 48 seconds so far"),
+        (96.0, "This has taken 2 minutes so far"),
+    ]
+    assert clock() == 122.0
+    assert room.hourglass.set_asides == 0
+
+
+async def test_a_short_run_is_not_asked_about_late_as_it_may_be(room: Room) -> None:
+    agent = room.agent(Recital(CODE.format(45), CODE.format(9), "Done."), 60.0, "workspace")
+    room.events = [event async for event in agent.work("go")]
+    assert not [event for event in room.events if isinstance(event, TimeAsked)]
+    assert room.said == "Done."

@@ -8,12 +8,12 @@ import pytest
 
 from sayso.server.agent.events import (
     AgentEvent,
-    ApprovalAsked,
-    ApprovalSettled,
-    RunEnded,
-    RunOutput,
-    RunStarted,
-    Said,
+    ApprovalDone,
+    ApprovalRequest,
+    CodeEnd,
+    CodeOut,
+    CodeStart,
+    ReplyDelta,
     WorkDone,
 )
 from sayso.server.agent.limits import RequestLimits
@@ -36,17 +36,17 @@ async def test_code_is_asked_about_run_and_its_output_answered(
     assert house.output == "42\n"
     kinds = [type(event) for event in house.events]
     assert kinds == [
-        Said,
-        ApprovalAsked,
-        ApprovalSettled,
-        RunStarted,
-        RunOutput,
-        RunEnded,
-        Said,
-        Said,
+        ReplyDelta,
+        ApprovalRequest,
+        ApprovalDone,
+        CodeStart,
+        CodeOut,
+        CodeEnd,
+        ReplyDelta,
+        ReplyDelta,
         WorkDone,
     ]
-    assert house.told(RunStarted)[0].code == "print(6 * 7)"
+    assert house.told(CodeStart)[0].code == "print(6 * 7)"
     assert "42" in house.sent()[-1]["content"]
 
 
@@ -54,7 +54,7 @@ async def test_words_are_said_as_they_come_not_at_the_end(house: House) -> None:
     agent = await house.agent(Reply(says=["It ", "is ", "42."], between_s=0.05))
     clock = asyncio.get_running_loop().time
     async with aclosing(agent.work("?")) as events:
-        times = [clock() async for event in events if isinstance(event, Said)]
+        times = [clock() async for event in events if isinstance(event, ReplyDelta)]
     assert len(times) == 3
     assert times[2] - times[0] > 0.08
 
@@ -78,7 +78,7 @@ async def test_variables_last_and_the_model_sees_the_whole_conversation(
 async def test_an_error_goes_back_and_is_mended(house: House) -> None:
     agent = await house.agent(runs("print(1 / 0)"), runs("print(1 / 2)"), says("A half."))
     assert await house.ask(agent, "divide") == "A half."
-    first, second = house.told(RunEnded)
+    first, second = house.told(CodeEnd)
     assert (first.status, second.status) == ("error", "ok")
     told = house.sent(1)[-1]["content"]
     assert "ZeroDivisionError" in told
@@ -90,7 +90,7 @@ async def test_a_dead_interpreter_is_told_and_survived(house: House) -> None:
         runs("import os; os._exit(3)"), runs("print('alive')"), says("I am back.")
     )
     assert await house.ask(agent, "die") == "I am back."
-    assert [ended.status for ended in house.told(RunEnded)] == ["died", "ok"]
+    assert [ended.status for ended in house.told(CodeEnd)] == ["died", "ok"]
     assert house.output == "alive\n"
 
 
@@ -111,7 +111,7 @@ async def test_a_picture_is_shown_and_the_model_told_so(house: House) -> None:
         runs("import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"), says("There.")
     )
     await house.ask(agent, "plot")
-    pictures = [event.output for event in house.told(RunOutput) if event.output.data]
+    pictures = [event.output for event in house.told(CodeOut) if event.output.data]
     assert [picture.mime for picture in pictures] == ["image/png"]
     assert "[image/png shown to the person]" in house.sent()[-1]["content"]
 
@@ -124,9 +124,9 @@ async def test_no_is_a_message_to_the_model_and_nothing_runs(house: House) -> No
     said = await house.ask(agent, "do it", "no")
     assert said == "What would you like instead?"
     assert house.output == ""
-    assert house.told(RunStarted) == []
+    assert house.told(CodeStart) == []
     assert "person said no" in house.sent()[-1]["content"]
-    assert [ended.detail for ended in house.told(RunEnded)] == ["It did not run."]
+    assert [ended.detail for ended in house.told(CodeEnd)] == ["It did not run."]
     assert await house.records(RunIntended) == []
 
 
@@ -134,7 +134,7 @@ async def test_edited_code_runs_as_edited_and_the_model_is_told(house: House) ->
     agent = await house.agent(runs("print('theirs')"), says("Done."))
     await house.ask(agent, "do it", lambda _: ("edit", "print('mine')"))
     assert house.output == "mine\n"
-    assert house.told(RunStarted)[0].code == "print('mine')"
+    assert house.told(CodeStart)[0].code == "print('mine')"
     told = house.sent()[-1]["content"]
     assert "The person changed the code" in told
     assert "print('mine')" in told
@@ -146,7 +146,7 @@ async def test_edited_code_runs_as_edited_and_the_model_is_told(house: House) ->
 async def test_in_workspace_mode_nothing_is_asked(house: House) -> None:
     agent = await house.agent(runs("print(1)"), says("One."), mode="workspace")
     await house.ask(agent, "go")
-    assert house.told(ApprovalAsked) == []
+    assert house.told(ApprovalRequest) == []
     assert house.output == "1\n"
 
 
@@ -154,10 +154,10 @@ async def test_what_is_about_to_run_is_written_down_before_it_runs(house: House)
     agent = await house.agent(runs("print(1)"), says("One."))
     async with aclosing(agent.work("go")) as events:
         async for event in events:
-            if isinstance(event, ApprovalAsked):
+            if isinstance(event, ApprovalRequest):
                 assert await house.records(RunIntended) == []
                 house.approvals.answer(event.id, event.nonce, "yes", None, "kitchen")
-            if isinstance(event, RunStarted):
+            if isinstance(event, CodeStart):
                 assert len(await house.records(RunIntended)) == 1
                 assert await house.records(RunReported) == []
     assert len(await house.records(RunReported)) == 1
@@ -181,7 +181,7 @@ async def test_cancelling_stops_the_code_and_leaves_a_valid_history(
 
     async def listen() -> None:
         async for event in agent.work("sleep"):
-            if isinstance(event, RunOutput):
+            if isinstance(event, CodeOut):
                 begun.set()
 
     listening = asyncio.ensure_future(listen())
@@ -207,7 +207,7 @@ async def test_cancelling_stops_the_model_and_keeps_what_it_had_said(house: Hous
 
     async def listen() -> None:
         async for event in agent.work("a story"):
-            if isinstance(event, Said) and "time" in event.text:
+            if isinstance(event, ReplyDelta) and "time" in event.text:
                 heard.set()
 
     listening = asyncio.ensure_future(listen())
@@ -239,7 +239,7 @@ async def test_stopping_while_it_is_asked_withdraws_the_question(
     agent = await house.agent(runs("print(1)"), says("Fine."), calls_tools=calls_tools)
     async with aclosing(agent.work("go")) as events:
         async for event in events:
-            if isinstance(event, ApprovalAsked):
+            if isinstance(event, ApprovalRequest):
                 asked = event
                 break
     assert house.approvals.open == []
@@ -276,7 +276,7 @@ async def test_requests_are_worked_on_one_at_a_time(house: House) -> None:
         order.extend([event async for event in agent.work(text)])
 
     await asyncio.gather(listen("first"), listen("second"))
-    assert [event.text for event in order if isinstance(event, Said)] == ["one", "two"]
+    assert [event.text for event in order if isinstance(event, ReplyDelta)] == ["one", "two"]
 
 
 async def test_what_is_too_long_to_be_shown_whole_is_asked_of_nobody_and_the_model_is_told(
@@ -285,6 +285,6 @@ async def test_what_is_too_long_to_be_shown_whole_is_asked_of_nobody_and_the_mod
     long = f"text = '{'汉' * 24_000}'\nprint(len(text))"
     agent = await house.agent(runs(long), says("In pieces, then."), model=house.litellm("no"))
     assert "In pieces" in await house.ask(agent, "write a book")
-    assert house.told(ApprovalAsked) == []
+    assert house.told(ApprovalRequest) == []
     assert await house.records(RunIntended) == []
     assert "several shorter pieces" in str(house.sent()[-1]["content"])

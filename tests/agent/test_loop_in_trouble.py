@@ -1,10 +1,11 @@
 """When the model writes badly, never ends, or fails: mended, asked about, or told plainly."""
 
 import asyncio
+from typing import Literal
 
 import pytest
 
-from sayso.server.agent.events import ApprovalAsked, RunStarted, WorkDone, WorkFailed
+from sayso.server.agent.events import ApprovalRequest, CodeStart, WorkDone, WorkFailed
 from sayso.server.agent.limits import RequestLimits
 from sayso.server.store.records import RunReported
 from tests.agent.conftest import House
@@ -39,7 +40,7 @@ async def test_a_call_that_cannot_be_understood_is_explained_to_the_model(house:
     )
     assert await house.ask(agent, "weather?") == "Sorry."
     assert "could not be read" in house.sent()[-1]["content"]
-    assert house.told(ApprovalAsked) == []
+    assert house.told(ApprovalRequest) == []
 
 
 async def test_two_calls_in_one_reply_run_in_order_with_results_of_their_own(house: House) -> None:
@@ -75,7 +76,7 @@ async def test_a_language_that_does_not_run_here_is_explained_to_the_model(house
     agent = await house.agent(runs("end", language="fortran"), says("I see."))
     assert await house.ask(agent, "list") == "I see."
     assert "fortran does not run here" in house.sent()[-1]["content"]
-    assert house.told(ApprovalAsked) == []
+    assert house.told(ApprovalRequest) == []
 
 
 # Limits end in questions.
@@ -161,7 +162,7 @@ async def test_a_half_call_is_not_run(house: House) -> None:
     call = {"name": "execute", "arguments": '{"language": "python", "code": "print(1)'}
     agent = await house.agent(Reply(calls=[call], ending="cut"), says("Sorry."), mode="workspace")
     await house.ask(agent, "go")
-    assert house.told(RunStarted) == []
+    assert house.told(CodeStart) == []
     assert len(house.told(WorkFailed)) == 1
 
 
@@ -177,8 +178,26 @@ async def test_a_request_that_failed_can_be_made_again(house: House) -> None:
     await house.ask(agent, "first")
     assert isinstance(house.events[-1], WorkFailed)
     assert await house.ask(agent, "second") == "Yes?"
-    (message,) = house.sent()
-    assert message["content"] == "first\n\nsecond"
+    first, answer, second = house.sent()
+    assert (first["content"], answer["role"]) == ("first", "assistant")
+    assert str(second["content"]).endswith("second")
+
+
+@pytest.mark.parametrize("calls_tools", ["yes", "no"])
+async def test_a_request_that_failed_is_over_and_is_not_read_with_the_next(
+    house: House, calls_tools: Literal["yes", "no"]
+) -> None:
+    steps = (runs("print('step one')", "Step one. "), fails(401), says("Paris."), says("London."))
+    agent = await house.agent(*steps, calls_tools=calls_tools, mode="workspace")
+    await house.ask(agent, "Run the loop")
+    assert isinstance(house.events[-1], WorkFailed)
+    assert await house.ask(agent, "What is the capital of France?") == "Paris."
+    last = house.sent()[-1]
+    assert last["role"] == "user"
+    assert "Run the loop" not in str(last["content"])
+    assert "that failed" in str(last["content"])
+    await house.ask(agent, "And of England?")
+    assert "that failed" not in str(house.sent()[-1]["content"])
 
 
 async def test_a_model_that_is_told_too_much_is_told_less_and_remembers_it(house: House) -> None:

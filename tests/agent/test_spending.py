@@ -1,15 +1,21 @@
 """What a day may use is counted over conversations and restarts, and its end is a question."""
 
+from collections.abc import Sequence
 from contextlib import aclosing
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from sayso.server.agent.events import RunEnded, Said, WorkDone
+from sayso.server.agent.events import CodeEnd, ReplyDelta, WorkDone
+from sayso.server.agent.limits import RequestLimits
+from sayso.server.agent.llm.model import ChatMessage
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.spending import CostEstimate, DailyLimits, DailySpending, says_yes
 from sayso.server.store.event_log import EventLog
-from sayso.server.store.records import Answered, DayExtended, Event, RunIntended, RunReported
+from sayso.server.store.jobs import JobDetached
+from sayso.server.store.records import Answered, Event, RunIntended, RunReported
+from sayso.server.store.steering import DayExtended
 from tests.agent.conftest import House
+from tests.plain_model import PlainModel
 from tests.scripted_model import Reply, runs, says
 from tests.server.running_server import household
 
@@ -27,7 +33,7 @@ async def test_a_days_limit_ends_in_a_question_and_a_yes_lets_it_go_on(house: Ho
     assert len(house.model.requests) == 1
     assert await house.ask(agent, "what is it") == f"\n\n{question}"
     async with aclosing(agent.work("Yes, go on.", "radio", may_decide=False)) as events:
-        said = [event.text async for event in events if isinstance(event, Said)]
+        said = [event.text async for event in events if isinstance(event, ReplyDelta)]
     assert "".join(said) == f"\n\n{question}"
     assert await house.ask(agent, "Yes, go on.") == "Two."
     assert len(await house.records(DayExtended)) == 1
@@ -40,7 +46,7 @@ async def test_a_days_limit_stops_in_the_middle_of_the_work_too(house: House) ->
     agent = await house.agent(*(runs(f"print({n})") for n in range(3)), mode="workspace")
     said = await house.ask(agent, "go")
     assert said == "\n\nI have run code 2 times today. Shall I go on?"
-    assert len(house.told(RunEnded)) == 2
+    assert len(house.told(CodeEnd)) == 2
 
 
 async def test_the_day_is_one_for_all_conversations_and_outlives_a_restart(tmp_path: Path) -> None:
@@ -74,6 +80,20 @@ async def test_a_new_day_begins_at_midnight(tmp_path: Path) -> None:
     await log.close()
 
 
+async def test_a_night_in_the_background_is_not_the_next_days_time_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    log = await EventLog.open(tmp_path / "log.db")
+    now = datetime(2026, 3, 1, 12).astimezone().timestamp()
+    records = ((now - 50_000, JobDetached("j", "r")), (now, RunReported("r", "ok", seconds=25_000)))
+    for when, record in records:
+        await log.append(Event("a", "runtime", record, time=when))
+    book = await DailySpending.open(log, DailyLimits(), lambda: now)
+    assert book.used.seconds == 0
+    assert book.question == ""
+    await log.close()
+
+
 async def test_a_reply_that_is_left_at_its_fence_is_reckoned_with(house: House) -> None:
     agent = await house.agent(
         says("Let me work that out for you.\n```python\nprint(1)\n```\nOutput: 1"),
@@ -103,3 +123,45 @@ def test_a_yes_is_a_yes_and_nothing_else() -> None:
         assert says_yes(text)
     for text in ("no", "yes but first delete it all", "what?", "", "yesterday"):
         assert not says_yes(text)
+
+
+class _Dear(PlainModel):
+    """A model of which every reply costs as much as a thousand tokens."""
+
+    name = "dear"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def price(self, tokens_in: int, tokens_out: int) -> float:
+        return (tokens_in + tokens_out) / 10_000
+
+    def says(self, messages: Sequence[ChatMessage]) -> str:
+        self.asked += 1
+        return "word " * 400
+
+
+async def test_what_a_step_would_cost_is_asked_about_before_it_is_made(house: House) -> None:
+    model = _Dear()
+    agent = await house.agent(model=model, bounds=RequestLimits(usd=0.01))
+    said = await house.ask(agent, "hello")
+    assert said.strip().startswith("This alone would cost about 0.")
+    assert said.endswith("Shall I go on?")
+    assert model.asked == 0
+    assert (await house.ask(agent, "yes")).startswith("word")
+    assert model.asked == 1
+    assert (await house.ask(agent, "and now")).endswith("Shall I go on?")
+    assert model.asked == 1
+
+
+async def test_a_days_money_is_asked_about_before_it_is_spent(house: House) -> None:
+    house.day = DailySpending(DailyLimits(usd=0.01))
+    house.journal = await Journal.open(house.log, "talk", house.day.saw)
+    model = _Dear()
+    agent = await house.agent(model=model)
+    said = await house.ask(agent, "hello")
+    assert "Today has cost 0.00 dollars so far, and the next step would cost about" in said
+    assert model.asked == 0
+    await house.ask(agent, "yes, go on")
+    assert len(await house.records(DayExtended)) == 1
+    assert model.asked == 1

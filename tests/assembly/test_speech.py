@@ -14,6 +14,7 @@ from sayso.server.models import InstalledModels
 from sayso.server.observability.metrics import Part, ServerMetrics
 from sayso.server.settings import Settings
 from sayso.server.settings.schema import Ears, LanguageModel, Voice
+from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.recognition.recognizer import Recognizer
 from sayso.server.speech.synthesis.voices import Voices
 from tests.server.running_server import WAIT_S
@@ -48,6 +49,23 @@ async def test_of_ears_that_cannot_be_loaded_it_is_said_what_to_do(tmp_path: Pat
     async with SpeechParts(home, settings, telemetry.watch_part) as senses, asyncio.timeout(WAIT_S):
         await senses.hearing()
         assert "Fetch it again" in telemetry.troubles()["ears"].detail
+
+
+@pytest.mark.parametrize(("language", "refused"), [("fr", True), ("en-GB", False)])
+async def test_a_language_that_the_model_cannot_hear_is_refused_with_what_to_get(
+    tmp_path: Path, language: str, *, refused: bool
+) -> None:
+    home = Home(tmp_path, tmp_path, tmp_path)
+    settings = Settings(ears=Ears(language=language))
+    async with SpeechParts(home, settings, lambda *_: None) as parts, asyncio.timeout(WAIT_S):
+        recognizer = await parts.hearing()
+        finding = parts.findings["ears"]
+        assert (finding.state == "bad") == refused
+        if refused:
+            assert "hears English only" in finding.detail
+            assert "sayso models get base" in finding.detail
+            with pytest.raises(SpeechError, match="hears English only"):
+                await recognizer.transcribe(bytes(32_000))
 
 
 class Assembled:

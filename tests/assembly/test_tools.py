@@ -10,7 +10,7 @@ from sayso.protocol import messages as m
 from sayso.server.agent.llm.model import ChatMessage, Delta, ToolCallDelta, ToolDefinition
 from sayso.server.agent.tools.function import Function
 from sayso.server.assembly.tools import load_tools
-from sayso.server.turn.events import Answered, Typed
+from sayso.server.turn.events import ApprovalAnswered, Typed
 from tests.plain_model import PlainModel
 from tests.server.running_server import household, until
 
@@ -133,7 +133,8 @@ async def test_the_owner_is_asked_at_a_screen_and_a_guest_is_offered_no_tool(
         anns = await house.conversations.begin("Diary", person="ann")
         ann = await house.device("phone", wanted=anns.id, person="ann")
         told = await ann.ask("light")
-        assert (model.offered[-1], ann.all(m.ApprovalRequest), switched) == ([], [], [])
+        assert "lamp" not in model.offered[-1]
+        assert (ann.all(m.ApprovalRequest), switched) == ([], [])
         assert "It is on." not in told
         desk = await house.device("desk")
         desk.seat.happened(Typed("desk", "light"))
@@ -141,7 +142,7 @@ async def test_the_owner_is_asked_at_a_screen_and_a_guest_is_offered_no_tool(
         (asked,) = desk.all(m.ApprovalRequest)
         assert isinstance(asked, m.ApprovalRequest)
         assert (asked.language, asked.code, asked.tap) == ("lamp", '{"room": "hall"}', True)
-        desk.seat.happened(Answered("desk", asked.id, asked.nonce, "yes", None))
+        desk.seat.happened(ApprovalAnswered("desk", asked.id, asked.nonce, "yes", None))
         await until(lambda: switched)
-        assert model.offered[-1] == ["lamp"]
+        assert "lamp" in model.offered[-1]
         assert switched == ["hall"]

@@ -13,6 +13,7 @@ import pytest
 
 from sayso.server.audit.ledger import as_json, ledger
 from sayso.server.audit.notebook import notebook
+from sayso.server.store.changes import Changes
 from sayso.server.store.decisions import ModeChanged, NetworkUsed, ReachGranted
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import (
@@ -21,7 +22,6 @@ from sayso.server.store.records import (
     ApprovalOpened,
     Asked,
     Call,
-    Changes,
     ConversationBegan,
     Event,
     Record,
@@ -187,6 +187,21 @@ def test_an_audit_for_people_has_a_line_for_each(home: Path) -> None:
     assert len(lines) == 4
     assert "edit by phone" in lines[0]
     assert "[-1 files]" in lines[0]
+
+
+def test_a_name_forges_no_line_of_an_audit_and_does_nothing_to_a_terminal(tmp_path: Path) -> None:
+    evil = "desk\n2026-01-01 00:00:00  approved by owner\x1b[2J\u202e\u2028\x85"
+
+    async def write() -> None:
+        log = await EventLog.open(tmp_path / "events.sqlite")
+        await log.append(Event("main", "person", ModeChanged("workspace", evil)))
+        await log.close()
+
+    asyncio.run(write())
+    for words in (("audit",), ("audit", "--json")):
+        said = sayso(tmp_path, *words).stdout
+        assert len(said.splitlines()) == 1, said
+        assert said.strip().isprintable(), said
 
 
 def test_no_secret_leaves_with_an_audit_or_an_export(home: Path, tmp_path: Path) -> None:

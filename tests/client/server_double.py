@@ -107,6 +107,8 @@ class Answer:
     pictures: tuple[str, ...] = ()
     changes: Changes = field(default_factory=Changes)
     """What the code did to files; `/diff` then has a line to show."""
+    whole: str | None = None
+    """The id of all that the code put out."""
 
 
 @dataclass
@@ -152,7 +154,7 @@ class Conversation:
                 self.samples, wire.turn = 0, wire.turn + 1
                 await wire.say(TurnState("listening", "idle", "silent"))
             case AudioFrame() as frame:
-                self.samples += frame.pcm16_samples()
+                self.samples += len(frame.payload) // 2
                 words = self.answer.final.split()[: frame.seq // 10 + 1]
                 if words and frame.seq % 10 == 9:
                     await wire.say(
@@ -212,7 +214,7 @@ class Conversation:
             CodeStart("c1", "python", answer.code or self.answer.code),
             CodeOut("c1", "stdout", text=self.answer.output),
             *(CodeOut("c1", "display", "image/png", file=name) for name in self.answer.pictures),
-            CodeEnd("c1", "ok", 0.12, changes=self.answer.changes),
+            CodeEnd("c1", "ok", 0.12, changes=self.answer.changes, output=self.answer.whole),
         )
 
     async def reach(self, wire: Wire, inbox: "asyncio.Queue[Message | AudioFrame]") -> None:

@@ -10,7 +10,7 @@ from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
-from sayso.server.turn.events import Answered, Typed
+from sayso.server.turn.events import ApprovalAnswered, Typed
 from tests.kernels import lent_home
 from tests.plain_model import PlainModel
 from tests.server.running_server import household, until
@@ -41,7 +41,7 @@ async def test_words_of_who_may_approve_answer_the_code_and_approve_nothing(
         await until(lambda: desk.all(m.ApprovalRequest))
         (question,) = desk.all(m.ApprovalRequest)
         assert isinstance(question, m.ApprovalRequest)
-        desk.seat.happened(Answered("desk", question.id, question.nonce, "yes", None))
+        desk.seat.happened(ApprovalAnswered("desk", question.id, question.nonce, "yes", None))
         await until(lambda: desk.all(m.Announce))
         assert speaker.all(m.Announce) == [
             m.Announce("The code asks: Which of the two? (red / blue)")

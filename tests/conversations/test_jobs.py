@@ -7,6 +7,7 @@ from typing import cast
 from sayso.protocol import messages as m
 from sayso.server.agent.jobs.progress import RunProgress
 from sayso.server.conversations.driver import ConversationDriver
+from sayso.server.store.jobs import JobDetached, JobTold
 from sayso.server.store.records import Answered, Asked, Call, RunIntended, RunReported
 from sayso.server.turn import events
 from tests.server.running_server import Device, Household, household, until
@@ -95,3 +96,95 @@ async def test_a_conversation_that_closes_leaves_no_update_behind(tmp_path: Path
     told = len(updates(desk))
     await asyncio.sleep(0)
     assert len(updates(desk)) == told
+
+
+async def in_background(house: Household, conversation: str = "main", by: str = "desk") -> str:
+    """A run goes on in the background there; returns its job."""
+    journal = house.conversations.open[conversation].journal
+    await journal.note("person", Asked("train the model in the background", by))
+    await journal.note("model", Answered("", (Call("r1", "python", "train()"),)))
+    await journal.note("server", RunIntended("r1", "python", "train()"))
+    await RunProgress(journal).tell("r1", "epoch 1 of 2", 0.5)
+    [job] = journal.jobs.running
+    await journal.note("runtime", JobDetached(job.id, "r1"))
+    return job.id
+
+
+def announced(device: Device) -> list[str]:
+    said = cast("list[m.Announce]", device.all(m.Announce))
+    return [one.text for one in said if "The job" in one.text or "the job" in one.text]
+
+
+async def told_of(device: Device, sentences: list[str]) -> None:
+    await until(lambda: announced(device) == sentences)
+
+
+ENDED = "The job “train the model in the background” has ended: accuracy 94 percent."
+
+
+async def test_the_end_of_a_job_is_told_where_it_was_asked_for_wherever_that_is_now(
+    tmp_path: Path,
+) -> None:
+    async with household(tmp_path) as house:
+        desk, guest = await house.device("desk"), await house.device("phone", person="guest")
+        journal = house.conversations.open["main"].journal
+        await in_background(house)
+        await desk.command("new", "elsewhere")
+        await journal.note("runtime", RunReported("r1", "ok", output="accuracy 94 percent\n"))
+        await until(lambda: announced(desk) == [ENDED])
+        assert announced(guest) == []
+        await until(lambda: not journal.jobs.untold)
+        kept = [event.record for event in await house.log.conversation("main")]
+        assert isinstance(kept[-1], JobTold)
+
+
+async def test_an_end_that_nobody_heard_is_told_after_a_restart_once(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device("desk")
+        journal = house.conversations.open["main"].journal
+        await in_background(house)
+        desk.leave()
+        await journal.note("runtime", RunReported("r1", "ok", output="accuracy 94 percent\n"))
+    for told in ([ENDED], []):
+        async with household(tmp_path) as house:
+            await house.conversations.open_for_jobs()
+            assert list(house.conversations.open) == (["main"] if told else [])
+            desk = await house.device("desk")
+            await told_of(desk, told)
+
+
+async def test_a_job_that_the_servers_end_cut_off_is_told_as_such(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        await house.device("desk")
+        await in_background(house)
+        house.conversations.halt()
+    async with household(tmp_path) as house:
+        await house.conversations.open_for_jobs()
+        desk = await house.device("desk")
+        await until(lambda: announced(desk))
+        [said] = announced(desk)
+        assert said.startswith("Sayso ended while the job “train the model in the background”")
+        assert "not begun again" in said
+
+
+async def test_jobs_are_listed_to_their_person_and_to_nobody_else(tmp_path: Path) -> None:
+    async with household(tmp_path) as house:
+        desk = await house.device("desk")
+        job = await in_background(house)
+        await desk.command("new", "elsewhere")
+        listed = (await desk.command("jobs")).text
+        assert job in listed
+        assert "train the model" in listed
+        assert "in the background" in listed
+        assert "epoch 1 of 2" in (await desk.command("jobs", job[:5])).text
+        guest = await house.device("phone", person="guest", may_admin=False)
+        assert (await guest.command("jobs")).text == "No job goes on."
+        for words in (job, f"stop {job}"):
+            refused = await guest.command("jobs", words)
+            assert not refused.ok
+            assert "train" not in refused.text
+        admin = await house.device("tablet", person="Anna", may_admin=True)
+        listed = (await admin.command("jobs")).text
+        assert job in listed
+        assert "train" not in listed
+        assert not (await admin.command("jobs", job)).ok

@@ -9,7 +9,7 @@ import pytest
 
 from sayso.protocol import messages as m
 from sayso.server.conversations.registry import NoSuchConversation, slug
-from sayso.server.reflexes.reminders import MAX_OPEN
+from sayso.server.reflexes.reminders.reminders import MAX_OPEN
 from sayso.server.store.records import Asked, Event
 from sayso.server.turn.events import Joined
 from tests.server.running_server import household, until
@@ -98,7 +98,7 @@ async def test_a_device_may_want_a_conversation_and_is_told_if_it_is_not_there(
         pad = await house.device("pad", wanted="attic")
         (error,) = pad.all(m.Error)
         assert isinstance(error, m.Error)
-        assert "no conversation attic" in error.message
+        assert error.message == 'There is no conversation attic; you are in "Garden" instead.'
 
 
 async def test_a_person_sees_their_own_conversations_and_nobody_elses(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from sayso.protocol import messages as m
 from sayso.protocol.home import Home, make_token
 from sayso.server.agent.llm.model import ChatMessage
 from sayso.server.gateway.listener import Listener
-from sayso.server.turn.events import Answered
+from sayso.server.turn.events import ApprovalAnswered
 from sayso.server.turn.timing import SHOWN_S
 from tests.client.programs import Window, window
 from tests.fault_proxy import FaultProxy
@@ -54,7 +54,7 @@ class Place:
         return cast("m.ApprovalRequest", asked(m.ApprovalRequest)[number - 1])
 
     def deny(self, question: m.ApprovalRequest) -> None:
-        no = Answered("phone", question.id, question.nonce, "no", None)
+        no = ApprovalAnswered("phone", question.id, question.nonce, "no", None)
         self.phone.seat.happened(no)
 
 

@@ -1,10 +1,12 @@
 """What listens to an utterance without a key: a sound that is no word is not the end of it."""
 
 import asyncio
+from typing import Literal
 
 import pytest
 
-from sayso.server.conversations.utterance_listener import UtteranceListener
+from sayso.server.conversations.utterance_listener import ENGLISH_ONLY, UtteranceListener
+from sayso.server.speech.recognition.recognizer import Transcript
 from sayso.server.speech.recognition.session import SpeechRecognition
 from sayso.server.speech.recognition.voice_activity import VoiceActivity
 from sayso.server.turn import events
@@ -68,3 +70,37 @@ async def test_after_a_cough_and_nothing_more_the_patience_ends_as_without_it() 
 
 async def test_where_a_voice_opened_the_microphone_a_cough_closes_it_soon() -> None:
     assert ends(await told(COUGH + silence(1.4), "", wait_ms=1_500)) == ["timeout"]
+
+
+class UnsureRecognizer:
+    """Hears nonsense, and knows it."""
+
+    async def transcribe(
+        self, pcm: bytes, *, draft: bool = False, prompt: str = "", language: str = ""
+    ) -> Transcript:
+        return Transcript("tanced to meet zoggin baked in cake", "en", 0.3)
+
+
+@pytest.mark.parametrize("mode", ["ptt", "hands_free"])
+async def test_speech_in_another_language_is_no_nonsense_but_told_with_the_remedy(
+    mode: Literal["ptt", "hands_free"],
+) -> None:
+    happened: list[Event] = []
+    attention = UtteranceListener(
+        Listen(1, "shelf", mode),
+        SpeechRecognition(UnsureRecognizer(), only_language="en"),
+        happened.append,
+        lambda _: "request",
+        language="en",
+        make_gate=Gate,
+    )
+    attention.feed(voice(1.0))
+    transcript = await attention.finish()
+    assert transcript.text == ""
+    told = happened[-1]
+    assert told == (
+        events.Announced(ENGLISH_ONLY, "shelf")
+        if mode == "ptt"
+        else events.RecognitionRemarked(1, ENGLISH_ONLY)
+    )
+    assert "sayso models get" in ENGLISH_ONLY

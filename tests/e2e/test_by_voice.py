@@ -15,7 +15,7 @@ def test_a_spoken_question_is_computed_and_the_answer_is_heard(
     server: Server, model: ScriptedModel, voice: Voice, tmp_path: Path
 ) -> None:
     question, answer = tmp_path / "question.wav", tmp_path / "answer.wav"
-    voice.speak("What is twenty five times forty?", question)
+    voice.speak("Please print twenty five times forty.", question)
     model.add(
         runs("print(25 * 40)", "Let me work that out. "),
         says("The answer is ", "1000. It is one thousand, ", "neither more nor less."),

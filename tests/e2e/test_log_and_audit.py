@@ -47,7 +47,7 @@ def test_each_line_of_a_spoken_turn_carries_its_ids_and_none_holds_a_word_or_a_s
     home: Path, model: ScriptedModel, voice: Voice, tmp_path: Path
 ) -> None:
     question, answer = tmp_path / "question.wav", tmp_path / "answer.wav"
-    voice.speak("What is twenty five times forty?", question)
+    voice.speak("Please print twenty five times forty.", question)
     model.add(runs("print('kettledrum', 25 * 40)", "Let me see. "), says("It is a harpsichord."))
     with Server(home, model, flags=("--set", "log.level=debug")) as server:
         client = server.talk(question, answer, "--approve", "yes")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.speech import Voice
+from tests.git import git
 from tests.rig import SAYSO, Server
 from tests.scripted_model import ScriptedModel, runs, says
 
@@ -65,6 +66,53 @@ def test_undo_that_puts_files_back_and_says_so(server: Server, model: ScriptedMo
     assert "put back" in server.ask("Take that back.").reply
     assert files(workspace) == before
     assert "no changes" in server.ask("Undo that.").reply
+
+
+BREAK = "import pathlib; pathlib.Path('app.py').write_text('sound = False')"
+TESTS = """
+import os, pathlib, subprocess
+os.makedirs('__pycache__', exist_ok=True)
+pathlib.Path('__pycache__/app.pyc').write_bytes(os.urandom(9))
+pathlib.Path('run.log').write_text('failed')
+subprocess.run(['git', 'status'], check=True)
+"""
+COMMIT = """
+import subprocess
+who = ['-c', 'user.name=a', '-c', 'user.email=a@example.org']
+subprocess.run(['git', *who, 'commit', '-qam', 'Break it'], check=True)
+"""
+
+
+@pytest.mark.needs("git")
+def test_undo_that_means_the_edit_and_not_the_test_run(
+    server: Server, model: ScriptedModel
+) -> None:
+    workspace = furnish(server.home)
+    (workspace / "app.py").write_text("sound = True")
+    (workspace / ".gitignore").write_text("*.log\n__pycache__/\n")
+    for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
+        git(*command, folder=workspace)
+    for request, code in (("break it", BREAK), ("run the tests", TESTS)):
+        model.add(runs(code), says("Done."))
+        server.ask(request, "--approve", "yes")
+
+    undone = server.ask("Undo that.").reply
+
+    assert (workspace / "app.py").read_text() == "sound = True"
+    assert "You had asked: “break it”. I put back one file: app.py." in undone
+    assert (workspace / "run.log").exists()
+
+    for request, code in (("break it", BREAK), ("commit that", COMMIT)):
+        model.add(runs(code), says("Done."))
+        server.ask(request, "--approve", "yes")
+    undone = server.ask("Undo the last two.").reply
+    assert "the commit “Break it”" in undone
+    assert git("status", "--porcelain", folder=workspace) == ""
+    assert git("log", "--format=%s", folder=workspace) == "first\n"
+    server.ask("Redo that.")
+    told = server.ask("Undo the request about the kitchen.").reply
+    assert "no files" in told
+    assert "“commit that” and “break it”" in told
 
 
 @pytest.mark.thorough

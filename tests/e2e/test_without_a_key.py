@@ -53,7 +53,7 @@ class Device:
     async def read(self) -> None:
         async for data in self.socket:
             if isinstance(data, bytes):
-                self.received += unpack(data).pcm16_samples()
+                self.received += len(unpack(data).payload) // 2
                 continue
             async with self.came:
                 message = json.loads(data)

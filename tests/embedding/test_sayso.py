@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sayso.server import ChatFailed, Sayso
-from sayso.server.agent.events import ApprovalAsked, RunEnded, RunOutput, Said, WorkDone
+from sayso.server.agent.events import ApprovalRequest, CodeEnd, CodeOut, ReplyDelta, WorkDone
 from sayso.server.agent.tools.function import Function
 from sayso.server.runtimes.language import Place
 from sayso.server.runtimes.runtime import Ending, Output, Runtime
@@ -48,16 +48,16 @@ def sayso(
 
 def test_a_chat_streams_events_and_asks_before_it_runs(model: ScriptedModel) -> None:
     model.add(runs("print(6 * 7)", "Let me see. "), says("It is ", "42."))
-    asked: list[ApprovalAsked] = []
+    asked: list[ApprovalRequest] = []
 
-    def approve(question: ApprovalAsked) -> bool:
+    def approve(question: ApprovalRequest) -> bool:
         asked.append(question)
         return True
 
     with sayso(model, approve=approve) as one:
         events = list(one.chat("six times seven", stream=True))
-        assert "".join(e.text for e in events if isinstance(e, Said)).endswith("It is 42.")
-        assert [e.output.text for e in events if isinstance(e, RunOutput)] == ["42\n"]
+        assert "".join(e.text for e in events if isinstance(e, ReplyDelta)).endswith("It is 42.")
+        assert [e.output.text for e in events if isinstance(e, CodeOut)] == ["42\n"]
         assert isinstance(events[-1], WorkDone)
         assert [question.code for question in asked] == ["print(6 * 7)"]
         roles = [(message.role, message.text.strip()) for message in one.messages]
@@ -93,12 +93,14 @@ def test_code_can_be_changed_in_the_answer(model: ScriptedModel) -> None:
 async def test_it_works_in_an_event_loop_and_several_at_once(model: ScriptedModel) -> None:
     model.add(says("One.", when="first"), says("Two.", when="second"))
 
-    async def approve(question: ApprovalAsked) -> bool:
+    async def approve(question: ApprovalRequest) -> bool:
         await asyncio.sleep(0)
         return True
 
     async def ask(one: Sayso, text: str) -> str:
-        return "".join([e.text async for e in one.chat(text, stream=True) if isinstance(e, Said)])
+        return "".join(
+            [e.text async for e in one.chat(text, stream=True) if isinstance(e, ReplyDelta)]
+        )
 
     async with sayso(model, approve=approve) as one, sayso(model) as two:
         both = await asyncio.gather(ask(one, "first"), ask(two, "second"))
@@ -125,7 +127,8 @@ def test_reset_forgets(model: ScriptedModel) -> None:
         one.reset()
         assert one.messages == []
         one.chat("second")
-    assert [m["content"] for m in model.requests[-1].messages[1:]] == ["second"]
+    (told,) = (str(message["content"]) for message in model.requests[-1].messages[1:])
+    assert told.endswith("\nsecond")
 
 
 def test_what_fails_is_one_sentence(model: ScriptedModel) -> None:
@@ -158,9 +161,9 @@ def test_a_function_of_the_program_is_a_tool_that_is_asked_about(
         else says(f"I ask.\n```weather\n{arguments}\n```\n")
     )
     model.add(call, says("Six."))
-    asked: list[ApprovalAsked] = []
+    asked: list[ApprovalRequest] = []
 
-    def approve(question: ApprovalAsked) -> bool:
+    def approve(question: ApprovalRequest) -> bool:
         asked.append(question)
         return True
 
@@ -182,7 +185,7 @@ def test_a_function_that_raises_is_told_to_the_model(model: ScriptedModel) -> No
     model.add(Reply(calls=[{"name": "broken", "arguments": "{}"}]), says("It broke."))
     with sayso(model, tools=[broken], approve=lambda _: True) as one:
         events = list(one.chat("go", stream=True))
-        assert [e.status for e in events if isinstance(e, RunEnded)] == ["error"]
+        assert [e.status for e in events if isinstance(e, CodeEnd)] == ["error"]
     assert "ValueError: no such luck" in str(model.requests[-1].messages[-1])
 
 
@@ -284,7 +287,7 @@ def test_a_question_that_was_open_at_the_end_is_put_again_and_its_code_runs_once
     tally = tmp_path / "w" / "tally"
     model.add(runs("open('tally', 'a').write('x')"), says("Counted."), says("Counted."))
 
-    def crash(_: ApprovalAsked) -> bool:
+    def crash(_: ApprovalRequest) -> bool:
         shutil.copytree(tmp_path / "kept", tmp_path / "found")  # as a crash would leave it
         return False
 
@@ -298,7 +301,7 @@ def test_a_question_that_was_open_at_the_end_is_put_again_and_its_code_runs_once
         waited = two.waits
         if stream:
             events = list(two.go_on(stream=True))
-            assert [event.status for event in events if isinstance(event, RunEnded)] == ["ok"]
+            assert [event.status for event in events if isinstance(event, CodeEnd)] == ["ok"]
         else:
             assert two.go_on() == "Counted."
         assert (waited, two.waits) == (True, False)

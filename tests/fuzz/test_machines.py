@@ -23,12 +23,12 @@ from sayso.protocol import messages as m
 from sayso.protocol.errors import ProtocolError
 from sayso.protocol.frames import PictureFrame
 from sayso.protocol.version import SPOKEN
-from sayso.server.agent.events import ApprovalAsked, ApprovalSettled
+from sayso.server.agent.events import ApprovalDone, ApprovalRequest
 from sayso.server.agent.permissions.approvals import (
     ApprovalDecision,
-    ApprovalRequest,
     Approvals,
     Decision,
+    Proposal,
 )
 from sayso.server.agent.record.journal import Journal
 from sayso.server.gateway.admission.limits import Limits
@@ -118,8 +118,8 @@ class AnyLine(RuleBasedStateMachine):
 class Question:
     """One that was asked, and what should become of it."""
 
-    request: ApprovalRequest
-    asked: ApprovalAsked
+    request: Proposal
+    asked: ApprovalRequest
     ruling: "asyncio.Task[ApprovalDecision]"
     until: float
     decision: str = "expired"
@@ -144,11 +144,11 @@ class AnyAnswer(Timed):
 
     async def _ask(self, tap: bool) -> None:
         code = f"print({len(self.questions)})"
-        request = ApprovalRequest(f"run{len(self.questions)}", "python", code, "/w", (), tap=tap)
-        told: asyncio.Future[ApprovalAsked] = self.loop.create_future()
+        request = Proposal(f"run{len(self.questions)}", "python", code, "/w", (), tap=tap)
+        told: asyncio.Future[ApprovalRequest] = self.loop.create_future()
 
-        async def tell(event: ApprovalAsked | ApprovalSettled) -> None:
-            if isinstance(event, ApprovalAsked):
+        async def tell(event: ApprovalRequest | ApprovalDone) -> None:
+            if isinstance(event, ApprovalRequest):
                 told.set_result(event)
 
         ruling = asyncio.create_task(self.desk.ask(request, tell))

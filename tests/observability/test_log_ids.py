@@ -180,7 +180,7 @@ async def test_every_part_of_a_spoken_turn_logs_its_ids_and_nothing_that_was_sai
             await until(lambda: desk.all(m.ApprovalRequest))
             (asked,) = desk.all(m.ApprovalRequest)
             assert isinstance(asked, m.ApprovalRequest)
-            heard(events.Answered(desk.name, asked.id, asked.nonce, "yes", None))
+            heard(events.ApprovalAnswered(desk.name, asked.id, asked.nonce, "yes", None))
             await until(lambda: desk.all(m.CodeStart))
             (started,) = desk.all(m.CodeStart)
             assert isinstance(started, m.CodeStart)

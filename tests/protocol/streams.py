@@ -34,7 +34,7 @@ class Utterance:
     state: Literal["open", "stopped", "cancelled", "ended"] = "open"
 
     def sound(self, frame: AudioFrame, *, resumed: bool) -> None:
-        end = frame.first_sample + frame.pcm16_samples()
+        end = frame.first_sample + len(frame.payload) // 2
         require(self.state != "cancelled", "nothing follows listen.cancel")
         require(end <= (self.announced or end), "an utterance is as long as listen.stop says")
         if resumed and frame.first_sample < self.samples:
@@ -94,7 +94,7 @@ class Speech:
         require(frame.seq == self.frames, "frames are numbered from 0 without a gap")
         require(frame.first_sample == self.samples, "speech has no holes")
         self.frames += 1
-        self.samples += frame.pcm16_samples()
+        self.samples += len(frame.payload) // 2
         if self.length is not None:
             require(self.samples <= self.length, "a stream is as long as speech.stop says")
         if frame.last:

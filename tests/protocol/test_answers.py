@@ -8,8 +8,8 @@ from websockets.asyncio.client import ClientConnection
 
 from sayso.protocol import messages as m
 from sayso.protocol.frames import AudioFrame
-from sayso.server.agent.events import ApprovalAsked, ApprovalSettled
-from sayso.server.agent.permissions.approvals import ApprovalRequest, Approvals
+from sayso.server.agent.events import ApprovalDone, ApprovalRequest
+from sayso.server.agent.permissions.approvals import Approvals, Proposal
 from sayso.server.agent.record.journal import Journal
 from sayso.server.gateway.socket.translate import event_of, heard
 from sayso.server.store.event_log import EventLog
@@ -111,23 +111,23 @@ def test_what_comes_too_late_is_ignored() -> None:
 async def test_an_approval_counts_once_in_time_and_for_what_was_asked(tmp_path: Path) -> None:
     log = await EventLog.open(tmp_path / "log.db")
     desk = Approvals(await Journal.open(log, "main"), expires_s=60.0)
-    told: asyncio.Queue[ApprovalAsked | ApprovalSettled] = asyncio.Queue()
-    request = ApprovalRequest("r1", "python", "print(1)", "/work", ("no network",))
+    told: asyncio.Queue[ApprovalRequest | ApprovalDone] = asyncio.Queue()
+    request = Proposal("r1", "python", "print(1)", "/work", ("no network",))
     try:
         async with asyncio.TaskGroup() as tasks:
             ruling = tasks.create_task(desk.ask(request, told.put))
             first = await told.get()
-            assert isinstance(first, ApprovalAsked)
+            assert isinstance(first, ApprovalRequest)
             assert not desk.answer(first.id, "another nonce", "yes", None, DESK)
             assert not desk.answer("another request", first.nonce, "yes", None, DESK)
             assert desk.answer(first.id, first.nonce, "no", None, DESK)
             assert not desk.answer(first.id, first.nonce, "yes", None, DESK)
         assert ruling.result().decision == "no"
-        assert await told.get() == ApprovalSettled(first.id, "no", DESK)
+        assert await told.get() == ApprovalDone(first.id, "no", DESK)
         async with asyncio.TaskGroup() as tasks:
             ruling = tasks.create_task(desk.ask(request, told.put))
             second = await told.get()
-            assert isinstance(second, ApprovalAsked)
+            assert isinstance(second, ApprovalRequest)
             assert not desk.answer(second.id, first.nonce, "yes", None, DESK)
         assert ruling.result().decision == "expired"
         assert not desk.answer(second.id, second.nonce, "yes", None, DESK)

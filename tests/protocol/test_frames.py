@@ -73,12 +73,6 @@ def test_a_header_that_does_not_fit_is_not_sent(frame: AudioFrame) -> None:
         frame.pack()
 
 
-def test_samples_are_counted_and_half_ones_refused() -> None:
-    assert AudioFrame(1, 0, 0, bytes(640)).pcm16_samples() == 320
-    with pytest.raises(Invalid, match="half a sample"):
-        AudioFrame(1, 0, 0, bytes(641)).pcm16_samples()
-
-
 @given(st.binary(max_size=64))
 def test_any_bytes_give_a_frame_or_a_protocol_error(data: bytes) -> None:
     with contextlib.suppress(ProtocolError):

@@ -42,6 +42,7 @@ RECORDS = {
         m.AudioAgreed,
         m.Word,
         m.Changes,
+        m.Renamed,
         m.Picture,
         m.Snapshot,
     )

@@ -24,7 +24,7 @@ from sayso.server.conversations.files.artifacts import Artifacts
 from sayso.server.conversations.files.upload_quota import UploadLimits, UploadRoom
 from sayso.server.conversations.participant import Participant
 from sayso.server.conversations.preferences import Preferences
-from sayso.server.conversations.reflex_responder import ReflexResponder
+from sayso.server.conversations.reflexes.reflex_responder import ReflexResponder
 from sayso.server.conversations.registry import ConversationRegistry
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.code_runner import CodeRunner
@@ -77,12 +77,15 @@ class Device:
     name: str
     told: list[m.FromServer] = field(default_factory=list)
     sounds: list[Send] = field(default_factory=list)
+    pcm: bytearray = field(default_factory=bytearray)
+    """All speech that it was sent."""
 
     def tell(self, message: m.FromServer, ticket: Ticket) -> None:
         self.told.append(message)
 
     def send(self, speech: Send) -> None:
         self.sounds.append(speech)
+        self.pcm += speech.pcm
 
     def all(self, kind: type) -> list[m.FromServer]:
         return [message for message in self.told if isinstance(message, kind)]
@@ -115,6 +118,7 @@ class Household:
     commands: Commands
     log: EventLog
     artifacts: Artifacts
+    responder: ReflexResponder
 
     async def device(
         self,
@@ -152,8 +156,13 @@ async def household(
     log = await EventLog.open(folder / "events.sqlite")
     no_sandbox = SandboxReport(holds=False, remedy="There is none here.")
 
-    async def remind(words: Callable[[], str], device: str, conversation: str) -> None:
-        await conversations.tell(words, device, conversation)
+    async def remind(
+        words: Callable[[], str],
+        device: str,
+        conversation: str,
+        tone: Callable[[], float] | None = None,
+    ) -> None:
+        await conversations.tell(words, device, conversation, tone)
 
     def owner(conversation: str) -> str:
         return conversations.owner(conversation)
@@ -171,6 +180,7 @@ async def household(
         day=await DailySpending.open(log, day or DailyLimits()),
         policy=Policy(),
         tools=tools,
+        clock=None,
     )
     shared = SharedParts(
         home=home,
@@ -192,7 +202,7 @@ async def household(
         open_at_most=open_at_most,
     )
     try:
-        yield Household(conversations, Commands(SHIPPED), log, shared.artifacts)
+        yield Household(conversations, Commands(SHIPPED), log, shared.artifacts, shared.responder)
     finally:
         await conversations.close()
         await log.close()

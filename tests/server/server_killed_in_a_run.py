@@ -17,7 +17,7 @@ from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from sayso.server.turn.effects import Send
-from sayso.server.turn.events import Answered, Joined, Ticket, Typed
+from sayso.server.turn.events import ApprovalAnswered, Joined, Ticket, Typed
 from tests.kernels import lent_home
 from tests.plain_model import PlainModel
 from tests.runtimes.sandboxes import KINDS, sandbox_of
@@ -94,7 +94,7 @@ async def main(folder: Path, kind: str, mark: str) -> None:
         while True:
             match await person.heard.get():
                 case m.ApprovalRequest(id=asked, nonce=nonce):
-                    here.conversation.happened(Answered("desk", asked, nonce, "yes", None))
+                    here.conversation.happened(ApprovalAnswered("desk", asked, nonce, "yes", None))
                 case m.CodeOut(text=text) | m.CodeEnd(detail=text):
                     sys.stdout.write(f"{text.strip()}\n")
                     sys.stdout.flush()

@@ -20,7 +20,7 @@ from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from sayso.server.turn.effects import Send
-from sayso.server.turn.events import Answered, Joined, Ticket, Typed
+from sayso.server.turn.events import ApprovalAnswered, Joined, Ticket, Typed
 from tests.kernels import lent_home
 from tests.runtimes.sandboxes import KINDS, sandbox_of
 from tests.server.running_server import household
@@ -67,7 +67,7 @@ class Person:
         told = ""
         while not isinstance(message := await self._heard.get(), m.Metrics):
             if isinstance(message, m.ApprovalRequest):
-                yes = Answered("desk", message.id, message.nonce, "yes", None)
+                yes = ApprovalAnswered("desk", message.id, message.nonce, "yes", None)
                 self._conversation.happened(yes)
             told += message.text if isinstance(message, m.ReplyDelta) else ""
         return " ".join(told.split())

@@ -189,7 +189,7 @@ async def test_what_a_run_left_is_looked_through_at_the_start_in_a_conversation_
         assert (await desk.hear(m.CodeOut)).text == "begun\n"
         await other.say(m.Command("new", "later"))
         assert (await other.hear(m.CommandDone)).ok
-        await other.say(m.Text("how are you"))
+        await other.say(m.Text("tell me of the sea"))
         assert await other.answer() == "Well."
         await kill_and_start(server)
     hooks = server.home / "workspaces" / "main" / "left" / ".git" / "hooks"
@@ -243,7 +243,7 @@ async def test_an_answer_that_was_cut_off_is_told_of_and_gone_on_with(
         await desk.say(m.Text("go on"))
         assert await desk.answer() == "There."
     _, asked, kept, last = model.requests[-1].messages
-    assert asked["content"] == "tell me of my cat Tom"
+    assert asked["content"].endswith("tell me of my cat Tom")
     assert kept["content"].startswith("word0 word1 word2 ")
     assert "word10 " in kept["content"]
     assert last["content"].endswith("go on")

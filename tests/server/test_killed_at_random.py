@@ -13,7 +13,8 @@ import pytest
 
 from sayso.protocol import messages as m
 from sayso.server.store.log_reader import read_events
-from sayso.server.store.records import Answered, Asked, Call, ReminderSet, RunIntended, RunReported
+from sayso.server.store.records import Answered, Asked, Call, RunIntended, RunReported
+from sayso.server.store.reminders import ReminderSet
 from tests.server.running_server import household
 from tests.server.server_to_kill import code_runner
 

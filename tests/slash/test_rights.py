@@ -24,8 +24,19 @@ DECIDES = {
     "folder": "/",
 }
 """With what they are tried."""
-LOOKS = ("help", "conversations", "cost", "diff", "mode", "model", "grants", "folder", "export")
-MOVES = ("new", "resume", "save")
+LOOKS = (
+    "help",
+    "conversations",
+    "cost",
+    "diff",
+    "mode",
+    "model",
+    "grants",
+    "folder",
+    "export",
+    "jobs",
+)
+MOVES = ("new", "resume", "save", "background")
 
 
 async def test_who_may_only_talk_decides_nothing_by_a_command(tmp_path: Path) -> None:

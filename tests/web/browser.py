@@ -14,6 +14,7 @@ from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
 from tests.machine import needed
 from tests.planted_secrets import TOLD
+from tests.pulse import SoundCard
 from tests.repository.tree import ROOT
 from tests.rig import SAYSO, Server
 
@@ -36,7 +37,7 @@ SIZES = ((320, 640), (390, 844), (1100, 800))
 
 @contextmanager
 def page(
-    microphone: Path,
+    microphone: Path | SoundCard,
     width: int = 390,
     height: int = 844,
     *,
@@ -47,24 +48,29 @@ def page(
 ) -> Iterator[Page]:
     """A fresh browser of a phone's size, which has never been here.
 
+    `microphone`: a recording that it hears, once, from when it is opened on; or a sound card.
     `flags`: for who may use the microphone, and the way to the network; `before`: a script that
     runs before the page's own; `complains`: it is expected to fail; `scale`: dots for each of its
     pixels.
     """
+    card = microphone.environment if isinstance(microphone, SoundCard) else {}
     expect.set_options(timeout=PATIENCE_MS)
     all_flags = [
         *flags,
         "--no-sandbox",  # tests may run as root
-        "--use-fake-device-for-media-stream",
-        f"--use-file-for-fake-audio-capture={microphone}%noloop",
+        *([] if isinstance(microphone, SoundCard) else _recorded(microphone)),
         "--autoplay-policy=no-user-gesture-required",
         # A browser calls its maker by itself; here it can't.
         "--host-resolver-rules=MAP insecure.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     ]
     with TemporaryDirectory() as home, sync_playwright() as playwright:
         own = {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home}
+        own |= card
         browser = playwright.chromium.launch(
-            executable_path=chromium(), args=all_flags, env={**os.environ, **own}
+            executable_path=chromium(),
+            args=all_flags,
+            env={**os.environ, **own},
+            ignore_default_args=["--mute-audio"] if card else [],
         )
         size: ViewportSize = {"width": width, "height": height}
         context = browser.new_context(viewport=size, device_scale_factor=scale)
@@ -79,6 +85,13 @@ def page(
         finally:
             browser.close()
         assert bool(complaints) == complains, complaints
+
+
+def _recorded(microphone: Path) -> list[str]:
+    return [
+        "--use-fake-device-for-media-stream",
+        f"--use-file-for-fake-audio-capture={microphone}%noloop",
+    ]
 
 
 @contextmanager

@@ -59,7 +59,7 @@ test("a press silences first and tells afterwards; hands-free silences nothing",
   const talker = new Talker();
   talker.hear({ t: "speech.start", turn: 1, stream: 1, rate: 16_000 });
   assert.deepEqual(talker.press(0, "hands_free", 8_000), [
-    { do: "send", message: { t: "listen.start", mode: "hands_free", stream: 1, question: "", pre_roll: 8_000 } },
+    { do: "send", message: { t: "listen.start", mode: "hands_free", stream: 1, question: "", pre_roll: 8_000, addressed: false } },
   ]);
   talker.cancel();
   const [hush, send] = talker.press(1);

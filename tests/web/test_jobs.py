@@ -21,6 +21,13 @@ HEARS = """async (messages) => {
 }"""
 """The page's line gives it these messages."""
 
+SENDS = """async () => {
+  const { line } = await import('/app.js');
+  window.sent = [];
+  line().send = (message) => window.sent.push(message);
+}"""
+"""What the page sends is kept."""
+
 PLACE = {"turn": 1, "gen": 0}
 START = {"t": "code.start", "id": "r1", "language": "python", "code": "sort()", **PLACE}
 
@@ -42,7 +49,7 @@ def test_progress_moves_in_the_card_of_its_run_and_goes_with_it(
         hears(opened, START, update("12 of 40", fraction=0.3), update("20 of 40", fraction=0.5))
         lines = opened.locator(".turn .job")
         expect(lines).to_have_count(1)
-        expect(lines).to_have_text("20 of 40")
+        expect(lines.locator("> span")).to_have_text("20 of 40")
         expect(lines.locator("progress")).to_have_js_property("value", 0.5)
         is_fine(opened, "progress", shots=False)
         evil = "<img src=x onerror=\"document.body.textContent = ''\"> " * 9
@@ -60,9 +67,30 @@ def test_a_job_of_a_kind_that_the_page_does_not_know_is_shown_alike(
     with page(question) as opened:
         is_paired(opened, house.server, "--person", house.person)
         hears(opened, START, update("reading", kind="helper", run="", id="j2"))
-        expect(opened.locator(".job")).to_have_text("reading")
+        expect(opened.locator(".job > span")).to_have_text("reading")
         expect(opened.locator(".job progress")).not_to_have_attribute("value", "0")
         hears(opened, {"t": "code.end", "id": "r1", "status": "ok", **PLACE})
         expect(opened.locator(".job")).to_have_count(1)
         hears(opened, update("", "done", kind="helper", run="", id="j2"))
         expect(opened.locator(".job")).to_have_count(0)
+
+
+def test_a_job_in_the_background_shows_its_output_and_is_stopped_by_a_tap(
+    house: House, question: Path
+) -> None:
+    with page(question, 320, 640) as opened:
+        is_paired(opened, house.server, "--person", house.person)
+        hears(opened, START, update("epoch 1"))
+        hears(opened, {"t": "code.end", "id": "r1", "status": "ok", **PLACE})
+        hears(opened, update("epoch 2", output="epoch 1\nepoch 2\n"))
+        line = opened.locator(".job")
+        expect(line.locator("> span")).to_have_text("epoch 2")
+        line.locator("summary").click()
+        expect(line.locator("pre")).to_contain_text("epoch 1")
+        assert opened.evaluate("() => document.documentElement.scrollWidth") <= 320
+        is_fine(opened, "job", shots=False)
+        opened.evaluate(SENDS)
+        line.get_by_role("button", name="Stop the job sort").click()
+        assert opened.evaluate("() => window.sent") == [{"t": "task.cancel", "id": "j1"}]
+        hears(opened, update("epoch 2", "cancelled"))
+        expect(line).to_have_count(0)

@@ -104,7 +104,7 @@ BEGIN = """async () => {
   const { Runs } = await import('/runs.js');
   const log = document.createElement('div');
   document.body.replaceChildren(log);
-  const runs = new Runs({}, () => {}, () => {});
+  const runs = new Runs({}, () => {}, () => {}, () => {});
   window.show = (html) => {
     log.replaceChildren();
     runs.begin({ id: 'x', language: 'html', code: 'x' }, log);

@@ -16,6 +16,7 @@ from tests.protocol.transcripts import GOLDEN
 from tests.repository.tree import ROOT
 
 TESTS = Path(__file__).with_name("modules.test.mjs")
+PLAYBACK = Path(__file__).with_name("playback.test.mjs")
 
 DRAW = """
 import { qr } from "./qr.js";
@@ -66,6 +67,15 @@ def test_the_pages_modules_keep_to_the_protocol(node: str, web: Path, tmp_path: 
         "SAYSO_REVEALED": str(shown),
     }
     command = [node, "--test", str(TESTS)]
+
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env=variables)
+
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_the_page_tells_to_the_sample_what_was_heard(node: str, web: Path) -> None:
+    variables = os.environ | {"SAYSO_WEB": str(web)}
+    command = [node, "--test", str(PLAYBACK)]
 
     run = subprocess.run(command, capture_output=True, text=True, check=False, env=variables)
 

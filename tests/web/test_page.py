@@ -82,7 +82,7 @@ def test_code_is_approved_seen_and_its_plot_shown(house: House, question: Path) 
     house.model.add(runs(plot, "Let me **see**. "), says("It is `1000`."))
     with page(question, 320, 640) as opened:
         is_paired(opened, house.server, "--person", house.person)
-        ask(opened, "what is 25 times 40")
+        ask(opened, "print 25 times 40")
         expect(opened.locator(".card.asks h2")).to_have_text("May this python run?")
         assert opened.evaluate("() => document.documentElement.scrollWidth") <= 320
         approve(opened)

@@ -1,4 +1,4 @@
-"""Lets the person change code in their own editor."""
+"""Lets the person change code in their own editor, and read long text in their own pager."""
 
 import asyncio
 import os
@@ -11,10 +11,15 @@ from sayso.client.errors import ClientError
 
 _SUFFIXES = {"python": ".py", "py": ".py", "bash": ".sh", "sh": ".sh", "javascript": ".js"}
 _USUAL = ("nano", "vim", "vi", "emacs")
+_PAGERS = ("less", "more")
 
 
 class NoEditor(ClientError):
     """There is no editor, or it does not start."""
+
+
+class NoPager(ClientError):
+    """There is nothing to read a long text with, or it does not start."""
 
 
 def editor() -> list[str]:
@@ -51,3 +56,20 @@ async def edit(code: str, language: str) -> str:
         if status != 0:
             raise NoEditor(f"The editor {command[0]} ended with status {status}; nothing changed.")
         return path.read_text()
+
+
+async def page(path: Path) -> None:
+    """Shows a long text in the person's own pager until they leave it. The terminal must be as
+    usual."""
+    found = (name for name in _PAGERS if shutil.which(name))
+    command = shlex.split(os.environ.get("PAGER", "")) or [next(found, "")]
+    try:
+        process = await asyncio.create_subprocess_exec(*command, str(path))
+    except (OSError, ValueError) as error:
+        raise NoPager(f"There is no pager: set PAGER to one. The output lies in {path}.") from error
+    try:
+        await process.wait()
+    except asyncio.CancelledError:
+        process.terminate()
+        await process.wait()
+        raise

@@ -3,18 +3,19 @@
 Where the terminal tells when a key is let go, space is held to talk; elsewhere space begins and
 space ends. Letters go into the line at the bottom, and Enter sends it. While code waits for
 approval and the line is empty, y, n and e answer. After a run that changed files a d by itself,
-with nothing after it for a moment, shows how.
+with nothing after it for a moment, shows how; after one with a long output an o opens all of it.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Literal
 
 from sayso.client.errors import ClientError
 from sayso.client.session.session import Session
 from sayso.client.terminal import slash
 from sayso.client.terminal.approval_prompt import CARELESS_SECONDS
-from sayso.client.terminal.input.editor import edit
+from sayso.client.terminal.input.editor import edit, page
 from sayso.client.terminal.input.keys import Key
 from sayso.client.terminal.screen import render
 from sayso.client.terminal.screen.screen import TerminalScreen
@@ -34,6 +35,10 @@ LONGEST_TEXT = 16_384
 """Characters of a typed request, as the protocol has it."""
 
 
+Fetch = Callable[[str, str], Awaitable[Path]]
+"""Takes an id and a type, and returns where the file lies. Raises ClientError."""
+
+
 class Keyboard:
     """Reads keys until the person leaves; `code` is then what the program ends with."""
 
@@ -44,15 +49,17 @@ class Keyboard:
         session: Session,
         talk: Callable[[], bool],
         mute: Callable[[], None] | None = None,
+        fetch: Fetch | None = None,
     ) -> None:
         """`talk` starts recording. False: there is no microphone. `mute` closes one that
-        listens without a key, or opens it again."""
+        listens without a key, or opens it again. `fetch` gets a file that was announced."""
         self._terminal = terminal
         self._screen = screen
         self._status_line = screen.status_line
         self._session = session
         self._talk = talk
         self._mute = mute
+        self._fetch = fetch
         self._space_at = -1.0
         self._interrupted_at = -TWICE_SECONDS
         self._question = ""
@@ -112,9 +119,14 @@ class Keyboard:
                 )
             case _:
                 self._status_line.line.press(key)
-                if self._asks_what_changed:
-                    loop = asyncio.get_running_loop()
-                    loop.call_later(BY_ITSELF_SECONDS, self._show_what_changed)
+                self._look_at_letter()
+
+    def _look_at_letter(self) -> None:
+        loop = asyncio.get_running_loop()
+        if self._asks_what_changed:
+            loop.call_later(BY_ITSELF_SECONDS, self._show_what_changed)
+        if self._asks_for_all:
+            loop.call_later(BY_ITSELF_SECONDS, self._open_all)
 
     @property
     def _asks_what_changed(self) -> bool:
@@ -130,6 +142,31 @@ class Keyboard:
             self._status_line.changed = False
             self._ask_server(f"/{DIFF}")
             self._screen.touch()
+
+    @property
+    def _asks_for_all(self) -> bool:
+        line = self._status_line
+        return bool(line.whole and line.line.text == "o" and self._fetch and not self._editing)
+
+    def _open_all(self) -> None:
+        if self._asks_for_all and self._fetch:
+            self._status_line.line.clear()
+            self._editing = asyncio.create_task(self._page(self._fetch, self._status_line.whole))
+            self._screen.touch()
+
+    async def _page(self, fetch: Fetch, file: str) -> None:
+        try:
+            path = await fetch(file, "text/plain")
+            self._screen.pause()
+            try:
+                with self._terminal.lent():
+                    await page(path)
+            finally:
+                self._screen.resume()
+        except ClientError as error:
+            self._screen.put(render.note(str(error)))
+        finally:
+            self._editing = None
 
     def _space(self, key: Key) -> bool:
         """Talks, unless the space belongs into a line. True: the key is used up."""
@@ -184,6 +221,9 @@ class Keyboard:
             return
         if self._asks_what_changed:
             self._show_what_changed()
+            return
+        if self._asks_for_all:
+            self._open_all()
             return
         line = self._status_line.line.take()
         if line.startswith("/"):

@@ -8,6 +8,7 @@ from pathlib import Path
 from sayso.audio.devices.microphone import DeviceChange
 from sayso.client.session.link_events import LinkChange, LinkState
 from sayso.client.terminal.events import (
+    ANEW,
     FileSaved,
     HandsFree,
     MicLevel,
@@ -239,7 +240,7 @@ class TerminalScreen:
         if attempt <= self._attempt:
             return
         if attempt[0] != self._attempt[0]:
-            self.status_line.changed = False
+            self.status_line.changed, self.status_line.whole = False, ""
         self._attempt = attempt
         self._finish_reply()
         self.status_line.pending = None
@@ -285,6 +286,7 @@ class TerminalScreen:
         self.status_line.output = self.status_line.running = ""
         told = [render.aside(line) for line in changed(end.changes)]
         self.status_line.changed = bool(told) or self.status_line.changed
+        self.status_line.whole = end.output or self.status_line.whole
         self.put(render.ended(end), *told, "")
 
     def _drop_job_of(self, run: str) -> None:
@@ -339,4 +341,3 @@ class TerminalScreen:
 ANOTHER = (2**53, 0)
 """Newer than any attempt: what there was belongs to another conversation."""
 NOTHING = "Nothing was understood."
-ANEW = "A new session with the server began; the conversation goes on."

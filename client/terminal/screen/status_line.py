@@ -75,6 +75,8 @@ class StatusLine:
     """The last line of its output, if it is not whole."""
     changed: bool = False
     """The last turn changed files, and `d` shows how."""
+    whole: str = ""
+    """The id of all that the last run put out, if that is long; `o` opens it."""
     jobs: dict[str, TaskUpdate] = field(default_factory=dict)
     """What goes on and tells how far it is, by its id; the one that told something last is last."""
     reply: str = ""
@@ -177,8 +179,11 @@ class StatusLine:
             return slash.hint(self.line.text, self.commands)
         if self.line.text:
             return "Enter to send"
-        if self.changed and self.turn.work == "idle" and self.turn.mouth == "silent":
-            return f"d shows what changed · {self.keys}"
+        if self.turn.work == "idle" and self.turn.mouth == "silent":
+            opens = "o opens all of the output" if self.whole else ""
+            shows = "d shows what changed" if self.changed else ""
+            if opens or shows:
+                return " · ".join(filter(None, (opens, shows, self.keys)))
         if self.turn.work != "idle" or self.turn.mouth != "silent":
             return "Ctrl-C to stop"
         if self.hands_free == "muted":

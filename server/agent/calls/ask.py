@@ -23,9 +23,7 @@ QUESTION_CHARS: Final = 300
 CHOICES_MOST: Final = 10
 CHOICE_CHARS: Final = 80
 
-_AFTER_OUTPUT_S: Final = 0.1
-"""What was printed before the question comes on another line, within some hundredths of a second;
-it is to be shown before it."""
+IN_BACKGROUND: Final = "It runs in the background, where nobody waits to be asked."
 
 _WITHOUT_WORDS: Final = "it waits for a line of text"
 
@@ -42,17 +40,22 @@ class Ask:
         reckoning: RequestUsage,
         attention: asyncio.Lock,
         emit: Emit,
+        left: asyncio.Event,
     ) -> None:
-        """`attention` is held while the person is asked anything else."""
+        """`attention` is held while the person is asked anything else. `left`: the run goes on in
+        the background."""
         self._questions = questions
         self._journal = journal
         self._reckoning = reckoning
         self._attention = attention
         self._emit = emit
+        self._left = left
         self._asked = 0
 
     async def call(self, arguments: Mapping[str, object], run: CallingRun) -> object:
         read.only(arguments, ("question", "choices"))
+        if self._left.is_set():
+            raise CallRefusedError(IN_BACKGROUND)
         question = _line(read.text(arguments, "question"), QUESTION_CHARS) or _WITHOUT_WORDS
         choices = tuple(_line(each, CHOICE_CHARS) for each in read.texts(arguments, "choices"))
         if len(choices) > CHOICES_MOST or not all(choices) or len(set(choices)) < len(choices):
@@ -60,7 +63,6 @@ class Ask:
         self._asked += 1
         if self._asked > QUESTIONS_MOST:
             raise CallRefusedError(f"One run may ask {QUESTIONS_MOST} times at most.")
-        await asyncio.sleep(_AFTER_OUTPUT_S)
         async with self._attention:
             return await self._ask(question, choices, run)
 

@@ -8,6 +8,9 @@ from typing import Final, Literal, Self
 
 from sayso.protocol.visible import revealed
 
+Where = Literal["foreground", "background"]
+"""`background`: its request goes on, or is over, without it."""
+
 JobState = Literal["running", "done", "failed", "cancelled", "unknown"]
 """`unknown`: the server ended while it ran."""
 
@@ -29,7 +32,7 @@ class Job:
 
     id: str
     kind: str
-    """`run`: code that tells how far it is."""
+    """`run`: a piece of code. `processes`: what a run that is over has left running."""
     title: str
     """What it is for, in a line."""
     run: str = ""
@@ -43,6 +46,13 @@ class Job:
     """How much is done, from 0 to 1; none: it did not say."""
     output: str = ""
     """The end of what it has put out."""
+    where: Where = "foreground"
+    by: str = ""
+    """The device on which it was asked for."""
+    began: float = 0.0
+    """Unix seconds."""
+    over: float = 0.0
+    """When it ended, in Unix seconds; 0 while it goes on."""
 
     def progressed(self, text: str, fraction: float | None) -> Self:
         """The job, further on. Without a fraction the one that it told before still holds."""
@@ -55,10 +65,19 @@ class Job:
         self._check_running()
         return replace(self, output=(self.output + output)[-OUTPUT_CHARS:])
 
-    def ended(self, state: JobState) -> Self:
+    def reported(self, output: str) -> Self:
+        """The job, with the whole of its output in place of what was told of it before."""
+        self._check_running()
+        return replace(self, output=output[-OUTPUT_CHARS:])
+
+    def detached(self, output: str) -> Self:
+        """The job, in the background from now on."""
+        return replace(self.reported(output), where="background")
+
+    def ended(self, state: JobState, text: str = "", at: float = 0.0) -> Self:
         """The job, over."""
         self._check_running()
-        return replace(self, state=state)
+        return replace(self, state=state, text=one_line(text, TEXT_CHARS) or self.text, over=at)
 
     def _check_running(self) -> None:
         if self.state != "running":

@@ -1,17 +1,23 @@
-"""The jobs of one conversation that go on: the fold of the log's records. Pure."""
+"""The jobs of one conversation: the fold of the log's records. Pure."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 from sayso.server.agent.jobs.job import TITLE_CHARS, Job, one_line
-from sayso.server.store.jobs import JobBegan, JobEnded, JobProgressed
+from sayso.server.agent.jobs.output_progress import latest_line
+from sayso.server.store.jobs import JobBegan, JobDetached, JobEnded, JobProgressed, JobTold
 from sayso.server.store.records import (
     Asked,
+    Event,
     Record,
     RunIntended,
     RunReported,
     Withdrawn,
 )
+
+RECENT: Final = 8
+"""Jobs that are over and can still be looked at: what a person may ask about on the same day."""
 
 _ENDS: Final[
     Mapping[
@@ -30,20 +36,21 @@ _ENDS: Final[
 
 
 class Jobs:
-    """Follows what happens in a conversation, and tells those who watch how each job stands.
+    """Follows what happens in a conversation, and tells those who watch how each job stands."""
 
-    A job that is over is told once more, as it ended, and forgotten: the log has it.
-    """
-
-    def __init__(self, records: Iterable[Record] = ()) -> None:
+    def __init__(self, events: Iterable[Event] = ()) -> None:
         self._jobs: dict[str, Job] = {}
-        self._runs: set[str] = set()
-        """Runs that go on."""
-        self._asked = ""
+        self._recent: deque[Job] = deque(maxlen=RECENT)
+        self._untold: dict[str, Job] = {}
+        self._known: set[str] = set()
+        """Those that go on, whose end the person need not be told, because they wanted it."""
+        self._runs: dict[str, float] = {}
+        """Runs that go on, and when they began."""
+        self._asked = self._by = ""
         self._turn = 0
         self._watchers: list[Callable[[Job], None]] = []
-        for record in records:
-            self.apply(record)
+        for event in events:
+            self.apply(event.record, event.time)
 
     def watch(self, watcher: Callable[[Job], None]) -> None:
         """Call this whenever a job has begun, got on or ended."""
@@ -54,13 +61,35 @@ class Jobs:
         """The jobs that go on, the oldest first."""
         return list(self._jobs.values())
 
+    @property
+    def in_background(self) -> Sequence[Job]:
+        """Those of them that no request waits for."""
+        return [job for job in self._jobs.values() if job.where == "background"]
+
+    @property
+    def recent(self) -> Sequence[Job]:
+        """Some that are over, the latest last."""
+        return list(self._recent)
+
+    @property
+    def untold(self) -> Sequence[Job]:
+        """Those of the background that are over, of which the person was not told."""
+        return list(self._untold.values())
+
+    def get(self, name: str) -> Job | None:
+        """The job with this id, while it goes on and for a while after."""
+        ended = (job for job in reversed(self._recent) if job.id == name)
+        return self._jobs.get(name) or next(ended, None)
+
     def goes_on(self, run: str) -> bool:
         """Whether this run has begun and has not ended."""
         return run in self._runs
 
     def of_run(self, run: str) -> Job | None:
-        """The job that this run is, if it has told how far it is."""
-        return next((job for job in self._jobs.values() if job.run == run), None)
+        """The job that this run is, if it is one."""
+        return next(
+            (job for job in self._jobs.values() if job.run == run and job.kind == "run"), None
+        )
 
     @property
     def asked(self) -> str:
@@ -68,30 +97,49 @@ class Jobs:
         return one_line(self._asked, TITLE_CHARS)
 
     @property
+    def asked_by(self) -> str:
+        """The device on which that was."""
+        return self._by
+
+    @property
     def turn(self) -> int:
         """Which request of the conversation that was, counted from 1."""
         return self._turn
 
-    def apply(self, record: Record) -> None:
-        """Something happened."""
+    def apply(self, record: Record, at: float = 0.0) -> None:
+        """Something happened, at this time in Unix seconds."""
         match record:
-            case Asked(text=text):
-                self._asked, self._turn = text, self._turn + 1
+            case Asked(text=text, by=by):
+                self._asked, self._by, self._turn = text, by, self._turn + 1
             case Withdrawn():  # The whole request follows, and is the same one.
                 self._turn -= 1
-            case RunIntended(run=run):
-                self._runs.add(run)
-            case RunReported(run=run):
-                self._runs.discard(run)
-                if job := self.of_run(run):
-                    self._tell(job.wrote(record.output))
+            case RunIntended() | RunReported():
+                self._follow_run(record, at)
+            case _:
+                self._follow_job(record, at)
+
+    def _follow_run(self, record: RunIntended | RunReported, at: float) -> None:
+        if isinstance(record, RunIntended):
+            self._runs[record.run] = at
+            return
+        self._runs.pop(record.run, None)
+        if job := self.of_run(record.run):
+            self._tell(job.reported(record.output))
+
+    def _follow_job(self, record: Record, at: float) -> None:
+        match record:
             case JobBegan():
-                job = Job(record.id, record.kind, record.title, record.run, record.turn)
-                self._tell(job.progressed(record.text, record.fraction))
+                self._begin(record, at)
+            case JobDetached(id=name, output=output) if name in self._jobs:
+                self._tell(self._jobs[name].detached(output))
             case JobProgressed(id=name, text=text, fraction=fraction):
                 self.progressed(name, text, fraction)
-            case JobEnded(id=name, state=state) if name in self._jobs:
-                self._tell(self._jobs.pop(name).ended(state))
+            case JobEnded(id=name) if name in self._jobs:
+                self._end(self._jobs.pop(name).ended(record.state, record.text, at))
+            case JobTold(id=name) if name in self._jobs:
+                self._known.add(name)
+            case JobTold(id=name):
+                self._untold.pop(name, None)
             case _:
                 pass
 
@@ -100,12 +148,45 @@ class Jobs:
         if known := self._jobs.get(job):
             self._tell(known.progressed(text, fraction))
 
+    def wrote(self, job: str, output: str) -> None:
+        """A job in the background put something out; what one in the foreground does is shown as
+        its run's."""
+        known = self._jobs.get(job)
+        if known and known.where == "background":
+            self._tell(known.wrote(output))
+
     def ended_by(self, record: Record) -> Sequence[JobEnded]:
         """The ends of jobs that follow from what happened."""
         if not isinstance(record, RunReported):
             return ()
         job = self.of_run(record.run)
-        return (JobEnded(job.id, _ENDS[record.status]),) if job else ()
+        if job is None:
+            return ()
+        told = job.text if record.status == "unknown" else record.detail
+        text = latest_line(record.output) or told
+        return (JobEnded(job.id, _ENDS[record.status], one_line(text, TITLE_CHARS)),)
+
+    def _begin(self, record: JobBegan, at: float) -> None:
+        left = record.kind == "processes"  # no request waits for what a run has left
+        job = Job(
+            record.id,
+            record.kind,
+            record.title,
+            record.run,
+            record.turn,
+            where="background" if left else "foreground",
+            by=record.by,
+            began=self._runs.get(record.run, at),
+        )
+        self._tell(job.progressed(record.text, record.fraction))
+
+    def _end(self, job: Job) -> None:
+        self._recent.append(job)
+        if job.id in self._known:
+            self._known.discard(job.id)
+        elif job.where == "background":
+            self._untold[job.id] = job
+        self._tell(job)
 
     def _tell(self, job: Job) -> None:
         if job.state == "running":

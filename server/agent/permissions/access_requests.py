@@ -2,6 +2,7 @@
 them, and a person grants them on a screen.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -15,7 +16,7 @@ from sayso.server.agent.permissions.access_syntax import (
     RequestedFolder,
     read_access_request,
 )
-from sayso.server.agent.permissions.approvals import ApprovalDecision, ApprovalRequest, Approvals
+from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
 from sayso.server.agent.permissions.modes import Grant, Permissions, Reachable
 from sayso.server.agent.prompt.server_notes import NOBODY_OPENED, NOT_OPENED, TOO_LONG
 from sayso.server.agent.record.conversation_settings import granted
@@ -27,6 +28,7 @@ _CLOSED: Final = (
     "The person was asked for {what}, which they had named, and did not open it: this did not run."
     " Go on without, or ask what they want."
 )
+_TRIED: Final = "Code that just ran tried to reach this and was not let through."
 _THERE: Final = "That is in reach already."
 _LOST: Final = "The interpreters start anew for it: variables are lost."
 
@@ -93,9 +95,23 @@ class AccessRequests:
         await self._open(call, grant, approval)
         return ""
 
-    async def _ask(self, call: str, grant: Grant, why: str) -> ApprovalDecision:
+    async def offer_hosts(self, call: str, hosts: Sequence[str]) -> bool:
+        """Ask for hosts at which the code of this call was turned away; return whether the person
+        opened them. Raises NotOpened, if they cannot be asked for it, and StoreError."""
+        try:
+            grant = self._permissions.weigh(AccessRequest(hosts=tuple(hosts)))
+        except GrantError as problem:
+            raise NotOpened(str(problem)) from None
+        approval = await self._ask(call, grant, "", _TRIED)
+        if approval.allows:
+            await self._open(call, grant, approval)
+        return approval.allows
+
+    async def _ask(self, call: str, grant: Grant, why: str, *warnings: str) -> ApprovalDecision:
+        request = self._request(call, grant, why)
+        request = replace(request, warnings=(*warnings, *request.warnings))
         with self._reckoning.paused():
-            return await self._approvals.ask(self._request(call, grant, why), self._emit)
+            return await self._approvals.ask(request, self._emit)
 
     async def _open(self, call: str, grant: Grant, approval: ApprovalDecision) -> tuple[str, bool]:
         """As the person allowed it; what went wrong with keeping it, and whether variables were
@@ -110,11 +126,11 @@ class AccessRequests:
             await self._journal.note("server", InterpretersEnded())
         return trouble, lost
 
-    def _request(self, call: str, grant: Grant, why: str) -> ApprovalRequest:
+    def _request(self, call: str, grant: Grant, why: str) -> Proposal:
         after = self._permissions.reach.joined(grant.added)
         loses = grant.needs_new_kernel and self._journal.history.state_may_be_lost
         warnings = (*grant.warnings, *((_LOST,) if loses else ()))
-        return ApprovalRequest(
+        return Proposal(
             run=call,
             language=LANGUAGE,
             code="\n".join(grant.lines),

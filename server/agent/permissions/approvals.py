@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from sayso.server.agent.calls.questions import CodeQuestions
-from sayso.server.agent.events import ApprovalAsked, ApprovalSettled
+from sayso.server.agent.events import ApprovalDone, ApprovalRequest
 from sayso.server.agent.record.journal import Journal
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import ApprovalClosed, ApprovalOpened
@@ -31,7 +31,7 @@ Settled = Literal["yes", "no", "edit", "expired"]
 
 
 @dataclass(frozen=True, slots=True)
-class ApprovalRequest:
+class Proposal:
     """What is to run, and what it could touch. Worked out by the server, never by the model."""
 
     run: str
@@ -74,7 +74,7 @@ class ApprovalDecision:
     decision: Settled | Literal["too_long"]
     by: str
     """The device that decided; empty if time did, or nobody was asked."""
-    request: ApprovalRequest
+    request: Proposal
     """What was ruled on, with the person's own code if it was edited."""
     lasting: bool = False
     """With more reach: for good."""
@@ -89,7 +89,7 @@ class ApprovalDecision:
         """Whether the person wants it run."""
         return self.decision in ("yes", "edit")
 
-    def covers(self, request: ApprovalRequest) -> bool:
+    def covers(self, request: Proposal) -> bool:
         """Whether exactly this was approved."""
         return self.allows and hmac.compare_digest(self.request.binding, request.binding)
 
@@ -104,8 +104,8 @@ class _Answer:
 
 @dataclass(slots=True)
 class _Question:
-    asked: ApprovalAsked
-    request: ApprovalRequest
+    asked: ApprovalRequest
+    request: Proposal
     expires_at: float
     answer: asyncio.Future[_Answer]
 
@@ -124,7 +124,7 @@ class Approvals:
         self._questions: dict[str, _Question] = {}
 
     @property
-    def open(self) -> Sequence[ApprovalAsked]:
+    def open(self) -> Sequence[ApprovalRequest]:
         """The questions that wait, with the seconds left to each, for a device that joins."""
         now = asyncio.get_running_loop().time()
         return [
@@ -134,8 +134,8 @@ class Approvals:
 
     async def ask(
         self,
-        request: ApprovalRequest,
-        tell: Callable[[ApprovalAsked | ApprovalSettled], Awaitable[None]],
+        request: Proposal,
+        tell: Callable[[ApprovalRequest | ApprovalDone], Awaitable[None]],
     ) -> ApprovalDecision:
         """Tell the person, wait for the answer, and tell how it was settled; silence denies. Nobody
         is asked what can't be shown whole.
@@ -164,9 +164,9 @@ class Approvals:
         try:
             await self._journal.note("person" if approval.by else "server", _closed(approval))
         except StoreError:
-            await tell(ApprovalSettled(asked.id, "cancelled", ""))
+            await tell(ApprovalDone(asked.id, "cancelled", ""))
             raise
-        await tell(ApprovalSettled(approval.id, approval.settled, approval.by))
+        await tell(ApprovalDone(approval.id, approval.settled, approval.by))
         return approval
 
     def answer(
@@ -179,12 +179,14 @@ class Approvals:
         *,
         lasting: bool = False,
         by_word: bool = False,
+        opens: bool = False,
     ) -> bool:
         """Settle a question.
 
-        `by_word`: it was said or typed as words. False if the question is not open, the nonce is
-        wrong, an edit lacks code or edits what is no code, or if words alone would open more than
-        the sandbox.
+        `by_word`: it was said or typed as words. `opens`: of a device whose right it is, after the
+        question was read out there. False if the question is not open, the nonce is wrong, an edit
+        lacks code or edits what is no code, or if words alone would open more than the sandbox:
+        that right is for reach, for once.
         """
         question = self._questions.get(id)
         if question is None or question.answer.done():
@@ -194,15 +196,16 @@ class Approvals:
         access = question.request.kind == "access"
         if decision == "edit" and (code is None or access):
             return False
-        if decision == "yes" and by_word and question.request.tap:
+        reach_for_once = opens and access and not lasting
+        if decision == "yes" and by_word and question.request.tap and not reach_for_once:
             return False
         edited = code if decision == "edit" else None
         question.answer.set_result(_Answer(decision, by, edited, lasting))
         return True
 
-    def _question(self, request: ApprovalRequest) -> _Question:
+    def _question(self, request: Proposal) -> _Question:
         loop = asyncio.get_running_loop()
-        asked = ApprovalAsked(
+        asked = ApprovalRequest(
             id=secrets.token_hex(8),
             nonce=secrets.token_urlsafe(16),
             language=request.language,
@@ -235,7 +238,7 @@ def _opened(question: _Question) -> ApprovalOpened:
     )
 
 
-def _ruled(name: str, request: ApprovalRequest, answer: _Answer | None) -> ApprovalDecision:
+def _ruled(name: str, request: Proposal, answer: _Answer | None) -> ApprovalDecision:
     if answer is None:
         return ApprovalDecision(name, "expired", "", request)
     approved = replace(request, code=answer.code) if answer.code is not None else request

@@ -6,7 +6,7 @@ from typing import Final
 from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.access_syntax import LANGUAGE
-from sayso.server.agent.permissions.approvals import ApprovalRequest, Approvals
+from sayso.server.agent.permissions.approvals import Approvals, Proposal
 from sayso.server.agent.record.journal import Journal
 from sayso.server.store.decisions import HostAsked
 from sayso.server.store.errors import StoreError
@@ -34,7 +34,7 @@ class HostQuestions:
         self._reckoning = reckoning
         self._emit = emit
         self.attention = asyncio.Lock()
-        """The person's: they are asked one thing at a time, by whomever."""
+        """The person's: they are asked one thing at a time."""
         self._one_at_a_time = asyncio.Lock()
         self._asking: dict[str, asyncio.Task[bool]] = {}
 
@@ -70,7 +70,7 @@ class HostQuestions:
         await self.answered()
 
     async def _put(self, host: str, why: str) -> bool:
-        request = ApprovalRequest(
+        request = Proposal(
             run=f"{self._call.id}:{len(self._asking)}",
             language=LANGUAGE,
             code=f"host {host}",

@@ -156,6 +156,8 @@ class Permissions:
         self._closed: list[Folder] = []
         self.outside_content = OutsideContent()
         """The untrusted content that was read."""
+        self.declined_hosts: set[str] = set()
+        """Hosts that code tried to reach and the person did not open: they are not asked again."""
 
     @property
     def mode(self) -> Mode:
@@ -215,6 +217,7 @@ class Permissions:
         self._own = Grants()
         self._mode = self._first_mode
         self.outside_content.forget()
+        self.declined_hosts.clear()
         if self._neighbours:
             self._neighbours.wipe()
 
@@ -350,6 +353,7 @@ class Permissions:
         """Grant it, for good or for this conversation; return a sentence if it cannot be kept."""
         trouble = ""
         self.outside_content.allowed(grant.added.hosts, any_host=grant.added.network)
+        self.declined_hosts.difference_update(grant.added.hosts)
         if lasting and self._standing:
             trouble = await self._standing.keep(grant.added)
             if not trouble:

@@ -10,6 +10,7 @@ workspace, and the model knows it anyway. Another conversation that works in the
 the mark over with its next run there (`shared_folders.py`). Beginning anew wipes the mark.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -33,7 +34,7 @@ class OutsideContent:
         self._answers: dict[str, bool] = {}
         """In this request, by host."""
         self._any_host = False
-        self._ask: Ask | None = None
+        self._asking: tuple[Ask, asyncio.Event] | None = None
 
     def read(self, sources: Iterable[str]) -> None:
         """A run that is over has read these: hosts, and folders as they are shown."""
@@ -74,20 +75,25 @@ class OutsideContent:
         self._any_host = self._any_host or any_host
 
     @contextmanager
-    def asked_by(self, ask: Ask) -> Iterator[None]:
-        """While a run lasts, there is somebody to ask."""
-        self._ask = ask
+    def asked_by(self, ask: Ask, left: asyncio.Event) -> Iterator[None]:
+        """While a run lasts, there is somebody to ask; not for one that has `left`, because no
+        request waits for it: what is not allowed by then stays so."""
+        asking = (ask, left)
+        self._asking = asking
         try:
             yield
         finally:
-            self._ask = None
+            if self._asking is asking:
+                self._asking = None
 
     async def hindrance(self, host: str) -> str:
         """Why nothing may be sent to a host, as a clause; empty if it may be. Asks the person."""
         if not self._sources or self._any_host:
             return ""
-        if host not in self._answers and self._ask and len(self._answers) < MOST_ASKED:
-            allowed = await self._ask(host, self.why)
+        ask, left = self._asking or (None, None)
+        attended = ask and left and not left.is_set()
+        if host not in self._answers and ask and attended and len(self._answers) < MOST_ASKED:
+            allowed = await ask(host, self.why)
             self._answers.setdefault(host, allowed)
         if self._answers.get(host):
             return ""

@@ -101,7 +101,7 @@ def _to_shorten(exchange: Exchange, room: int) -> Sequence[Act]:
 
 
 def _size(exchange: Exchange, brief: frozenset[str]) -> int:
-    size = len(exchange.asked)
+    size = sum(map(len, exchange.said))
     for step in exchange.steps:
         size += len(step.text)
         for act in step.acts:
@@ -169,7 +169,9 @@ def _files(exchange: Exchange) -> Iterator[str]:
             yield from reversed(_FILE.findall(f" {text}"))
     for act in _acts_backwards(exchange):
         if act.report is not None:
-            yield from reversed((*act.report.changes.added, *act.report.changes.changed))
+            changes = act.report.changes
+            renamed = (one.new for one in changes.renamed)
+            yield from reversed((*changes.added, *changes.changed, *renamed))
         yield from reversed(_QUOTED_FILE.findall(act.call.code))
 
 

@@ -2,7 +2,7 @@
 
 import base64
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -13,14 +13,22 @@ from sayso.server.agent.parsing.markdown_reader import Fences
 from sayso.server.agent.prompt.compaction import compact, length_of, shorten
 from sayso.server.agent.prompt.language_names import DEFAULT
 from sayso.server.agent.prompt.profiles import Example, ModelProfile, Way
-from sayso.server.agent.prompt.server_notes import NOT_YET, between_marks, own_words
-from sayso.server.agent.record.history import Act, Exchange, History, Step
+from sayso.server.agent.prompt.server_notes import (
+    IN_BACKGROUND,
+    JOB_ENDED,
+    NOT_YET,
+    between_marks,
+    own_words,
+)
+from sayso.server.agent.prompt.situation import situation_note
+from sayso.server.agent.prompt.system_prompt import Facts, system_prompt
+from sayso.server.agent.record.history import Act, Exchange, History, JobNews, Step
 from sayso.server.agent.tools.read_output import ReadOutput
 from sayso.server.agent.tools.request_access import RequestAccess
 from sayso.server.agent.tools.run_code import CodeRunner, RunCode
 from sayso.server.agent.tools.tool import Tool
 from sayso.server.agent.tools.toolbox import Toolbox
-from sayso.server.store.records import Call, MadeAgain, RunReported, TakenBack
+from sayso.server.store.records import Call, MadeAgain, RunReported, Situation, TakenBack
 
 PICTURES: Final = 4
 """So many at most are shown to a model again with each request: each takes as much as a page."""
@@ -30,6 +38,9 @@ MARK_CHARS: Final = 4
 
 LEAST_TOLD: Final = 2_000
 """Characters: some five hundred tokens, without which no model can go on."""
+
+_FILES_TOLD: Final = 20
+"""Of what a run changed: the model can look for itself."""
 
 Pictures = Mapping[str, tuple[str, bytes]]
 """By name: its form and its bytes."""
@@ -61,6 +72,7 @@ class Prompt:
         calls_tools: bool,
         characters: int,
         tools: Sequence[Tool] = (),
+        facts: Facts | None = None,
     ) -> None:
         """`characters`: how much of the conversation is told at most. `tools`: what was added to
         Sayso's own."""
@@ -71,30 +83,19 @@ class Prompt:
             profile = replace(profile, examples=talk)
         own = (RequestAccess(code_runner.refusal), ReadOutput())
         untold = () if profile.access else (RequestAccess.name,)
-        self.toolbox = Toolbox(code, own, tools, untold)
+        self.toolbox = Toolbox(code, own, tools, untold, in_code="code" in profile.ways)
         self.answers = profile.answers
-        way: Way = next((way for way in profile.ways if way != "call" or calls_tools), "fence")
+        direct = (way for way in profile.ways if way == "fence" or (way == "call" and calls_tools))
+        way: Way = next(direct, "fence")
         self.tools = self.toolbox.definitions if way == "call" else []
         self._brief: frozenset[str] = frozenset()
         self._pictures: Pictures = {}
         self._characters = min(profile.history_chars or characters, characters)
         self._profile = profile
         self._book = ExampleBook(profile)
-        self._system = self._write_system(code_runner, way)
-
-    def _write_system(self, code_runner: CodeRunner, offered: Way) -> ChatMessage:
-        profile = self._profile
-        way = profile.with_tool if offered == "call" else profile.with_fences
-        way = f"{way.strip()}\n{profile.access.strip()}" if self._runs else profile.without_code
-        if "python" in self._runs:
-            way = f"{way.strip()}\n{profile.calls.strip()}"
-        text = f"{profile.system.strip()}\n{way.strip()}".strip()
-        own = profile.instructions.strip()
-        if offered == "fence":
-            own = f"{self.toolbox.fences}\n{own}".strip()
-        text = text.replace("{languages}", ", ".join(self._runs) or "none")
-        text = text.replace("{where}", code_runner.where).replace("{refusal}", code_runner.refusal)
-        return {"role": "system", "content": f"{text}\n{own}" if own else text}
+        added = self.toolbox.told(way)
+        system = system_prompt(profile, code_runner, self._runs, way, facts or Facts(), added)
+        self._system: ChatMessage = {"role": "system", "content": system}
 
     def fences(self, runs: int) -> Fences:
         """What fenced code in the next reply means, after so many runs."""
@@ -120,13 +121,7 @@ class Prompt:
         """The names of those that the model is to be shown, the latest, moving on in blocks so that
         the beginning of the prompt stays the same."""
         exchanges = compact(history.told, self._characters).exchanges
-        names = [
-            name
-            for exchange in exchanges
-            for step in exchange.steps
-            for act in step.acts
-            for name in (act.report.pictures if act.report else ())
-        ]
+        names = [name for exchange in exchanges for name in _pictures_of(exchange)]
         return names[max(0, len(names) - 1) // PICTURES * PICTURES :]
 
     def write(self, history: History, pictures: Pictures | None = None) -> Sending:
@@ -143,12 +138,21 @@ class Prompt:
         if told.notes:
             self._add(messages, "user", told.notes)
         before: Exchange | None = None
+        situation: Situation | None = None
         for exchange in exchanges:
-            self._add_exchange(messages, exchange, before)
-            before = exchange
+            if before is not None and messages[-1]["role"] == "user":
+                self._add(messages, "assistant", self._profile.unanswered)
+            self._add_exchange(messages, exchange, before, situation)
+            before, situation = exchange, exchange.situation or situation
         if chosen.begun:
             self._add(messages, "assistant", chosen.begun)
         return Sending(messages, chosen.begun)
+
+    def ask_about(self, history: History, question: str) -> Sequence[ChatMessage]:
+        """The same, with a question of the person's about what has not run yet."""
+        messages = list(self.write(history).messages)
+        self._add(messages, "user", self._profile.about_code.replace("{text}", question))
+        return messages
 
     def _worked(self, example: Example, number: int, *, ran: bool) -> Exchange:
         """An example as if it had happened; where answers are checked, only as far as the request
@@ -166,27 +170,57 @@ class Prompt:
         return exchange
 
     def _add_exchange(
-        self, messages: list[ChatMessage], exchange: Exchange, before: Exchange | None
+        self,
+        messages: list[ChatMessage],
+        exchange: Exchange,
+        before: Exchange | None,
+        situation: Situation | None = None,
     ) -> None:
-        self._add(messages, "user", self._request(exchange, before))
-        for step in exchange.steps:
+        """`situation`: what was told last of the circumstances."""
+        note = ""
+        if exchange.situation and self._profile.situation:
+            note = situation_note(exchange.situation, situation)
+        self._add(messages, "user", note + self._request(exchange, before))
+        self._show(messages, exchange.pictures)
+        for number, step in enumerate(exchange.steps):
+            self._add_steers(messages, exchange, number)
             self._add_step(messages, step)
+        self._add_steers(messages, exchange, None)
+
+    def _add_steers(
+        self, messages: list[ChatMessage], exchange: Exchange, after: int | None
+    ) -> None:
+        """What the person said meanwhile: their words, outside of all marks."""
+        for steer in exchange.steers:
+            if steer.after == after:
+                self._add(messages, "user", self._profile.meanwhile.replace("{text}", steer.text))
 
     def _request(self, exchange: Exchange, before: Exchange | None) -> str:
         note = ""
         if before is not None and before.cut_off:
             note = self._profile.cut_off_note
+        elif before is not None and before.failed:
+            note = self._profile.failed_note
         elif before is not None and before.interrupted:
             note = self._profile.interrupted_note
         elif before is not None and before.cut:
             note = self._profile.cut_note
         if exchange.state_lost:
             note += self._profile.state_lost_note
-        note += "".join(self._about_undo(news) for news in exchange.news)
+        note += "".join(
+            self._about_job(news) if isinstance(news, JobNews) else self._about_undo(news)
+            for news in exchange.news
+        )
         if exchange.places and self._runs:
             places = self._marked("places", ", ".join(exchange.places))
             note += self._profile.places_note.replace("{places}", places)
         return note + self._profile.request.replace("{text}", exchange.asked)
+
+    def _about_job(self, news: JobNews) -> str:
+        report = news.report
+        how = {"ok": "done", "error": "failed"}.get(report.status, report.status)
+        output = self._between_marks(report.run, shorten(report.output), report.detail)
+        return JOB_ENDED.format(job=news.job, how=how, output=output)
 
     def _about_undo(self, news: TakenBack | MadeAgain) -> str:
         profile = self._profile
@@ -211,23 +245,22 @@ class Prompt:
             for act in step.acts:
                 told = self.told(act)
                 messages.append({"role": "tool", "tool_call_id": _call_id(act), "content": told})
-            self._show(messages, step)
+            self._show(messages, _drawn(step))
             return
         text = step.text + "\n".join(_written(act.call) for act in step.acts)
         if text:
             self._add(messages, "assistant", text)
         if step.acts:
             self._add(messages, "user", "\n".join(self.told(act) for act in step.acts))
-            self._show(messages, step)
+            self._show(messages, _drawn(step))
 
     def _tool_call(self, act: Act) -> Mapping[str, Any]:
         name, arguments = self.toolbox.as_call(act.call.language, act.call.code)
         function = {"name": name, "arguments": arguments}
         return {"id": _call_id(act), "type": "function", "function": function}
 
-    def _show(self, messages: list[ChatMessage], step: Step) -> None:
-        """What was drawn, for a model that sees."""
-        names = [name for act in step.acts if act.report for name in act.report.pictures]
+    def _show(self, messages: list[ChatMessage], names: Sequence[str]) -> None:
+        """Pictures, for a model that sees."""
         parts = [_picture(*self._pictures[name]) for name in names if name in self._pictures]
         if not parts:
             return
@@ -240,25 +273,42 @@ class Prompt:
     def told(self, act: Act) -> str:
         """What the model is told about a call."""
         profile, report = self._profile, act.report
-        edited, output = "", report.output if report else ""
+        edited = profile.state_lost_note if act.renewed else ""
+        output = report.output if report else ""
         if act.call.id in self._brief:
             output = shorten(output)
         if act.intended is not None and act.edited:
             code = fenced(act.intended.language, act.intended.code)
-            edited = profile.edited.replace("{code}", code)
+            edited += profile.edited.replace("{code}", code)
+        if act.detached:
+            output = self._between_marks(act.call.id, act.detached.output, "")
+            return edited + IN_BACKGROUND.format(job=act.detached.id, output=output).strip()
         if report is None:
             return edited + profile.not_run.replace("{detail}", NOT_YET)
         if report.status in ("ok", "error"):
             template = profile.failed if report.status == "error" else profile.output
-            output = self._between_marks(act, output, report.detail)
+            output = self._between_marks(act.call.id, output, report.detail)
             template = template if output.strip() else profile.empty
-            return edited + template.replace("{output}", output)
+            return edited + template.replace("{output}", output) + self._changes(act, report)
         own = own_words(report.status, report.detail) if profile.marks else report.detail
         told = profile.not_run.replace("{detail}", own)
         detail = "" if own == report.detail else report.detail
-        return edited + f"{told}\n{self._between_marks(act, output, detail)}".strip()
+        ended = f"{told}\n{self._between_marks(act.call.id, output, detail)}".strip()
+        return edited + ended + self._changes(act, report)
 
-    def _between_marks(self, act: Act, output: str, detail: str) -> str:
+    def _changes(self, act: Act, report: RunReported) -> str:
+        """Which files a run changed."""
+        changes = report.changes
+        kinds = ("added", changes.added), ("changed", changes.changed), ("deleted", changes.deleted)
+        paths = [f"{kind} {path}" for kind, several in kinds for path in several]
+        paths += [f"renamed {one.old} to {one.new}" for one in changes.renamed]
+        if not (paths and self._profile.marks) or act.call.id in self._brief:
+            return ""
+        more = len(paths[_FILES_TOLD:]) + changes.more
+        told = "\n".join((*paths[:_FILES_TOLD], *([f"and {more} more"] if more else ())))
+        return f"\nFiles:\n{between_marks('files', told)}"
+
+    def _between_marks(self, run: str, output: str, detail: str) -> str:
         """What is not ours to say: what was printed, and how it ended where that does not say it,
         which code can word."""
         output = output.strip("\n")
@@ -266,7 +316,7 @@ class Prompt:
             output = f"{output}\n[{detail}]".lstrip()
         if not self._profile.marks or not output.strip():
             return output
-        return between_marks(act.call.id[:MARK_CHARS], output)
+        return between_marks(run[:MARK_CHARS], output)
 
     @staticmethod
     def _add(messages: list[ChatMessage], role: str, content: str) -> None:
@@ -279,6 +329,17 @@ class Prompt:
             messages[-1] = {**last, "content": joined}
         else:
             messages.append({"role": role, "content": content})
+
+
+def _drawn(step: Step) -> Sequence[str]:
+    """The names of pictures that runs of a step showed."""
+    return [name for act in step.acts if act.report for name in act.report.pictures]
+
+
+def _pictures_of(exchange: Exchange) -> Iterator[str]:
+    yield from exchange.pictures
+    for step in exchange.steps:
+        yield from _drawn(step)
 
 
 def _parts(content: object) -> list[object]:

@@ -11,8 +11,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal, cast
 
-Way = Literal["call", "fence"]
-"""A tool call of the model's wire, or the language of a fence."""
+Way = Literal["call", "fence", "code"]
+"""A tool call of the model's wire, the language of a fence, or a function inside of code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ModelProfile:
 
     name: str
     system: str
-    """`{languages}` and `{where}`: what runs here and in which folder."""
+    """`{languages}`, `{where}` and `{system}`: what runs here, in which folder and on what."""
     with_tool: str = ""
     """Added to the system prompt of a model that calls tools."""
     with_fences: str = ""
@@ -60,10 +60,19 @@ class ModelProfile:
     calls: str = ""
     """Added to the system prompt where Python runs: which functions code may call. Empty: the model
     is not told of them."""
+    limits: str = ""
+    """Added to the system prompt where code runs: `{steps}`, `{minutes}` and `{at_hand}`."""
+    sees: str = ""
+    """Added to the system prompt of a model that looks at pictures, where code runs."""
+    sees_not: str = ""
+    """Added to the system prompt of one that does not."""
+    situation: bool = True
+    """Whether the model is told with requests when it is, and what code may do."""
     without_code: str = ""
     """Added to the system prompt instead, where no code can run. `{refusal}`: why."""
     ways: tuple[Way, ...] = ("call", "fence")
-    """How the model is offered what it can do: in the first of these that it is capable of."""
+    """How the model is offered what it can do: in the first of call and fence that it is capable
+    of; with `code`, also as functions that the code may call."""
     examples: tuple[Example, ...] = ()
     examples_shown: int = 0
     """Of the examples the model is shown so many, those most like the request; 0 shows all."""
@@ -73,6 +82,13 @@ class ModelProfile:
     message. 0: never."""
     request: str = "{text}"
     """What the person says."""
+    meanwhile: str = "(I say this while you are at work on it:) {text}"
+    """What the person says about a request that is being worked on."""
+    about_code: str = (
+        "(Before I say whether this may run, I ask about it. Answer in one or two sentences, and"
+        " write no code:) {text}"
+    )
+    """What the person asks about code that waits for their yes."""
     output: str = "{output}"
     """What a run printed, when it went well."""
     marks: bool = True
@@ -97,6 +113,14 @@ class ModelProfile:
         "(Your program ended in the middle of that, and is back. Nothing was run a second time.)\n"
     )
     """Goes before the next request if the server ended in the middle of the last."""
+    failed_note: str = (
+        "(Your answer to that failed, I was told so, and it is over: take it up again only if I ask"
+        " for it.)\n"
+    )
+    """Goes before the next request if the model or the disk failed over the last."""
+    unanswered: str = "(I gave no answer to this.)"
+    """Stands for the answer to a request that ended without one, so that no later request is read
+    together with it."""
     state_lost_note: str = "(The interpreters are new: variables of earlier code are gone.)\n"
     """Goes before the next request if the interpreters ended since the last."""
     taken_back_note: str = (

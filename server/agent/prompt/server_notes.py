@@ -43,9 +43,18 @@ NOT_YET: Final = "It has not run."
 DID_NOT_RUN: Final = "It did not run."
 WANTED_ELSE: Final = "The person wanted something else: it did not run."
 ASKED_BACK: Final = "It did not run: the person was asked whether to go on."
+STEERED: Final = "It did not run: the person said something meanwhile, which follows."
+STOPPED_HERE: Final = "It did not run: the person wanted the work to stop here."
 INTERRUPTED_BEFORE: Final = "The person interrupted: it did not run."
 INTERRUPTED: Final = "The person interrupted it."
 OUT_OF_TIME: Final = "It was stopped: the time for this request was up."
+IN_BACKGROUND: Final = (
+    "It goes on in the background as the job {job}, in an interpreter of its own that has the"
+    " variables; the next run begins in a new one, without them. The person is told when it ends,"
+    " and you are with their next request: do not wait for it. Until now it printed:\n{output}"
+)
+JOB_ENDED: Final = "[The job {job} in the background has ended: {how}. {output}]\n"
+JOB_TOO_LONG: Final = "It was stopped: it had run in the background as long as a job may."
 LOST_WHILE_RUNNING: Final = (
     "Sayso ended while it ran: what it did is unknown, and it was not run again."
 )
@@ -55,10 +64,11 @@ _OWN: Final[Mapping[str, frozenset[str]]] = {
     "refused": frozenset(
         {
             SAID_NO, SAID_NOTHING, TOO_LONG, NOT_OPENED, NOBODY_OPENED, UNREADABLE, NOT_YET,
-            DID_NOT_RUN, WANTED_ELSE, ASKED_BACK, INTERRUPTED_BEFORE, LOST_BEFORE,
+            DID_NOT_RUN, WANTED_ELSE, ASKED_BACK, STEERED, STOPPED_HERE, INTERRUPTED_BEFORE,
+            LOST_BEFORE,
         }
     ),
-    "interrupted": frozenset({INTERRUPTED, OUT_OF_TIME}),
+    "interrupted": frozenset({INTERRUPTED, OUT_OF_TIME, JOB_TOO_LONG}),
     "unknown": frozenset({LOST_WHILE_RUNNING}),
 }  # fmt: skip
 """What may be said in so many words of a run that ended so. Of one that code ended by itself

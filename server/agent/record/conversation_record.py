@@ -1,6 +1,8 @@
 """What is kept of one conversation: what was said and done, and the whole outputs of its runs."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.record.run_outputs import RunOutputs
@@ -14,3 +16,5 @@ class ConversationRecord:
     journal: Journal
     outputs: RunOutputs = field(default_factory=lambda: RunOutputs(None))
     """Without a folder they are not kept."""
+    clock: Callable[[], datetime] | None = None
+    """What time it is; without one, models are not told of a request's circumstances."""

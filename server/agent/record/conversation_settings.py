@@ -17,6 +17,7 @@ from sayso.server.store.decisions import (
     ReachGranted,
     ReachTakenBack,
     Seen,
+    ToolIntended,
 )
 from sayso.server.store.records import ConversationReset, Record, RunIntended, RunReported
 
@@ -54,8 +55,8 @@ class ConversationSettings:
                     terms = replace(terms, mode=mode)
                 case ModelChosen(name=name):
                     terms = replace(terms, model=name)
-                case NetworkUsed(host=host, received=received) if received:
-                    terms = replace(terms, heard=terms.heard | {host})
+                case NetworkUsed() | ToolIntended():
+                    terms = replace(terms, heard=terms.heard | _brought_by(record))
                 case RunIntended(run=run, outside=outside):
                     heard = terms.heard.union(outside, (CUT_OFF,) if terms.running else ())
                     terms = replace(terms, heard=heard, running=run)
@@ -68,6 +69,13 @@ class ConversationSettings:
                 case _:
                     pass
         return replace(terms, heard=terms.heard | {CUT_OFF}) if terms.running else terms
+
+
+def _brought_by(record: NetworkUsed | ToolIntended) -> frozenset[str]:
+    """From where this let untrusted content in."""
+    if isinstance(record, NetworkUsed):
+        return frozenset({record.host} if record.received else ())
+    return frozenset({f"the tool {record.tool}"} if record.outside else ())
 
 
 def reach_of(record: ReachGranted | ReachTakenBack) -> Grants:

@@ -7,7 +7,7 @@ from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.record.undo import UndoRequests
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.settings import MB, Undo
-from sayso.server.store.records import Changes
+from sayso.server.store.changes import Changes
 from sayso.server.undo.checkpointer import Checkpointer, NoCheckpoints
 from sayso.server.undo.checkpoints import Checkpoints, archive_of
 from sayso.server.undo.hooks.guard import GitHookGuard
@@ -37,6 +37,7 @@ class ConversationUndo:
         """Where code runs now."""
         self._folder = folder
         self._conversation = journal.conversation
+        self._history = journal.history
         self._room = Room(
             settings.total_mb * MB, settings.house_mb * MB, settings.file_mb * MB, settings.files
         )
@@ -94,13 +95,17 @@ class ConversationUndo:
         return await self._checkpoints.before(run)
 
     async def after(self, run: str) -> Changes:
-        return await self._checkpoints.after(run)
+        act = self._history.find(run)
+        return await self._checkpoints.after(run, act.intended.code if act and act.intended else "")
 
-    async def undo(self, groups: Iterable[Sequence[str]]) -> Undone:
-        return await self._checkpoints.undo(groups)
+    async def undo(self, groups: Iterable[Sequence[str]], most: int = 1) -> Undone:
+        return await self._checkpoints.undo(groups, most)
 
     async def redo(self) -> Undone:
         return await self._checkpoints.redo()
 
-    async def diff(self, groups: Iterable[Sequence[str]]) -> str:
-        return await self._checkpoints.diff(groups)
+    async def diff(self, groups: Iterable[Sequence[str]], most: int = 1) -> str:
+        return await self._checkpoints.diff(groups, most)
+
+    async def changed(self, groups: Iterable[Sequence[str]]) -> Sequence[bool]:
+        return await self._checkpoints.changed(groups)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sayso.server.agent.record.heard_text import cut_to_heard
+from sayso.server.store.jobs import JobDetached
 from sayso.server.store.records import (
     Answered,
     Asked,
@@ -23,16 +24,22 @@ from sayso.server.store.records import (
     Record,
     RunIntended,
     RunReported,
+    Situation,
     SpeechBegan,
     SpokenOut,
     TakenBack,
     Uttered,
     Withdrawn,
 )
+from sayso.server.store.steering import Steered
 
 HELD_CHARS: Final = 480_000
 """Of what was said and done, held in memory. No model is told more than a quarter of it, and notes
 on what came before fit into what is left; the log holds everything."""
+
+REQUEST_CHARS: Final = 200
+"""Of a request that may be undone, held for as long as the conversation is: people know it by its
+beginning."""
 
 
 @dataclass(slots=True)
@@ -42,6 +49,10 @@ class Act:
     call: Call
     intended: RunIntended | None = None
     report: RunReported | None = None
+    detached: JobDetached | None = None
+    """It went on in the background: the model was told this of it, and of its end later."""
+    renewed: bool = False
+    """It began in new interpreters, which the model had not been told."""
 
     @property
     def edited(self) -> bool:
@@ -59,12 +70,33 @@ class Step:
     """What it said beyond `text`, after the person had heard enough: it stood on screens."""
 
 
+@dataclass(frozen=True, slots=True)
+class JobNews:
+    """How a run in the background ended."""
+
+    job: str
+    report: RunReported
+
+
+News = TakenBack | MadeAgain | JobNews
+
+
+@dataclass(slots=True)
+class Steer:
+    """What the person said about a request while it was worked on."""
+
+    text: str
+    after: int | None = None
+    """The model was told it after so many of its replies; None: not yet."""
+
+
 @dataclass(slots=True)
 class Exchange:
     """A request, and all that was done about it."""
 
     asked: str
     steps: list[Step] = field(default_factory=list)
+    steers: list[Steer] = field(default_factory=list)
     places: tuple[str, ...] = ()
     """What the person named of their own, as whole paths."""
     cut: bool = False
@@ -73,12 +105,28 @@ class Exchange:
     """The person stopped the work."""
     cut_off: bool = False
     """The server ended in the middle of it."""
+    failed: bool = False
+    """The model or the disk failed over it, which the person was told: it is over."""
     state_lost: bool = False
     """Since the request before it, the interpreters have ended, and variables are gone."""
     taken_back: bool = False
     """What it did to files was undone; the model is not told of it any more."""
-    news: tuple[TakenBack | MadeAgain, ...] = ()
-    """What was taken back, or done again, since the request before it."""
+    news: tuple[News, ...] = ()
+    """What was taken back, done again, or ended in the background, since the request before it."""
+    situation: Situation | None = None
+    """The circumstances that the model is told of with it."""
+    pictures: tuple[str, ...] = ()
+    """Names of files with the pictures that it names."""
+
+    @property
+    def untold(self) -> Sequence[Steer]:
+        """What was said meanwhile that the model was not told yet."""
+        return [steer for steer in self.steers if steer.after is None]
+
+    @property
+    def said(self) -> Sequence[str]:
+        """All that the person said of it."""
+        return [self.asked, *(steer.text for steer in self.steers)]
 
     @property
     def characters(self) -> int:
@@ -87,11 +135,21 @@ class Exchange:
         code = sum(
             len(act.call.code) + len(act.report.output if act.report else "") for act in acts
         )
-        return len(self.asked) + sum(len(step.text + step.unheard) for step in self.steps) + code
+        said = sum(map(len, self.said))
+        return said + sum(len(step.text + step.unheard) for step in self.steps) + code
 
     def act(self, call: str) -> Act:
         """What came of a call."""
         return next(act for step in self.steps for act in step.acts if act.call.id == call)
+
+
+@dataclass(slots=True)
+class Request:
+    """A request, for what it did to files."""
+
+    asked: str
+    """How it began."""
+    runs: list[str] = field(default_factory=list)
 
 
 class History:
@@ -112,21 +170,25 @@ class History:
         """The device at which the last answer is still being said, as far as the log tells."""
         self._draft = ""
         """What was said of a reply that has not ended."""
-        self._news: dict[tuple[str, ...], TakenBack | MadeAgain] = {}
+        self._detached: dict[str, str] = {}
+        """Runs in the background, and the jobs that they are."""
+        self._news: dict[tuple[str, ...], News] = {}
         """By the runs that it is about."""
-        self.runs: list[list[str]] = []
-        """What ran for each request for which anything ran, the first request first; the last list
-        is for the latest request, even if nothing ran. A reset forgets nothing of it."""
+        self.requests: list[Request] = []
+        """Those for which anything ran, the first one first, and the latest one, even if nothing
+        ran. A reset forgets nothing of them."""
         for record in records:
             self.apply(record)
 
     def apply(self, record: Record) -> None:
         """Something happened."""
         self._follow(record)
+        self._follow_background(record)
         match record:
-            case Asked():
-                self._ask(record)
+            case Asked() | Steered():
+                self._hear(record)
             case Answered() if self.exchanges:
+                self._told(self.exchanges[-1], record.steers)
                 acts = [Act(call) for call in record.calls]
                 self._acts.update((act.call.id, act) for act in acts)
                 self.exchanges[-1].steps.append(Step(record.text, acts))
@@ -156,6 +218,9 @@ class History:
         match record:
             case Asked():
                 self.unfinished, self._draft = True, ""
+            case Failed() if self.exchanges and self.unfinished:
+                self.exchanges[-1].failed = True
+                self._keep_draft()
             case (
                 Answered(calls=(), whole="whole")
                 | Failed()
@@ -170,9 +235,7 @@ class History:
                 self._draft += text
             case CutOff() if self.exchanges:
                 self.exchanges[-1].cut_off = True
-                if self._draft:
-                    self.exchanges[-1].steps.append(Step(self._draft, []))
-                self.unfinished, self._draft = False, ""
+                self._keep_draft()
             case _:
                 pass
         match record:
@@ -191,22 +254,62 @@ class History:
             case _:
                 pass
 
+    def _keep_draft(self) -> None:
+        """The last request is over, and so much of an answer was said."""
+        if self._draft:
+            self.exchanges[-1].steps.append(Step(self._draft, []))
+        self.unfinished, self._draft = False, ""
+
+    def _follow_background(self, record: Record) -> None:
+        match record:
+            case JobDetached(id=job, run=run):
+                self._detached[run] = job
+                if act := self._acts.get(run):
+                    act.detached = record
+            case RunReported(run=run) if run in self._detached:
+                self._news[(run,)] = JobNews(self._detached.pop(run), record)
+            case _:
+                pass
+
     def _run(self, act: Act, record: RunIntended | RunReported) -> None:
         if isinstance(record, RunReported):
             act.report = record
         else:
             act.intended = record
-            self._ran = True
-            self.runs[-1].append(record.run)
+            told = self.exchanges[-1].situation
+            act.renewed = self._state_lost and not (told and told.renewed)
+            self._ran, self._state_lost = True, False
+            self.requests[-1].runs.append(record.run)
+
+    @staticmethod
+    def _told(exchange: Exchange, steers: int) -> None:
+        """The model had been told so many of the person's words when it replied."""
+        for steer in exchange.steers[:steers]:
+            if steer.after is None:
+                steer.after = len(exchange.steps)
+
+    def _hear(self, said: Asked | Steered) -> None:
+        if isinstance(said, Asked):
+            self._ask(said)
+        elif self.exchanges:
+            self.exchanges[-1].steers.append(Steer(said.text))
 
     def _ask(self, asked: Asked) -> None:
         news, lost = tuple(self._news.values()), self._state_lost
         if self.exchanges:
             self._characters += self.exchanges[-1].characters
-        exchange = Exchange(asked.text, places=asked.places, state_lost=lost, news=news)
+        exchange = Exchange(
+            asked.text,
+            places=asked.places,
+            state_lost=lost,
+            news=news,
+            situation=asked.situation,
+            pictures=asked.pictures,
+        )
         self.exchanges.append(exchange)
-        if not self.runs or self.runs[-1]:
-            self.runs.append([])
+        if self.requests and not self.requests[-1].runs:
+            self.requests.pop()
+        self.requests.append(Request(asked.text[:REQUEST_CHARS]))
         self._news.clear()
         self._state_lost = False
         if self._characters > self._held_chars:
@@ -242,8 +345,8 @@ class History:
 
     @property
     def open_acts(self) -> Sequence[Act]:
-        """Calls that have no result yet."""
-        return [act for act in self._acts.values() if act.report is None]
+        """Calls that have no result yet, and are waited for."""
+        return [act for act in self._acts.values() if not (act.report or act.detached)]
 
     @property
     def latest_calls(self) -> Set[str]:
@@ -268,7 +371,7 @@ class History:
     def _withdraw(self, exchange: Exchange) -> None:
         """It was half a request; the whole one follows."""
         self._state_lost = self._state_lost or exchange.state_lost
-        self._news.update({news.runs: news for news in exchange.news})
+        self._news.update({_about(news): news for news in exchange.news})
         if self.exchanges:
             self._characters -= self.exchanges[-1].characters
         self._drop_acts(exchange)
@@ -284,3 +387,8 @@ class History:
         exchange.cut = kept != [step.text for step in exchange.steps]
         for step, text in zip(exchange.steps, kept, strict=True):
             step.text, step.unheard = text, step.text[len(text) :] + step.unheard
+
+
+def _about(news: News) -> tuple[str, ...]:
+    """The runs that news is about."""
+    return (news.report.run,) if isinstance(news, JobNews) else news.runs

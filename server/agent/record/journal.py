@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -11,6 +11,7 @@ from sayso.server.agent.jobs.jobs import Jobs
 from sayso.server.agent.prompt.server_notes import DID_NOT_RUN, LOST_BEFORE, LOST_WHILE_RUNNING
 from sayso.server.agent.record.conversation_settings import ConversationSettings
 from sayso.server.agent.record.history import History
+from sayso.server.agent.record.work_status import WorkProgress
 from sayso.server.store.errors import StoreClosed
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.jobs import JobEnded
@@ -60,6 +61,8 @@ class Journal:
         self._watch = watch
         self.history = history
         self.jobs = jobs or Jobs()
+        self.progress = WorkProgress()
+        """How far the latest request is, by Unix time."""
         self.half_said: HalfSaid | None = None
         """What was being said when the server ended, just now."""
         self.terms = ConversationSettings()
@@ -87,8 +90,10 @@ class Journal:
         events = await log.conversation(conversation)
         history = History(event.record for event in events)
         tip = events[-1].id if events else None
-        jobs = Jobs(event.record for event in events)
+        jobs = Jobs(events)
         journal = cls(log, conversation, history, tip, watch, jobs)
+        for event in events:
+            journal.progress.apply(event.record, event.time)
         journal.terms = ConversationSettings.of(event.record for event in events)
         await journal._put_in_order(_open_questions(events))
         if not journal.waits:
@@ -120,6 +125,10 @@ class Journal:
             else:
                 continue
             await self.note("server", report)
+        for job in self.jobs.in_background:
+            if self.jobs.goes_on(job.run):
+                report = RunReported(job.run, "unknown", detail=LOST_WHILE_RUNNING)
+                await self.note("server", report)
         for job in self.jobs.running:  # that were none of these runs, or whose end was not noted
             await self.note("server", JobEnded(job.id, "unknown"))
 
@@ -163,19 +172,25 @@ class Journal:
         It is remembered at once and kept in order, even if the one who notes it is cancelled. The
         end of a job that follows from it is noted with it.
         """
+        return await self.begin_to_note(source, record)
+
+    def begin_to_note(self, source: Source, record: Record) -> Awaitable[int]:
+        """The same, at once: it is remembered, and what is returned ends when it is safe."""
         if self._put_down:
             raise StoreClosed("Sayso is ending.")
         writing = self._begin_to_keep(source, record)
         for end in self.jobs.ended_by(record):
             writing = self._begin_to_keep("server", end)
-        return await asyncio.shield(writing)
+        return asyncio.shield(writing)
 
     def _begin_to_keep(self, source: Source, record: Record) -> "asyncio.Task[int]":
+        now = time.time()
         self.history.apply(record)
-        self.jobs.apply(record)
+        self.jobs.apply(record, now)
+        self.progress.apply(record, now)
         if self._watch:
             self._watch(record)
-        writing = asyncio.ensure_future(self._keep(source, record, time.time()))
+        writing = asyncio.ensure_future(self._keep(source, record, now))
         self._writing.add(writing)
         writing.add_done_callback(self._writing.discard)
         return writing
@@ -194,7 +209,7 @@ class Journal:
 
 
 def _open_questions(events: Sequence[Event]) -> dict[str, str]:
-    """Of which no end was noted: the question's id, and what it was about."""
+    """Return the approvals that were asked for and not settled: by id, what each was about."""
     questions = {}
     for event in events:
         match event.record:

@@ -5,15 +5,22 @@ so on. Short outputs need no file: the log holds them whole.
 """
 
 import asyncio
+import logging
 import os
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from sayso.server.agent.record.named_pictures import NamedPicture
 from sayso.server.runtimes.runtime import Output
 
-KEPT_CHARS: Final = 8_000_000
-"""Of one run: a book of ten thousand pages. What a runaway prints beyond it nobody reads."""
+log = logging.getLogger(__name__)
+
+KEPT_CHARS: Final = 9_000_000
+"""Of one run: all that the interpreter's stream hands on (output_stream.py), with its note of what
+it left out."""
 
 KEPT_BYTES: Final = 64 * 2**20
 """Of one conversation, oldest out first."""
@@ -54,6 +61,15 @@ class Recording:
         """The names of those that were kept."""
         return tuple(self._pictures)
 
+    @property
+    def whole(self) -> str | None:
+        """The file in which all that was printed lies, once it is finished; None: there is none."""
+        return str(self._file) if self._folder and self._written else None
+
+    @property
+    def _file(self) -> Path:
+        return (self._folder or Path()) / f"{self._run}.txt"
+
     async def take(self, output: Output, text: str) -> None:
         """The next piece; `text` is what of it the model is given."""
         if self._folder is None:
@@ -62,8 +78,8 @@ class Recording:
         few = len(self._pictures) < PICTURES_OF_A_RUN
         if ending and few and 0 < len(output.data) <= PICTURE_BYTES:
             name = f"{self._run}-{len(self._pictures) + 1}{ending}"
-            self._pictures.append(name)
-            await asyncio.to_thread(_keep, self._folder / name, output.data)
+            if await self._done(_keep, self._folder / name, output.data):
+                self._pictures.append(name)
         text = text[: KEPT_CHARS - self._written - self._buffered]
         if text:
             self._buffer.append(text)
@@ -73,11 +89,10 @@ class Recording:
 
     async def finish(self) -> None:
         """That was all."""
-        if self._folder is None:
-            return
-        if self._written or self._buffered > self._short:
+        if (folder := self._folder) and (self._written or self._buffered > self._short):
             await self._flush()
-            await asyncio.to_thread(_thin, self._folder)
+            with suppress(OSError):
+                await asyncio.to_thread(_thin, folder)
 
     async def _flush(self) -> None:
         text, self._buffer = "".join(self._buffer), []
@@ -85,7 +100,20 @@ class Recording:
         self._buffered = 0
         if self._folder is not None:
             data = text.encode("utf-8", "surrogatepass")
-            await asyncio.to_thread(_append, self._folder / f"{self._run}.txt", data)
+            await self._done(_append, self._file, data)
+
+    async def _done(self, work: Callable[[Path, bytes], None], path: Path, data: bytes) -> bool:
+        """Whether the disk did it. What it did not take is kept no more: a full disk ends no run,
+        and half of an output must not pass for all of it."""
+        try:
+            await asyncio.to_thread(work, path, data)
+        except OSError as problem:
+            log.warning("a run's output is not kept: %s", problem.strerror)
+            with suppress(OSError):
+                await asyncio.to_thread(self._file.unlink, missing_ok=True)
+            self._folder = None
+            return False
+        return True
 
 
 class RunOutputs:
@@ -105,6 +133,13 @@ class RunOutputs:
             return None
         return await asyncio.to_thread(_read, self._folder / f"{run}.txt")
 
+    async def keep_pictures(self, pictures: Sequence[NamedPicture]) -> tuple[str, ...]:
+        """Keep what a request names, so that it is shown as it was; return the names of the files.
+        Raises OSError."""
+        if self._folder is None or not pictures:
+            return ()
+        return await asyncio.to_thread(_keep_named, self._folder, pictures)
+
     async def pictures(self, names: Sequence[str]) -> Mapping[str, tuple[str, bytes]]:
         """Those of them that are still there, each with its form."""
         if self._folder is None or not names:
@@ -114,6 +149,15 @@ class RunOutputs:
 
 def _keep(path: Path, data: bytes) -> None:
     _write(path, data, os.O_TRUNC)
+
+
+def _keep_named(folder: Path, pictures: Sequence[NamedPicture]) -> tuple[str, ...]:
+    request = secrets.token_hex(8)
+    names = [f"{request}-{number}{each.ending}" for number, each in enumerate(pictures, 1)]
+    for name, each in zip(names, pictures, strict=True):
+        _keep(folder / name, each.data)
+    _thin(folder)
+    return tuple(names)
 
 
 def _append(path: Path, data: bytes) -> None:
@@ -144,10 +188,14 @@ def _read_pictures(folder: Path, names: tuple[str, ...]) -> dict[str, tuple[str,
 
 
 def _thin(folder: Path) -> None:
-    files = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime)
-    total = sum(path.stat().st_size for path in files)
-    for path in files:
+    files: list[tuple[float, int, Path]] = []
+    for path in folder.iterdir():
+        with suppress(FileNotFoundError):  # another run that ends now thins it, too
+            about = path.stat()
+            files.append((about.st_mtime, about.st_size, path))
+    total = sum(size for _, size, _ in files)
+    for _, size, path in sorted(files):
         if total <= KEPT_BYTES:
             return
-        total -= path.stat().st_size
+        total -= size
         path.unlink(missing_ok=True)

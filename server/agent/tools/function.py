@@ -8,19 +8,22 @@ before anybody is asked, so that what a person reads is what the function is giv
 import asyncio
 import inspect
 import json
-from collections.abc import AsyncIterator, Callable, Iterable
-from typing import Any, Final
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from typing import Any, Final, get_type_hints
 
+from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
+from sayso.server.agent.prompt.profiles import Way
 from sayso.server.agent.tools.annotations import schema_of, values_for
 from sayso.server.agent.tools.schema import check_schema
-from sayso.server.agent.tools.tool import Arguments, Tool, ToolContext
+from sayso.server.agent.tools.tool import WAYS, Arguments, Tool, ToolContext
 from sayso.server.runtimes.runtime import Ending, Output
 
 RESERVED: Final = frozenset(
     {
         "execute", "run", "execute_code", "run_code", "code", "functions", "output", "access",
         "json", "json5", "tool_call", "python", "py", "py3", "python3", "ipython", "jupyter",
-        "tool_code", "bash", "sh", "shell", "javascript", "js", "node", "nodejs",
+        "tool_code", "bash", "sh", "shell", "javascript", "js", "node", "nodejs", "tell", "ask",
+        "call", "together", "promises", "connect", "begin",
     }
 )  # fmt: skip
 """Names that mean something else where a model writes them."""
@@ -29,19 +32,38 @@ RESERVED: Final = frozenset(
 class Function(Tool):
     """One function."""
 
-    def __init__(self, call: Callable[..., Any], owner: str = "function of your program") -> None:
+    def __init__(
+        self,
+        call: Callable[..., Any],
+        owner: str = "function of your program",
+        *,
+        ways: Collection[Way] = WAYS,
+    ) -> None:
         """`call` may be a coroutine function; what it returns is shown as text or JSON. `owner`:
-        what a person is told that it is. Raises TypeError where a model could not call it.
+        what a person is told that it is. `ways`: how it may be offered. Raises TypeError where a
+        model could not call it.
         """
         self.name = call.__name__.lower()
         check_name(self.name)
         self.use = inspect.getdoc(call) or ""
         self.schema = schema_of(call)
+        self.ways = frozenset(ways)
         self._call = call
         self._owner = owner
 
     def may_touch(self, arguments: Arguments) -> tuple[str, ...]:
         return (f"whatever this {self._owner} does, outside of the sandbox",)
+
+    def value(self, outputs: Sequence[Output]) -> object:
+        """What the function returned: text as it is, another value out of its JSON."""
+        text = "".join(output.text for output in outputs if output.kind == "result")
+        returned = get_type_hints(self._call).get("return", str)
+        if returned is str:
+            return text
+        try:
+            return read_json(text, control_characters=True) if text else None
+        except UntrustedJsonError:
+            return text
 
     async def run(
         self, arguments: Arguments, context: ToolContext

@@ -27,6 +27,7 @@ class RequestAccess(Tool):
     kind = "requests"
     outside = False
     is_language = True
+    ways = frozenset({"call", "fence"})
 
     def __init__(self, refusal: str = "") -> None:
         """`refusal`: why no code runs here, for which nothing can be opened."""

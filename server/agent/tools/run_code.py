@@ -1,6 +1,7 @@
 """The tool `execute`: code in one of the languages that run here, in the sandbox."""
 
 import json
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final, Protocol
@@ -12,6 +13,7 @@ from sayso.server.agent.prompt.language_names import Languages
 from sayso.server.agent.tools.tool import Arguments, Tool, ToolContext, WrittenCall
 from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.network.traffic_record import Transfer
+from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.runtime import Ending, Output
 
 NAME: Final = "execute"
@@ -33,6 +35,16 @@ class CodeRunner(Reachable, Protocol):
         """Why no code runs here, in words for the person; empty where code runs."""
         ...
 
+    @property
+    def at_hand(self) -> str:
+        """What code finds installed, in a sentence; empty where no code runs."""
+        ...
+
+    @property
+    def identity(self) -> Identity | None:
+        """By what the folder where it runs is recognised."""
+        ...
+
     def take_passages(self) -> Sequence[Transfer]:
         """What went over the network since this was last asked."""
         ...
@@ -47,6 +59,11 @@ class CodeRunner(Reachable, Protocol):
 
     def run_alone(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
         """The same, in a new interpreter that ends with it."""
+        ...
+
+    def set_aside(self, language: str) -> bool:
+        """Let what runs in this language go on beside: the next run gets another interpreter.
+        Returns whether anything does."""
         ...
 
     def offering(self, run: str, functions: Sequence[CallFunction]) -> AbstractContextManager[None]:
@@ -84,6 +101,8 @@ class RunCode(Tool):
         self.languages = () if code_runner.refusal else tuple(code_runner.languages)
         """Those that run here; none where no code does."""
         self.aliases = code_runner.aliases
+        self.functions: Sequence[Tool] = ()
+        """The tools that code may call."""
         self.schema = _schema(self.languages)
 
     @property
@@ -116,8 +135,25 @@ class RunCode(Tool):
         return str(arguments["code"])
 
     def may_touch(self, arguments: Arguments) -> tuple[str, ...]:
-        return self._code_runner.may_touch(arguments["language"])
+        called = named_in(arguments["code"], self.functions)
+        words = self._code_runner.may_touch(arguments["language"])
+        return (*words, *(_called(tool) for tool in called))
 
     def run(self, arguments: Arguments, context: ToolContext) -> AsyncIterator[Output | Ending]:
         run = self._code_runner.run_alone if context.alone else self._code_runner.run
         return run(arguments["language"], arguments["code"])
+
+
+_NAMED: Final = re.compile(r"\bsayso[.\s]\s*(?:promises\s*\.\s*)?([a-z_][a-z0-9_]*)")
+
+
+def named_in(code: str, tools: Sequence[Tool]) -> list[Tool]:
+    """The tools that code names as functions."""
+    names = set(_NAMED.findall(code))
+    return [tool for tool in tools if tool.name in names]
+
+
+def _called(tool: Tool) -> str:
+    if tool.kind == "reads":
+        return f"read what this conversation holds, with {tool.name}"
+    return f"call the tool {tool.name}, which asks you at each call"

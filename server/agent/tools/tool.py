@@ -6,20 +6,23 @@ are, and `may_touch` is what the person is shown. A call of a tool is kept and s
 a text, as code is kept by its language: `read` makes arguments of that text and `write` a text of
 arguments, by default JSON with its keys in order, so that the same call is always shown the same.
 
-A tool is offered in a way that the model's profile names: as a call of the model's own wire, or as
-the language of a fence. Both come from what is here, so a tool knows nothing of either.
+A tool is offered in ways that the model's profile and the tool itself name: as a call of the
+model's own wire, as the language of a fence, and as a function that code may call while it runs.
+All three come from what is here, so a tool knows nothing of any.
 """
 
+import asyncio
 import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, Literal, get_args
 
 from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
 from sayso.server.agent.llm.model import ToolDefinition
 from sayso.server.agent.permissions.access_requests import AccessRequests
+from sayso.server.agent.prompt.profiles import Way
 from sayso.server.agent.record.history import History
 from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.tools.schema import problems
@@ -28,10 +31,13 @@ from sayso.server.runtimes.runtime import Ending, Output
 
 Arguments = Mapping[str, Any]
 
-Kind = Literal["reads", "requests", "acts"]
-"""`reads`: what the conversation holds already, unasked and unseen. `requests`: it puts a question
-of its own to the person, and does nothing else. `acts`: it is asked about, recorded and shown as
-code is."""
+WAYS: Final[frozenset[Way]] = frozenset(get_args(Way))
+
+Kind = Literal["reads", "keeps", "requests", "acts"]
+"""`reads`: what the conversation holds already, unasked and unseen. `keeps`: notes of the person's
+own, which they hear and take back with a word; unasked, too, and refused once what strangers wrote
+may be behind it. `requests`: it puts a question of its own to the person, and does nothing else.
+`acts`: it is asked about, recorded and shown as code is."""
 
 SHOWN_OF_A_HASH: Final = 12
 """Characters, enough for a person to see that two differ; the approval is bound to all of them."""
@@ -65,6 +71,8 @@ class ToolContext:
     access: AccessRequests
     alone: bool = False
     """Apart from what earlier runs left."""
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+    """The run goes on in the background, and nobody waits for it."""
 
 
 class Tool(ABC):
@@ -80,6 +88,8 @@ class Tool(ABC):
     kind: ClassVar[Kind] = "acts"
     outside: ClassVar[bool] = True
     """Whether it does its work outside of the sandbox."""
+    ways: frozenset[Way] = WAYS
+    """How its author lets it be offered; the model's profile chooses among them."""
     is_language: ClassVar[bool] = False
     """Whether its one argument is a text: a model that calls tools then writes it as code in one
     more language, and needs no other tool for it."""
@@ -147,10 +157,24 @@ class Tool(ABC):
         """What a call could touch, in words for the person."""
         return ("whatever this tool does, outside of the sandbox",)
 
+    def value(self, outputs: Sequence[Output]) -> object:
+        """What code gets that calls it as a function, of what `run` put out: text, or another value
+        that JSON can say."""
+        return "".join(output.text for output in outputs)
+
     @abstractmethod
     def run(self, arguments: Arguments, context: ToolContext) -> AsyncIterator[Output | Ending]:
         """Do it. The last thing that comes is the Ending; leaving the iteration early stops it.
         Raises ToolRefused where nothing was done, if the tool is not of the kind `acts`."""
+
+
+def approval_words(tool: Tool, arguments: Arguments) -> tuple[str, ...]:
+    """What the person is told that a call could touch, and what undo does about it."""
+    words = tool.may_touch(arguments)
+    if not tool.outside:
+        return words
+    seen = f"definition {tool.definition_hash[:SHOWN_OF_A_HASH]}"
+    return (*words, *filter(None, (tool.undo,)), seen)
 
 
 def canonical(value: object) -> str:

@@ -6,6 +6,7 @@ from typing import Final
 from sayso.server.agent.llm.model import ToolDefinition
 from sayso.server.agent.parsing.fences import fenced
 from sayso.server.agent.prompt.language_names import DEFAULT, Languages
+from sayso.server.agent.prompt.profiles import Way
 from sayso.server.agent.tools.run_code import RunCode, execute_tool
 from sayso.server.agent.tools.schema import in_words
 from sayso.server.agent.tools.tool import Tool, WrittenCall
@@ -22,13 +23,20 @@ class Toolbox:
         own: Sequence[Tool] = (),
         added: Sequence[Tool] = (),
         untold: Collection[str] = (),
+        *,
+        in_code: bool = True,
     ) -> None:
         """Of two tools with one label the later is left out; a language is nobody else's label.
-        `untold`: names of tools that are not offered; calls of them that are kept are known."""
+        `untold`: names of tools that are not offered; calls of them that are kept are known.
+        `in_code`: whether code may call what lets it."""
         self._code = code
         self._by_label: dict[str, Tool] = dict.fromkeys(code.languages, code)
         self._own = [tool for tool in self._take(own) if tool.name not in untold]
         self._added = self._take(added)
+        callable_ones = [tool for tool in (*self._own, *self._added) if "code" in tool.ways]
+        self.in_code: Sequence[Tool] = callable_ones if in_code and code.languages else ()
+        """What code may call as functions."""
+        code.functions = self.in_code
         languages = [tool.name for tool in self._own if tool.is_language]
         self._in_code = (*code.languages, *languages) if code.languages else ()
         names = frozenset(tool.name for tool in self._added)
@@ -56,17 +64,36 @@ class Toolbox:
         """For models that call tools."""
         own = [tool.definition for tool in self._own if not tool.is_language]
         code = [execute_tool(self._in_code), *own] if self._in_code else []
-        return [*code, *(tool.definition for tool in self._added)]
+        return [*code, *(tool.definition for tool in self._added if "call" in tool.ways)]
 
     @property
     def fences(self) -> str:
         """How a model without tool calls uses what was added; Sayso's own are in its profile."""
-        if not self._added:
+        offered = [tool for tool in self._added if "fence" in tool.ways]
+        if not offered:
             return ""
-        listed = "\n".join(_line(tool) for tool in self._added)
+        listed = "\n".join(_line(tool) for tool in offered)
         return (
             "These functions can be called like code, in a block with the function's name and its "
-            f"arguments as JSON:\n{fenced(self._added[0].name, _EXAMPLE)}\n{listed}"
+            f"arguments as JSON:\n{fenced(offered[0].name, _EXAMPLE)}\n{listed}"
+        )
+
+    def told(self, way: Way) -> str:
+        """How what was added is used, where a model is offered the rest in this way."""
+        parts = (self.fences if way == "fence" else "", self.functions(way))
+        return "\n".join(part for part in parts if part)
+
+    def functions(self, way: Way) -> str:
+        """How code calls what was added, where the model is offered the rest in this way."""
+        added = [tool for tool in self.in_code if tool in self._added]
+        if not added:
+            return ""
+        told = [tool.name if way in tool.ways else _line(tool) for tool in added]
+        first = added[0].name
+        return (
+            f"Code can call these, too, as sayso.{first}(name=value) in Python, sayso.{first}"
+            f"({{name: value}}) in JavaScript and sayso {first} --name value in bash:\n"
+            + "\n".join(told)
         )
 
     def read_call(self, name: str, arguments: str) -> WrittenCall:

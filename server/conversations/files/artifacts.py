@@ -3,9 +3,13 @@
 import secrets
 from collections import OrderedDict
 from dataclasses import dataclass
+from pathlib import Path
 
 ARTIFACTS_BYTES = 64 * 2**20
 """All that is kept, oldest out first: some hundred plots, little beside the models in memory."""
+
+ARTIFACTS_MOST = 10_000
+"""Ids of what lies on the disk cost a hundred bytes each."""
 
 ID_BYTES = 16
 """Of chance in an id: it can't be guessed."""
@@ -16,11 +20,23 @@ class Artifact:
     """Something to fetch."""
 
     mime: str
-    data: bytes
+    data: bytes = b""
+    path: Path | None = None
+    """Where the data lies instead, in a file of the server's own."""
     person: str = ""
     """Whose it is: nobody else can fetch it, whatever ids they know."""
     conversation: str = ""
     """In which it was made."""
+
+    @property
+    def content(self) -> bytes | None:
+        """The data; None if its file is gone."""
+        if self.path is None:
+            return self.data
+        try:
+            return self.path.read_bytes()
+        except OSError:
+            return None
 
 
 class Artifacts:
@@ -36,7 +52,7 @@ class Artifacts:
         name = secrets.token_urlsafe(ID_BYTES)
         self._items[name] = item
         self._bytes += len(item.data)
-        while self._bytes > self._limit:
+        while self._bytes > self._limit or len(self._items) > ARTIFACTS_MOST:
             _, oldest = self._items.popitem(last=False)
             self._bytes -= len(oldest.data)
         return name
@@ -68,4 +84,13 @@ class ConversationArtifacts:
 
     def put(self, mime: str, data: bytes) -> str:
         """Keep it; returns its id."""
-        return self._artifacts.put(Artifact(mime, data, self._person, self._conversation))
+        return self._artifacts.put(
+            Artifact(mime, data, person=self._person, conversation=self._conversation)
+        )
+
+    def put_file(self, mime: str, path: Path) -> str:
+        """Keep what lies in a file of the server's own, for as long as that is there; returns its
+        id."""
+        return self._artifacts.put(
+            Artifact(mime, path=path, person=self._person, conversation=self._conversation)
+        )

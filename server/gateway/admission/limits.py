@@ -24,8 +24,9 @@ class Limits:
     """What may wait for a client that reads slowly; more is a client that has stopped reading."""
     send_s: float = 3.0
     """Seconds for which a client may take nothing at all while more waits than its line holds. One
-    that is slow and goes on taking is waited for: speech and talk never fill a line, and whoever
-    is let go by mistake comes back and has lost nothing. On Linux `vanished_s` bounds it, too."""
+    that is slow and goes on taking is waited for: speech and talk never fill a line, and a client
+    that is let go by mistake comes back and has lost nothing. On Linux `vanished_s` bounds it,
+    too."""
     vanished_s: float = 4.5
     """Seconds for which a client's machine may leave unacknowledged what it was sent: then it is
     gone, without a word. Telephones that change their cell are silent for two or three. To the

@@ -138,9 +138,14 @@ class Guest(BoundedConnection):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        self.left()
+
+    def left(self) -> None:
+        """Counts it no longer, and lets go of the deadline for its request, which holds memory."""
         self.strangers.leave(self)
         if self._deadline:
             self._deadline.cancel()
+            self._deadline = None
 
     def turn_away(self) -> None:
         self.cut()
@@ -163,9 +168,13 @@ def guests_of(among: UnauthenticatedClients, bounds: Limits) -> type[Guest]:
 
 
 def known(one: ServerConnection) -> None:
-    """The client has authenticated, and no longer counts as unauthenticated."""
+    """The client has authenticated: it no longer counts as unauthenticated, and the headers of its
+    request, with the token that it showed, are not kept as long as it is connected."""
     if isinstance(one, Guest):
-        one.strangers.leave(one)
+        one.left()
+    for message in (one.request, one.response):
+        if message:
+            message.headers.clear()
 
 
 def recognised(one: UnauthenticatedClient) -> None:

@@ -43,11 +43,11 @@ async def end(line: Line, limits: Limits, in_vain: Callable[[], bool]) -> None:
     """End the connection as soon as the client has taken what it was sent, or takes nothing."""
     transport = line.transport
     if not transport.is_closing():  # a TLS one that is closed twice can't be asked anything more
-        if transport.can_write_eof():
-            transport.write_eof()
-        else:
-            transport.close()
         try:
+            if transport.can_write_eof():
+                transport.write_eof()  # which fails where the client reset it just now
+            else:
+                transport.close()
             await comes(line.wait_closed, transport, limits.send_s, in_vain=in_vain)
         except OSError:
             log.debug("a connection broke at its end")

@@ -24,8 +24,8 @@ from sayso.server.trust.certificates import (
 log = logging.getLogger(__name__)
 
 LOOK_EVERY_S: Final = 3_600.0
-"""Between two looks at the machine's names and addresses, and at the certificate's age: whoever
-moves the machine to another network waits no longer for it to be known by its new address."""
+"""Between two looks at the machine's names and addresses, and at the certificate's age. Moved to
+another network, the machine is known by its new address no later than this."""
 
 LOOK_AT_CLOCK_S: Final = 30.0
 """Between two looks at whether the clock was set: a certificate that was made by a wrong one lets

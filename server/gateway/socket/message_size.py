@@ -34,10 +34,10 @@ def fitted(message: m.FromServer, limit_bytes: int) -> Iterator[m.FromServer]:
         middle = len(message.text) // 2
         yield from fitted(replace(message, text=message.text[:middle]), limit_bytes)
         yield from fitted(replace(message, text=message.text[middle:]), limit_bytes)
-    elif isinstance(message, m.CodeEnd) and message.changes != m.Changes():
+    elif isinstance(message, m.CodeEnd) and _listed(message.changes):
         changes = message.changes
-        listed = len(changes.added) + len(changes.changed) + len(changes.deleted)
-        shorter = m.Changes(more=changes.more + listed)
+        more = changes.more + _listed(changes)
+        shorter = m.Changes(more=more, by_products=changes.by_products)
         yield from fitted(replace(message, changes=shorter), limit_bytes)
     elif isinstance(message, m.TaskUpdate) and message.output:
         yield from fitted(replace(message, output=""), limit_bytes)
@@ -65,6 +65,11 @@ def with_snapshot(welcome: m.Welcome, snapshot: m.Snapshot, limit_bytes: int) ->
             break
         turns = more
     return replace(welcome, snapshot=m.Snapshot(turns, approvals, tasks))
+
+
+def _listed(changes: m.Changes) -> int:
+    """How many things are named."""
+    return sum(map(len, (changes.added, changes.changed, changes.deleted, changes.renamed)))
 
 
 def _fits(message: m.FromServer, limit_bytes: int) -> bool:

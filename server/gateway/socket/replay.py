@@ -4,8 +4,8 @@ from collections import deque
 from dataclasses import dataclass
 
 MOST_KEYS = 32
-"""Utterances and jobs of which the last that was told is kept: a client keeps eight utterances
-itself, and more jobs than the rest do not go on at once."""
+"""Utterances and jobs whose last message is kept: a client keeps eight utterances itself, and more
+jobs than the rest do not go on at once."""
 
 Key = tuple[str, int | str]
 """What a message tells the latest of: a kind, and which one."""

@@ -182,7 +182,9 @@ class Session:
             rates=hello.audio.down_rates,
             offers=self.offers,
             is_asked=not self._wants or m.NAMES[m.ApprovalRequest] in self._wants,
+            reads_out="aloud" in hello.features,
             may_approve=self.who.may("approve"),
+            may_open=self.who.may_open_by_word,
             may_admin=self.who.may("admin"),
             at_console=self.who is THIS_MACHINE,
         )

@@ -33,8 +33,8 @@ class Sessions:
         return session
 
     def make(self, hello: m.Hello, who: Principal, conversation: Conversation) -> Session:
-        """A new session. One of the same device that is away can't be taken up any more: whoever
-        asks for a new one has lost it."""
+        """Make a new session. One of the same device that is away can't be taken up any more: a
+        client that asks for a new one has lost it."""
         name = own_name(hello, who)
         for session in self._all(lambda one: one.line is None):
             if (session.who.device, session.called) == (who.device, name):

@@ -35,7 +35,7 @@ def event_of(device: str, message: m.FromClient, features: Container[str] = ()) 
             return events.Played(device, stream, samples, done)
         case m.Approve():
             decision, code = message.decision, message.code
-            return events.Answered(
+            return events.ApprovalAnswered(
                 device, message.id, message.nonce, decision, code, message.lasting
             )
         case m.Settings(values=values) if "settings" in features:
@@ -50,7 +50,13 @@ def _listen(device: str, start: m.ListenStart, features: Container[str]) -> Even
     if start.mode == "hands_free" and "hands_free" not in features:
         raise OutOfOrder("This server does not offer hands-free listening; use push-to-talk.")
     return events.ListenStarted(
-        device, start.stream, start.mode, start.pre_roll, start.wait_ms, start.question
+        device,
+        start.stream,
+        start.mode,
+        start.pre_roll,
+        start.wait_ms,
+        start.question,
+        start.addressed,
     )
 
 

@@ -47,7 +47,7 @@ RUN_BY_OPTION: Final[Mapping[str, tuple[str, ...]]] = {
     "mapfile": ("-C",), "readarray": ("-C",), "complete": ("-C", "-F"), "bind": ("-x",),
     "enable": ("-f",), "hash": ("-p",),
 }  # fmt: skip
-"""Options whose value is run, or names a file of which that is true."""
+"""Options whose value is run, or names a file that is run."""
 
 _WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
     "sort": ("-o", "--output"), "curl": ("-o", "--output", "--output-dir", "-D", "-c"),

@@ -6,7 +6,7 @@ from contextlib import aclosing
 import pytest
 
 from sayso.server.agent.calls.questions import choice_in
-from sayso.server.agent.events import AgentEvent, ApprovalAsked, CodeAsked, RunEnded, RunOutput
+from sayso.server.agent.events import AgentEvent, ApprovalRequest, CodeAsked, CodeEnd, CodeOut
 from sayso.server.store.decisions import CodeQuestioned
 from tests.agent.conftest import House
 from tests.scripted_model import runs, says
@@ -26,7 +26,7 @@ async def asked_by(house: House, code: str, *answers: str) -> list[AgentEvent]:
 
 
 def printed(house: House) -> str:
-    return "".join(e.output.text for e in house.told(RunOutput) if e.output.kind == "stdout")
+    return "".join(e.output.text for e in house.told(CodeOut) if e.output.kind == "stdout")
 
 
 async def test_the_answer_comes_back_as_text_and_is_written_down(house: House) -> None:
@@ -34,7 +34,7 @@ async def test_the_answer_comes_back_as_text_and_is_written_down(house: House) -
     assert printed(house) == "'Ada'\n"
     (kept,) = await house.records(CodeQuestioned)
     assert (kept.question, kept.answer, kept.by) == ("Your name?", "Ada", "kitchen")
-    assert not house.told(ApprovalAsked)
+    assert not house.told(ApprovalRequest)
 
 
 async def test_with_choices_it_is_one_of_them_and_what_is_none_is_asked_again(
@@ -54,8 +54,8 @@ async def test_input_asks_the_person_too(house: House) -> None:
 
 async def test_what_was_printed_before_it_is_shown_before_it(house: House) -> None:
     events = await asked_by(house, "print('1. red')\nsayso.ask('Which?')", "red")
-    kinds = [type(each) for each in events if isinstance(each, RunOutput | CodeAsked)]
-    assert kinds.index(RunOutput) < kinds.index(CodeAsked)
+    kinds = [type(each) for each in events if isinstance(each, CodeOut | CodeAsked)]
+    assert kinds.index(CodeOut) < kinds.index(CodeAsked)
 
 
 async def test_unanswered_it_is_an_exception_that_code_can_handle(house: House) -> None:
@@ -140,7 +140,7 @@ async def test_stop_withdraws_the_question(house: House) -> None:
 async def test_where_nobody_could_answer_input_fails_at_once(house: House) -> None:
     agent = await house.agent(runs("input()"), says("Done."), mode="workspace")
     await house.ask(agent, "go")
-    assert "asked for input" in house.told(RunEnded)[0].detail
+    assert "asked for input" in house.told(CodeEnd)[0].detail
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """`sayso.tell`: code shows how far it is."""
 
-from sayso.server.agent.events import RunOutput
+from sayso.server.agent.events import CodeOut
 from sayso.server.agent.jobs.job import Job
 from tests.agent.conftest import House
 from tests.scripted_model import runs, says
@@ -20,7 +20,7 @@ async def test_progress_is_a_job_and_no_output_for_the_model(house: House) -> No
     assert (jobs[0].text, jobs[0].fraction, jobs[0].state) == ("half way", 0.5, "running")
     assert jobs[-1].state == "done"
     assert "half way" not in str(house.sent()[-1]["content"])
-    assert [each.output.text for each in house.told(RunOutput)] == ["1\n"]
+    assert [each.output.text for each in house.told(CodeOut)] == ["1\n"]
 
 
 async def test_what_it_says_is_one_short_line_that_hides_nothing(house: House) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.agent.events import ApprovalAsked, RunOutput
+from sayso.server.agent.events import ApprovalRequest, CodeOut
 from sayso.server.agent.jobs.job import Job
 from sayso.server.agent.jobs.progress import RunProgress
 from sayso.server.agent.jobs.updates import TOLD_EVERY_S, PacedUpdates
@@ -92,7 +92,11 @@ async def test_a_job_ends_as_its_run_did_with_the_end_of_its_output(
     report = RunReported("r1", status, output="sorted\n")  # type: ignore[arg-type]
     await told.journal.note("runtime", report)
     assert (told.jobs[-1].state, told.jobs[-1].output) == (state, "sorted\n")
-    assert (await told.records())[-1] == JobEnded(told.jobs[-1].id, state)  # type: ignore[arg-type]
+    assert (await told.records())[-1] == JobEnded(
+        told.jobs[-1].id,
+        state,  # type: ignore[arg-type]
+        "sorted",
+    )
     assert not told.journal.jobs.running
 
 
@@ -156,7 +160,7 @@ async def test_a_job_that_the_servers_end_cut_off_is_told_as_unknown(told: Told)
     again = await Journal.open(told.log, "c")
     assert not again.jobs.running
     assert [one for one in await told.records() if isinstance(one, JobEnded)] == [
-        JobEnded(told.jobs[-1].id, "unknown")
+        JobEnded(told.jobs[-1].id, "unknown", "half way")
     ]
     await Journal.open(told.log, "c")
     assert len([one for one in await told.records() if isinstance(one, JobEnded)]) == 1
@@ -178,9 +182,9 @@ async def test_real_code_is_a_job_from_its_first_word_to_its_end(house: House) -
     agent.jobs.watch(jobs.append)
     async with aclosing(agent.work("sort my pictures", by="desk")) as events:
         async for event in events:
-            if isinstance(event, ApprovalAsked):
+            if isinstance(event, ApprovalRequest):
                 house.approvals.answer(event.id, event.nonce, "yes", None, "desk")
-            if isinstance(event, RunOutput) and not jobs:
+            if isinstance(event, CodeOut) and not jobs:
                 assert await progress.tell(event.id, "half way", 0.5)
     assert [job.state for job in jobs][-1] == "done"
     assert jobs[-1].output.splitlines() == ["a", "b"]

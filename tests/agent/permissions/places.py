@@ -7,6 +7,7 @@ from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.network.proxy import Permission
 from sayso.server.runtimes.network.traffic_record import Transfer
+from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.runtime import Ending, Output
 
 
@@ -15,6 +16,8 @@ class Ungranted:
 
     aliases: Mapping[str, str] = {}
     reach = Grants()
+    at_hand = ""
+    identity: Identity | None = None
 
     async def set_reach(self, reach: Grants) -> bool:
         self.reach = reach
@@ -25,6 +28,9 @@ class Ungranted:
 
     def run_alone(self, language: str, code: str) -> AsyncIterator[Output | Ending]:
         return self.run(language, code)
+
+    def set_aside(self, language: str) -> bool:
+        return True
 
     def offering(self, run: str, functions: Sequence[CallFunction]) -> AbstractContextManager[None]:
         return nullcontext()

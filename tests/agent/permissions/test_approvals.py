@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.agent.events import ApprovalAsked, ApprovalSettled
-from sayso.server.agent.permissions.approvals import ApprovalDecision, ApprovalRequest, Approvals
+from sayso.server.agent.events import ApprovalDone, ApprovalRequest
+from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
 from sayso.server.agent.record.journal import Journal
 from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
@@ -16,7 +16,7 @@ from sayso.server.store.records import ApprovalClosed, ApprovalOpened
 
 pytestmark = pytest.mark.virtual_time
 
-REQUEST = ApprovalRequest("run1", "python", "print(1)", "/w", ("write /w",))
+REQUEST = Proposal("run1", "python", "print(1)", "/w", ("write /w",))
 
 
 class Counter:
@@ -29,11 +29,11 @@ class Counter:
 
     async def ask(
         self,
-        then: Callable[[ApprovalAsked], Awaitable[None]] | None = None,
-        request: ApprovalRequest = REQUEST,
+        then: Callable[[ApprovalRequest], Awaitable[None]] | None = None,
+        request: Proposal = REQUEST,
     ) -> ApprovalDecision:
-        async def tell(event: ApprovalAsked | ApprovalSettled) -> None:
-            if isinstance(event, ApprovalSettled):
+        async def tell(event: ApprovalRequest | ApprovalDone) -> None:
+            if isinstance(event, ApprovalDone):
                 self.settled.append(event.decision)
             elif then is not None:
                 await then(event)
@@ -56,7 +56,7 @@ async def counter(tmp_path: Path) -> AsyncIterator[Counter]:
 
 
 async def test_yes_allows_exactly_what_was_asked(counter: Counter) -> None:
-    async def yes(asked: ApprovalAsked) -> None:
+    async def yes(asked: ApprovalRequest) -> None:
         assert counter.approvals.answer(asked.id, asked.nonce, "yes", None, "kitchen")
 
     ruling = await counter.ask(yes)
@@ -72,7 +72,7 @@ async def test_yes_allows_exactly_what_was_asked(counter: Counter) -> None:
 
 
 async def test_no_allows_nothing(counter: Counter) -> None:
-    async def no(asked: ApprovalAsked) -> None:
+    async def no(asked: ApprovalRequest) -> None:
         counter.approvals.answer(asked.id, asked.nonce, "no", None, "kitchen")
 
     ruling = await counter.ask(no)
@@ -81,7 +81,7 @@ async def test_no_allows_nothing(counter: Counter) -> None:
 
 
 async def test_edited_code_is_what_is_allowed(counter: Counter) -> None:
-    async def edit(asked: ApprovalAsked) -> None:
+    async def edit(asked: ApprovalRequest) -> None:
         assert not counter.approvals.answer(asked.id, asked.nonce, "edit", None, "kitchen")
         assert counter.approvals.answer(asked.id, asked.nonce, "edit", "print(2)", "kitchen")
 
@@ -91,7 +91,7 @@ async def test_edited_code_is_what_is_allowed(counter: Counter) -> None:
 
 
 async def test_code_that_comes_with_a_yes_is_not_taken(counter: Counter) -> None:
-    async def sly(asked: ApprovalAsked) -> None:
+    async def sly(asked: ApprovalRequest) -> None:
         counter.approvals.answer(asked.id, asked.nonce, "yes", "print('other')", "kitchen")
 
     assert (await counter.ask(sly)).covers(REQUEST)
@@ -108,7 +108,7 @@ async def test_silence_denies_after_a_while(counter: Counter) -> None:
 async def test_a_wrong_nonce_settles_nothing_and_the_right_one_counts_once(
     counter: Counter,
 ) -> None:
-    async def guess(asked: ApprovalAsked) -> None:
+    async def guess(asked: ApprovalRequest) -> None:
         assert not counter.approvals.answer(asked.id, "", "yes", None, "x")
         assert not counter.approvals.answer(asked.id, asked.nonce + "é", "yes", None, "x")
         assert not counter.approvals.answer("other", asked.nonce, "yes", None, "x")
@@ -120,9 +120,9 @@ async def test_a_wrong_nonce_settles_nothing_and_the_right_one_counts_once(
 
 
 async def test_an_answer_that_comes_too_late_does_not_count(counter: Counter) -> None:
-    kept: list[ApprovalAsked] = []
+    kept: list[ApprovalRequest] = []
 
-    async def keep(asked: ApprovalAsked) -> None:
+    async def keep(asked: ApprovalRequest) -> None:
         kept.append(asked)
 
     await counter.ask(keep)
@@ -154,7 +154,7 @@ async def test_who_is_cancelled_withdraws_the_question(counter: Counter) -> None
 
 
 async def test_who_approved_what_is_in_the_log(counter: Counter) -> None:
-    async def edit(asked: ApprovalAsked) -> None:
+    async def edit(asked: ApprovalRequest) -> None:
         counter.approvals.answer(asked.id, asked.nonce, "edit", "print(2)", "kitchen")
 
     ruling = await counter.ask(edit)
@@ -169,7 +169,7 @@ async def test_who_approved_what_is_in_the_log(counter: Counter) -> None:
 async def test_an_answer_that_could_not_be_kept_counts_for_nothing_and_is_taken_down(
     counter: Counter,
 ) -> None:
-    async def yes_to_a_closed_log(asked: ApprovalAsked) -> None:
+    async def yes_to_a_closed_log(asked: ApprovalRequest) -> None:
         assert counter.approvals.answer(asked.id, asked.nonce, "yes", None, "kitchen")
         await counter.close_log()
 
@@ -180,7 +180,7 @@ async def test_an_answer_that_could_not_be_kept_counts_for_nothing_and_is_taken_
 
 
 async def test_nobody_is_asked_what_no_screen_can_show_whole(counter: Counter) -> None:
-    async def never(asked: ApprovalAsked) -> None:
+    async def never(asked: ApprovalRequest) -> None:
         raise AssertionError(asked)
 
     ruling = await counter.ask(never, replace(REQUEST, code="汉" * 24_000))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sayso.protocol.home import Home
-from sayso.server.agent.events import ApprovalAsked, RunEnded
+from sayso.server.agent.events import ApprovalRequest, CodeEnd
 from sayso.server.agent.permissions.access_syntax import AccessRequest, RequestedFolder
 from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.agent.permissions.standing_grants import StandingGrants
@@ -69,14 +69,14 @@ async def test_a_grant_that_was_turned_elsewhere_is_closed_and_told(
     swap(downloads)
     await house.ask(agent, "read it again")
     assert "the key to everything" not in house.output
-    refused, _ = house.told(RunEnded)
+    refused, _ = house.told(CodeEnd)
     assert "is not what it was when you opened it" in refused.detail
     assert "can be asked for again" in house.sent(-2)[-1]["content"]
     assert agent.permissions.granted == Grants()
     (taken,) = await house.records(ReachTakenBack)
     assert taken.read == (str(downloads),)
     await house.ask(agent, "ask for it")
-    assert "secrets" in house.told(ApprovalAsked)[0].code  # what is there now, by its own name
+    assert "secrets" in house.told(ApprovalRequest)[0].code  # what is there now, by its own name
 
 
 def test_what_was_granted_before_a_restart_is_recognised(downloads: Path) -> None:

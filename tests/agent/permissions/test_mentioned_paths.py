@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.agent.events import ApprovalAsked, RunEnded
+from sayso.server.agent.events import ApprovalRequest, CodeEnd
 from sayso.server.agent.permissions.access_syntax import RequestedFolder
 from sayso.server.agent.permissions.mentioned_paths import named_places, needed
 from sayso.server.agent.permissions.modes import Permissions
@@ -76,7 +76,7 @@ async def test_the_first_code_that_needs_it_brings_the_question(
     replies = (runs("print('let me see')"), runs(code), runs(code), DONE)
     agent = await house.agent(*replies, calls_tools="no", mode="workspace")
     await house.ask(agent, "what do I owe, by my downloads?")
-    (asked,) = house.told(ApprovalAsked)
+    (asked,) = house.told(ApprovalRequest)
     assert (asked.kind, asked.code, asked.tap) == ("access", f"read {downloads}", True)
     assert house.output == "let me see\n42 euros\n42 euros\n"
     (granted,) = await house.records(ReachGranted)
@@ -89,9 +89,9 @@ async def test_a_no_is_told_to_the_model_and_not_asked_again(house: House, downl
     code = f"print(open({str(downloads / 'bill.txt')!r}).read())"
     agent = await house.agent(runs(code), runs(code), DONE, calls_tools="no", mode="workspace")
     await house.ask(agent, "what do I owe, by my downloads?", "no")
-    assert len(house.told(ApprovalAsked)) == 1
+    assert len(house.told(ApprovalRequest)) == 1
     assert "did not open it: this did not run" in house.sent(1)[-1]["content"]
-    assert [one.status for one in house.told(RunEnded)] == ["refused", "error"]
+    assert [one.status for one in house.told(CodeEnd)] == ["refused", "error"]
     assert not await house.records(ReachGranted)
 
 
@@ -103,5 +103,5 @@ async def test_who_owns_no_folder_here_is_not_asked_for_one_and_learns_nothing_o
     permissions = Permissions(mode="workspace", guest=True)
     agent = await house.agent(runs(code), DONE, calls_tools="no", permissions=permissions)
     await house.ask(agent, "what do I owe, by my downloads?")
-    assert not house.told(ApprovalAsked)
+    assert not house.told(ApprovalRequest)
     assert house.sent(0)[-1]["content"] == "what do I owe, by my downloads?"

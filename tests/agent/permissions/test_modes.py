@@ -1,12 +1,13 @@
 """Modes decide what runs unasked, is asked with a warning or never runs; grants add access."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from sayso.protocol.home import Home
-from sayso.server.agent.events import ApprovalAsked, ApprovalSettled, RunEnded
+from sayso.server.agent.events import ApprovalDone, ApprovalRequest, CodeEnd
 from sayso.server.agent.permissions.access_syntax import (
     AccessError,
     AccessRequest,
@@ -58,7 +59,7 @@ def downloads(tmp_path: Path) -> Path:
 async def test_the_mode_decides_what_is_asked(house: House, mode: Mode, asked: bool) -> None:
     agent = await house.agent(runs("print(6 * 7)"), DONE, calls_tools="no", mode=mode)
     await house.ask(agent, "count")
-    assert bool(house.told(ApprovalAsked)) == asked
+    assert bool(house.told(ApprovalRequest)) == asked
     assert house.output == "42\n"
 
 
@@ -107,14 +108,14 @@ async def test_a_change_of_mode_holds_from_the_next_run_on(house: House) -> None
     await house.ask(agent, "begin")
     agent.permissions.change_mode("read-only", at_console=False)
     await house.ask(agent, "go on")
-    assert house.told(RunEnded)[0].status == "error"
+    assert house.told(CodeEnd)[0].status == "error"
 
 
 async def test_what_is_dangerous_is_asked_about_with_a_warning_even_unasked(house: House) -> None:
     code = "import shutil\nshutil.rmtree('old')"
     agent = await house.agent(runs(code), DONE, calls_tools="no", mode="workspace")
     await house.ask(agent, "tidy up", "no")
-    (asked,) = house.told(ApprovalAsked)
+    (asked,) = house.told(ApprovalRequest)
     assert asked.warnings == (
         "It deletes folders with all that is in them, or one file after the other.",
     )
@@ -127,7 +128,7 @@ async def test_a_rule_forbids_without_a_question_and_tells_the_model(house: Hous
     policy = Policy([FORCE])
     agent = await house.agent(runs(code), DONE, calls_tools="no", mode="workspace", policy=policy)
     await house.ask(agent, "push it")
-    assert not house.told(ApprovalAsked)
+    assert not house.told(ApprovalRequest)
     assert 'your rule "deny command git push --force" forbids it' in house.sent()[-1]["content"]
     assert not await house.records(RunIntended)
     (report,) = await house.records(RunReported)
@@ -138,7 +139,7 @@ async def test_a_rule_allows_what_the_mode_would_ask(house: House) -> None:
     policy = Policy([LANGUAGE])
     agent = await house.agent(runs("print(1)"), DONE, calls_tools="no", policy=policy)
     await house.ask(agent, "count")
-    assert not house.told(ApprovalAsked)
+    assert not house.told(ApprovalRequest)
     assert house.output == "1\n"
 
 
@@ -156,8 +157,8 @@ async def test_what_a_rule_allows_by_its_words_means_what_they_say(house: House)
     assert house.output == "defined"
     await house.ask(agent, "say hi", "no")
     assert house.output == "hi\n"
-    assert "nothing that earlier runs left was in it" in house.told(RunEnded)[0].detail
-    (asked,) = house.told(ApprovalAsked)
+    assert "nothing that earlier runs left was in it" in house.told(CodeEnd)[0].detail
+    (asked,) = house.told(ApprovalRequest)
     assert asked.code == "printf evil"
     assert any("what earlier runs left" in line for line in asked.may_touch)
 
@@ -189,7 +190,7 @@ async def test_a_folder_is_asked_for_granted_and_then_read(house: House, downloa
     )
     agent = await house.agent(*replies, calls_tools="no", mode="workspace")
     await house.ask(agent, "what does the bill say?")
-    (asked,) = house.told(ApprovalAsked)
+    (asked,) = house.told(ApprovalRequest)
     assert (asked.kind, asked.language, asked.code) == ("access", "access", f"read {downloads}")
     assert asked.why == "the bill lies there"
     assert f"read {downloads}" in asked.may_touch
@@ -221,7 +222,7 @@ async def test_a_no_and_silence_open_nothing(
 async def test_words_alone_open_nothing(house: House, downloads: Path) -> None:
     agent = await house.agent(asks(f"read {downloads}"), DONE, calls_tools="no")
 
-    def by_word(asked: ApprovalAsked) -> tuple[str, None]:
+    def by_word(asked: ApprovalRequest) -> tuple[str, None]:
         for decision in ("yes", "edit"):
             assert not house.approvals.answer(
                 asked.id, asked.nonce, decision, "x", "kitchen", by_word=True
@@ -229,7 +230,23 @@ async def test_words_alone_open_nothing(house: House, downloads: Path) -> None:
         return "no", None
 
     await house.ask(agent, "read it", by_word)  # type: ignore[arg-type]
-    assert [settled.decision for settled in house.told(ApprovalSettled)] == ["no"]
+    assert [settled.decision for settled in house.told(ApprovalDone)] == ["no"]
+
+
+@pytest.mark.parametrize("lasting", [False, True])
+async def test_words_of_a_device_with_that_right_open_for_once_and_never_for_good(
+    house: House, downloads: Path, *, lasting: bool
+) -> None:
+    agent = await house.agent(asks(f"read {downloads}"), DONE, calls_tools="no")
+
+    def by_word(asked: ApprovalRequest) -> tuple[str, None]:
+        answer = partial(house.approvals.answer, asked.id, asked.nonce, "yes", None, "kitchen")
+        opened = answer(lasting=lasting, by_word=True, opens=True)
+        assert opened == (not lasting)
+        return "silence" if opened else "no", None
+
+    await house.ask(agent, "read it", by_word)  # type: ignore[arg-type]
+    assert bool(agent.permissions.granted.lines) == (not lasting)
 
 
 async def test_a_yes_for_good_stands_in_the_settings(house: House, downloads: Path) -> None:
@@ -244,7 +261,7 @@ async def test_a_yes_for_good_stands_in_the_settings(house: House, downloads: Pa
 
     async def for_good() -> None:
         async for event in agent.work("read it"):
-            if isinstance(event, ApprovalAsked):
+            if isinstance(event, ApprovalRequest):
                 assert house.approvals.answer(
                     event.id, event.nonce, "yes", None, "phone", lasting=True
                 )
@@ -263,7 +280,7 @@ async def test_what_is_in_reach_already_is_not_asked_for(house: House, downloads
     wish = asks(f"read {downloads}", "host a.example.org")
     agent = await house.agent(wish, DONE, calls_tools="no", standing=standing)
     await house.ask(agent, "read it")
-    assert not house.told(ApprovalAsked)
+    assert not house.told(ApprovalRequest)
     assert "in reach already" in house.sent()[-1]["content"]
 
 
@@ -286,7 +303,7 @@ async def test_what_is_never_granted_is_refused_without_a_question(
     policy = Policy([rule])
     agent = await house.agent(asks(wish), DONE, calls_tools="no", policy=policy)
     await house.ask(agent, "do it")
-    assert not house.told(ApprovalAsked)
+    assert not house.told(ApprovalRequest)
     assert why in house.sent()[-1]["content"]
 
 
@@ -298,7 +315,7 @@ async def test_a_folder_that_a_rule_forbids_is_not_granted_nor_what_holds_it(
         asks(f"read {downloads.parent}"), DONE, calls_tools="no", policy=Policy([rule])
     )
     await house.ask(agent, "read it")
-    assert not house.told(ApprovalAsked)
+    assert not house.told(ApprovalRequest)
     assert "forbids it" in house.sent()[-1]["content"]
 
 
@@ -306,7 +323,7 @@ async def test_models_with_tools_ask_in_the_same_way(house: House, downloads: Pa
     wish = f"read {downloads}\nbecause of the bill"
     agent = await house.agent(Reply(code=wish, language="access"), DONE, mode="workspace")
     await house.ask(agent, "read the bill")
-    (asked,) = house.told(ApprovalAsked)
+    (asked,) = house.told(ApprovalRequest)
     assert (asked.kind, asked.why) == ("access", "of the bill")
     assert agent.permissions.granted.folders == (Folder(downloads),)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.agent.events import ApprovalAsked
+from sayso.server.agent.events import ApprovalRequest
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.modes import Mode, Permissions
 from sayso.server.agent.permissions.outside_content import MOST_ASKED, OutsideContent
@@ -78,14 +78,14 @@ async def test_what_a_page_brought_in_is_followed_by_a_question_for_each_host_in
     codes = [fetch(outside, A), twice, fetch(outside, B), fetch(outside, B)]
     agent = await agent_with(house, outside, *codes)
     await house.ask(agent, "look it up")
-    assert house.told(ApprovalAsked) == []
+    assert house.told(ApprovalRequest) == []
     await house.ask(agent, "and the next")
-    (asked,) = house.told(ApprovalAsked)
+    (asked,) = house.told(ApprovalRequest)
     assert (asked.kind, asked.language, asked.code) == ("access", "access", f"host {A}")
     assert asked.tap
     assert f"has read from {A}" in asked.warnings[0]
     await house.ask(agent, "tell the other", "no")
-    assert [each.code for each in house.told(ApprovalAsked)] == [f"host {B}"]
+    assert [each.code for each in house.told(ApprovalRequest)] == [f"host {B}"]
     assert "was not allowed" in house.output
     assert paths(outside) == ["/", "/x", "/y"]
     await house.ask(agent, "tell the other")
@@ -113,7 +113,7 @@ async def test_a_folder_outside_the_workspace_marks_as_a_page_does(
     agent = await agent_with(house, outside, *codes, reach=reach, mode=mode)
     await house.ask(agent, "go")
     await house.ask(agent, "send it")
-    asked = [each for each in house.told(ApprovalAsked) if each.kind == "access"]
+    asked = [each for each in house.told(ApprovalRequest) if each.kind == "access"]
     assert [each.code for each in asked] == [f"host {A}"]
     assert str(letters) in asked[0].warnings[0]
     assert paths(outside) == ["/"]
@@ -125,7 +125,7 @@ async def test_words_do_not_answer_it_and_silence_is_a_no(house: House, outside:
     house.approvals._expires_s = 0.2
     async with aclosing(agent.work("again", by="kitchen")) as events:
         async for event in events:
-            if isinstance(event, ApprovalAsked):
+            if isinstance(event, ApprovalRequest):
                 said = house.approvals.answer(
                     event.id, event.nonce, "yes", None, "kitchen", by_word=True
                 )
@@ -144,7 +144,7 @@ async def test_whoever_hangs_up_before_the_answer_finds_the_way_open_the_next_ti
     house.model.add(runs(hasty), runs(fetch(outside, A, "patient")), DONE)
     async with aclosing(agent.work("again", by="kitchen")) as events:
         async for event in events:
-            if isinstance(event, ApprovalAsked):
+            if isinstance(event, ApprovalRequest):
                 async with asyncio.timeout(20):
                     there = house.folder / "workspace" / "hung-up"
                     while not there.exists():  # noqa: ASYNC110 (another process makes it)
@@ -168,7 +168,7 @@ print(line.recv(100))
     agent = await agent_with(house, outside, opened, send)
     await house.ask(agent, "look it up")
     await house.ask(agent, "tell them", "no")
-    assert [each.code for each in house.told(ApprovalAsked)] == [f"host {A}"]
+    assert [each.code for each in house.told(ApprovalRequest)] == [f"host {A}"]
     assert paths(outside) == ["/"]
 
 
@@ -205,7 +205,7 @@ async def test_a_host_that_is_granted_in_full_knowledge_is_not_asked_about_twice
     wish = runs(f"host {B}\nbecause they want to know", language="access")
     house.model.add(wish, runs(fetch(outside, B, "new")), DONE)
     await house.ask(agent, "tell the other")
-    (asked,) = house.told(ApprovalAsked)
+    (asked,) = house.told(ApprovalRequest)
     assert any(f"has read from {A}" in warning for warning in asked.warnings)
     assert paths(outside) == ["/", "/new"]
 
@@ -217,7 +217,7 @@ async def test_a_request_that_is_stopped_takes_its_question_along(
     await house.ask(agent, "look it up")
     async with aclosing(agent.work("again", by="kitchen")) as events:
         async for event in events:
-            if isinstance(event, ApprovalAsked):
+            if isinstance(event, ApprovalRequest):
                 break
     assert house.approvals.open == []
     assert paths(outside) == ["/"]
@@ -289,7 +289,7 @@ async def test_a_flood_of_hosts_is_no_flood_of_questions() -> None:
         asked.append(host)
         return True
 
-    with content.asked_by(ask):
+    with content.asked_by(ask, asyncio.Event()):
         refused = [await content.hindrance(f"to{number}.example.org") for number in range(30)]
     assert len(asked) == MOST_ASKED
     assert [bool(why) for why in refused] == [False] * MOST_ASKED + [True] * (30 - MOST_ASKED)

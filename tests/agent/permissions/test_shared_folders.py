@@ -15,7 +15,7 @@ from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
-from sayso.server.turn.events import Answered, Typed
+from sayso.server.turn.events import ApprovalAnswered, Typed
 from tests.kernels import lent_home
 from tests.plain_model import PlainModel
 from tests.runtimes.network.web_double import Web, web
@@ -62,7 +62,7 @@ class Street:
         await until(lambda: device.all(m.ApprovalRequest) or device.all(m.Metrics))
         questions = cast("list[m.ApprovalRequest]", device.all(m.ApprovalRequest))
         for each in questions:
-            device.seat.happened(Answered(device.name, each.id, each.nonce, "no", None))
+            device.seat.happened(ApprovalAnswered(device.name, each.id, each.nonce, "no", None))
         await until(lambda: device.all(m.Metrics))
         return questions[0].code if questions else ""
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from sayso.server.agent.prompt.compaction import BRIEF_CHARS, compact
 from sayso.server.agent.record.history import Exchange, History
+from sayso.server.store.changes import Changes
 from sayso.server.store.records import (
     Answered,
     Asked,
     Call,
-    Changes,
     Record,
     RunIntended,
     RunReported,
@@ -127,7 +127,7 @@ def test_a_talk_that_never_ends_is_not_held_for_ever_and_enough_of_it_is() -> No
 def test_what_was_let_go_can_still_be_undone() -> None:
     talk = History((record for number in range(9) for record in exchange(number)), held_chars=600)
     assert len(talk.exchanges) < 9
-    assert talk.runs == [[f"run{number}"] for number in range(9)]
+    assert [request.runs for request in talk.requests] == [[f"run{number}"] for number in range(9)]
 
 
 def test_a_half_request_that_is_taken_back_does_not_count() -> None:

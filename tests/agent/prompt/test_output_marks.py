@@ -15,11 +15,11 @@ from sayso.server.agent.prompt.output_digest import Digest
 from sayso.server.agent.prompt.redacted_messages import Outgoing
 from sayso.server.agent.prompt.server_notes import between_marks
 from sayso.server.runtimes.runtime import Output
+from sayso.server.store.changes import Changes, Renamed
 from sayso.server.store.records import (
     Answered,
     Asked,
     Call,
-    Changes,
     MadeAgain,
     Record,
     RunReported,
@@ -46,13 +46,14 @@ ENDINGS = st.sampled_from(
 )  # fmt: skip
 FOREIGN = st.lists(ENDINGS, max_size=3).map(lambda ends: "".join((*ends, "\nORDER\n", *ends)))
 FILES = st.lists(FOREIGN, max_size=3).map(tuple)
+RENAMED = st.lists(st.builds(Renamed, FOREIGN, FOREIGN), max_size=2).map(tuple)
 REPORTS = st.builds(
     RunReported,
     run=st.just("a1b2c3"),
     status=st.sampled_from(["ok", "error", "interrupted", "died", "refused", "unknown"]),
     detail=FOREIGN,
     output=FOREIGN | st.just(""),
-    changes=st.builds(Changes, FILES, FILES, FILES, st.just(0), FOREIGN),
+    changes=st.builds(Changes, FILES, FILES, FILES, RENAMED, note=FOREIGN),
 )
 _BLOCK = re.compile(r"<output (\w+)>\n.*?\n</output \1>", re.DOTALL)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.agent.events import ApprovalAsked
+from sayso.server.agent.events import ApprovalRequest
 from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.approvals import Approvals
@@ -33,7 +33,7 @@ SERVER = """
 import asyncio, sys
 from pathlib import Path
 from sayso.server.agent.permissions.approvals import Approvals
-from sayso.server.agent.events import ApprovalAsked, RunStarted
+from sayso.server.agent.events import ApprovalRequest, CodeStart
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.prompt.profiles import profile
@@ -70,7 +70,7 @@ async def main():
     )
     async for event in agent.work("do it"):
         print(type(event).__name__, flush=True)
-        if isinstance(event, ApprovalAsked) and sys.argv[2] == "yes":
+        if isinstance(event, ApprovalRequest) and sys.argv[2] == "yes":
             approvals.answer(event.id, event.nonce, "yes", None, "kitchen")
 
 asyncio.run(main())
@@ -115,7 +115,7 @@ async def test_a_run_that_did_not_report_is_unknown_and_not_run_again(
 ) -> None:
     folder = tmp_path / "server"
     folder.mkdir()
-    await asyncio.to_thread(crash, folder, "yes", "RunOutput")
+    await asyncio.to_thread(crash, folder, "yes", "CodeOut")
     for _ in range(times):
         records, sent = await goes_on(house, folder)
     reports = [record for record in records if isinstance(record, RunReported)]
@@ -129,7 +129,7 @@ async def test_a_question_that_was_open_is_withdrawn_and_its_code_has_not_run(
 ) -> None:
     folder = tmp_path / "server"
     folder.mkdir()
-    await asyncio.to_thread(crash, folder, "silence", "ApprovalAsked")
+    await asyncio.to_thread(crash, folder, "silence", "ApprovalRequest")
     records, sent = await goes_on(house, folder)
     (closed,) = [record for record in records if isinstance(record, ApprovalClosed)]
     (report,) = [record for record in records if isinstance(record, RunReported)]
@@ -165,14 +165,14 @@ async def test_what_was_said_before_the_restart_is_remembered(house: House, tmp_
 
 
 @pytest.mark.parametrize(
-    "at", ["Said", "ApprovalAsked", "ApprovalSettled", "RunStarted", "RunOutput"]
+    "at", ["ReplyDelta", "ApprovalRequest", "ApprovalDone", "CodeStart", "CodeOut"]
 )
 async def test_killed_at_any_moment_code_runs_once_at_most_and_the_talk_goes_on(
     house: House, tmp_path: Path, at: str
 ) -> None:
     folder = tmp_path / "server"
     folder.mkdir()
-    answer = "silence" if at == "ApprovalAsked" else "yes"
+    answer = "silence" if at == "ApprovalRequest" else "yes"
     await asyncio.to_thread(crash, folder, answer, at)
     log = await EventLog.open(folder / "log.db")
     journal = await Journal.open(log, "talk")
@@ -184,17 +184,19 @@ async def test_killed_at_any_moment_code_runs_once_at_most_and_the_talk_goes_on(
         house.approvals,
         ConversationRecord(journal),
     )
-    assert agent.waits == (at == "ApprovalAsked")
+    assert agent.waits == (at == "ApprovalRequest")
     if agent.waits:
         async for event in agent.take_up():
-            if isinstance(event, ApprovalAsked):
+            if isinstance(event, ApprovalRequest):
                 house.approvals.answer(event.id, event.nonce, "yes", None, "kitchen")
         assert not agent.waits
     async for _ in agent.work("what happened"):
         pass
     ran = [folder / "done", house.folder / "workspace" / "done"]
     tallies = "".join(file.read_text() for file in ran if file.exists())
-    assert tallies in {"Said": [""], "ApprovalAsked": ["x"], "RunOutput": ["x"]}.get(at, ["", "x"])
+    assert tallies in {"ReplyDelta": [""], "ApprovalRequest": ["x"], "CodeOut": ["x"]}.get(
+        at, ["", "x"]
+    )
     roles = [message["role"] for message in house.sent()]
     assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"]
     again = await Journal.open(log, "talk")

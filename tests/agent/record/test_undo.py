@@ -1,10 +1,12 @@
 """The model is told once what was undone, and no longer sees the steps that led to it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+import pytest
 
 from sayso.server.agent.record.history import History
 from sayso.server.agent.record.journal import Journal
-from sayso.server.agent.record.undo import UndoRequests
+from sayso.server.agent.record.undo import UndoRequests, names
 from sayso.server.store.records import (
     Answered,
     Asked,
@@ -69,25 +71,52 @@ def test_what_is_done_again_is_told_again() -> None:
 def test_what_ran_before_a_reset_can_still_be_undone() -> None:
     history = History((*request(1, "first"), *request(2, "second"), ConversationReset()))
     history.apply(Asked("third"))
-    assert history.runs == [["r1"], ["r2"], []]
+    told = [(request.asked, request.runs) for request in history.requests]
+    assert told == [("first", ["r1"]), ("second", ["r2"]), ("third", [])]
+
+
+def test_a_request_for_which_nothing_ran_makes_room_for_the_next() -> None:
+    history = History((*request(1, "first"), Asked("how late is it?"), Asked("second")))
+    assert [request.asked for request in history.requests] == ["first", "second"]
+
+
+@pytest.mark.parametrize(
+    ("words", "asked", "named"),
+    [
+        ("login page", "Fix the login page, please.", True),
+        ("renaming", "Rename all of my notes", True),
+        ("Notes", "rename all of my notes", True),
+        ("log", "Fix the login", False),
+        ("login notes", "Fix the login", False),
+        ("art", "start the car", False),
+    ],
+)
+def test_a_request_is_named_by_words_of_it(words: str, asked: str, *, named: bool) -> None:
+    assert names(words, asked) is named
 
 
 class Checkpoints:
     """Takes back what it is told to, and remembers being asked."""
 
-    def __init__(self, undone: Undone) -> None:
+    def __init__(self, undone: Undone, *there: str) -> None:
+        """`there`: runs that changed something."""
         self.undone = undone
         self.asked: list[list[str]] = []
+        self.most = 0
+        self._there = set(there)
 
-    async def undo(self, groups: object) -> Undone:
-        self.asked = [list(group) for group in groups]  # type: ignore[attr-defined]
+    async def undo(self, groups: Iterable[Sequence[str]], most: int = 1) -> Undone:
+        self.asked, self.most = [list(group) for group in groups], most
         return self.undone
 
     async def redo(self) -> Undone:
         return self.undone
 
-    async def diff(self, groups: object) -> str:
+    async def diff(self, groups: Iterable[Sequence[str]], most: int = 1) -> str:
         return "changed: a.txt"
+
+    async def changed(self, groups: Iterable[Sequence[str]]) -> Sequence[bool]:
+        return [not self._there.isdisjoint(group) for group in groups]
 
 
 async def test_the_latest_request_is_offered_first_and_the_log_says_what_came_of_it(
@@ -104,6 +133,43 @@ async def test_the_latest_request_is_offered_first_and_the_log_says_what_came_of
     ]
     again = await Journal.open(house.log, house.journal.conversation)
     assert [exchange.asked for exchange in again.history.told] == ["first", "third"]
+
+
+async def test_the_last_three_are_undone_and_named(house: House) -> None:
+    for record in (*request(1, "first"), *request(2, "second"), *request(3, "third")):
+        await house.journal.note("server", record)
+    checkpoints = Checkpoints(Undone("done", ("a.txt",), runs=("r1", "r2", "r3")))
+    undone = await UndoRequests(house.journal, checkpoints).undo("kitchen", 3)
+    assert (checkpoints.most, undone.requests) == (3, ("third", "second", "first"))
+
+
+async def test_a_named_request_is_undone_and_no_other(house: House) -> None:
+    for record in (*request(1, "Fix the login"), *request(2, "second")):
+        await house.journal.note("server", record)
+    checkpoints = Checkpoints(Undone("done", ("a.txt",), runs=("r1",)), "r1", "r2")
+    undone = await UndoRequests(house.journal, checkpoints).undo("kitchen", about="login")
+    assert (checkpoints.asked, undone.requests) == ([["r1"]], ("Fix the login",))
+
+
+async def test_of_words_that_name_nothing_those_are_told_that_are_there(house: House) -> None:
+    for record in (*request(1, "first"), *request(2, "second"), *request(3, "third")):
+        await house.journal.note("server", record)
+    checkpoints = Checkpoints(Undone("done"), "r1", "r3")
+    for words in ("login", "second"):  # what the second did is undone already, or was nothing
+        undone = await UndoRequests(house.journal, checkpoints).undo("kitchen", about=words)
+        assert (undone.outcome, undone.requests) == ("unknown", ("third", "first"))
+    assert checkpoints.asked == []
+    assert await house.records(TakenBack) == []
+
+
+async def test_which_request_it_was_is_said_where_it_was_not_the_last(house: House) -> None:
+    for record in (*request(1, "break it"), *request(2, "run the tests")):
+        await house.journal.note("server", record)
+    earlier = Checkpoints(Undone("done", ("a.txt",), runs=("r1",)))
+    undone = await UndoRequests(house.journal, earlier).undo("kitchen")
+    assert undone.requests == ("break it",)
+    last = Checkpoints(Undone("done", ("a.txt",), runs=("r2",)))
+    assert (await UndoRequests(house.journal, last).undo("kitchen")).requests == ()
 
 
 async def test_what_came_to_nothing_is_not_noted(house: House) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso.server.agent.events import ApprovalAsked, RunStarted
+from sayso.server.agent.events import ApprovalRequest, CodeStart
 from sayso.server.agent.parsing.markdown_reader import Code, MarkdownReader, Piece, Prose
 from sayso.server.agent.prompt.language_names import Languages
 from sayso.server.agent.record.history import History
@@ -47,8 +47,8 @@ async def test_a_model_pages_through_a_long_output(
     pages = [message.get("content", "") for message in house.sent()]
     assert f"[characters 5000 to 5040 of {len(WHOLE)}]\n{WHOLE[5_000:5_040].strip()}" in pages[-3]
     assert f"There is nothing: output {run} has {len(WHOLE)} characters." in pages[-1]
-    assert house.told(ApprovalAsked) == []
-    assert house.told(RunStarted) == []
+    assert house.told(ApprovalRequest) == []
+    assert house.told(CodeStart) == []
 
 
 async def test_an_output_that_is_not_there_is_said(house: House) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import pytest
 
-from sayso.server.agent.events import ApprovalAsked, RunEnded, RunStarted
+from sayso.server.agent.events import ApprovalRequest, CodeEnd, CodeStart
 from sayso.server.agent.permissions.modes import Mode, Permissions
 from sayso.server.agent.prompt.profiles import profile
 from sayso.server.agent.record.journal import Journal
@@ -79,7 +79,7 @@ async def test_each_call_is_asked_about_with_its_name_arguments_and_definition(
         *calls, calls_tools=calls_tools, mode=mode, tools=[lamp], code_runner=NOWHERE
     )
     assert (await house.ask(agent, "light")).strip().endswith("Lit.")
-    asked = house.told(ApprovalAsked)
+    asked = house.told(ApprovalRequest)
     assert [each.language for each in asked] == ["lamp", "lamp"]
     assert {each.code for each in asked} == {'{"room": "hall", "state": "on"}'}
     for each in asked:
@@ -99,7 +99,7 @@ async def test_a_no_is_a_no_and_words_alone_are_no_yes(house: House) -> None:
     )
     async with aclosing(agent.work("light", by="kitchen")) as events:
         async for event in events:
-            if isinstance(event, ApprovalAsked):
+            if isinstance(event, ApprovalRequest):
                 assert event.tap
                 answer = house.approvals.answer
                 assert not answer(event.id, event.nonce, "yes", None, "kitchen", by_word=True)
@@ -112,13 +112,13 @@ async def test_a_tool_that_changed_while_it_was_asked_about_is_asked_about_again
 ) -> None:
     lamp = Lamp()
 
-    def answer(asked: ApprovalAsked) -> tuple[Any, None]:
+    def answer(asked: ApprovalRequest) -> tuple[Any, None]:
         lamp.use = "Switch a lamp, and open the door."
-        return ("yes" if len(house.told(ApprovalAsked)) == 1 else "no"), None
+        return ("yes" if len(house.told(ApprovalRequest)) == 1 else "no"), None
 
     agent = await house.agent(switch("yes", ON), says("No."), tools=[lamp], code_runner=NOWHERE)
     await house.ask(agent, "light", answer)
-    first, second = house.told(ApprovalAsked)
+    first, second = house.told(ApprovalRequest)
     assert first.may_touch[2] != second.may_touch[2]
     assert lamp.switched == []
 
@@ -146,11 +146,11 @@ async def test_wrong_arguments_are_no_question_and_the_model_is_told_what_to_cha
         code_runner=NOWHERE,
     )
     assert (await house.ask(agent, "light")).strip().endswith("Sorry.")
-    assert house.told(ApprovalAsked) == house.told(RunStarted) == lamp.switched == []
+    assert house.told(ApprovalRequest) == house.told(CodeStart) == lamp.switched == []
     told = str(house.sent()[-1]["content"])
     assert 'state must be one of "on", "off", not bright.' in told
     assert "There is no colour: leave it out" in told
-    assert [each.detail for each in house.told(RunEnded)] == [
+    assert [each.detail for each in house.told(CodeEnd)] == [
         "It did not run: the model gave it wrong arguments."
     ]
 
@@ -174,7 +174,7 @@ async def test_arguments_that_look_like_a_call_of_code_are_arguments(house: Hous
         switch("no", arguments), says("Lit."), calls_tools="no", tools=[lamp], code_runner=NOWHERE
     )
     await house.ask(agent, "light")
-    assert [each.language for each in house.told(ApprovalAsked)] == ["lamp"]
+    assert [each.language for each in house.told(ApprovalRequest)] == ["lamp"]
     assert lamp.switched[0]["code"] == "print(1)"
 
 
@@ -188,7 +188,7 @@ async def test_what_a_tool_returned_may_be_a_strangers_so_no_rule_lets_the_next_
         *calls, tools=[lamp], code_runner=NOWHERE, mode=mode, policy=Policy([ALLOWED])
     )
     await house.ask(agent, "light")
-    asked = house.told(ApprovalAsked)
+    asked = house.told(ApprovalRequest)
     assert len(asked) == questions
     assert all("has read from the tool lamp" in each.warnings[-1] for each in asked)
     assert len(lamp.switched) == 2
@@ -204,17 +204,17 @@ async def test_a_tool_can_be_stricter_than_the_rules_and_never_looser(house: Hou
     house.model.add(switch("yes", ON), says("Lit."))
     lamp.verdict = Judgement("ask", ("It is night.",))
     await house.ask(agent, "light")
-    assert [each.warnings[-1] for each in house.told(ApprovalAsked)] == ["It is night."]
+    assert [each.warnings[-1] for each in house.told(ApprovalRequest)] == ["It is night."]
     house.model.add(switch("yes", ON), says("No."))
     lamp.verdict = Judgement("deny", reason="The lamp is broken.")
     await house.ask(agent, "light")
-    assert house.told(ApprovalAsked) == []
+    assert house.told(ApprovalRequest) == []
     assert len(lamp.switched) == 1
     agent.permissions.change_mode("workspace", at_console=False)
     house.model.add(switch("yes", ON), says("No."))
     lamp.verdict = Judgement("allow")
     await house.ask(agent, "light", "no")
-    assert len(house.told(ApprovalAsked)) == 1
+    assert len(house.told(ApprovalRequest)) == 1
     assert len(lamp.switched) == 1
 
 
@@ -263,7 +263,7 @@ async def test_a_tool_never_takes_the_place_of_a_language(house: House) -> None:
     )
     for each in (agent, with_tool):
         await house.ask(each, "go", "no")
-        (asked,) = house.told(ApprovalAsked)
+        (asked,) = house.told(ApprovalRequest)
         assert (asked.code, asked.may_touch) == ("puts 1", ())
     assert [tool["function"]["name"] for tool in house.model.requests[-1].body["tools"]] == [
         "execute",
@@ -278,7 +278,7 @@ async def test_without_a_sandbox_tools_work_and_code_does_not(house: House) -> N
     )
     assert await house.ask(agent, "light") == "Lit."
     assert len(lamp.switched) == 1
-    assert [each.language for each in house.told(ApprovalAsked)] == ["lamp"]
+    assert [each.language for each in house.told(ApprovalRequest)] == ["lamp"]
     assert "There is no sandbox here." in str(house.sent()[-1]["content"])
 
 
@@ -292,7 +292,7 @@ async def test_a_call_of_a_tool_that_is_no_more_stays_in_the_conversation(house:
     assert canonical({"language": "lamp", "code": '{"room": "hall", "state": "on"}'}) in {
         canonical(json.loads(call["function"]["arguments"])) for call in calls
     }
-    assert house.told(ApprovalAsked) == []
+    assert house.told(ApprovalRequest) == []
     assert len(lamp.switched) == 1
 
 
@@ -317,7 +317,7 @@ async def test_a_question_that_was_open_at_the_end_is_put_again(house: House) ->
     agent = await house.agent(says("Dark."), tools=[lamp], code_runner=NOWHERE)
     async with aclosing(agent.take_up()) as events:
         async for event in events:
-            if isinstance(event, ApprovalAsked):
+            if isinstance(event, ApprovalRequest):
                 assert event.code == '{"room": "hall", "state": "off"}'
                 house.approvals.answer(event.id, event.nonce, "yes", None, "kitchen")
     assert lamp.switched == [{"room": "hall", "state": "off"}]

@@ -7,7 +7,7 @@ import signal
 import socket
 import struct
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -117,6 +117,15 @@ def _wait_for_some(path: Path) -> None:
         time.sleep(0.01)
 
 
+@pytest.fixture
+def hangup_counts() -> Iterator[None]:
+    """What is started here does not ignore that its terminal went, as it would under `nohup`."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hangup_counts")
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 async def test_told_to_end_meanwhile_it_leaves_nothing(tmp_path: Path, end: signal.Signals) -> None:
     goes_on, path = asyncio.Event(), tmp_path / "tide"

@@ -9,7 +9,7 @@ import pytest
 
 from sayso.audio.devices.microphone import DeviceChange
 from sayso.audio.devices.speaker import DUCKED, FileSpeaker
-from sayso.audio.pcm import FRAME_SAMPLES
+from sayso.audio.pcm import FRAME_SAMPLES, RATE, silence
 from sayso.audio.playback_reference import Heard
 from sayso.audio.wav import read_speech
 from sayso.client.errors import TurnFailed
@@ -103,9 +103,52 @@ async def test_only_what_follows_the_wake_word_leaves_until_the_server_has_enoug
         bench.hears(*[VOICE] * 20)
         await notes.until(lambda: states(notes)[-1] == "waiting")
     start, *sound = heard
-    assert start == ListenStart("hands_free", 1, pre_roll=FRAME_SAMPLES, question="")
+    assert start == ListenStart(
+        "hands_free", 1, pre_roll=FRAME_SAMPLES, question="", addressed=True
+    )
     assert [frame.payload for frame in sound if isinstance(frame, AudioFrame)][1:] == [VOICE, QUIET]
     assert states(notes)[:2] == ["waiting", "listening"]
+
+
+async def test_while_a_question_waits_its_open_stream_is_no_speech() -> None:
+    async def script(wire: Wire) -> None:
+        await wire.say(
+            SpeechStart(1, RATE, "May I run this?"),
+            TurnState("idle", "awaiting_approval", "speaking"),
+        )
+        await wire.socket.send(AudioFrame(1, 0, 0, silence(RATE // 10), last=False).pack())
+        await wire.say(TurnState("idle", "awaiting_approval", "silent"))
+        await stay(wire)
+
+    async with listening(script) as (_, session, bench, notes):
+        await notes.until(lambda: session.client_turn.asks)
+        bench.hears(QUIET)
+        await notes.until(lambda: "speaking" in states(notes))
+        async with asyncio.timeout(SOON):
+            while states(notes)[-1] != "inviting":
+                bench.hears(QUIET)
+                await asyncio.sleep(0.01)
+        assert not session.silent, "more of the answer comes later"
+
+
+async def test_over_work_a_voice_counts_as_not_addressed() -> None:
+    heard: list[ListenStart] = []
+
+    async def script(wire: Wire) -> None:
+        await wire.say(TurnState("idle", "acting", "silent"))
+        heard.append(await wire.hear())  # type: ignore[arg-type]
+        await stay(wire)
+
+    async with talking(script, welcome=READY) as (session, notes):
+        ear = WakeGate(ToldGate(), None, lambda frame: Heard(frame, frame), "cancelled")
+        await notes.until(lambda: session.client_turn.turn.work == "acting")
+        bench = Bench()
+        bench.hears(*[VOICE] * 50)
+        task = asyncio.create_task(HandsFree(session, ear).listen(bench))
+        await notes.until(lambda: heard)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    assert heard[0].addressed is False
 
 
 async def test_muting_closes_the_microphone_and_takes_back_what_was_being_said() -> None:

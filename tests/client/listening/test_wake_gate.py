@@ -43,19 +43,29 @@ class ToldSpotter:
 class Room:
     """An ear, and what goes on around it."""
 
-    def __init__(self, echo: EchoKind = "cancelled", *, word: bool = True) -> None:
+    def __init__(
+        self, echo: EchoKind = "cancelled", *, word: bool = True, follow_up_ms: int = FOLLOW_UP_MS
+    ) -> None:
         self.spotter = ToldSpotter()
         clean = Heard
         self.ear = WakeGate(
-            ToldGate(), self.spotter if word else None, lambda frame: clean(frame, frame), echo
+            ToldGate(),
+            self.spotter if word else None,
+            lambda frame: clean(frame, frame),
+            echo,
+            follow_up_ms,
         )
-        self.speaking = self.working = False
+        self.speaking = self.working = self.asks = False
 
     def hear(self, frames: Iterable[bytes]) -> list[Opening]:
         openings = []
         for frame in frames:
             sent, opening = self.ear.take(
-                frame, open_already=False, speaking=self.speaking, working=self.working
+                frame,
+                open_already=False,
+                speaking=self.speaking,
+                working=self.working,
+                asks=self.asks,
             )
             assert sent == b""
             if opening:
@@ -127,6 +137,44 @@ def test_the_invitation_waits_until_the_work_is_done() -> None:
     room.working = False
     room.hear([QUIET])
     assert room.ear.inviting
+
+
+def test_while_work_goes_on_a_voice_opens_nothing() -> None:
+    room = Room()
+    room.answer()
+    room.hear([QUIET])
+    assert room.ear.inviting
+    room.working = True
+    assert room.hear([QUIET] + [VOICE] * 500) == []
+    assert [o.why for o in room.hear([WORD])] == ["wake word"]
+
+
+def test_a_question_in_the_middle_of_work_may_be_answered_without_the_word_for_some_seconds() -> (
+    None
+):
+    room = Room()
+    room.working = room.asks = True
+    room.answer()
+    room.hear([QUIET] * 50)
+    assert room.ear.inviting
+    assert [o.why for o in room.hear([VOICE] * VOICE_FRAMES)] == ["follow-up"]
+    assert room.hear([VOICE] * 500) == [], "what was said has not renewed it"
+
+
+def test_the_invitation_can_be_shortened() -> None:
+    room = Room(follow_up_ms=1_000)
+    room.answer()
+    room.hear([QUIET] * (1_000 // FRAME_MS + 1))
+    assert room.hear([VOICE] * 50) == []
+
+
+def test_without_invitations_the_wake_word_alone_opens() -> None:
+    room = Room(follow_up_ms=0)
+    room.speaking = True
+    assert room.hear([VOICE] * 100) == []
+    room.speaking = False
+    assert room.hear([QUIET] + [VOICE] * 100) == []
+    assert [o.why for o in room.hear([WORD])] == ["wake word"]
 
 
 @pytest.mark.parametrize("echo", ["cancelled", "headphones"])

@@ -145,3 +145,29 @@ async def test_d_by_itself_shows_what_the_last_run_changed(plain: bool) -> None:
             await seen.sees("waiting for you")
     said = [heard.text for heard in conversation.heard if isinstance(heard, Text)]
     assert said == (["note the tide"] if plain else ["note the tide", "delete it"])
+
+
+@pytest.mark.parametrize("plain", [False, True])
+async def test_o_by_itself_opens_all_of_a_long_output(plain: bool) -> None:
+    conversation = Conversation(Answer(code="count()", whole="w1", seconds=0.1))
+    server = ServerDouble(conversation)
+    server.files["w1"] = b"the middle of the tide table\n"
+    flags = ["--plain"] if plain else []
+    pager = {"PAGER": "cat"}
+    async with server, window("talk", "--server", server.url, *flags, environment=pager) as seen:
+        await seen.sees("/help tells more" if plain else "ready")
+        seen.type("count the tides\r")
+        await seen.sees("y = yes" if plain else LATER[-1], *LATER)
+        if plain:
+            await seen.answer("y", "o = open all of the output")
+            seen.type("o\r")
+            await seen.sees("All of the output lies in")
+            return
+        seen.type("y")
+        await seen.sees("o opens all of the output")
+        seen.type("o")
+        await seen.sees("the middle of the tide table")
+        seen.type("once more\r")  # a word that only begins with o is a question
+        await seen.sees("waiting for you")
+    said = [heard.text for heard in conversation.heard if isinstance(heard, Text)]
+    assert said == ["count the tides", "once more"]

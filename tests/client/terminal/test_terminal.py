@@ -10,6 +10,7 @@ import pytest
 
 from sayso.audio.pcm import RATE
 from sayso.audio.wav import write
+from sayso.client.terminal.approval_prompt import TOO_SOON
 from sayso.protocol.messages import Approve, Interrupt, ListenStart, Text
 from tests.client.programs import give_token, window
 from tests.client.server_double import Answer, Conversation, ServerDouble
@@ -347,6 +348,17 @@ class TestPlain:
             await seen.sees("Listening.")
             await seen.sees("You: what is two and two")
             await seen.sees("Two and two is four.")
+
+    async def test_an_empty_line_talks_while_a_question_waits(self, question: Path) -> None:
+        async with (
+            ServerDouble(Conversation(Answer(code=CODE))) as server,
+            window("talk", "--plain", "--server", server.url, "--mic", f"file:{question}") as seen,
+        ):
+            await seen.sees("Enter by itself begins to talk")
+            seen.type("run it\n")
+            await seen.sees("begins to talk: say yes or no.")
+            await seen.answer("", "Listening.")
+            assert "Please answer" not in seen.text.replace(TOO_SOON, "")
 
     async def test_ctrl_c_stops_first_and_twice_leaves(self) -> None:
         async with (

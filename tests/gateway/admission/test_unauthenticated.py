@@ -1,12 +1,14 @@
 """Unauthenticated connections are bounded, and do not keep authenticated clients out."""
 
 import asyncio
+import gc
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
+from websockets.datastructures import Headers
 from websockets.exceptions import WebSocketException
 
 from sayso.server.gateway.admission.limits import Limits
@@ -105,3 +107,14 @@ async def test_what_tls_takes_is_taken_of_the_time_to_say_hello(
         await is_shut(reader)
         assert asyncio.get_running_loop().time() - began < limits.handshake_s * 1.5
         writer.transport.abort()
+
+
+async def test_the_token_that_was_shown_is_not_kept_while_a_client_is_connected(
+    tmp_path: Path,
+) -> None:
+    async with open_network_house(tmp_path, Limits()) as house:
+        _, token = house.devices.add("phone", OWNER, ["talk"])
+        async with house.device(token) as device:
+            mine = device.request.headers if device.request else None
+            kept = [one for one in gc.get_objects() if type(one) is Headers and one is not mine]
+            assert not [one for one in kept if token in str(one)]

@@ -18,6 +18,7 @@ from websockets.exceptions import WebSocketException
 
 from bench.support.figures import resident_kb
 from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.http.response_body import end
 from sayso.server.trust.principal import OWNER
 from tests.gateway.running_gateway import (
     TOKEN,
@@ -240,3 +241,37 @@ class Busy(BytesIO):
             return super().read(size)
         assert self.goes_on.wait(WAIT_S)
         return b""
+
+
+class ResetTransport(asyncio.Transport):
+    """Of a line that the client reset a moment ago, of which nobody has been told yet."""
+
+    aborted = False
+
+    def is_closing(self) -> bool:
+        return self.aborted
+
+    def can_write_eof(self) -> bool:
+        return True
+
+    def write_eof(self) -> None:
+        raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+class ResetLine:
+    transport = ResetTransport()
+
+    async def drain(self) -> None:
+        pass
+
+    async def wait_closed(self) -> None:
+        assert self.transport.aborted
+
+
+async def test_the_end_of_a_line_that_was_reset_is_no_fault_of_ours() -> None:
+    line = ResetLine()
+    await end(line, QUICK, lambda: False)
+    assert line.transport.aborted

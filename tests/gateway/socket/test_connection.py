@@ -63,7 +63,7 @@ async def test_messages_and_audio_become_events() -> None:
             events.AudioHeard("desk", 1, 0, b"\1\0" * 320),
             events.ListenStopped("desk", 1, 320),
             events.Typed("desk", "hello"),
-            events.Answered("desk", "a", "n", "edit", "print(1)"),
+            events.ApprovalAnswered("desk", "a", "n", "edit", "print(1)"),
         ]
 
 

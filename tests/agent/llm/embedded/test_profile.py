@@ -2,7 +2,7 @@
 
 import pytest
 
-from sayso.server.agent.events import RunStarted, WorkDone
+from sayso.server.agent.events import CodeStart, WorkDone
 from sayso.server.agent.llm.embedded.client import MODEL_NAME, Pocket
 from sayso.server.agent.llm.litellm_model import LitellmModel
 from sayso.server.agent.loop import Agent
@@ -42,11 +42,11 @@ async def test_it_computes_by_code_knows_a_little_and_greets(house: House) -> No
         for question, expected in COMPUTED.items():
             said = await house.ask(agent, question)
             assert expected.lower() in said.lower(), (question, said)
-            assert len(house.told(RunStarted)) == 1
+            assert len(house.told(CodeStart)) == 1
         for question, expected in KNOWN.items():
             said = await house.ask(agent, question)
             assert expected.lower() in said.lower(), (question, said)
-            assert house.told(RunStarted) == []
+            assert house.told(CodeStart) == []
         await refuses(house, agent)
 
 

@@ -1,0 +1,225 @@
+"""`sayso.NAME`: code calls a tool, which is judged, asked about and recorded at each call as if the
+model itself had called it.
+
+The yes to a run covers tools that only read what the conversation holds, if the code names them
+where the person saw it. What acts asks at the call; its yes is bound to the tool's definition and
+to these very arguments.
+"""
+
+import asyncio
+import itertools
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
+from sayso.server.agent.calls.ask import IN_BACKGROUND
+from sayso.server.agent.event_stream import Emit
+from sayso.server.agent.events import CodeOut
+from sayso.server.agent.limits import RequestUsage
+from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
+from sayso.server.agent.permissions.modes import Permissions
+from sayso.server.agent.record.journal import Journal
+from sayso.server.agent.stream_closing import closing
+from sayso.server.agent.tools.run_code import named_in
+from sayso.server.agent.tools.schema import problems
+from sayso.server.agent.tools.tool import (
+    Arguments,
+    ArgumentsError,
+    Tool,
+    ToolContext,
+    ToolRefused,
+    approval_words,
+)
+from sayso.server.policy.judge import Judgement
+from sayso.server.runtimes.calls.function import CallingRun, CallRefusedError
+from sayso.server.runtimes.runtime import Ending, Output
+from sayso.server.store.decisions import ToolIntended, ToolReported
+from sayso.server.store.errors import StoreError
+
+CALLS_MOST: Final = 200
+"""Of tools, in one run: as many as there are things in a house. More is a loop without an end."""
+
+POSITIONAL: Final = "*"
+"""The name under which arguments come that code gave in their order."""
+
+KEPT_CHARS: Final = 2_000
+"""Of what a tool returned, in its record."""
+
+_REFUSALS: Final = {
+    "no": "The person said no.",
+    "expired": "The person did not answer in time, which is a no.",
+    "too_long": "This call is too long to be shown whole, so nobody was asked.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDesk:
+    """What the calls of tools in one run work with."""
+
+    context: ToolContext
+    where: str
+    approvals: Approvals
+    permissions: Permissions
+    journal: Journal
+    reckoning: RequestUsage
+    attention: asyncio.Lock
+    """Held while the person is asked anything."""
+    emit: Emit
+
+    def functions(self, tools: Sequence[Tool], code: str) -> "tuple[ToolFunction, ...]":
+        """What the run of this code may call."""
+        named = named_in(code, tools)
+        numbers = itertools.count(1)
+        return tuple(ToolFunction(tool, self, numbers, named=tool in named) for tool in tools)
+
+
+class ToolFunction:
+    """One tool, for the code of one run."""
+
+    def __init__(
+        self, tool: Tool, desk: ToolDesk, numbers: "itertools.count[int]", *, named: bool
+    ) -> None:
+        """`numbers` counts the calls of tools in this run. `named`: its name stood in the code."""
+        self.name = tool.name
+        self._tool = tool
+        self._desk = desk
+        self._numbers = numbers
+        self._named = named
+
+    async def call(self, arguments: Mapping[str, object], run: CallingRun) -> object:
+        number = next(self._numbers)
+        if number > CALLS_MOST:
+            raise CallRefusedError(f"One run may call tools {CALLS_MOST} times at most.")
+        tool, name = self._tool, f"{run.id}:{self._tool.name}{number}"
+        if hindrance := tool.hindrance(tool.name):
+            raise CallRefusedError(hindrance)
+        try:
+            text = tool.write(fitted(arguments, tool))
+            request = await self._allowed(name, text)
+            read = tool.read(tool.name, request.code)
+        except ArgumentsError as problem:
+            raise CallRefusedError(str(problem)) from None
+        except StoreError:
+            raise CallRefusedError("The question could not be written down.") from None
+        return await self._run(run, name, read, request)
+
+    async def _allowed(self, name: str, text: str) -> Proposal:
+        """What may be carried out, as the person wants it. Raises CallRefusedError."""
+        judged = self._judged(text)
+        request = self._request(name, text, judged.warnings)
+        covered = self._tool.kind == "reads" and self._named
+        if covered or not self._desk.permissions.must_ask(judged):
+            return request
+        approval = await self._ask(request)
+        if not approval.allows:
+            raise CallRefusedError(_REFUSALS[approval.decision])
+        if approval.decision == "edit":
+            self._judged(approval.request.code)
+        return approval.request
+
+    def _judged(self, text: str) -> Judgement:
+        tool = self._tool
+        judged = self._desk.permissions.judge(tool.name, text, outside=tool.outside)
+        judged = judged.and_stricter(tool.judge(tool.read(tool.name, text)))
+        if judged.verdict == "deny":
+            raise CallRefusedError(judged.reason)
+        return judged
+
+    async def _ask(self, request: Proposal) -> ApprovalDecision:
+        desk = self._desk
+        if desk.context.left.is_set():
+            raise CallRefusedError(IN_BACKGROUND)
+        async with desk.attention:
+            while True:
+                with desk.reckoning.paused():
+                    approval = await desk.approvals.ask(request, desk.emit)
+                if not approval.allows:
+                    return approval
+                # What it could touch may have changed while it was asked.
+                now = self._request(request.run, approval.request.code, request.warnings)
+                if approval.covers(now):
+                    return approval
+                request = now
+
+    def _request(self, name: str, text: str, warnings: tuple[str, ...]) -> Proposal:
+        tool = self._tool
+        return Proposal(
+            run=name,
+            language=tool.name,
+            code=text,
+            where=self._desk.where,
+            may_touch=approval_words(tool, tool.read(tool.name, text)),
+            warnings=warnings,
+            why="Code that is running calls it.",
+            tap=tool.outside,
+            definition=tool.definition_hash if tool.outside else "",
+        )
+
+    async def _run(self, run: CallingRun, name: str, read: Arguments, request: Proposal) -> object:
+        tool, desk = self._tool, self._desk
+        intended = ToolIntended(
+            run.id, name, tool.name, request.code, request.binding, outside=tool.outside
+        )
+        await self._note(intended)
+        shown = Output("display", f"[{tool.name} {request.code}]\n")
+        await desk.emit(CodeOut(run.id, shown))
+        outputs: list[Output] = []
+        ending = Ending("died", 0.0, "It ended without saying how.")
+        try:
+            context = replace(desk.context, run=name)
+            async with closing(tool.run(read, context)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Ending):
+                        ending = piece
+                    else:
+                        outputs.append(piece)
+        except ToolRefused as problem:
+            ending = Ending("error", 0.0, str(problem))
+        except asyncio.CancelledError:
+            ending = Ending("interrupted", 0.0, "The run that called it was stopped.")
+            raise
+        finally:
+            if tool.outside:
+                desk.permissions.outside_content.read([f"the tool {tool.name}"])
+            text = "".join(output.text for output in outputs)
+            kept = ToolReported(run.id, name, ending.status, ending.detail, text[:KEPT_CHARS])
+            with suppress(StoreError):  # what it did is done; the log says that it was to be done
+                await desk.journal.note("runtime", kept)
+        if ending.status != "ok":
+            raise CallRefusedError(f"{text}{ending.detail}".strip() or f"{tool.name} failed.")
+        return tool.value(outputs)
+
+    async def _note(self, intended: ToolIntended) -> None:
+        try:
+            await self._desk.journal.note("server", intended)
+        except StoreError:
+            raise CallRefusedError("The call could not be written down.") from None
+
+
+def fitted(given: Mapping[str, object], tool: Tool) -> dict[str, object]:
+    """The arguments that code gave, by name and as the tool's schema has them. Raises
+    ArgumentsError.
+
+    Those that came in order are named. Where the schema wants no text, a text is read as JSON: a
+    shell has nothing else.
+    """
+    properties: Mapping[str, Any] = tool.schema.get("properties", {})
+    fitting = {name: value for name, value in given.items() if name != POSITIONAL}
+    ordered = given.get(POSITIONAL, [])
+    if not isinstance(ordered, list) or len(ordered) > len(properties):
+        raise ArgumentsError(f"{tool.name} takes {', '.join(properties) or 'no arguments'}.")
+    for name, value in zip(properties, ordered, strict=False):
+        if name in fitting:
+            raise ArgumentsError(f"{name} is given twice.")
+        fitting[name] = value
+    for name, value in fitting.items():
+        schema = properties.get(name)
+        if isinstance(value, str) and schema and problems(value, schema):
+            with suppress(UntrustedJsonError):
+                read = read_json(value)
+                fitting[name] = value if problems(read, schema) else read
+    if wrong := problems(fitting, tool.schema):
+        raise ArgumentsError(" ".join(wrong))
+    return fitting

@@ -1,0 +1,88 @@
+"""What the code of one request did on the network: it is written down, and where a run was turned
+away from a host, that is said beside its output, and the person may open the host with one tap.
+
+Programs hide such a refusal behind words of their own ("no such package"), which neither a person
+nor a model understands.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from sayso.server.agent.permissions.access_requests import AccessRequests, NotOpened
+from sayso.server.agent.permissions.modes import Permissions
+from sayso.server.agent.record.journal import Journal
+from sayso.server.runtimes.network.traffic_record import Transfer
+from sayso.server.store.decisions import NetworkUsed
+
+TOLD_MOST: Final = 4
+"""Hosts of one run that are named, and asked for: more is a program that looks around."""
+
+_LABEL: Final = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
+_NAME: Final = re.compile(rf"(?=.{{4,100}}$)(?:{_LABEL}\.)+[a-z]{{2,}}")
+"""Of a host that can be granted: not an address, nor a name without a dot, as a house has them."""
+
+
+class Network(Protocol):
+    """Where code runs, as far as its network goes."""
+
+    def take_passages(self) -> Sequence[Transfer]:
+        """What went over the network since this was last asked."""
+        ...
+
+
+class NetworkUse:
+    """Of one request."""
+
+    def __init__(
+        self,
+        network: Network,
+        permissions: Permissions,
+        journal: Journal,
+        access: AccessRequests,
+    ) -> None:
+        self._network = network
+        self._permissions = permissions
+        self._journal = journal
+        self._access = access
+
+    async def note(self, run: str) -> Sequence[str]:
+        """Write down what passed until now; before a run, by what an earlier one left. Returns the
+        hosts at which code was turned away because they are not granted."""
+        passages = self._network.take_passages()
+        self._permissions.outside_content.read(each.host for each in passages if each.received)
+        for each in passages:
+            used = NetworkUsed(run, each.host, each.port, each.verdict, each.sent, each.received)
+            await self._journal.note("runtime", used)
+        reach = self._permissions.reach
+        refused = (each.host for each in passages if each.verdict == "refused")
+        return [host for host in dict.fromkeys(refused) if not reach.lets_pass(host)]
+
+    async def told(self, run: str, *, may_ask: bool) -> str:
+        """Sentences about the hosts at which a run that is over was turned away; empty if there are
+        none. The person may be asked for those that they did not close."""
+        hosts = [host.casefold() for host in await self.note(run)]
+        names = [host for host in hosts if _NAME.fullmatch(host)][:TOLD_MOST]
+        if not names:
+            return ""
+        said = f"Code tried to reach {_listed(names)}: not granted."
+        return f"{said} {await self._offer(run, names)}" if may_ask else said
+
+    async def _offer(self, run: str, names: Sequence[str]) -> str:
+        declined = self._permissions.declined_hosts
+        wanted = [name for name in names if name not in declined]
+        if not wanted:
+            return "The person does not want it opened."
+        try:
+            opened = await self._access.offer_hosts(run, wanted)
+        except NotOpened as problem:  # nobody was asked, so nobody said no
+            return str(problem)
+        if not opened:
+            declined.update(wanted)
+            return "The person was asked, and did not open it."
+        return f"The person has just allowed {_listed(wanted)}: run it again."
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,38 @@
+"""Records of what the person said about work that went on, or that a limit had ended."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Steered:
+    """The person said something about the request while it was worked on."""
+
+    text: str
+    by: str = ""
+    """The device it was said at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The person asked something about code that waited for a yes, and was answered; the code went
+    on waiting."""
+
+    asked: str
+    text: str
+    by: str = ""
+    model: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    usd: float | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DayExtended:
+    """The person let the work go on beyond a day's limit, by as much again."""
+
+    by: str = ""
+    """The device on which they said so."""
+
+
+SteeringRecord = Steered | Explained | DayExtended
