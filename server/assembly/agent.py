@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,7 @@ from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.situation import local_time
 from sayso.server.agent.spending import DailyLimits, DailySpending
 from sayso.server.agent.tools.tool import Tool
+from sayso.server.capabilities.git.identity import variables_for_code
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.grants import Grants
@@ -91,7 +93,10 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
         backend = usual
 
     def make_code_runner(workspace: Workspace) -> CodeRunner:
-        return parts.code_runner(workspace.path, permissions.reach, workspace.identity)
+        runner = parts.code_runner(workspace.path, permissions.reach, workspace.identity)
+        if not options.guest:  # whose commits would else bear the owner's name
+            runner.give_variables(partial(variables_for_code, workspace.path))
+        return runner
 
     code_runner = make_code_runner(options.workspace)
     undo = ConversationUndo(options.undo, settings.undo, journal, code_runner)

@@ -1,8 +1,8 @@
 """All the runtimes of one conversation, and what they may touch."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import AbstractContextManager, aclosing, suppress
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -11,7 +11,7 @@ from sayso.protocol.home import Home
 from sayso.server.runtimes.base_python import base_python
 from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.calls.registry import CallRegistry
-from sayso.server.runtimes.grants import Folder, Grants
+from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.kernels.at_hand import at_hand
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.language import Language, Place
@@ -79,7 +79,7 @@ class CodeRunner:
         self._workspace = workspace.absolute()
         self._environment = environment
         self._sandbox = report.sandbox
-        self._reach = _pinned(reach)
+        self._reach = reach.pinned()
         self._whereabouts = whereabouts
         self._permission: Permission | None = None
         self._proxy = self._proxy_for(reach)
@@ -93,6 +93,7 @@ class CodeRunner:
         self._calls = CallRegistry()
         self._runtimes: dict[str, Runtime] = {}
         self._alone: set[Runtime] = set()
+        self._variables: Callable[[], Mapping[str, str]] = dict
         self._aside: dict[Runtime, _Aside] = {}
         """Where a job runs that no request waits for."""
         if not self._refusal:
@@ -161,7 +162,7 @@ class CodeRunner:
 
         What runs is stopped if it must be.
         """
-        old, self._reach = self._reach, (reach := _pinned(reach))
+        old, self._reach = self._reach, (reach := reach.pinned())
         if self._refusal:
             return False
         for runtime, aside in list(self._aside.items()):
@@ -183,6 +184,12 @@ class CodeRunner:
             await runtime.close()
         self._proxy.reach = reach  # not before everything that it was not granted for has ended
         return used
+
+    def give_variables(self, variables: Callable[[], Mapping[str, str]]) -> None:
+        """Give confined code these environment variables, asked for whenever what it may reach is
+        settled. To be called before anything runs."""
+        self._variables = variables
+        self._runtimes = self._made_for(self._reach) if self._runtimes else {}
 
     def heed(self, permission: Permission) -> None:
         """Let nothing pass into the network, at any moment, but what this then allows."""
@@ -328,7 +335,9 @@ class CodeRunner:
             watch=self._watch,
             cgroup=self._cgroup,
         )
-        return Place(sandbox, self._environment, confines, self._watch, self._calls)
+        # Without a sandbox, programs find the person's own settings where these are.
+        variables = {} if reach.everything else self._variables()
+        return Place(sandbox, self._environment, confines, self._watch, self._calls, variables)
 
     def _known(self, reach: Grants) -> Mapping[Path, Identity]:
         """What each place in reach is to be recognised by."""
@@ -385,15 +394,3 @@ def _made(workspace: Path, known: Identity | None) -> tuple[Identity, str]:
             " choose another folder as workspace."
         )
     return identity, ""
-
-
-def _pinned(reach: Grants) -> Grants:
-    """With all that is granted known by more than its path, from now on."""
-    return replace(reach, folders=tuple(map(_recognisable, reach.folders)))
-
-
-def _recognisable(granted: Folder) -> Folder:
-    identity = granted.identity
-    with suppress(OSError):
-        identity = identity or look_at(granted.path)[1]
-    return replace(granted, identity=identity or NOWHERE)

@@ -10,11 +10,12 @@ else, so more hosts mean a new one in its place.
 import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from sayso.server.runtimes.protection.folder_identity import Identity, look_at
+from sayso.server.runtimes.protection.folder_identity import NOWHERE, Identity, look_at
 from sayso.server.runtimes.protection.own_places import is_within, why_never
 
 Access = Literal["read", "write"]
@@ -58,6 +59,13 @@ class Folder:
         if changed or now.path != self.path:
             raise GrantError(f"{self.path} is not what was granted.")
         return now
+
+    def pinned(self) -> "Folder":
+        """The same, known by what lies there now, if it was known by its path alone."""
+        identity = self.identity
+        with suppress(OSError):
+            identity = identity or look_at(self.path)[1]
+        return replace(self, identity=identity or NOWHERE)
 
     def __str__(self) -> str:
         return f"{'read and write' if self.access == 'write' else 'read'} {self.path}"
@@ -132,6 +140,10 @@ class Grants:
             hosts=tuple(host for host in self.hosts if host not in other.hosts),
             network=self.network and not other.network,
         )
+
+    def pinned(self) -> "Grants":
+        """This, with every folder known by more than its path from now on."""
+        return replace(self, folders=tuple(each.pinned() for each in self.folders))
 
     @property
     def lines(self) -> tuple[str, ...]:

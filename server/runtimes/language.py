@@ -39,6 +39,8 @@ class Place:
     """Over all of the conversation's code."""
     calls: CallRegistry = field(default_factory=CallRegistry)
     """Which functions of the server that code may call."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables that code has from the person."""
 
     @property
     def workspace(self) -> Path:
@@ -60,6 +62,7 @@ class Place:
         # What code installed takes no program's place, nor a module's of the standard library.
         folders = (str(self.environment.python.parent), *SEARCH_PATH, str(packages / "bin"))
         return {
+            **self.given,
             "PATH": ":".join(folders),
             "PYTHONPATH": str(STARTUP),
             PACKAGES: str(packages / self.environment.library),
