@@ -8,7 +8,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from sayso.audio.wav import write
-from tests.scripted_server import scripted_house
+from tests.scripted_server import scripted_server
 from tests.web.browser import page
 from tests.web.measuring import cpu_share, press_to_wire_ms
 
@@ -38,10 +38,10 @@ def browsing(presses: int) -> Browsing:
         folder = Path(name)
         microphone = folder / "silence.wav"
         write(microphone, bytes(2 * int(16_000 * SILENCE_S)), 16_000)
-        with scripted_house(folder / "house") as house:
-            known = f"localStorage.setItem('sayso.token', '{house.token}')"
+        with scripted_server(folder / "server") as server:
+            known = f"localStorage.setItem('sayso.token', '{server.token}')"
             with page(microphone, before=known) as opened:
-                opened.goto(f"http://127.0.0.1:{house.port}/")
+                opened.goto(f"http://127.0.0.1:{server.port}/")
                 expect(opened.locator("#state")).to_have_text("Ready")
                 took = press_to_wire_ms(opened, presses)
                 opened.locator("#talk").press("Enter")

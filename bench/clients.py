@@ -19,7 +19,7 @@ from sayso.firmware_sim.fleet import Fleet, FleetReport, run_fleet
 from sayso.firmware_sim.hardware.nvs import Stored
 from sayso.firmware_sim.program.capture import FRAME_SAMPLES
 from tests.pulse import missing
-from tests.scripted_server import TALKS, scripted_house
+from tests.scripted_server import TALKS, scripted_server
 from tests.speech.sounds import voice
 
 DEVICES = 200
@@ -134,9 +134,9 @@ def _fleet(devices: int) -> FleetReport:
     """All of them connected, ten of them talking, in this process; the server in its own."""
     with (
         tempfile.TemporaryDirectory(prefix="sayso-") as folder,
-        scripted_house(Path(folder)) as house,
+        scripted_server(Path(folder)) as server,
     ):
-        stored = Stored("small device", server=house.url, token=house.token)
+        stored = Stored("small device", server=server.url, token=server.token)
         fleet = Fleet(devices, len(TALKS), voice(SPOKEN_S), FLEET_S, TALKS)
         report = asyncio.run(run_fleet(stored, fleet))
     if report.connected < devices or report.answered < report.talking:

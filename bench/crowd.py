@@ -13,7 +13,7 @@ from bench.support.talkers import ROOMY, WANTS, open_hall, talk
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, encode
 from sayso.protocol.version import SPOKEN
-from tests.gateway.running_gateway import TOKEN, open_house
+from tests.gateway.running_gateway import TOKEN, open_gateway
 
 ACTIVE = 16
 TURNS = 30
@@ -69,16 +69,16 @@ def measure(idle: int) -> Figures:
 
 async def idle_kib(count: int) -> float:
     """KiB of the server for each client that is there and says nothing."""
-    async with open_house(ROOMY) as house:
+    async with open_gateway(ROOMY) as server:
         before = resident_kb()
-        async with _crowd(house.url, count):
+        async with _crowd(server.url, count):
             return (resident_kb() - before) / count
 
 
 async def turn_ratio(idle: int, turns: int = TURNS) -> float:
     """How much longer a typed turn takes with sixteen at once and a crowd, than alone."""
     async with open_hall(ACTIVE) as hall:
-        await hall.host.house.conversations.begin(QUIET)
+        await hall.host.server.conversations.begin(QUIET)
         first, *_ = hall.conversations
         alone = await talk(hall.url, first, PAUSES_S, lambda took: len(took) < 2 * turns)
         async with _crowd(hall.url, idle):

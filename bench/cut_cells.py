@@ -28,7 +28,7 @@ from tests.gateway.running_gateway import TOKEN
 from tests.kernels import lent_home
 from tests.plain_model import PlainModel
 from tests.scripted_server import Host
-from tests.server.running_server import household
+from tests.server.running_server import running_server
 
 RAN = "ran.txt"
 REQUEST_S = 60.0
@@ -58,8 +58,8 @@ async def endure(seed: int, requests: int) -> Toll:
         report, kernels = await find_sandbox(), await asyncio.to_thread(ensure, lent_home())
         if report.sandbox is None:
             raise SystemExit(f"There is no sandbox for code, because {report.reason}.")
-        house = await stack.enter_async_context(
-            household(
+        server = await stack.enter_async_context(
+            running_server(
                 folder,
                 model=Doer(),
                 code_runner=lambda place, reach, _: CodeRunner(place, kernels, report, reach),
@@ -67,12 +67,12 @@ async def endure(seed: int, requests: int) -> Toll:
         )
         proxy = await stack.enter_async_context(FaultProxy(faults(seed, MOST_BYTES)))
         name = f"127.0.0.1:{proxy.port}"
-        listener = Listener(Host(house), TOKEN, also=[name])
+        listener = Listener(Host(server), TOKEN, also=[name])
         stack.push_async_callback(listener.close)
         proxy.target = await listener.open("127.0.0.1", 0)
         caller = _Caller(f"ws://{name}/ws")
         await caller.call(requests)
-        (conversation,) = house.conversations.open.values()
+        (conversation,) = server.conversations.open.values()
         ran = (Path(conversation.code_runner.where) / RAN).read_text().split()
         return caller.toll(ran, requests, proxy.cuts)
 

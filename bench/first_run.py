@@ -22,7 +22,7 @@ from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from sayso.server.turn.events import ApprovalAnswered, Joined, Ticket
 from tests.plain_model import PlainModel
-from tests.server.running_server import Device, household
+from tests.server.running_server import Device, running_server
 
 CODE = "print(6 * 7)"
 
@@ -64,10 +64,12 @@ async def first_outputs(
         return CodeRunner(place, environment, report, reach)
 
     times = []
-    async with household(folder, model=OneRun(), code_runner=code_runner) as house:
+    async with running_server(folder, model=OneRun(), code_runner=code_runner) as server:
         for number in range(conversations):
-            await house.conversations.begin(f"talk {number}")
-            seat = await Participant.take(house.conversations, house.commands, f"talk {number}", "")
+            await server.conversations.begin(f"talk {number}")
+            seat = await Participant.take(
+                server.conversations, server.commands, f"talk {number}", ""
+            )
             device = Approving(seat, "desk")
             seat.join(Joined(device.name, speaks=False), device)
             await asyncio.sleep(WARM_S)

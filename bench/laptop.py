@@ -23,7 +23,7 @@ from bench.interruption import Watcher
 from bench.support.network_delay import Way
 from tests.client.programs import command, window
 from tests.pulse import SoundCard
-from tests.scripted_server import TALKS, Running, scripted_house
+from tests.scripted_server import TALKS, Running, scripted_server
 from tests.speech.sounds import voice
 
 SPEAKS_S = 0.5
@@ -60,14 +60,14 @@ class AtTheDesk:
 async def at_the_desk(presses: int, starts: int) -> AtTheDesk:
     """Start, press, speak, let go, listen; again and again."""
     found = AtTheDesk()
-    with _house(SHORT) as house, SoundCard() as card:
-        environment = _environment(house) | card.environment
+    with _server(SHORT) as running, SoundCard() as card:
+        environment = _environment(running) | card.environment
         for _ in range(starts):
             began = _now()
-            async with window("talk", "--server", house.url, environment=environment) as terminal:
+            async with window("talk", "--server", running.url, environment=environment) as terminal:
                 await terminal.sees("ready")
                 found.start.append((_now() - began) * 1000)
-        async with Way(house.port) as way, _voice(card):
+        async with Way(running.port) as way, _voice(card):
             watcher = Watcher(os.environ | card.environment)
             try:
                 await _press_often(found, presses, way, watcher, environment)
@@ -112,21 +112,21 @@ async def bare_start(count: int) -> list[float]:
 
 async def gaps(jitter_s: float, answers: int) -> list[int]:
     """How often each answer's sound stops in the middle, with a line that delays by chance."""
-    with _house(LONG) as house:
-        question = house.home / "question.wav"
+    with _server(LONG) as running:
+        question = running.home / "question.wav"
         _write(question, 1.0)
         return await asyncio.gather(
-            *(_gaps(house, question, jitter_s, number) for number in range(answers))
+            *(_gaps(running, question, jitter_s, number) for number in range(answers))
         )
 
 
-async def _gaps(house: Running, question: Path, jitter_s: float, number: int) -> int:
+async def _gaps(running: Running, question: Path, jitter_s: float, number: int) -> int:
     """In one answer, in a conversation of its own, over a line of its own."""
-    answer = house.home / f"answer {number}.wav"
+    answer = running.home / f"answer {number}.wav"
     flags = ("--mic", f"file:{question}", "--speaker", f"file:{answer}", "--once")
-    async with Way(house.port, jitter_s, number) as way:
+    async with Way(running.port, jitter_s, number) as way:
         place = ("--conversation", TALKS[number])
-        client = _told("talk", *flags, *place, server=way.url, environment=_environment(house))
+        client = _told("talk", *flags, *place, server=way.url, environment=_environment(running))
         async with client as told:
             events = [event async for event in told]
     if not any(event["event"] == "audio.done" for event in events):
@@ -137,10 +137,10 @@ async def _gaps(house: Running, question: Path, jitter_s: float, number: int) ->
 async def resumes(count: int) -> list[float]:
     """Milliseconds from each mending of the line to the session's going on."""
     found = []
-    with _house(SHORT) as house:
-        environment = _environment(house)
+    with _server(SHORT) as running:
+        environment = _environment(running)
         async with (
-            Way(house.port) as way,
+            Way(running.port) as way,
             _told("talk", server=way.url, environment=environment) as told,
         ):
             await _until_up(told)
@@ -190,17 +190,17 @@ async def _told(
 
 
 @contextmanager
-def _house(answer: str) -> Iterator[Running]:
+def _server(answer: str) -> Iterator[Running]:
     with (
         tempfile.TemporaryDirectory(prefix="sayso-") as folder,
-        scripted_house(Path(folder), answer) as house,
+        scripted_server(Path(folder), answer) as running,
     ):
-        yield house
+        yield running
 
 
-def _environment(house: Running) -> dict[str, str]:
+def _environment(running: Running) -> dict[str, str]:
     """The environment in which a client finds the server's token."""
-    return os.environ | {"SAYSO_HOME": str(house.home)}
+    return os.environ | {"SAYSO_HOME": str(running.home)}
 
 
 @asynccontextmanager

@@ -39,7 +39,7 @@ from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import Answered, Asked
 from sayso.server.turn.events import Joined, Ticket
-from tests.server.running_server import Device, household
+from tests.server.running_server import Device, running_server
 
 STEPS = 10
 
@@ -128,8 +128,8 @@ class TimedDevice(Device):
 async def overhead(folder: Path, deltas: int) -> list[float]:
     """Milliseconds from each of a model's deltas to the message for the client."""
     model = Talker(deltas)
-    async with household(folder, model=model) as house:
-        seat = await Participant.take(house.conversations, house.commands, "", "")
+    async with running_server(folder, model=model) as server:
+        seat = await Participant.take(server.conversations, server.commands, "", "")
         device = TimedDevice(seat, "desk")
         seat.join(Joined(device.name, speaks=False), device)
         await device.ask("Go on.")
@@ -141,11 +141,11 @@ async def overhead(folder: Path, deltas: int) -> list[float]:
 
 async def idle_kb(folder: Path, conversations: int) -> float:
     """Kilobytes of memory for each conversation that is open and does nothing."""
-    async with household(folder, open_at_most=conversations + WITH_ALL) as house:
+    async with running_server(folder, open_at_most=conversations + WITH_ALL) as server:
 
         async def enter(count: int) -> None:
             for number in range(count):
-                await house.conversations.enter(await house.conversations.begin(f"of {number}"))
+                await server.conversations.enter(await server.conversations.begin(f"of {number}"))
 
         await enter(WITH_ALL)
         gc.collect()

@@ -10,7 +10,7 @@ from bench.support.figures import percentile, resident_kb
 from bench.support.talkers import Hall, client, open_hall, talk
 from sayso.protocol import messages as m
 from sayso.server.turn.events import Ticket
-from tests.gateway.running_gateway import House
+from tests.gateway.running_gateway import RunningGateway
 
 TALKERS = 4
 PAUSES_S = (0.02, 0.1)
@@ -76,22 +76,22 @@ async def _p95(cost: Cost | None = None) -> float:
 
 
 async def _meet_until(said: asyncio.Event, hall: Hall, cost: Cost) -> None:
-    hall.host.besides[DEAF] = house = House()
+    hall.host.besides[DEAF] = gateway = RunningGateway()
     while not said.is_set():
-        await _meet(hall, house, cost)
+        await _meet(hall, gateway, cost)
 
 
-async def _meet(hall: Hall, house: House, cost: Cost) -> None:
+async def _meet(hall: Hall, gateway: RunningGateway, cost: Cost) -> None:
     now = asyncio.get_running_loop().time
-    house.somebody_left.clear()
+    gateway.somebody_left.clear()
     async with client(hall.url, DEAF, DEAF) as deaf:
         own = deaf.transport.get_extra_info("socket")
         own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
         deaf.transport.pause_reading()
         before = most = resident_kb()
         began, told = now(), 0
-        while not house.somebody_left.is_set() and now() - began < PATIENCE_S:
-            house.outlets[DEAF].tell(m.ReplyDelta(f"{told:8}{PIECE}"), Ticket(1, 0))
+        while not gateway.somebody_left.is_set() and now() - began < PATIENCE_S:
+            gateway.outlets[DEAF].tell(m.ReplyDelta(f"{told:8}{PIECE}"), Ticket(1, 0))
             told += 1
             if told % LOOK_EVERY == 0:
                 most = max(most, resident_kb())

@@ -21,7 +21,7 @@ from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from sayso.server.turn.events import ApprovalAnswered, Typed
 from tests.plain_model import PlainModel
-from tests.server.running_server import Device, household, until
+from tests.server.running_server import Device, running_server, until
 
 QUESTIONS: Final = (
     "What are you doing?",
@@ -89,8 +89,8 @@ async def measure(
     status: list[float] = []
     said: list[str] = []
     lost: set[str] = set()
-    async with household(folder, model=model, code_runner=code_runner) as house:
-        desk, kitchen = await house.device("desk"), await house.device("kitchen")
+    async with running_server(folder, model=model, code_runner=code_runner) as server:
+        desk, kitchen = await server.device("desk"), await server.device("kitchen")
         for number in range(rounds):
             await _begin(desk, number)
             status += [await _status_ms(device, number) for device in (desk, kitchen)]
@@ -101,8 +101,8 @@ async def measure(
             await _idle(desk)
             if moment != STOPPED and model.last_request.count(said[-1]) != 1:
                 lost.add(said[-1])
-    async with household(folder, model=again, code_runner=code_runner) as house:
-        await (await house.device("desk")).ask("thanks for that")
+    async with running_server(folder, model=again, code_runner=code_runner) as server:
+        await (await server.device("desk")).ask("thanks for that")
     lost |= {words for words in said if again.last_request.count(words) != 1}
     return SteeringFigures(status, len(lost))
 

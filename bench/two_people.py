@@ -39,7 +39,7 @@ from sayso.server.trust.devices import Devices
 from tests.kernels import lent_home
 from tests.plain_model import PlainModel
 from tests.scripted_server import Host
-from tests.server.running_server import household
+from tests.server.running_server import running_server
 from tests.speech_doubles import ToneSynthesizer
 
 WORDS = {"ann": "quince", "bob": "walnut"}
@@ -94,8 +94,8 @@ async def _at_home(stack: AsyncExitStack, folder: Path) -> Sequence["Person"]:
     report, kernels = await find_sandbox(), await asyncio.to_thread(ensure, lent_home())
     if report.sandbox is None:
         raise SystemExit(f"There is no sandbox to try, because {report.reason}.")
-    house = await stack.enter_async_context(
-        household(
+    server = await stack.enter_async_context(
+        running_server(
             folder,
             model=Mind(),
             ears=Ears(),
@@ -104,7 +104,7 @@ async def _at_home(stack: AsyncExitStack, folder: Path) -> Sequence["Person"]:
         )
     )
     devices = Devices(folder / "devices.json")
-    listener = Listener(Host(house), "unused", LIMITS, devices=devices)
+    listener = Listener(Host(server), "unused", LIMITS, devices=devices)
     stack.push_async_callback(listener.close)
     own = identity(folder / "certificates", ())
     port = await listener.open_network("127.0.0.1", 0, own)
@@ -165,7 +165,7 @@ class Person:
         self,
         name: str,
         socket: ClientConnection,
-        house: Path,
+        server: Path,
         port: int,
         token: str,
         context: ssl.SSLContext,
@@ -173,7 +173,7 @@ class Person:
         self.word = WORDS[name]
         self._sign = 1 if name == "ann" else -1
         self._socket = socket
-        self._others = str(house / "workspaces")
+        self._others = str(server / "workspaces")
         self._port = port
         self._token = token
         self._context = context

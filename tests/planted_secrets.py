@@ -26,7 +26,7 @@ MAKERS: Final = {
     "sayso.protocol.home": "the machine's token",
     "sayso.server.trust.devices": "a device's token",
     "sayso.server.trust.pairing": "a pairing code",
-    "sayso.server.agent.llm.embedded.process": "the key of the model in the house",
+    "sayso.server.agent.llm.embedded.process": "the key of the embedded model",
 }
 """Who makes secrets with `secrets.token_urlsafe`; the others make names with it."""
 

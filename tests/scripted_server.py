@@ -22,7 +22,7 @@ from sayso.server.gateway.host import Conversation, Greeting
 from sayso.server.gateway.listener import Listener
 from sayso.server.trust.devices import Devices
 from tests.plain_model import PlainModel
-from tests.server.running_server import Household, household
+from tests.server.running_server import RunningServer, running_server
 from tests.speech_doubles import ScriptedRecognizer, ToneSynthesizer
 
 FEATURES = ("ptt", "resume", "commands", "down_rates", "partials", "pairing")
@@ -44,18 +44,18 @@ class Scripted(PlainModel):
 
 
 class Host:
-    """The door's host, with a household's real conversations behind it."""
+    """A gateway's host, with a server's real conversations behind it."""
 
-    def __init__(self, house: Household) -> None:
-        self._house = house
+    def __init__(self, server: RunningServer) -> None:
+        self._server = server
 
     async def conversation(self, wanted: str = "", person: str = "") -> Conversation:
         return await Participant.take(
-            self._house.conversations, self._house.commands, wanted, person
+            self._server.conversations, self._server.commands, wanted, person
         )
 
     def greeting(self) -> Greeting:
-        return Greeting("scripted house", {}, FEATURES)
+        return Greeting("scripted server", {}, FEATURES)
 
     def health(self) -> Mapping[str, object]:
         return {"ready": True}
@@ -68,19 +68,19 @@ class Host:
 
     async def workspace_file(self, conversation: str, path: str, person: str) -> BinaryIO | None:
         try:
-            about = await self._house.conversations.find(conversation, person)
+            about = await self._server.conversations.find(conversation, person)
         except NoSuchConversation:
             return None
-        return await (await self._house.conversations.enter(about)).download(path)
+        return await (await self._server.conversations.enter(about)).download(path)
 
     def file(self, name: str, person: str) -> tuple[str, bytes] | None:
-        item = self._house.artifacts.get(name, person)
+        item = self._server.artifacts.get(name, person)
         return (item.mime, item.data) if item else None
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A house at work."""
+    """A server at work."""
 
     home: Path
     port: int
@@ -94,8 +94,8 @@ class Running:
 
 
 @contextmanager
-def scripted_house(folder: Path, answer: str = ANSWER) -> Iterator[Running]:
-    """A running house of this home, until the block ends."""
+def scripted_server(folder: Path, answer: str = ANSWER) -> Iterator[Running]:
+    """A running server of this home, until the block ends."""
     command = [sys.executable, "-m", "tests.scripted_server", str(folder), answer]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ
@@ -112,21 +112,21 @@ def scripted_house(folder: Path, answer: str = ANSWER) -> Iterator[Running]:
 
 
 @asynccontextmanager
-async def open_scripted_house(folder: Path, answer: str = ANSWER) -> AsyncIterator[Listener]:
+async def open_scripted_server(folder: Path, answer: str = ANSWER) -> AsyncIterator[Listener]:
     """The same in this process; whoever opens its entrances closes nothing."""
     home = Home(folder, folder, folder)
     ears = ScriptedRecognizer(["What was asked."])
-    async with household(
+    async with running_server(
         folder,
         open_at_most=2 * len(TALKS),
         model=Scripted(answer),
         ears=ears,
         voice=ToneSynthesizer(),
-    ) as house:
+    ) as server:
         for name in TALKS:
-            await house.conversations.begin(name)
+            await server.conversations.begin(name)
         devices = Devices(folder / "devices.json")
-        listener = Listener(Host(house), make_token(home), devices=devices)
+        listener = Listener(Host(server), make_token(home), devices=devices)
         try:
             yield listener
         finally:
@@ -134,7 +134,7 @@ async def open_scripted_house(folder: Path, answer: str = ANSWER) -> AsyncIterat
 
 
 async def _live(folder: Path, answer: str) -> None:
-    async with open_scripted_house(folder, answer) as listener:
+    async with open_scripted_server(folder, answer) as listener:
         port = await listener.open("127.0.0.1", 0)
         sys.stdout.write(f"{port} {make_token(Home(folder, folder, folder))}\n")
         sys.stdout.flush()

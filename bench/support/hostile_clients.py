@@ -29,7 +29,7 @@ from sayso.protocol.codec import Envelope, encode
 from sayso.protocol.version import SPOKEN
 from sayso.server.turn.events import Ticket
 from tests.gateway.hostile_client import ABSURD, HOSTILE, SLOW, frame
-from tests.gateway.running_gateway import TOKEN, House, hear, open_house, say
+from tests.gateway.running_gateway import TOKEN, RunningGateway, hear, open_gateway, say
 from tests.gateway.vanishing_client import CAN_VANISH, shut_own_side, vanish
 
 PATIENCE_S = 6.0
@@ -46,7 +46,7 @@ DRIP_S = 0.2
 SLOW_AT_ONCE = 4
 """Of each kind of endless handshake."""
 
-Attack = Callable[[House], Awaitable[bool]]
+Attack = Callable[[RunningGateway], Awaitable[bool]]
 """True: it was sent away, in time and with the right code."""
 
 
@@ -57,12 +57,12 @@ def measure(messages: int = MESSAGES, frame_bytes: int = FRAME_BYTES) -> Mapping
 
 async def _measure(messages: int, frame_bytes: int) -> Mapping[str, bool]:
     survived: dict[str, bool] = {}
-    async with open_house() as house, house.client(device="other") as other:
+    async with open_gateway() as gateway, gateway.client(device="other") as other:
         for attacks in _attacks(messages, frame_bytes):
             gc.collect()
             before = resident_kb()
-            gone = await asyncio.gather(*(attack(house) for attack in attacks.values()))
-            well = await _is_well(house, other) and _has_returned(before)
+            gone = await asyncio.gather(*(attack(gateway) for attack in attacks.values()))
+            well = await _is_well(gateway, other) and _has_returned(before)
             survived |= {name: left and well for name, left in zip(attacks, gone, strict=True)}
     return survived
 
@@ -99,9 +99,9 @@ def _attacks(messages: int, frame_bytes: int) -> Iterator[Mapping[str, Attack]]:
 def _pouring(pieces: Iterable[bytes], code: int) -> Attack:
     """What a client that was welcomed sends as fast as it is taken, until it is sent away."""
 
-    async def attack(house: House) -> bool:
-        async with _line(house) as (reader, writer):
-            client = ClientProtocol(parse_uri(house.url))
+    async def attack(gateway: RunningGateway) -> bool:
+        async with _line(gateway) as (reader, writer):
+            client = ClientProtocol(parse_uri(gateway.url))
             await _be_welcomed(client, reader, writer)
             pouring = asyncio.create_task(_pour(pieces, writer))
             try:
@@ -121,9 +121,9 @@ def _pouring(pieces: Iterable[bytes], code: int) -> Attack:
 def _deaf(sent: bytes) -> Attack:
     """A client that was welcomed pours, and takes none of the answers."""
 
-    async def attack(house: House) -> bool:
-        async with _line(house) as (reader, writer):
-            client = ClientProtocol(parse_uri(house.url))
+    async def attack(gateway: RunningGateway) -> bool:
+        async with _line(gateway) as (reader, writer):
+            client = ClientProtocol(parse_uri(gateway.url))
             await _be_welcomed(client, reader, writer)
             while True:
                 writer.write(sent)
@@ -174,8 +174,8 @@ def _fragments(size: int) -> Iterable[bytes]:
 def _request(pieces: Sequence[bytes]) -> Attack:
     """What is no handshake, or none that ends."""
 
-    async def attack(house: House) -> bool:
-        async with _line(house) as (reader, writer):
+    async def attack(gateway: RunningGateway) -> bool:
+        async with _line(gateway) as (reader, writer):
             for piece in pieces:
                 writer.write(piece)
                 await writer.drain()
@@ -188,26 +188,26 @@ def _request(pieces: Sequence[bytes]) -> Attack:
 
 
 def _crowd(pieces: Sequence[bytes]) -> Attack:
-    async def attack(house: House) -> bool:
-        return all(await asyncio.gather(*(_request(pieces)(house) for _ in range(SLOW_AT_ONCE))))
+    async def attack(gateway: RunningGateway) -> bool:
+        return all(await asyncio.gather(*(_request(pieces)(gateway) for _ in range(SLOW_AT_ONCE))))
 
     return attack
 
 
-async def _never_says_hello(house: House) -> bool:
-    async def attack(house: House) -> bool:
-        async with house.stranger(token=TOKEN) as socket:
+async def _never_says_hello(gateway: RunningGateway) -> bool:
+    async def attack(gateway: RunningGateway) -> bool:
+        async with gateway.stranger(token=TOKEN) as socket:
             await socket.wait_closed()
             return socket.close_code == 4408
 
-    return await _in_time(attack)(house)
+    return await _in_time(attack)(gateway)
 
 
 def _shut(sent: bytes) -> Attack:
     """A handshake that cannot go on, from one who holds on."""
 
-    async def attack(house: House) -> bool:
-        async with _line(house) as (reader, writer):
+    async def attack(gateway: RunningGateway) -> bool:
+        async with _line(gateway) as (reader, writer):
             writer.write(sent)
             writer.write_eof()
             await reader.read()
@@ -219,14 +219,14 @@ def _shut(sent: bytes) -> Attack:
 def _half_open(leave: Callable[[TransportSocket], None]) -> Attack:
     """One end is gone without a word while it is spoken to."""
 
-    async def attack(house: House) -> bool:
-        left = len(house.left)
-        async with house.client(device="half open") as client:
+    async def attack(gateway: RunningGateway) -> bool:
+        left = len(gateway.left)
+        async with gateway.client(device="half open") as client:
             leave(client.transport.get_extra_info("socket"))
-            house.outlets["half open"].tell(m.ReplyDelta("Are you there?"), Ticket(1, 0))
-            while house.left[left:].count("half open") == 0:
-                house.somebody_left.clear()
-                await house.somebody_left.wait()
+            gateway.outlets["half open"].tell(m.ReplyDelta("Are you there?"), Ticket(1, 0))
+            while gateway.left[left:].count("half open") == 0:
+                gateway.somebody_left.clear()
+                await gateway.somebody_left.wait()
             client.transport.abort()
         return True
 
@@ -235,9 +235,9 @@ def _half_open(leave: Callable[[TransportSocket], None]) -> Attack:
 
 @asynccontextmanager
 async def _line(
-    house: House,
+    gateway: RunningGateway,
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
     try:
         yield reader, writer
     finally:
@@ -245,10 +245,10 @@ async def _line(
 
 
 def _in_time(attack: Attack) -> Attack:
-    async def bounded(house: House) -> bool:
+    async def bounded(gateway: RunningGateway) -> bool:
         try:
             async with asyncio.timeout(PATIENCE_S):
-                return await attack(house)
+                return await attack(gateway)
         except ConnectionError:
             return True  # Turned away while it still sent.
         except TimeoutError:
@@ -260,11 +260,11 @@ def _in_time(attack: Attack) -> Attack:
 # ── Afterwards ───────────────────────────────────────────────────────────────────────────────────
 
 
-async def _is_well(house: House, other: ClientConnection) -> bool:
+async def _is_well(gateway: RunningGateway, other: ClientConnection) -> bool:
     try:
         await say(other, m.Ping(1))
         answered = await hear(other) == m.Pong(1)
-        return answered and (await house.get("/ping"))[1] == "pong"
+        return answered and (await gateway.get("/ping"))[1] == "pong"
     except (OSError, TimeoutError, ConnectionClosed):
         return False
 

@@ -23,7 +23,7 @@ from sayso.server.gateway.listener import Listener
 from sayso.server.process import keep_for_good
 from tests.gateway.running_gateway import TOKEN
 from tests.scripted_server import Host
-from tests.server.running_server import Household, household
+from tests.server.running_server import RunningServer, running_server
 
 WANTS = ("reply.delta", "turn.state")
 ROOMY = Limits(connections=4_096, near_strangers=4_096, sessions=4_096)
@@ -31,11 +31,11 @@ ROOMY = Limits(connections=4_096, near_strangers=4_096, sessions=4_096)
 
 
 class Hosts(Host):
-    """A household's conversations, and others under names of their own."""
+    """A server's conversations, and others under names of their own."""
 
-    def __init__(self, house: Household) -> None:
-        super().__init__(house)
-        self.house = house
+    def __init__(self, server: RunningServer) -> None:
+        super().__init__(server)
+        self.server = server
         self.besides: dict[str, Conversation] = {}
 
     async def conversation(self, wanted: str = "", person: str = "") -> Conversation:
@@ -44,7 +44,7 @@ class Hosts(Host):
 
 @dataclass
 class Hall:
-    """A household that listens, and so many conversations in it."""
+    """A server that listens, and so many conversations in it."""
 
     host: Hosts
     url: str
@@ -55,12 +55,13 @@ class Hall:
 async def open_hall(conversations: int) -> AsyncIterator[Hall]:
     """Until the block ends."""
     with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
-        async with household(Path(folder), open_at_most=conversations + 2) as house:
-            host = Hosts(house)
+        async with running_server(Path(folder), open_at_most=conversations + 2) as server:
+            host = Hosts(server)
             listener = Listener(host, TOKEN, ROOMY)
             url = f"ws://127.0.0.1:{await listener.open('127.0.0.1', 0)}/ws"
             begun = [
-                await house.conversations.begin(f"talk {number}") for number in range(conversations)
+                await server.conversations.begin(f"talk {number}")
+                for number in range(conversations)
             ]
             keep_for_good()  # as the server does once it is ready
             try:

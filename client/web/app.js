@@ -4,7 +4,7 @@ import { Devices } from "./devices.js";
 import { $ } from "./dom.js";
 import { Drawer } from "./drawer.js";
 import { showLatency, showLevel, showPartial, showState, tell } from "./glance.js";
-import * as house from "./house.js";
+import * as server from "./server.js";
 import { Link } from "./link.js";
 import { codeFromAddress, deviceName, forget, pair, token } from "./pairing.js";
 import { Presence } from "./presence.js";
@@ -35,14 +35,14 @@ const send = (message) => link?.send(message);
 const talker = new Talker();
 const sound = new Sound();
 const commands = new Commands(send);
-const view = new View($("conversation"), house, approve, () => perform(talker.interrupt()),
+const view = new View($("conversation"), server, approve, () => perform(talker.interrupt()),
   (id) => send({ t: "task.cancel", id }));
 const talking = new Talking(talker, sound, {
   perform, changed: showAll, refused: (sentence) => view.note(sentence, true),
 });
 const uploads = new Uploads(send);
-const drawer = new Drawer(house, commands, (sentence) => view.note(sentence, true));
-const settings = new Settings(house, commands, (values) => send({ t: "settings", values }));
+const drawer = new Drawer(server, commands, (sentence) => view.note(sentence, true));
+const settings = new Settings(server, commands, (values) => send({ t: "settings", values }));
 const devices = new Devices(send);
 const presence = new Presence({
   lost: () => link?.lose(),
@@ -111,7 +111,7 @@ function welcomed(told) {
 async function entered(id, name = "") {
   view.conversation = id;
   drawer.isIn(id, name);
-  const past = await house.conversation(id);
+  const past = await server.conversation(id);
   if (!past || view.conversation !== id) return;
   view.recall(past);
   settings.isIn(past);

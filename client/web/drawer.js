@@ -6,14 +6,14 @@ const WIDE = window.matchMedia("(min-width: 60rem)");
 const NAMELESS = "Sayso";
 
 export class Drawer {
-  #house;
+  #server;
   #commands;
   #here = "";
   #refused;
 
   /** `refused(sentence)`: something was not done. */
-  constructor(house, commands, refused) {
-    this.#house = house;
+  constructor(server, commands, refused) {
+    this.#server = server;
     this.#commands = commands;
     this.#refused = refused;
     $("open-drawer").addEventListener("click", () => {
@@ -48,7 +48,7 @@ export class Drawer {
   async refresh() {
     let there;
     try {
-      there = await this.#house.conversations();
+      there = await this.#server.conversations();
     } catch {
       return; // the server is away, and says so itself
     }

@@ -20,14 +20,14 @@ export class Runs {
   #runs = new Map();
   /** What goes on and tells how far it is, by its id. */
   #jobs = new Map();
-  #house;
+  #server;
   #stop;
   #cancel;
   #grown;
 
-  /** `house` fetches; `stop()` stops what runs; `cancel(job)` stops a job; `grown()` is called when a card has grown. */
-  constructor(house, stop, cancel, grown) {
-    this.#house = house;
+  /** `server` fetches; `stop()` stops what runs; `cancel(job)` stops a job; `grown()` is called when a card has grown. */
+  constructor(server, stop, cancel, grown) {
+    this.#server = server;
     this.#stop = stop;
     this.#cancel = cancel;
     this.#grown = grown;
@@ -134,7 +134,7 @@ export class Runs {
     const open = button("", async () => {
       trouble.remove();
       try {
-        const text = await (await this.#house.file(output)).text();
+        const text = await (await this.#server.file(output)).text();
         run.output ??= scrolls(make("pre", "", "output"), "Output");
         run.output.replaceChildren(text);
         open.replaceWith(run.output);
@@ -156,7 +156,7 @@ export class Runs {
       const open = button("", async () => {
         trouble.remove();
         try {
-          keep(await this.#house.workspaceFile(conversation, path), name);
+          keep(await this.#server.workspaceFile(conversation, path), name);
         } catch (error) {
           trouble.textContent = `${path} can't be fetched. ${error.message}`;
           open.after(trouble);
@@ -195,7 +195,7 @@ export class Runs {
     run.results.append(place);
     let content;
     try {
-      content = await this.#house.file(file);
+      content = await this.#server.file(file);
     } catch (error) {
       place.append(words("p", `${text || mime} can't be fetched. ${error.message}`, "note bad"));
       return;

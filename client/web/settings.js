@@ -7,14 +7,14 @@ const KEPT = { voice: "sayso.voice", language: "sayso.language", speed: "sayso.s
 const CONSOLE_ONLY = "full";
 
 export class Settings {
-  #house;
+  #server;
   #commands;
   #tell;
   #mode = "";
 
   /** `tell(values)` tells the server how this device is to be spoken to. */
-  constructor(house, commands, tell) {
-    this.#house = house;
+  constructor(server, commands, tell) {
+    this.#server = server;
     this.#commands = commands;
     this.#tell = tell;
     $("menu").addEventListener("click", () => {
@@ -75,7 +75,7 @@ export class Settings {
   async #fill() {
     let there;
     try {
-      there = await this.#house.choices();
+      there = await this.#server.choices();
     } catch {
       this.#said({ ok: false, text: "The server is away: what there is to choose from can't be had now." });
       return;

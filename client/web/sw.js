@@ -3,9 +3,9 @@
 const SHELL = "sayso-shell-6";
 const FILES = [
   "/", "app.js", "capture.worklet.js", "cards.css", "commands.js", "devices.js", "dom.js", "drawer.js",
-  "frame.html", "glance.js", "hands_free.js", "highlight.js", "house.js", "icon-192.png", "icon-512.png", "icon.svg",
+  "frame.html", "glance.js", "hands_free.js", "highlight.js", "icon-192.png", "icon-512.png", "icon.svg",
   "icons.svg", "link.js", "manifest.webmanifest", "markdown.js", "outbox.js", "pairing.js",
-  "playback.worklet.js", "presence.js", "qr.js", "requests.js", "resample.js", "runs.js",
+  "playback.worklet.js", "presence.js", "qr.js", "requests.js", "resample.js", "runs.js", "server.js",
   "kept.js", "settings.js", "sight.js", "sound.js", "style.css", "talker.js", "talking.js", "uploads.js", "view.js", "visible.js",
   "wire.js",
 ];

@@ -12,7 +12,7 @@ const NEAR_END = 80;
 
 export class View {
   #log;
-  #house;
+  #server;
   #turns = new Map();
   #before = new Map();
   #latest = null;
@@ -22,11 +22,11 @@ export class View {
   /** The conversation that is shown. */
   conversation = "";
 
-  /** `house` fetches; `approve(request, decision, code, lasting)` answers; `stop()` stops what runs; `cancel(job)` a job. */
-  constructor(log, house, approve, stop, cancel) {
+  /** `server` fetches; `approve(request, decision, code, lasting)` answers; `stop()` stops what runs; `cancel(job)` a job. */
+  constructor(log, server, approve, stop, cancel) {
     this.#log = log;
-    this.#house = house;
-    this.#runs = new Runs(house, stop, cancel, () => this.#follow());
+    this.#server = server;
+    this.#runs = new Runs(server, stop, cancel, () => this.#follow());
     this.#requests = new Requests(approve, log);
     log.addEventListener("scroll", () => {
       this.#isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END;
@@ -135,7 +135,7 @@ export class View {
     if (file) {
       const open = button("", async () => {
         try {
-          keep(await this.#house.file(file), called || file);
+          keep(await this.#server.file(file), called || file);
         } catch (error) {
           this.note(`${called} can't be fetched. ${error.message}`, true);
         }

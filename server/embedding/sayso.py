@@ -79,7 +79,7 @@ class Sayso:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._stack = AsyncExitStack()
-        self._house: EmbeddedSession | None = None
+        self._session: EmbeddedSession | None = None
 
     # --- life ---
 
@@ -92,7 +92,7 @@ class Sayso:
             )
             self._thread.start()
             try:
-                self._house = self._do(self._open())
+                self._session = self._do(self._open())
             except BaseException:
                 self.close()
                 raise
@@ -106,7 +106,7 @@ class Sayso:
         try:
             asyncio.run_coroutine_threadsafe(self._stack.aclose(), loop).result(CLOSE_S)
         finally:
-            self._house = None
+            self._session = None
             loop.call_soon_threadsafe(loop.stop)
             self._thread.join(CLOSE_S)
             loop.close()
@@ -151,14 +151,14 @@ class Sayso:
         Both ask `approve` before anything runs.
         """
         chat = EventStream(
-            self.loop, partial(self.house.work, text), self.house.settle, self._approve
+            self.loop, partial(self.session.work, text), self.session.settle, self._approve
         )
         return chat if stream else chat.answer()
 
     @property
     def waits(self) -> bool:
         """Whether a question was open when the program before this one ended: see `go_on`."""
-        return self.house.agent.waits
+        return self.session.agent.waits
 
     @overload
     def go_on(self) -> str: ...
@@ -175,21 +175,23 @@ class Sayso:
         """
         if not self.waits:
             raise ChatFailed("No question was open; ask for something with chat().")
-        chat = EventStream(self.loop, self.house.agent.take_up, self.house.settle, self._approve)
+        chat = EventStream(
+            self.loop, self.session.agent.take_up, self.session.settle, self._approve
+        )
         return chat if stream else chat.answer()
 
     def undo(self, requests: int = 1, about: str = "") -> "Undone":
         """Put files back as they were before the last requests that changed any, or before the
         latest one in which these words are."""
-        return self._do(self.house.undo_requests.undo(BY, requests, about))
+        return self._do(self.session.undo_requests.undo(BY, requests, about))
 
     def redo(self) -> "Undone":
         """Do again what was undone last; no code runs."""
-        return self._do(self.house.undo_requests.redo(BY))
+        return self._do(self.session.undo_requests.redo(BY))
 
     def diff(self) -> str:
         """What `undo` would put back, for a screen; empty if nothing."""
-        return self._do(self.house.undo_requests.diff())
+        return self._do(self.session.undo_requests.diff())
 
     @property
     def mode(self) -> "Mode":
@@ -198,32 +200,32 @@ class Sayso:
 
     @mode.setter
     def mode(self, mode: "Mode") -> None:
-        if self._house is not None:
-            self._house.agent.permissions.change_mode(mode, at_console=True)
+        if self._session is not None:
+            self._session.agent.permissions.change_mode(mode, at_console=True)
         self._mode = mode
 
     @property
     def messages(self) -> list[Message]:
         """The conversation so far."""
-        house = self.house
+        session = self.session
 
         async def read() -> list[Message]:
-            return [Message(*parts) async for parts in house.messages()]
+            return [Message(*parts) async for parts in session.messages()]
 
         return self._do(read())
 
     def reset(self) -> None:
         """Begin anew: nothing of before is told to the model, and variables are gone."""
-        self._do(self.house.reset(self._mode))
+        self._do(self.session.reset(self._mode))
 
     # --- inside ---
 
     @property
-    def house(self) -> "EmbeddedSession":
+    def session(self) -> "EmbeddedSession":
         """What works behind the scenes."""
-        if self._house is None:
+        if self._session is None:
             raise RuntimeError("Use `with Sayso() as sayso:`, or call start() first.")
-        return self._house
+        return self._session
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:

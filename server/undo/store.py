@@ -49,7 +49,7 @@ class Room:
     """How much is kept."""
 
     total_bytes: int = 2_000_000_000
-    house_bytes: int = 10_000_000_000
+    all_bytes: int = 10_000_000_000
     """Of all conversations together."""
     file_bytes: int = 100_000_000
     files: int = 200_000
@@ -65,7 +65,7 @@ class UndoStore:
         self._workspace = workspace
         self._archive = archive
         self._room = room
-        self._house = UndoQuota(archive.path, room.house_bytes)
+        self._quota = UndoQuota(archive.path, room.all_bytes)
         self._skip = skip
         self._trees: dict[int, dict[str, Entry]] = {}
         self._numbers: dict[Root, int] = {}
@@ -373,7 +373,7 @@ class UndoStore:
         room = self._left()
         if needed > room:
             self._archive.sweep()
-            self._house.make(needed - self._house.left(self._archive.used_bytes()))
+            self._quota.make(needed - self._quota.left(self._archive.used_bytes()))
             room = self._left()
         while old and needed > room:
             half = (len(old) + 1) // 2
@@ -387,7 +387,7 @@ class UndoStore:
 
     def _left(self) -> int:
         used = self._archive.used_bytes()
-        return min(self._room.total_bytes - used, self._house.left(used))
+        return min(self._room.total_bytes - used, self._quota.left(used))
 
 
 def _was_by(change: Change, by_ns: int) -> bool:

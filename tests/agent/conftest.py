@@ -55,7 +55,7 @@ Answer = Decision | Literal["silence"]
 
 
 @dataclass
-class House:
+class AgentRig:
     """Everything around one conversation."""
 
     folder: Path
@@ -152,14 +152,14 @@ class House:
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
+async def rig(tmp_path: Path) -> AsyncIterator[AgentRig]:
     async with AsyncExitStack() as stack:
         log = await EventLog.open(tmp_path / "log.db")
         stack.push_async_callback(log.close)
         journal = await Journal.open(log, "kitchen talk")
-        house = House(tmp_path, stack, log, journal, Approvals(journal))
-        stack.enter_context(house.model)
-        yield house
+        rig = AgentRig(tmp_path, stack, log, journal, Approvals(journal))
+        stack.enter_context(rig.model)
+        yield rig
 
 
 @pytest.fixture(scope="module")

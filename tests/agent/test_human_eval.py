@@ -14,7 +14,7 @@ from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.agent.prompt.profiles import profile
 from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.journal import Journal
-from tests.agent.conftest import House
+from tests.agent.conftest import AgentRig
 from tests.agent.parsing.mutants import mutants
 from tests.scripted_model import Reply, runs, says
 
@@ -51,23 +51,23 @@ def script(name: str) -> list[Reply]:
 
 @pytest.mark.thorough
 @pytest.mark.timeout(180)
-async def test_every_problem_is_solved_after_a_failure(house: House) -> None:
+async def test_every_problem_is_solved_after_a_failure(rig: AgentRig) -> None:
     assert len(PROBLEMS) == 164
-    house.model.add(*(reply for name in PROBLEMS for reply in script(name)))
-    model, code_runner = house.litellm("yes"), await house.code_runner()
+    rig.model.add(*(reply for name in PROBLEMS for reply in script(name)))
+    model, code_runner = rig.litellm("yes"), await rig.code_runner()
     unsolved: dict[str, list[str]] = {}
     for name in PROBLEMS:
-        house.journal = await Journal.open(house.log, name)
+        rig.journal = await Journal.open(rig.log, name)
         agent = Agent(
             Backend(model, profile("default")),
             code_runner,
-            house.approvals,
-            ConversationRecord(house.journal),
+            rig.approvals,
+            ConversationRecord(rig.journal),
             budget=Budget(RequestLimits(steps=4)),
             permissions=Permissions(mode="workspace"),
         )
-        said = await house.ask(agent, f"Solve {name}, please.")
-        ways = [event.status for event in house.told(CodeEnd)]
+        said = await rig.ask(agent, f"Solve {name}, please.")
+        ways = [event.status for event in rig.told(CodeEnd)]
         if said != f"{name} is solved." or ways != ["error", "ok"]:
             unsolved[name] = [said, *ways]
     assert not unsolved, dict(islice(unsolved.items(), 5))

@@ -14,50 +14,50 @@ from sayso.server.store.event_log import EventLog
 from sayso.server.store.jobs import JobDetached
 from sayso.server.store.records import Answered, Event, RunIntended, RunReported
 from sayso.server.store.steering import DayExtended
-from tests.agent.conftest import House
+from tests.agent.conftest import AgentRig
 from tests.plain_model import PlainModel
 from tests.scripted_model import Reply, runs, says
-from tests.server.running_server import household
+from tests.server.running_server import running_server
 
 
-async def test_a_days_limit_ends_in_a_question_and_a_yes_lets_it_go_on(house: House) -> None:
-    house.day = DailySpending(DailyLimits(tokens=100))
-    house.journal = await Journal.open(house.log, "talk", house.day.saw)
-    agent = await house.agent(
+async def test_a_days_limit_ends_in_a_question_and_a_yes_lets_it_go_on(rig: AgentRig) -> None:
+    rig.day = DailySpending(DailyLimits(tokens=100))
+    rig.journal = await Journal.open(rig.log, "talk", rig.day.saw)
+    agent = await rig.agent(
         Reply(says="One.", tokens=(90, 20)), Reply(says="Two.", tokens=(10, 1)), says("Three.")
     )
-    assert await house.ask(agent, "first") == "One."
+    assert await rig.ask(agent, "first") == "One."
     question = "Today has taken 0.0 million tokens so far. Shall I go on?"
-    assert await house.ask(agent, "second") == f"\n\n{question}"
-    assert isinstance(house.events[-1], WorkDone)
-    assert len(house.model.requests) == 1
-    assert await house.ask(agent, "what is it") == f"\n\n{question}"
+    assert await rig.ask(agent, "second") == f"\n\n{question}"
+    assert isinstance(rig.events[-1], WorkDone)
+    assert len(rig.model.requests) == 1
+    assert await rig.ask(agent, "what is it") == f"\n\n{question}"
     async with aclosing(agent.work("Yes, go on.", "radio", may_decide=False)) as events:
         said = [event.text async for event in events if isinstance(event, ReplyDelta)]
     assert "".join(said) == f"\n\n{question}"
-    assert await house.ask(agent, "Yes, go on.") == "Two."
-    assert len(await house.records(DayExtended)) == 1
-    assert await house.ask(agent, "and") == "Three."
+    assert await rig.ask(agent, "Yes, go on.") == "Two."
+    assert len(await rig.records(DayExtended)) == 1
+    assert await rig.ask(agent, "and") == "Three."
 
 
-async def test_a_days_limit_stops_in_the_middle_of_the_work_too(house: House) -> None:
-    house.day = DailySpending(DailyLimits(steps=2))
-    house.journal = await Journal.open(house.log, "talk", house.day.saw)
-    agent = await house.agent(*(runs(f"print({n})") for n in range(3)), mode="workspace")
-    said = await house.ask(agent, "go")
+async def test_a_days_limit_stops_in_the_middle_of_the_work_too(rig: AgentRig) -> None:
+    rig.day = DailySpending(DailyLimits(steps=2))
+    rig.journal = await Journal.open(rig.log, "talk", rig.day.saw)
+    agent = await rig.agent(*(runs(f"print({n})") for n in range(3)), mode="workspace")
+    said = await rig.ask(agent, "go")
     assert said == "\n\nI have run code 2 times today. Shall I go on?"
-    assert len(house.told(CodeEnd)) == 2
+    assert len(rig.told(CodeEnd)) == 2
 
 
 async def test_the_day_is_one_for_all_conversations_and_outlives_a_restart(tmp_path: Path) -> None:
     bounds = DailyLimits(tokens=3)
-    async with household(tmp_path, day=bounds) as house:
-        approvals = await house.device()
+    async with running_server(tmp_path, day=bounds) as server:
+        approvals = await server.device()
         assert await approvals.ask("hello") == "1: hello"  # three tokens
         await approvals.command("new", "other")
         assert "Shall I go on?" in await approvals.ask("hello")
-    async with household(tmp_path, day=bounds) as house:
-        approvals = await house.device()
+    async with running_server(tmp_path, day=bounds) as server:
+        approvals = await server.device()
         assert "Shall I go on?" in await approvals.ask("hello")
         assert await approvals.ask("yes please go on") != ""
 
@@ -94,8 +94,8 @@ async def test_a_night_in_the_background_is_not_the_next_days_time_after_a_resta
     await log.close()
 
 
-async def test_a_reply_that_is_left_at_its_fence_is_reckoned_with(house: House) -> None:
-    agent = await house.agent(
+async def test_a_reply_that_is_left_at_its_fence_is_reckoned_with(rig: AgentRig) -> None:
+    agent = await rig.agent(
         says("Let me work that out for you.\n```python\nprint(1)\n```\nOutput: 1"),
         Reply(says="One. " * 8, tokens=(400, 10)),
         says("Let me work that out for you.\n```python\nprint(1)\n```\nOutput: 1"),
@@ -103,8 +103,8 @@ async def test_a_reply_that_is_left_at_its_fence_is_reckoned_with(house: House) 
         calls_tools="no",
         mode="workspace",
     )
-    await house.ask(agent, "go")
-    first, second = await house.records(Answered)
+    await rig.ask(agent, "go")
+    first, second = await rig.records(Answered)
     assert first.tokens_in > 200
     assert 10 <= first.tokens_out <= 20
     assert (second.tokens_in, second.tokens_out) == (400, 10)
@@ -141,27 +141,27 @@ class _Dear(PlainModel):
         return "word " * 400
 
 
-async def test_what_a_step_would_cost_is_asked_about_before_it_is_made(house: House) -> None:
+async def test_what_a_step_would_cost_is_asked_about_before_it_is_made(rig: AgentRig) -> None:
     model = _Dear()
-    agent = await house.agent(model=model, bounds=RequestLimits(usd=0.01))
-    said = await house.ask(agent, "hello")
+    agent = await rig.agent(model=model, bounds=RequestLimits(usd=0.01))
+    said = await rig.ask(agent, "hello")
     assert said.strip().startswith("This alone would cost about 0.")
     assert said.endswith("Shall I go on?")
     assert model.asked == 0
-    assert (await house.ask(agent, "yes")).startswith("word")
+    assert (await rig.ask(agent, "yes")).startswith("word")
     assert model.asked == 1
-    assert (await house.ask(agent, "and now")).endswith("Shall I go on?")
+    assert (await rig.ask(agent, "and now")).endswith("Shall I go on?")
     assert model.asked == 1
 
 
-async def test_a_days_money_is_asked_about_before_it_is_spent(house: House) -> None:
-    house.day = DailySpending(DailyLimits(usd=0.01))
-    house.journal = await Journal.open(house.log, "talk", house.day.saw)
+async def test_a_days_money_is_asked_about_before_it_is_spent(rig: AgentRig) -> None:
+    rig.day = DailySpending(DailyLimits(usd=0.01))
+    rig.journal = await Journal.open(rig.log, "talk", rig.day.saw)
     model = _Dear()
-    agent = await house.agent(model=model)
-    said = await house.ask(agent, "hello")
+    agent = await rig.agent(model=model)
+    said = await rig.ask(agent, "hello")
     assert "Today has cost 0.00 dollars so far, and the next step would cost about" in said
     assert model.asked == 0
-    await house.ask(agent, "yes, go on")
-    assert len(await house.records(DayExtended)) == 1
+    await rig.ask(agent, "yes, go on")
+    assert len(await rig.records(DayExtended)) == 1
     assert model.asked == 1

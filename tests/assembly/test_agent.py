@@ -10,7 +10,7 @@ from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
 from tests.kernels import lent_home
 from tests.runtimes.sandboxes import told
-from tests.server.running_server import household
+from tests.server.running_server import running_server
 
 
 @pytest.mark.slow
@@ -27,8 +27,8 @@ async def test_code_commits_in_the_owners_name_and_never_in_it_for_a_guest(
         runners.append(CodeRunner(place, kernels, report, reach))
         return runners[-1]
 
-    async with household(tmp_path / "home", code_runner=code_runner) as house:
-        about = await house.conversations.begin("commits", person=person)
-        await house.conversations.enter(about)
+    async with running_server(tmp_path / "home", code_runner=code_runner) as server:
+        about = await server.conversations.begin("commits", person=person)
+        await server.conversations.enter(about)
         run = await told(runners[-1], "git config --get user.name || true", "bash")
         assert run.stdout.strip() == seen

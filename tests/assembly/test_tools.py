@@ -12,7 +12,7 @@ from sayso.server.agent.tools.function import Function
 from sayso.server.assembly.tools import load_tools
 from sayso.server.turn.events import ApprovalAnswered, Typed
 from tests.plain_model import PlainModel
-from tests.server.running_server import household, until
+from tests.server.running_server import running_server, until
 
 LAMPS = '''
 from pathlib import Path
@@ -129,14 +129,14 @@ async def test_the_owner_is_asked_at_a_screen_and_a_guest_is_offered_no_tool(
         return "It is on."
 
     model = Caller()
-    async with household(tmp_path, model=model, tools=[Function(lamp)]) as house:
-        anns = await house.conversations.begin("Diary", person="ann")
-        ann = await house.device("phone", wanted=anns.id, person="ann")
+    async with running_server(tmp_path, model=model, tools=[Function(lamp)]) as server:
+        anns = await server.conversations.begin("Diary", person="ann")
+        ann = await server.device("phone", wanted=anns.id, person="ann")
         told = await ann.ask("light")
         assert "lamp" not in model.offered[-1]
         assert (ann.all(m.ApprovalRequest), switched) == ([], [])
         assert "It is on." not in told
-        desk = await house.device("desk")
+        desk = await server.device("desk")
         desk.seat.happened(Typed("desk", "light"))
         await until(lambda: desk.all(m.ApprovalRequest))
         (asked,) = desk.all(m.ApprovalRequest)

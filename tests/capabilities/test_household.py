@@ -17,7 +17,7 @@ from sayso.server.agent.llm.model import (
     Usage,
 )
 from tests.plain_model import PlainModel
-from tests.server.running_server import household
+from tests.server.running_server import running_server
 
 pytestmark = pytest.mark.virtual_time
 
@@ -69,8 +69,8 @@ async def test_a_model_sets_lists_and_cancels_with_one_call_and_nobody_is_asked(
     tmp_path: Path, arguments: dict[str, object], told: str
 ) -> None:
     model = Keeper("reminders", **arguments)
-    async with household(tmp_path, model=model) as house:
-        desk = await house.device()
+    async with running_server(tmp_path, model=model) as server:
+        desk = await server.device()
         assert told in await desk.ask("See to it as we said before.")
         assert not desk.all(m.ApprovalRequest)
         assert {"reminders", "household_lists"} <= set(model.offered)
@@ -80,8 +80,8 @@ async def test_what_the_model_kept_is_there_for_the_reflexes_and_a_guest_has_the
     tmp_path: Path,
 ) -> None:
     model = Keeper("household_lists", action="add", name="shopping", items=["milk", "eggs"])
-    async with household(tmp_path, model=model) as house:
-        desk, guest = await house.device(), await house.device("guest", person="Anna")
+    async with running_server(tmp_path, model=model) as server:
+        desk, guest = await server.device(), await server.device("guest", person="Anna")
         assert "I put milk and eggs on" in await desk.ask("We have no breakfast for tomorrow.")
         assert await desk.ask("What's on it?") == "On your shopping list: milk and eggs."
         assert "nothing" in await guest.ask("What's on my shopping list?")
@@ -89,9 +89,9 @@ async def test_what_the_model_kept_is_there_for_the_reflexes_and_a_guest_has_the
 
 async def test_what_strangers_wrote_has_the_model_keep_nothing(tmp_path: Path) -> None:
     model = Keeper("reminders", action="set", when="in 5 minutes", what="pay the prince")
-    async with household(tmp_path, model=model) as house:
-        desk = await house.device()
-        here = house.conversations.open["main"]
+    async with running_server(tmp_path, model=model) as server:
+        desk = await server.device()
+        here = server.conversations.open["main"]
         here.conversation._agent.permissions.outside_content.read(["evil.example.org"])
         assert "what strangers wrote there" in await desk.ask("Sum the page up for me.")
         assert await desk.ask("What are my reminders?") == "There are no reminders."

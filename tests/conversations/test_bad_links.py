@@ -20,7 +20,7 @@ from sayso.server.conversations.participant import Participant
 from sayso.server.turn import events
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Joined, Ticket
-from tests.server.running_server import Echo, household
+from tests.server.running_server import Echo, running_server
 from tests.speech_doubles import TONE_RATE, ToneSynthesizer
 
 pytestmark = pytest.mark.virtual_time(limit_s=2 * 3_600)
@@ -67,7 +67,7 @@ class Line:
 
 
 class Listener:
-    """A client with a loudspeaker, far from the house."""
+    """A client with a loudspeaker, far from the server."""
 
     name = "desk"
 
@@ -92,7 +92,7 @@ class Listener:
         playing.cancel()
         await asyncio.gather(playing, return_exceptions=True)
 
-    # What the house sends.
+    # What the server sends.
 
     def tell(self, message: m.FromServer, ticket: Ticket) -> None:
         match message:
@@ -131,8 +131,8 @@ class Listener:
 async def hear(
     folder: Path, sentences: int, *, jitter_s: float = 0.0, ppm: float = 0.0, seed: int = 1
 ) -> Listener:
-    async with household(folder, model=Teller(sentences), voice=ToneSynthesizer()) as house:
-        seat = await Participant.take(house.conversations, house.commands, "", "")
+    async with running_server(folder, model=Teller(sentences), voice=ToneSynthesizer()) as server:
+        seat = await Participant.take(server.conversations, server.commands, "", "")
         listener = Listener(seat, jitter_s, ppm, seed)
         await listener.ask()
         assert listener.samples == pytest.approx(sentences * SENTENCE_S * TONE_RATE, rel=0.02)

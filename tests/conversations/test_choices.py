@@ -15,13 +15,13 @@ from sayso.server.store.records import (
     RunIntended,
     RunReported,
 )
-from tests.server.running_server import household
+from tests.server.running_server import running_server
 
 
 async def test_conversations_are_listed_with_their_past_to_their_own_person(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        choices = Choices(Home(tmp_path, tmp_path, tmp_path), house.conversations)
-        desk = await house.device()
+    async with running_server(tmp_path) as server:
+        choices = Choices(Home(tmp_path, tmp_path, tmp_path), server.conversations)
+        desk = await server.device()
         await desk.ask("how high is the Eiffel tower")
         await desk.command("new", "Garden")
 
@@ -45,12 +45,12 @@ async def test_conversations_are_listed_with_their_past_to_their_own_person(tmp_
 async def test_the_past_is_there_when_the_server_was_started_again_and_turns_count_on(
     tmp_path: Path,
 ) -> None:
-    async with household(tmp_path) as house:
-        desk = await house.device()
+    async with running_server(tmp_path) as server:
+        desk = await server.device()
         await desk.ask("one")
         await desk.ask("two")
-    async with household(tmp_path) as house:
-        desk = await house.device()
+    async with running_server(tmp_path) as server:
+        desk = await server.device()
         past = desk.seat.snapshot().turns
         assert [turn["said"] for turn in past] == ["one", "two"]
         assert past[1]["reply"] == "3: two"
@@ -61,24 +61,24 @@ async def test_the_past_is_there_when_the_server_was_started_again_and_turns_cou
 
 
 async def test_to_look_into_a_conversation_does_not_make_it_the_latest(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        desk = await house.device()
+    async with running_server(tmp_path) as server:
+        desk = await server.device()
         await desk.ask("how high is the Eiffel tower")
         for record in (
             Asked("count"),
             Answered("", (Call("a", "python", "1"),)),
             RunIntended("a", "python", "1"),
         ):
-            await house.log.append(Event("main", "person", record))
+            await server.log.append(Event("main", "person", record))
         await desk.command("new", "Garden")
-    async with household(tmp_path) as house:
-        choices = Choices(Home(tmp_path, tmp_path, tmp_path), house.conversations)
+    async with running_server(tmp_path) as server:
+        choices = Choices(Home(tmp_path, tmp_path, tmp_path), server.conversations)
         before = await choices.look("/conversations", "")
-        known = len(await house.log.conversation("main"))
+        known = len(await server.log.conversation("main"))
         assert await choices.look("/conversations/main", "")
-        assert len(await house.log.conversation("main")) > known  # how the run ended is noted
+        assert len(await server.log.conversation("main")) > known  # how the run ended is noted
         assert await choices.look("/conversations", "") == before
-        assert (await house.conversations.latest()).name == "Garden"
+        assert (await server.conversations.latest()).name == "Garden"
 
 
 def test_of_the_past_what_ran_is_shown_as_it_ran_and_what_did_not_is_not() -> None:
@@ -100,8 +100,8 @@ def test_of_the_past_what_ran_is_shown_as_it_ran_and_what_did_not_is_not() -> No
 
 
 async def test_voices_models_and_modes_are_listed(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        choices = Choices(Home(tmp_path, tmp_path, tmp_path), house.conversations)
+    async with running_server(tmp_path) as server:
+        choices = Choices(Home(tmp_path, tmp_path, tmp_path), server.conversations)
         there = await choices.look("/choices", "")
         assert there
         assert {"name": "en_US-joe-medium", "language": "en"} in there["voices"]

@@ -13,7 +13,7 @@ from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
 from sayso.server.turn.events import ApprovalAnswered, Typed
 from tests.kernels import lent_home
 from tests.plain_model import PlainModel
-from tests.server.running_server import household, until
+from tests.server.running_server import running_server, until
 
 CODE = "print('painted', sayso.ask('Which of the two?', choices=['red', 'blue']))"
 
@@ -34,9 +34,9 @@ async def test_words_of_who_may_approve_answer_the_code_and_approve_nothing(
     def code_runner(place: Path, reach: Grants, _: Identity | None) -> CodeRunner:
         return CodeRunner(place, environment, report, reach)
 
-    async with household(tmp_path, model=OneQuestion(), code_runner=code_runner) as house:
-        desk = await house.device("desk")
-        speaker = await house.device("speaker", may_approve=False)
+    async with running_server(tmp_path, model=OneQuestion(), code_runner=code_runner) as server:
+        desk = await server.device("desk")
+        speaker = await server.device("speaker", may_approve=False)
         desk.seat.happened(Typed("desk", "paint it"))
         await until(lambda: desk.all(m.ApprovalRequest))
         (question,) = desk.all(m.ApprovalRequest)
@@ -48,7 +48,7 @@ async def test_words_of_who_may_approve_answer_the_code_and_approve_nothing(
         ]
         desk.seat.happened(Typed("desk", "yes", "yes"))  # which is none of the two
         await until(lambda: len(desk.all(m.Announce)) == 2)
-        late = await house.device("late")
+        late = await server.device("late")
         await until(lambda: late.all(m.Announce))
         speaker.seat.happened(Typed("speaker", "red"))
         desk.seat.happened(Typed("desk", "the blue one"))

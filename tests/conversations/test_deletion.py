@@ -11,7 +11,7 @@ import pytest
 from sayso.server.conversations.deletion import DAY_S, DOUBTED_S, LOOK_EVERY_S, forget_in_time
 from tests.deep_folders import dig, filled_in
 from tests.permissions import permissions_hold
-from tests.server.running_server import Household, household
+from tests.server.running_server import RunningServer, running_server
 
 SECRET = "rutabaga marmalade"
 
@@ -27,20 +27,20 @@ def leave_a_file(folder: Path, text: str) -> None:
     (folder / "list.txt").write_text(text)
 
 
-async def talked_about(house: Household, text: str) -> None:
-    desk = await house.device()
+async def talked_about(server: RunningServer, text: str) -> None:
+    desk = await server.device()
     await desk.command("new", "kitchen")
     for number in range(20):
         await desk.ask(f"{text} {number}")
-    leave_a_file(Path(house.conversations.open["kitchen"].code_runner.where), text)
+    leave_a_file(Path(server.conversations.open["kitchen"].code_runner.where), text)
     desk.leave()
 
 
 async def test_what_was_forgotten_is_gone_from_the_disk(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        await talked_about(house, SECRET)
+    async with running_server(tmp_path) as server:
+        await talked_about(server, SECRET)
         assert found_in(tmp_path, SECRET)
-        desk = await house.device(wanted="kitchen")
+        desk = await server.device(wanted="kitchen")
 
         done = await desk.command("forget", "yes")
 
@@ -48,14 +48,14 @@ async def test_what_was_forgotten_is_gone_from_the_disk(tmp_path: Path) -> None:
         assert found_in(tmp_path, SECRET) == []
         assert "kitchen" not in (await desk.command("conversations")).text
     assert found_in(tmp_path, SECRET) == []
-    async with household(tmp_path) as house:
-        assert [one.id for one in await house.conversations.all()] == ["main"]
+    async with running_server(tmp_path) as server:
+        assert [one.id for one in await server.conversations.all()] == ["main"]
 
 
 async def test_what_one_was_to_be_reminded_of_is_forgotten_too(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        await talked_about(house, SECRET)
-        desk = await house.device(wanted="kitchen")
+    async with running_server(tmp_path) as server:
+        await talked_about(server, SECRET)
+        desk = await server.device(wanted="kitchen")
         assert SECRET in await desk.ask(f"remind me in two hours to buy {SECRET}")
 
         await desk.command("forget", "yes")
@@ -69,14 +69,14 @@ async def test_folders_that_code_closed_against_changes_are_forgotten_too(tmp_pa
     away = tmp_path / "away"
     away.mkdir()
     with permissions_hold():
-        async with household(tmp_path) as house:
-            await talked_about(house, SECRET)
+        async with running_server(tmp_path) as server:
+            await talked_about(server, SECRET)
             modules = tmp_path / "workspaces" / "kitchen" / "modules"
             leave_a_file(modules / "deep", SECRET)
             (modules / "link").symlink_to(away)
             for closed in (modules / "deep", modules, away):
                 closed.chmod(0o500)
-            desk = await house.device(wanted="kitchen")
+            desk = await server.device(wanted="kitchen")
 
             assert (await desk.command("forget", "yes")).ok
 
@@ -87,10 +87,10 @@ async def test_folders_that_code_closed_against_changes_are_forgotten_too(tmp_pa
 async def test_folders_in_folders_without_end_are_forgotten_too(tmp_path: Path) -> None:
     kitchen = tmp_path / "workspaces" / "kitchen"
     with filled_in(kitchen):
-        async with household(tmp_path) as house:
-            await talked_about(house, SECRET)
+        async with running_server(tmp_path) as server:
+            await talked_about(server, SECRET)
             dig(kitchen, 3_000, "d" * 9, f"open('list', 'w').write({SECRET!r})")
-            desk = await house.device(wanted="kitchen")
+            desk = await server.device(wanted="kitchen")
 
             assert (await desk.command("forget", "yes")).ok
 
@@ -102,17 +102,17 @@ async def test_what_can_not_be_removed_is_told_and_can_be_forgotten_once_more(
 ) -> None:
     workspaces = tmp_path / "workspaces"
     with permissions_hold():
-        async with household(tmp_path) as house:
-            await talked_about(house, SECRET)
-            desk = await house.device(wanted="kitchen")
+        async with running_server(tmp_path) as server:
+            await talked_about(server, SECRET)
+            desk = await server.device(wanted="kitchen")
             workspaces.chmod(0o500)
 
             done = await desk.command("forget", "yes")
 
             assert (done.ok, "not forgotten yet" in done.text) == (False, True)
             assert "Permission denied" in done.text
-            kitchen = await house.conversations.find("kitchen")
-            assert await house.conversations.forget_before(kitchen.last + 1) == 0
+            kitchen = await server.conversations.find("kitchen")
+            assert await server.conversations.forget_before(kitchen.last + 1) == 0
             workspaces.chmod(0o700)
             await desk.command("resume", "kitchen")
             assert (await desk.command("forget", "yes")).ok
@@ -120,23 +120,23 @@ async def test_what_can_not_be_removed_is_told_and_can_be_forgotten_once_more(
 
 
 async def test_what_was_made_in_it_can_not_be_fetched_any_more(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        desk = await house.device()
+    async with running_server(tmp_path) as server:
+        desk = await server.device()
         kept = (await desk.command("export")).file or ""
         await desk.command("new", "kitchen")
         made = (await desk.command("export")).file or ""
-        assert house.artifacts.get(made, "")
+        assert server.artifacts.get(made, "")
 
         await desk.command("forget", "yes")
 
-        assert house.artifacts.get(made, "") is None
-        assert house.artifacts.get(kept, "")
+        assert server.artifacts.get(made, "") is None
+        assert server.artifacts.get(kept, "")
 
 
 async def test_it_is_asked_before_anything_is_forgotten(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        await talked_about(house, SECRET)
-        desk = await house.device(wanted="kitchen")
+    async with running_server(tmp_path) as server:
+        await talked_about(server, SECRET)
+        desk = await server.device(wanted="kitchen")
 
         done = await desk.command("forget")
 
@@ -146,20 +146,20 @@ async def test_it_is_asked_before_anything_is_forgotten(tmp_path: Path) -> None:
 
 
 async def test_other_conversations_stay_as_they_were(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        desk = await house.device()
+    async with running_server(tmp_path) as server:
+        desk = await server.device()
         await desk.ask("keep this")
         desk.leave()
-        await talked_about(house, SECRET)
-        desk = await house.device(wanted="kitchen")
+        await talked_about(server, SECRET)
+        desk = await server.device(wanted="kitchen")
         await desk.command("forget", "yes")
         assert found_in(tmp_path, "keep this")
         assert await desk.ask("and now") == "3: and now"
 
 
 async def test_the_last_conversation_is_forgotten_too_and_another_begun(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        desk = await house.device()
+    async with running_server(tmp_path) as server:
+        desk = await server.device()
         await desk.ask(SECRET)
         assert (await desk.command("forget", "yes")).ok
         assert found_in(tmp_path, SECRET) == []
@@ -167,10 +167,10 @@ async def test_the_last_conversation_is_forgotten_too_and_another_begun(tmp_path
 
 
 async def test_nothing_is_forgotten_under_somebody_elses_hands(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        await talked_about(house, SECRET)
-        desk = await house.device("desk", wanted="kitchen")
-        await house.device("phone", wanted="kitchen")
+    async with running_server(tmp_path) as server:
+        await talked_about(server, SECRET)
+        desk = await server.device("desk", wanted="kitchen")
+        await server.device("phone", wanted="kitchen")
 
         done = await desk.command("forget", "yes")
 
@@ -180,20 +180,20 @@ async def test_nothing_is_forgotten_under_somebody_elses_hands(tmp_path: Path) -
 
 
 async def test_a_device_that_may_not_approve_may_not_forget(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        await talked_about(house, SECRET)
-        guest = await house.device("guest", wanted="kitchen", may_approve=False)
+    async with running_server(tmp_path) as server:
+        await talked_about(server, SECRET)
+        guest = await server.device("guest", wanted="kitchen", may_approve=False)
         assert not (await guest.command("forget", "yes")).ok
         assert found_in(tmp_path, SECRET)
 
 
 async def test_old_conversations_are_forgotten_in_time_and_new_ones_kept(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        await talked_about(house, SECRET)
-        kitchen = next(one for one in await house.conversations.all() if one.id == "kitchen")
-        await house.conversations.forget_before(kitchen.began)
+    async with running_server(tmp_path) as server:
+        await talked_about(server, SECRET)
+        kitchen = next(one for one in await server.conversations.all() if one.id == "kitchen")
+        await server.conversations.forget_before(kitchen.began)
         assert found_in(tmp_path, SECRET)
-        assert await house.conversations.forget_before(kitchen.last + 1) >= 1
+        assert await server.conversations.forget_before(kitchen.last + 1) >= 1
         assert found_in(tmp_path, SECRET) == []
 
 

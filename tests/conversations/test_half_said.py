@@ -11,7 +11,7 @@ from sayso.protocol import messages as m
 from sayso.server.store.records import Heard, Record
 from sayso.server.turn import events
 from tests.conversations.test_spoken_turns import hear_out
-from tests.server.running_server import Device, Echo, Household, household, until
+from tests.server.running_server import Device, Echo, RunningServer, running_server, until
 from tests.speech_doubles import ToneSynthesizer
 
 pytestmark = pytest.mark.virtual_time
@@ -19,13 +19,13 @@ pytestmark = pytest.mark.virtual_time
 TIDE = "1: when is the tide high"
 
 
-def house_that_talks(folder: Path) -> AbstractAsyncContextManager[Household]:
-    return household(folder, voice=ToneSynthesizer())
+def server_that_talks(folder: Path) -> AbstractAsyncContextManager[RunningServer]:
+    return running_server(folder, voice=ToneSynthesizer())
 
 
-async def ask(house: Household, text: str = "when is the tide high") -> Device:
+async def ask(server: RunningServer, text: str = "when is the tide high") -> Device:
     """Returns as soon as the answer begins to be heard."""
-    desk = await house.device(speaks=True)
+    desk = await server.device(speaks=True)
     desk.seat.happened(events.Typed(desk.name, text))
     await until(lambda: desk.sounds and desk.all(m.Metrics) == [])
     return desk
@@ -33,8 +33,8 @@ async def ask(house: Household, text: str = "when is the tide high") -> Device:
 
 async def told_after_a_restart(folder: Path) -> tuple[Sequence[str], Sequence[str]]:
     """What is shown unasked, and what is said, when somebody is there again."""
-    async with house_that_talks(folder) as house:
-        desk = await house.device(speaks=True)
+    async with server_that_talks(folder) as server:
+        desk = await server.device(speaks=True)
         await desk.command("help")
         if shown := [each.text for each in desk.all(m.Announce) if isinstance(each, m.Announce)]:
             await hear_out(desk)
@@ -42,13 +42,13 @@ async def told_after_a_restart(folder: Path) -> tuple[Sequence[str], Sequence[st
         return shown, said
 
 
-async def records(house: Household) -> Sequence[Record]:
-    return [event.record for event in await house.log.conversation("main")]
+async def records(server: RunningServer) -> Sequence[Record]:
+    return [event.record for event in await server.log.conversation("main")]
 
 
 async def test_what_was_being_said_is_said_again_once(tmp_path: Path) -> None:
-    async with house_that_talks(tmp_path) as house:
-        await ask(house)
+    async with server_that_talks(tmp_path) as server:
+        await ask(server)
     shown, said = await told_after_a_restart(tmp_path)
     assert shown == [f"Sayso ended in the middle of this, and is back: {TIDE}"]
     assert TIDE.partition(": ")[2] in " ".join(said)
@@ -56,9 +56,9 @@ async def test_what_was_being_said_is_said_again_once(tmp_path: Path) -> None:
 
 
 async def test_that_devices_are_sent_away_as_it_ends_is_no_interruption(tmp_path: Path) -> None:
-    async with house_that_talks(tmp_path) as house:
-        desk = await ask(house)
-        house.conversations.halt()
+    async with server_that_talks(tmp_path) as server:
+        desk = await ask(server)
+        server.conversations.halt()
         desk.leave()
         await until(lambda: True)
     shown, _ = await told_after_a_restart(tmp_path)
@@ -68,8 +68,8 @@ async def test_that_devices_are_sent_away_as_it_ends_is_no_interruption(tmp_path
 async def test_work_that_the_end_breaks_off_was_interrupted_by_nobody(tmp_path: Path) -> None:
     thinking = Echo()
     thinking.takes_s = 100.0
-    async with household(tmp_path, model=thinking) as house:
-        desk = await house.device()
+    async with running_server(tmp_path, model=thinking) as server:
+        desk = await server.device()
         desk.seat.happened(events.Typed(desk.name, "when is the tide high"))
         await until(lambda: desk.all(m.TurnState))
         await asyncio.sleep(10.0)
@@ -81,37 +81,37 @@ async def test_work_that_the_end_breaks_off_was_interrupted_by_nobody(tmp_path: 
 
 
 async def test_it_is_said_again_where_it_was_being_said(tmp_path: Path) -> None:
-    async with house_that_talks(tmp_path) as house:
-        await ask(house)
-    async with house_that_talks(tmp_path) as house:
-        bedroom = await house.device("bedroom", speaks=True)
+    async with server_that_talks(tmp_path) as server:
+        await ask(server)
+    async with server_that_talks(tmp_path) as server:
+        bedroom = await server.device("bedroom", speaks=True)
         await asyncio.sleep(10.0)
         assert not bedroom.sounds
-        desk = await house.device("desk", speaks=True)
+        desk = await server.device("desk", speaks=True)
         await until(lambda: desk.sounds)
         assert not bedroom.sounds
 
 
 async def test_who_comes_back_much_later_does_not_hear_it_again(tmp_path: Path) -> None:
-    async with house_that_talks(tmp_path) as house:
-        await ask(house)
-    async with house_that_talks(tmp_path) as house:
-        await house.conversations.enter(await house.conversations.latest())
+    async with server_that_talks(tmp_path) as server:
+        await ask(server)
+    async with server_that_talks(tmp_path) as server:
+        await server.conversations.enter(await server.conversations.latest())
         await asyncio.sleep(600.0)
-        desk = await house.device("desk", speaks=True)
+        desk = await server.device("desk", speaks=True)
         await asyncio.sleep(10.0)
         assert not desk.sounds
 
 
 async def test_what_was_heard_to_its_end_is_not_said_again(tmp_path: Path) -> None:
-    async with house_that_talks(tmp_path) as house:
-        await hear_out(await ask(house))
+    async with server_that_talks(tmp_path) as server:
+        await hear_out(await ask(server))
     assert await told_after_a_restart(tmp_path) == ([], [])
 
 
 async def test_what_the_person_interrupted_is_not_said_again(tmp_path: Path) -> None:
-    async with house_that_talks(tmp_path) as house:
-        desk = await ask(house)
+    async with server_that_talks(tmp_path) as server:
+        desk = await ask(server)
         desk.seat.happened(events.Interrupted(desk.name, desk.sounds[-1].stream, 100))
         await until(lambda: desk.all(m.Metrics))
     assert await told_after_a_restart(tmp_path) == ([], [])
@@ -120,16 +120,16 @@ async def test_what_the_person_interrupted_is_not_said_again(tmp_path: Path) -> 
 async def test_an_answer_without_a_model_changes_nothing_of_what_the_model_knows(
     tmp_path: Path,
 ) -> None:
-    async with house_that_talks(tmp_path) as house:
-        desk = await ask(house)
+    async with server_that_talks(tmp_path) as server:
+        desk = await ask(server)
         await hear_out(desk)
-        before = len(await records(house))
+        before = len(await records(server))
         desk.told.clear()
         desk.seat.happened(events.Typed(desk.name, "what time is it"))
         await until(lambda: desk.sounds)
         desk.seat.happened(events.Interrupted(desk.name, desk.sounds[-1].stream, 100))
         await until(lambda: desk.all(m.Metrics))
-        known = await records(house)
+        known = await records(server)
         assert len(known) == before
         assert not [record for record in known if isinstance(record, Heard)]
     assert await told_after_a_restart(tmp_path) == ([], [])

@@ -10,12 +10,14 @@ from sayso.server.conversations.driver import ConversationDriver
 from sayso.server.store.jobs import JobDetached, JobTold
 from sayso.server.store.records import Answered, Asked, Call, RunIntended, RunReported
 from sayso.server.turn import events
-from tests.server.running_server import Device, Household, household, until
+from tests.server.running_server import Device, RunningServer, running_server, until
 
 
-async def code_runs(house: Household, conversation: str = "main", run: str = "r1") -> RunProgress:
+async def code_runs(
+    server: RunningServer, conversation: str = "main", run: str = "r1"
+) -> RunProgress:
     """Code is at work there."""
-    journal = house.conversations.open[conversation].journal
+    journal = server.conversations.open[conversation].journal
     await journal.note("person", Asked("sort my pictures"))
     await journal.note("model", Answered("", (Call(run, "python", "sort()"),)))
     await journal.note("server", RunIntended(run, "python", "sort()"))
@@ -29,49 +31,49 @@ def updates(device: Device) -> list[m.TaskUpdate]:
 async def test_all_who_take_part_are_told_and_nobody_in_another_conversation(
     tmp_path: Path,
 ) -> None:
-    async with household(tmp_path) as house:
-        desk, phone = await house.device("desk"), await house.device("phone")
-        elsewhere = await house.device("elsewhere", person="guest")
-        progress = await code_runs(house)
+    async with running_server(tmp_path) as server:
+        desk, phone = await server.device("desk"), await server.device("phone")
+        elsewhere = await server.device("elsewhere", person="guest")
+        progress = await code_runs(server)
         await progress.tell("r1", "half way", 0.5)
         for device in (desk, phone):
             [told] = updates(device)
             assert (told.state, told.kind, told.run) == ("running", "run", "r1")
             assert (told.title, told.text, told.fraction) == ("sort my pictures", "half way", 0.5)
-        await house.conversations.open["main"].journal.note("runtime", RunReported("r1", "ok"))
+        await server.conversations.open["main"].journal.note("runtime", RunReported("r1", "ok"))
         assert updates(phone)[-1].state == "done"
         assert not updates(elsewhere)
 
 
 async def test_who_joins_later_is_told_how_jobs_stand_and_so_is_a_snapshot(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        desk = await house.device("desk")
-        progress = await code_runs(house)
+    async with running_server(tmp_path) as server:
+        desk = await server.device("desk")
+        progress = await code_runs(server)
         await progress.tell("r1", "half way", 0.5)
-        phone = await house.device("phone")
+        phone = await server.device("phone")
         assert updates(phone) == updates(desk)
         [job] = desk.seat.snapshot().tasks
         assert (job["text"], job["state"], job["run"]) == ("half way", "running", "r1")
-        await house.conversations.open["main"].journal.note("runtime", RunReported("r1", "ok"))
+        await server.conversations.open["main"].journal.note("runtime", RunReported("r1", "ok"))
         assert desk.seat.snapshot().tasks == ()
 
 
 async def test_only_a_job_that_goes_on_here_is_stopped(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        desk = await house.device("desk")
-        guest = await house.device("elsewhere", person="guest")
-        progress = await code_runs(house)
+    async with running_server(tmp_path) as server:
+        desk = await server.device("desk")
+        guest = await server.device("elsewhere", person="guest")
+        progress = await code_runs(server)
         await progress.tell("r1", "half way")
         [job] = updates(desk)
         stops: list[events.Event] = []
-        for place in house.conversations.open.values():
+        for place in server.conversations.open.values():
             watched(place.conversation, stops)
         guest.seat.cancel_job("elsewhere", job.id)
         desk.seat.cancel_job("desk", "j-of-nothing")
         assert stops == []
         desk.seat.cancel_job("desk", job.id)
         assert stops == [events.Interrupted("desk", None, 0)]
-        await house.conversations.open["main"].journal.note("runtime", RunReported("r1", "ok"))
+        await server.conversations.open["main"].journal.note("runtime", RunReported("r1", "ok"))
         desk.seat.cancel_job("desk", job.id)
         assert len(stops) == 1
 
@@ -87,9 +89,9 @@ def watched(driver: ConversationDriver, stops: list[events.Event]) -> None:
 
 
 async def test_a_conversation_that_closes_leaves_no_update_behind(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        desk = await house.device("desk")
-        progress = await code_runs(house)
+    async with running_server(tmp_path) as server:
+        desk = await server.device("desk")
+        progress = await code_runs(server)
         for number in range(5):
             await progress.tell("r1", str(number))
         await until(lambda: updates(desk))
@@ -98,9 +100,9 @@ async def test_a_conversation_that_closes_leaves_no_update_behind(tmp_path: Path
     assert len(updates(desk)) == told
 
 
-async def in_background(house: Household, conversation: str = "main", by: str = "desk") -> str:
+async def in_background(server: RunningServer, conversation: str = "main", by: str = "desk") -> str:
     """A run goes on in the background there; returns its job."""
-    journal = house.conversations.open[conversation].journal
+    journal = server.conversations.open[conversation].journal
     await journal.note("person", Asked("train the model in the background", by))
     await journal.note("model", Answered("", (Call("r1", "python", "train()"),)))
     await journal.note("server", RunIntended("r1", "python", "train()"))
@@ -125,42 +127,42 @@ ENDED = "The job “train the model in the background” has ended: accuracy 94 
 async def test_the_end_of_a_job_is_told_where_it_was_asked_for_wherever_that_is_now(
     tmp_path: Path,
 ) -> None:
-    async with household(tmp_path) as house:
-        desk, guest = await house.device("desk"), await house.device("phone", person="guest")
-        journal = house.conversations.open["main"].journal
-        await in_background(house)
+    async with running_server(tmp_path) as server:
+        desk, guest = await server.device("desk"), await server.device("phone", person="guest")
+        journal = server.conversations.open["main"].journal
+        await in_background(server)
         await desk.command("new", "elsewhere")
         await journal.note("runtime", RunReported("r1", "ok", output="accuracy 94 percent\n"))
         await until(lambda: announced(desk) == [ENDED])
         assert announced(guest) == []
         await until(lambda: not journal.jobs.untold)
-        kept = [event.record for event in await house.log.conversation("main")]
+        kept = [event.record for event in await server.log.conversation("main")]
         assert isinstance(kept[-1], JobTold)
 
 
 async def test_an_end_that_nobody_heard_is_told_after_a_restart_once(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        desk = await house.device("desk")
-        journal = house.conversations.open["main"].journal
-        await in_background(house)
+    async with running_server(tmp_path) as server:
+        desk = await server.device("desk")
+        journal = server.conversations.open["main"].journal
+        await in_background(server)
         desk.leave()
         await journal.note("runtime", RunReported("r1", "ok", output="accuracy 94 percent\n"))
     for told in ([ENDED], []):
-        async with household(tmp_path) as house:
-            await house.conversations.open_for_jobs()
-            assert list(house.conversations.open) == (["main"] if told else [])
-            desk = await house.device("desk")
+        async with running_server(tmp_path) as server:
+            await server.conversations.open_for_jobs()
+            assert list(server.conversations.open) == (["main"] if told else [])
+            desk = await server.device("desk")
             await told_of(desk, told)
 
 
 async def test_a_job_that_the_servers_end_cut_off_is_told_as_such(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        await house.device("desk")
-        await in_background(house)
-        house.conversations.halt()
-    async with household(tmp_path) as house:
-        await house.conversations.open_for_jobs()
-        desk = await house.device("desk")
+    async with running_server(tmp_path) as server:
+        await server.device("desk")
+        await in_background(server)
+        server.conversations.halt()
+    async with running_server(tmp_path) as server:
+        await server.conversations.open_for_jobs()
+        desk = await server.device("desk")
         await until(lambda: announced(desk))
         [said] = announced(desk)
         assert said.startswith("Sayso ended while the job “train the model in the background”")
@@ -168,22 +170,22 @@ async def test_a_job_that_the_servers_end_cut_off_is_told_as_such(tmp_path: Path
 
 
 async def test_jobs_are_listed_to_their_person_and_to_nobody_else(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        desk = await house.device("desk")
-        job = await in_background(house)
+    async with running_server(tmp_path) as server:
+        desk = await server.device("desk")
+        job = await in_background(server)
         await desk.command("new", "elsewhere")
         listed = (await desk.command("jobs")).text
         assert job in listed
         assert "train the model" in listed
         assert "in the background" in listed
         assert "epoch 1 of 2" in (await desk.command("jobs", job[:5])).text
-        guest = await house.device("phone", person="guest", may_admin=False)
+        guest = await server.device("phone", person="guest", may_admin=False)
         assert (await guest.command("jobs")).text == "No job goes on."
         for words in (job, f"stop {job}"):
             refused = await guest.command("jobs", words)
             assert not refused.ok
             assert "train" not in refused.text
-        admin = await house.device("tablet", person="Anna", may_admin=True)
+        admin = await server.device("tablet", person="Anna", may_admin=True)
         listed = (await admin.command("jobs")).text
         assert job in listed
         assert "train" not in listed

@@ -8,7 +8,7 @@ import pytest
 
 from sayso.protocol import messages as m
 from sayso.server.turn import events
-from tests.server.running_server import Device, Echo, Household, household, until
+from tests.server.running_server import Device, Echo, RunningServer, running_server, until
 from tests.speech.sounds import voice
 from tests.speech_doubles import TONE_RATE, ScriptedRecognizer, ToneSynthesizer
 
@@ -22,12 +22,12 @@ def what_was_said(seconds: float) -> str:
     return "tell me about" if seconds < 1.5 else "the sea"
 
 
-def house_that_talks(folder: Path) -> AbstractAsyncContextManager[Household]:
-    return household(folder, ears=ScriptedRecognizer(what_was_said), voice=ToneSynthesizer())
+def server_that_talks(folder: Path) -> AbstractAsyncContextManager[RunningServer]:
+    return running_server(folder, ears=ScriptedRecognizer(what_was_said), voice=ToneSynthesizer())
 
 
-async def device(house: Household) -> Device:
-    return await house.device(speaks=True)
+async def device(server: RunningServer) -> Device:
+    return await server.device(speaks=True)
 
 
 def say(device: Device, stream: int, seconds: int) -> None:
@@ -60,40 +60,40 @@ async def hear_out(device: Device) -> float:
 
 
 async def test_half_a_request_that_was_taken_back_is_not_told_to_the_model(tmp_path: Path) -> None:
-    async with house_that_talks(tmp_path) as house:
-        desk = await device(house)
+    async with server_that_talks(tmp_path) as server:
+        desk = await device(server)
         say(desk, 1, seconds=1)
         await until(lambda: desk.all(m.SttFinal))
         say(desk, 2, seconds=2)
         await hear_out(desk)
-        # This model says how much it was told before: nothing but what the house itself says.
+        # This model says how much it was told before: nothing but what the server itself says.
         assert reply(desk).endswith("1: tell me about the sea")
 
 
 async def test_it_is_not_told_after_a_restart_either(tmp_path: Path) -> None:
-    async with house_that_talks(tmp_path) as house:
-        desk = await device(house)
+    async with server_that_talks(tmp_path) as server:
+        desk = await device(server)
         say(desk, 1, seconds=1)
         await until(lambda: desk.all(m.SttFinal))
         say(desk, 2, seconds=2)
         await hear_out(desk)
-    async with house_that_talks(tmp_path) as house:
-        desk = await house.device()
+    async with server_that_talks(tmp_path) as server:
+        desk = await server.device()
         assert await desk.ask("and now?") == "3: and now?"
 
 
 async def test_a_device_is_spoken_to_as_fast_as_it_likes_and_that_is_remembered(
     tmp_path: Path,
 ) -> None:
-    async with house_that_talks(tmp_path) as house:
-        desk = await device(house)
+    async with server_that_talks(tmp_path) as server:
+        desk = await device(server)
         say(desk, 1, seconds=2)
         usual = await hear_out(desk)
         desk.seat.happened(events.Preferred(desk.name, speed=2.0))
         say(desk, 2, seconds=2)
         assert await hear_out(desk) == pytest.approx(usual / 2, rel=0.2)
-    async with house_that_talks(tmp_path) as house:
-        desk = await device(house)
+    async with server_that_talks(tmp_path) as server:
+        desk = await device(server)
         say(desk, 3, seconds=2)
         assert await hear_out(desk) == pytest.approx(usual / 2, rel=0.2)
         desk.seat.happened(events.Preferred(desk.name, speed=0.0))
@@ -102,9 +102,9 @@ async def test_a_device_is_spoken_to_as_fast_as_it_likes_and_that_is_remembered(
 
 
 async def test_one_devices_liking_is_not_anothers(tmp_path: Path) -> None:
-    async with house_that_talks(tmp_path) as house:
-        desk = await device(house)
-        artifacts = await house.device("shelf", speaks=True)
+    async with server_that_talks(tmp_path) as server:
+        desk = await device(server)
+        artifacts = await server.device("shelf", speaks=True)
         say(desk, 1, seconds=2)
         usual = await hear_out(desk)
         artifacts.seat.happened(events.Preferred("shelf", speed=2.0))
@@ -123,8 +123,8 @@ async def test_a_long_silence_is_filled_if_there_is_a_voice_for_the_language(
     tmp_path: Path, language: str, filler: int
 ) -> None:
     ears, tones = ScriptedRecognizer(what_was_said), ToneSynthesizer()
-    async with household(tmp_path, ears=ears, voice=tones, model=Slow()) as house:
-        desk = await device(house)
+    async with running_server(tmp_path, ears=ears, voice=tones, model=Slow()) as server:
+        desk = await device(server)
         desk.seat.happened(events.Preferred(desk.name, language=language))
         say(desk, 1, seconds=2)
         await hear_out(desk)
@@ -135,9 +135,9 @@ async def test_a_long_silence_is_filled_if_there_is_a_voice_for_the_language(
 async def test_a_log_that_takes_nothing_any_more_is_said_and_is_no_fault_of_the_program(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with house_that_talks(tmp_path) as house:
-        desk = await device(house)
-        await house.log.close()
+    async with server_that_talks(tmp_path) as server:
+        desk = await device(server)
+        await server.log.close()
         desk.seat.happened(events.Typed(desk.name, "tell me about the sea"))
         assert await hear_out(desk) > 0
         (error,) = [each for each in desk.told if isinstance(each, m.Error)]

@@ -21,7 +21,7 @@ from tests.client.programs import Window, window
 from tests.fault_proxy import FaultProxy
 from tests.plain_model import PlainModel
 from tests.scripted_server import Host
-from tests.server.running_server import Device, household, until
+from tests.server.running_server import Device, running_server, until
 from tests.server.server_to_kill import code_runner
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
@@ -62,18 +62,18 @@ class Place:
 async def place(folder: Path) -> AsyncIterator[Place]:
     home = Home(folder, folder, folder)
     async with (
-        household(folder, model=Wanting(), code_runner=code_runner) as house,
+        running_server(folder, model=Wanting(), code_runner=code_runner) as server,
         FaultProxy(iter(())) as proxy,
     ):
         name = f"127.0.0.1:{proxy.port}"
-        listener = Listener(Host(house), make_token(home), also=[name])
+        listener = Listener(Host(server), make_token(home), also=[name])
         proxy.target = await listener.open("127.0.0.1", 0)
-        phone = await house.device("phone")
+        phone = await server.device("phone")
         told = {**os.environ, "SAYSO_HOME": str(folder)}
         try:
             async with window("talk", "--server", f"ws://{name}/ws", environment=told) as desk:
                 await desk.sees("ready")
-                (here,) = house.conversations.open.values()
+                (here,) = server.conversations.open.values()
                 written = Path(here.code_runner.where) / "tally"
                 yield Place(desk, phone, proxy, written.exists)
         finally:

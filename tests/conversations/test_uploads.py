@@ -13,7 +13,7 @@ from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.undo.checkpoints import Checkpoints
 from sayso.server.undo.partial_files import DRAFT
 from sayso.server.undo.store import Room
-from tests.server.running_server import household
+from tests.server.running_server import running_server
 
 PIECE = 1_000
 
@@ -205,9 +205,9 @@ async def send_into(here: OpenConversation, content: bytes, number: str) -> File
 
 
 async def test_all_that_a_guest_sends_is_bounded_over_all_conversations(tmp_path: Path) -> None:
-    async with household(tmp_path, guest_bytes=GUEST_BYTES) as house:
+    async with running_server(tmp_path, guest_bytes=GUEST_BYTES) as server:
         one, other, bobs, owners = [
-            await house.conversations.enter(await house.conversations.begin(name, person))
+            await server.conversations.enter(await server.conversations.begin(name, person))
             for name, person in (("a", "ann"), ("b", "ann"), ("c", "bob"), ("d", ""))
         ]
         for here in (one, other, bobs, owners):
@@ -226,8 +226,8 @@ async def test_all_that_a_guest_sends_is_bounded_over_all_conversations(tmp_path
 
 
 async def test_what_a_guest_only_begins_to_send_counts_as_a_whole(tmp_path: Path) -> None:
-    async with household(tmp_path, guest_bytes=GUEST_BYTES) as house:
-        here = await house.conversations.enter(await house.conversations.begin("a", "ann"))
+    async with running_server(tmp_path, guest_bytes=GUEST_BYTES) as server:
+        here = await server.conversations.enter(await server.conversations.begin("a", "ann"))
         folder_of(here)
         assert (await here.upload("radio", put("a", 9_000, 0, b"x", "1"))).received == 1
         assert (await send_into(here, bytes(2_000), "2")).problem
@@ -237,8 +237,8 @@ async def test_what_a_guest_only_begins_to_send_counts_as_a_whole(tmp_path: Path
 async def test_where_it_can_not_be_seen_what_a_guest_has_nothing_more_is_taken(
     tmp_path: Path, deep: bool
 ) -> None:
-    async with household(tmp_path, guest_bytes=GUEST_BYTES) as house:
-        here = await house.conversations.enter(await house.conversations.begin("a", "ann"))
+    async with running_server(tmp_path, guest_bytes=GUEST_BYTES) as server:
+        here = await server.conversations.enter(await server.conversations.begin("a", "ann"))
         hidden = folder_of(here) / ("a/" * 150 if deep else "a")
         hidden.mkdir(parents=True)
         if not deep:
@@ -251,8 +251,8 @@ async def test_a_guest_with_endless_files_sends_no_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upload_quota, "ENTRIES_MOST", 5)
-    async with household(tmp_path, guest_bytes=GUEST_BYTES) as house:
-        here = await house.conversations.enter(await house.conversations.begin("a", "ann"))
+    async with running_server(tmp_path, guest_bytes=GUEST_BYTES) as server:
+        here = await server.conversations.enter(await server.conversations.begin("a", "ann"))
         folder_of(here)
         got = [await send_into(here, b"", str(number)) for number in range(8)]
         assert [bool(each.problem) for each in got] == [False] * 6 + [True] * 2

@@ -16,7 +16,7 @@ from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
 from sayso.server.turn.events import ApprovalAnswered, Interrupted, Typed
 from tests.kernels import lent_home
 from tests.plain_model import PlainModel
-from tests.server.running_server import household, until
+from tests.server.running_server import running_server, until
 
 ASIDES = (
     "What time is it?",
@@ -54,9 +54,9 @@ async def test_asides_end_nothing_and_other_words_reach_the_model_once(tmp_path:
         places.append(place)
         return CodeRunner(place, environment, report, reach)
 
-    async with household(tmp_path, model=model, code_runner=code_runner) as house:
-        desk = await house.device("desk")
-        kitchen = await house.device("kitchen")
+    async with running_server(tmp_path, model=model, code_runner=code_runner) as server:
+        desk = await server.device("desk")
+        kitchen = await server.device("kitchen")
         desk.seat.happened(Typed("desk", "sort it"))
         await until(lambda: desk.all(m.ApprovalRequest))
         (question,) = desk.all(m.ApprovalRequest)
@@ -91,8 +91,8 @@ async def test_stop_after_this_says_how_far_it_is(tmp_path: Path) -> None:
         places.append(place)
         return CodeRunner(place, environment, report, reach)
 
-    async with household(tmp_path, model=model, code_runner=code_runner) as house:
-        desk = await house.device("desk")
+    async with running_server(tmp_path, model=model, code_runner=code_runner) as server:
+        desk = await server.device("desk")
         desk.seat.happened(Typed("desk", "sort it"))
         await until(lambda: desk.all(m.ApprovalRequest))
         (question,) = desk.all(m.ApprovalRequest)
@@ -127,8 +127,8 @@ async def test_a_stop_of_what_has_not_begun_ends_nothing_of_the_request_before(
     def code_runner(place: Path, reach: Grants, _: Identity | None) -> CodeRunner:
         return CodeRunner(place, environment, report, reach)
 
-    async with household(tmp_path, model=InBackground(), code_runner=code_runner) as house:
-        desk = await house.device("desk")
+    async with running_server(tmp_path, model=InBackground(), code_runner=code_runner) as server:
+        desk = await server.device("desk")
         desk.seat.happened(Typed("desk", "wait in the background"))
         await until(lambda: desk.all(m.ApprovalRequest))
         (question,) = desk.all(m.ApprovalRequest)
@@ -151,12 +151,12 @@ async def test_a_stop_while_an_alarm_rings_is_for_the_alarm_and_the_next_for_the
     def code_runner(place: Path, reach: Grants, _: Identity | None) -> CodeRunner:
         return CodeRunner(place, environment, report, reach)
 
-    async with household(tmp_path, model=model, code_runner=code_runner) as house:
-        desk = await house.device("desk", speaks=True)
+    async with running_server(tmp_path, model=model, code_runner=code_runner) as server:
+        desk = await server.device("desk", speaks=True)
         desk.seat.happened(Typed("desk", "sort it"))
         await until(lambda: desk.all(m.ApprovalRequest))
         alarm = Reminder("a1", "alarm", time.time(), device="desk", conversation="main")
-        ringing = asyncio.create_task(house.responder.tell(alarm, house.conversations.tell))
+        ringing = asyncio.create_task(server.responder.tell(alarm, server.conversations.tell))
         await until(lambda: desk.all(m.Announce))
         desk.seat.happened(Typed("desk", "Stop."))
         off = m.Announce("The alarm is off.", "low", answers=True)

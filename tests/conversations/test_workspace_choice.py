@@ -10,7 +10,7 @@ from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.conversations.files.workspace_choice import chosen_folder
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.grants import GrantError
-from tests.server.running_server import household
+from tests.server.running_server import running_server
 
 
 @pytest.fixture
@@ -22,23 +22,23 @@ def garden(tmp_path: Path) -> Path:
 
 
 async def test_a_folder_is_chosen_kept_and_given_back(tmp_path: Path, garden: Path) -> None:
-    own = tmp_path / "house" / "workspaces" / "main"
-    async with household(tmp_path / "house") as house:
-        desk = await house.device()
+    own = tmp_path / "server" / "workspaces" / "main"
+    async with running_server(tmp_path / "server") as server:
+        desk = await server.device()
         assert f"Code runs in {own}." in (await desk.command("folder")).text
-        pad = await house.device("pad", may_approve=False)
+        pad = await server.device("pad", may_approve=False)
         assert not (await pad.command("folder", str(garden))).ok
         assert (await desk.command("folder", str(garden))).ok
         plan = await pad.seat._here.download("plan")
         assert plan
         with plan:
             assert plan.read() == b"roses"
-    async with household(tmp_path / "house") as house:
-        desk = await house.device()
+    async with running_server(tmp_path / "server") as server:
+        desk = await server.device()
         assert f"Code runs in {garden}." in (await desk.command("folder")).text
         assert (await desk.command("folder", "own")).ok
-    async with household(tmp_path / "house") as house:
-        desk = await house.device()
+    async with running_server(tmp_path / "server") as server:
+        desk = await server.device()
         assert f"Code runs in {own}." in (await desk.command("folder")).text
         await desk.command("folder", str(garden))
         await desk.command("forget", "yes")
@@ -46,8 +46,8 @@ async def test_a_folder_is_chosen_kept_and_given_back(tmp_path: Path, garden: Pa
 
 
 async def test_a_folder_has_a_conversation_of_its_own(tmp_path: Path, garden: Path) -> None:
-    async with household(tmp_path / "house") as house:
-        desk = await house.device()
+    async with running_server(tmp_path / "server") as server:
+        desk = await server.device()
         await desk.ask("one")
         done = await desk.command("open", str(garden))
         assert done.text == f"This is my garden; it is new. Code runs in {garden}."
@@ -55,7 +55,7 @@ async def test_a_folder_has_a_conversation_of_its_own(tmp_path: Path, garden: Pa
         await desk.command("resume", "main")
         assert "goes on where it was" in (await desk.command("open", str(garden))).text
         assert await desk.ask("three") == "3: three"
-        bob = await house.device("phone", person="bob")
+        bob = await server.device("phone", person="bob")
         assert "owner's" in (await bob.command("open", str(garden))).text
 
 
@@ -80,8 +80,8 @@ async def test_what_gives_pause_needs_a_second_yes(
     tmp_path: Path, garden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(garden))
-    async with household(tmp_path / "house") as house:
-        desk = await house.device()
+    async with running_server(tmp_path / "server") as server:
+        desk = await server.device()
         refused = await desk.command("folder", "~/")
         assert not refused.ok
         assert "whole home folder" in refused.text

@@ -19,28 +19,28 @@ from sayso.server.device_requests.requests import DeviceRequests
 from sayso.server.gateway.host import Greeting
 from sayso.server.gateway.listener import Listener
 from sayso.server.trust.devices import Devices
-from tests.gateway.running_gateway import TOKEN, WAIT_S, House
-from tests.server.running_server import Household, household, until
+from tests.gateway.running_gateway import TOKEN, WAIT_S, RunningGateway
+from tests.server.running_server import RunningServer, running_server, until
 
 PIECE_BYTES = 8_000
 
 
 @dataclass
-class Desk(House):
+class Desk(RunningGateway):
     """A host whose conversations are real."""
 
-    household: Household = field(init=False)
+    server: RunningServer = field(init=False)
     devices: Devices = field(init=False)
 
     def greeting(self) -> Greeting:
         return Greeting("sayso test", {}, ("ptt", "resume", "desktop"))
 
     async def conversation(self, wanted: str = "", person: str = "") -> Participant:  # type: ignore[override]
-        house = self.household
-        return await Participant.take(house.conversations, house.commands, wanted, person)
+        server = self.server
+        return await Participant.take(server.conversations, server.commands, wanted, person)
 
     def requests(self, conversation: str = "main") -> DeviceRequests:
-        here = self.household.conversations.open[conversation]
+        here = self.server.conversations.open[conversation]
         return here.conversation.device_requests
 
     def ask(
@@ -51,7 +51,7 @@ class Desk(House):
         args: Mapping[str, Any] | None = None,
     ) -> "asyncio.Task[Outcome]":
         """Ask for the attempt that counts."""
-        ticket = self.household.conversations.open["main"].conversation.ticket
+        ticket = self.server.conversations.open["main"].conversation.ticket
         asked = self.requests().ask(
             device, method, args or {}, ticket=ticket, deadline_s=deadline_s, lease="l1"
         )
@@ -62,7 +62,7 @@ class Desk(House):
 async def open_desk(folder: Path) -> AsyncIterator[Desk]:
     desk = Desk()
     desk.devices = Devices(folder / "devices.json")
-    async with household(folder) as desk.household:
+    async with running_server(folder) as desk.server:
         listener = Listener(desk, TOKEN, devices=desk.devices)
         desk.port = await listener.open("127.0.0.1", 0)
         try:

@@ -97,7 +97,7 @@ async def test_what_comes_after_the_deadline_counts_for_nothing(desk: Desk) -> N
 
 async def test_what_was_asked_for_an_older_generation_is_over_at_both_ends(desk: Desk) -> None:
     async with device(desk) as there:
-        conversation = desk.household.conversations.open["main"].conversation
+        conversation = desk.server.conversations.open["main"].conversation
         conversation.happened(Typed("desk", "click"))
         await until(lambda: conversation.ticket.turn == 1)
         old = conversation.ticket
@@ -115,7 +115,7 @@ async def test_what_was_asked_for_an_older_generation_is_over_at_both_ends(desk:
 
 async def test_a_stop_reaches_what_a_device_is_doing(desk: Desk) -> None:
     async with device(desk) as there:
-        conversation = desk.household.conversations.open["main"].conversation
+        conversation = desk.server.conversations.open["main"].conversation
         ticket = conversation.ticket
         conversation.happened(Typed("desk", "click"))
         await until(lambda: conversation.ticket > ticket)
@@ -162,7 +162,7 @@ async def test_a_device_that_moves_to_another_conversation_is_asked_there_alone(
         await there.asked()
         await there.say(m.Command("new", "Taxes"))
         assert (await clicking).problem == requests.GONE
-        await until(lambda: "taxes" in desk.household.conversations.open)
+        await until(lambda: "taxes" in desk.server.conversations.open)
         await until(lambda: desk.requests("taxes").offered)
         assert desk.requests().offered == {}
 

@@ -20,7 +20,7 @@ FRAME_SAMPLES = 480
 
 @dataclass
 class Air:
-    """One house, and the radios in its air."""
+    """One server, and the radios around it."""
 
     answer_s: float = 2.0
     rate: int = 16_000
@@ -30,7 +30,7 @@ class Air:
     """What it says to a hello instead of a welcome."""
     protocol: int = 1
     answers_calls: bool = True
-    """A house that does not answer takes the call and is silent."""
+    """A server that does not answer takes the call and is silent."""
     utterances: list[int] = field(default_factory=list)
     """Samples of each that came whole."""
     hellos: list[m.Hello] = field(default_factory=list)
@@ -41,7 +41,7 @@ class Air:
 
 
 class Radio:
-    """What a board has; the other end sits in the house."""
+    """What a board has; the other end is the server."""
 
     def __init__(self, air: Air, ear: Ear) -> None:
         self._air = air
@@ -110,7 +110,7 @@ class Radio:
 
 
 class Sitting:
-    """A session, as the house keeps it."""
+    """A session, as the server keeps it."""
 
     def __init__(self, air: Air, session: str) -> None:
         self._air = air

@@ -19,7 +19,7 @@ from sayso.protocol.version import SPOKEN
 from sayso.server.trust.certificates import identity
 from tests.firmware_sim.test_setup import FOR_DEVICES, portal
 from tests.gateway.running_gateway import hear, say
-from tests.scripted_server import TALKS, open_scripted_house, scripted_house
+from tests.scripted_server import TALKS, open_scripted_server, scripted_server
 from tests.speech.sounds import voice
 
 pytestmark = [pytest.mark.thorough, pytest.mark.timeout(120)]
@@ -30,8 +30,8 @@ LIMIT_S = 60.0
 
 
 async def test_a_line_that_drops_a_hang_and_a_power_cut_end_in_an_answer(tmp_path: Path) -> None:
-    with scripted_house(tmp_path, "Yes.") as house:
-        stored = Stored("lamp", server=house.url, token=house.token)
+    with scripted_server(tmp_path, "Yes.") as running:
+        stored = Stored("lamp", server=running.url, token=running.token)
         faults = parse("drop@1s, drop@1.8s, stall@2.5s, reboot@12s")
         report = await Board(stored, QUESTION, faults=faults).run(LIMIT_S)
 
@@ -42,8 +42,8 @@ async def test_a_line_that_drops_a_hang_and_a_power_cut_end_in_an_answer(tmp_pat
 
 
 async def test_nothing_is_lost_over_a_line_that_drops_again_and_again(tmp_path: Path) -> None:
-    with scripted_house(tmp_path, "Yes.") as house:
-        stored = Stored("lamp", server=house.url, token=house.token)
+    with scripted_server(tmp_path, "Yes.") as running:
+        stored = Stored("lamp", server=running.url, token=running.token)
         report = await Board(stored, QUESTION, faults=parse("drop@0.8s, drop@1.5s")).run(LIMIT_S)
 
     assert (report.cuts, report.answers) == (2, 1)
@@ -51,27 +51,27 @@ async def test_nothing_is_lost_over_a_line_that_drops_again_and_again(tmp_path: 
 
 
 async def test_a_fleet_is_heard_whole_and_answered(tmp_path: Path) -> None:
-    with scripted_house(tmp_path, "Yes.") as house:
-        stored = Stored("lamp", server=house.url, token=house.token)
+    with scripted_server(tmp_path, "Yes.") as running:
+        stored = Stored("lamp", server=running.url, token=running.token)
         result = await run_fleet(stored, Fleet(60, 6, voice(1.0), LIMIT_S, TALKS))
 
     assert result.is_good, result.summary
 
 
-async def test_a_device_that_was_set_up_talks_over_tls_and_to_its_own_house_alone(
+async def test_a_device_that_was_set_up_talks_over_tls_and_to_its_own_server_alone(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "house").mkdir()
+    (tmp_path / "server").mkdir()
     nvs = Nvs(tmp_path / "flash")
-    async with open_scripted_house(tmp_path / "house", "Yes.") as listener:
+    async with open_scripted_server(tmp_path / "server", "Yes.") as listener:
         near = await listener.open("127.0.0.1", 0)
-        keys = identity(tmp_path / "house" / "certificates", ())
+        keys = identity(tmp_path / "server" / "certificates", ())
         port = await listener.open_network("127.0.0.1", 0, keys)
-        stored = await _set_up(nvs, tmp_path / "house", near, port)
+        stored = await _set_up(nvs, tmp_path / "server", near, port)
         report = await Board(nvs.load(), QUESTION, nvs=nvs).run(LIMIT_S)
         assert (report.answers, report.heard) == (1, ["What was asked."])
 
-    async with open_scripted_house(tmp_path / "house") as another:
+    async with open_scripted_server(tmp_path / "server") as another:
         other_keys = identity(tmp_path / "other certificates", ())
         await another.open_network("127.0.0.1", port, other_keys)
         told: set[str] = set()
@@ -99,9 +99,9 @@ async def _set_up(nvs: Nvs, home: Path, near: int, port: int) -> Stored:
         return await opened.set_up()
 
 
-async def test_a_device_that_the_house_does_not_know_shows_it(tmp_path: Path) -> None:
-    with scripted_house(tmp_path) as house:
-        stored = Stored("lamp", server=house.url, token="t" * 43)
+async def test_a_device_that_the_server_does_not_know_shows_it(tmp_path: Path) -> None:
+    with scripted_server(tmp_path) as running:
+        stored = Stored("lamp", server=running.url, token="t" * 43)
         told: list[tuple[str, str]] = []
         board = Board(stored, Scene(), watch=lambda _, d: told.append((d.state, d.trouble)))
         report: Report = await board.run(4.0)
@@ -117,9 +117,9 @@ async def test_the_command_says_a_file_and_writes_down_what_it_hears(
     question, answer = tmp_path / "q.wav", tmp_path / "a.wav"
     with Writer(question) as file:
         file.append(voice(1.0), 16_000)
-    with scripted_house(tmp_path, "Yes.") as house:
+    with scripted_server(tmp_path, "Yes.") as running:
         monkeypatch.setenv("SAYSO_HOME", str(tmp_path))
-        run = ["run", "--server", house.url, "--say", str(question), "--hear", str(answer)]
+        run = ["run", "--server", running.url, "--say", str(question), "--hear", str(answer)]
         assert await asyncio.to_thread(main, run) == 0
         assert await asyncio.to_thread(main, [*run[:5], "--fleet", "5", "--talking", "1"]) == 0
 

@@ -20,7 +20,7 @@ from tests.firmware_sim.air import Air
 
 pytestmark = pytest.mark.virtual_time
 
-STORED = Stored(name="lamp", server="ws://house/ws", token="t" * 43)
+STORED = Stored(name="lamp", server="ws://server/ws", token="t" * 43)
 QUESTION = Scene(b"\2\0" * 32_000)
 """Two seconds."""
 
@@ -88,14 +88,14 @@ async def test_a_line_that_drops_in_the_answer_plays_nothing_stale() -> None:
     board = Board(STORED, QUESTION, faults=parse("drop@4s"), radio=air.radio, speaker=speaker)
     report = await board.run(10)
 
-    # The house of this test does not take the answer up again, so the rest of it stays unheard.
+    # The server of this test does not take the answer up again, so the rest of it stays unheard.
     assert report.cuts == 1
     assert 0 < len(speaker.sound) < 2 * 24_000
     assert report.gaps == 0
 
 
 @pytest.mark.parametrize("away_s", [1.5, 2.4])
-async def test_what_is_said_while_the_house_is_away_is_kept_for_three_seconds(
+async def test_what_is_said_while_the_server_is_away_is_kept_for_three_seconds(
     away_s: float,
 ) -> None:
     air, seen = Air(), Light()
@@ -153,7 +153,7 @@ async def test_a_hang_in_any_state_ends_in_a_reboot_within_ten_seconds(
     assert (report.watchdog_bites, report.reboots, report.answers) == (1, 1, 1)
 
 
-async def test_a_house_that_takes_calls_and_is_silent_is_called_again() -> None:
+async def test_a_server_that_takes_calls_and_is_silent_is_called_again() -> None:
     air = Air(answers_calls=False)
     light = Light()
 
@@ -175,7 +175,7 @@ async def test_a_house_that_takes_calls_and_is_silent_is_called_again() -> None:
         (None, 9, "speaks version 9 of the protocol, this device 1: update the older"),
     ],
 )
-async def test_a_device_that_may_not_come_in_shows_it_and_does_not_hammer_the_house(
+async def test_a_device_that_may_not_come_in_shows_it_and_does_not_hammer_the_server(
     refusal: m.Error | None, protocol: int, words: str
 ) -> None:
     air = Air(refusal=refusal, protocol=protocol)

@@ -18,7 +18,7 @@ from sayso.firmware_sim.hardware.radio import trust
 from sayso.firmware_sim.program.portal import PROBES, Portal
 from sayso.firmware_sim.program.setup import Setup
 from sayso.protocol import messages as m
-from tests.gateway.running_gateway import NetworkHouse, hear, open_network_house, say
+from tests.gateway.running_gateway import NetworkGateway, hear, open_network_gateway, say
 
 FOR_DEVICES = ("devices", "pairing.opened", "pairing.done")
 
@@ -53,9 +53,9 @@ async def portal(nvs: Nvs) -> AsyncIterator[tuple[Phone, Portal]]:
 
 
 @asynccontextmanager
-async def pairing(house: NetworkHouse) -> AsyncIterator[m.PairingOpened]:
+async def pairing(gateway: NetworkGateway) -> AsyncIterator[m.PairingOpened]:
     """The owner has said `sayso pair`."""
-    async with house.client(device="console", wants=FOR_DEVICES) as owner:
+    async with gateway.client(device="console", wants=FOR_DEVICES) as owner:
         await say(owner, m.PairingOpen())
         opened = await hear(owner)
         assert isinstance(opened, m.PairingOpened)
@@ -64,9 +64,9 @@ async def pairing(house: NetworkHouse) -> AsyncIterator[m.PairingOpened]:
 
 async def test_a_device_is_set_up_by_its_page_and_known_from_then_on(tmp_path: Path) -> None:
     nvs = Nvs(tmp_path / "flash")
-    async with open_network_house(tmp_path) as house, portal(nvs) as (phone, opened):
-        address = f"https://127.0.0.1:{house.network_port}"
-        async with pairing(house) as window:
+    async with open_network_gateway(tmp_path) as gateway, portal(nvs) as (phone, opened):
+        address = f"https://127.0.0.1:{gateway.network_port}"
+        async with pairing(gateway) as window:
             page = await phone.fill_in(
                 "/join", network="home", password="secret", server=address, name="lamp"
             )
@@ -88,9 +88,9 @@ async def comes_in(stored: Stored) -> None:
 
 async def test_a_wrong_code_is_told_and_may_be_typed_again(tmp_path: Path) -> None:
     nvs = Nvs(tmp_path / "flash")
-    async with open_network_house(tmp_path) as house, portal(nvs) as (phone, _):
-        address = f"https://127.0.0.1:{house.network_port}"
-        async with pairing(house) as window:
+    async with open_network_gateway(tmp_path) as gateway, portal(nvs) as (phone, _):
+        address = f"https://127.0.0.1:{gateway.network_port}"
+        async with pairing(gateway) as window:
             await phone.fill_in("/join", network="home", password="secret", server=address)
             wrong = f"{(int(window.digits) + 1) % 1_000_000:06d}"
             page = await phone.fill_in("/pair", code=wrong)
@@ -123,13 +123,13 @@ async def test_another_server_at_the_address_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()
     nvs = Nvs(tmp_path / "flash")
-    async with open_network_house(tmp_path / "one") as right, portal(nvs) as (p, o):
+    async with open_network_gateway(tmp_path / "one") as right, portal(nvs) as (p, o):
         address = f"https://127.0.0.1:{right.network_port}"
         async with pairing(right) as window:
             await p.fill_in("/join", network="home", password="secret", server=address)
             await p.fill_in("/pair", code=window.digits)
         stored = await o.set_up()
-    async with open_network_house(tmp_path / "two") as impostor:
+    async with open_network_gateway(tmp_path / "two") as impostor:
         there = f"wss://127.0.0.1:{impostor.network_port}/ws"
         with pytest.raises(OSError, match="certificate verify failed"):
             async with connect(there, ssl=trust(stored.authority)):

@@ -24,7 +24,7 @@ from sayso.server.turn import events
 from sayso.server.turn.events import Event, Ticket
 from sayso.server.turn.utterance import Utterance
 from tests.fault_proxy import FaultProxy, faults
-from tests.gateway.running_gateway import TOKEN, House
+from tests.gateway.running_gateway import TOKEN, RunningGateway
 
 DEVICE = "far"
 PIECES = 3
@@ -35,7 +35,7 @@ PATIENCE_S = 60.0
 
 
 @dataclass
-class CountingHouse(House):
+class CountingGateway(RunningGateway):
     """Answers a request with numbered pieces and a run, an utterance with what it heard."""
 
     requests: list[str] = field(default_factory=list)
@@ -106,12 +106,12 @@ class Toll:
 async def endure(seed: int, requests: int, limits: Limits | None = None) -> Toll:
     """So many requests and a third as many utterances, over a line that keeps breaking."""
     async with FaultProxy(faults(seed)) as proxy:
-        house, name = CountingHouse(), f"127.0.0.1:{proxy.port}"
-        listener = Listener(house, TOKEN, limits, also=[name])
+        gateway, name = CountingGateway(), f"127.0.0.1:{proxy.port}"
+        listener = Listener(gateway, TOKEN, limits, also=[name])
         proxy.target = await listener.open("127.0.0.1", 0)
         try:
             caller = _Caller(f"ws://{name}/ws", random.Random(seed))
-            toll = await caller.call(house, requests)
+            toll = await caller.call(gateway, requests)
         finally:
             await listener.close()
         toll.cuts = proxy.cuts
@@ -132,28 +132,28 @@ class _Caller:
         self._said: list[str] = []
         """What each utterance should be heard as."""
 
-    async def call(self, house: CountingHouse, requests: int) -> Toll:
+    async def call(self, gateway: CountingGateway, requests: int) -> Toll:
         tasks = [asyncio.create_task(self._link.run()), asyncio.create_task(self._follow())]
         try:
             async with asyncio.timeout(PATIENCE_S) as self._patience:
                 for number in range(requests):
-                    await self._ask(house, number)
-                await self._until(lambda: self._is_complete(house, requests))
+                    await self._ask(gateway, number)
+                await self._until(lambda: self._is_complete(gateway, requests))
         except TimeoutError:
             pass  # What is missing is counted as lost.
         finally:
             self._patience = None
             await self._link.close()
             await asyncio.gather(*tasks)
-        return self._count(house, requests)
+        return self._count(gateway, requests)
 
-    async def _ask(self, house: CountingHouse, number: int) -> None:
+    async def _ask(self, gateway: CountingGateway, number: int) -> None:
         self._link.send(m.Text(str(number)))
         if number % 3 == 0:
             self._speak(number // 3 + 1)
         # Who was never welcomed has no session yet in which anything could wait.
-        if self._was_up and DEVICE in house.outlets and self._chance.random() < 0.3:
-            house.announce()
+        if self._was_up and DEVICE in gateway.outlets and self._chance.random() < 0.3:
+            gateway.announce()
         # No person is further ahead, and the client keeps no more utterances than these.
         await self._until(lambda: self._count_of(m.CodeEnd) >= number - 20)
         await self._until(lambda: self._count_of(m.SttFinal) > len(self._said) - 6)
@@ -193,25 +193,25 @@ class _Caller:
     def _count_of(self, kind: type[m.Message]) -> int:
         return sum(isinstance(message, kind) for message in self._heard)
 
-    def _is_complete(self, house: CountingHouse, requests: int) -> bool:
+    def _is_complete(self, gateway: CountingGateway, requests: int) -> bool:
         return (
             self._count_of(m.CodeEnd) >= requests
             and self._count_of(m.SttFinal) >= len(self._said)
-            and self._count_of(m.Announce) >= house.announced
+            and self._count_of(m.Announce) >= gateway.announced
         )
 
-    def _count(self, house: CountingHouse, requests: int) -> Toll:
+    def _count(self, gateway: CountingGateway, requests: int) -> Toll:
         numbers = [str(number) for number in range(requests)]
         replies = "".join(one.text for one in self._heard if isinstance(one, m.ReplyDelta))
         told = (
-            (house.requests, numbers),
+            (gateway.requests, numbers),
             (replies.split(), [f"{n}.{piece}" for n in numbers for piece in range(PIECES)]),
             ([one.id for one in self._heard if isinstance(one, m.CodeStart)], numbers),
             ([one.id for one in self._heard if isinstance(one, m.CodeEnd)], numbers),
             ([one.text for one in self._heard if isinstance(one, m.SttFinal)], self._said),
             (
                 [one.text for one in self._heard if isinstance(one, m.Announce)],
-                [str(number + 1) for number in range(house.announced)],
+                [str(number + 1) for number in range(gateway.announced)],
             ),
         )
         for came, meant in told:
@@ -219,7 +219,7 @@ class _Caller:
             self._toll.lost += missing.total()
             self._toll.doubled += beyond.total()
             self._toll.misplaced += sum(a != b for a, b in zip(came, meant, strict=False))
-        self._toll.rerun = (Counter(house.requests) - Counter(numbers)).total()
+        self._toll.rerun = (Counter(gateway.requests) - Counter(numbers)).total()
         return self._toll
 
 

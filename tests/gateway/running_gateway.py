@@ -33,7 +33,7 @@ WAIT_S = 20.0
 
 
 @dataclass
-class House:
+class RunningGateway:
     """A host and its one conversation."""
 
     id: str = "main"
@@ -71,7 +71,7 @@ class House:
     def greeting(self) -> Greeting:
         return Greeting("sayso test", {"ears": "tiny.en"}, ("ptt",))
 
-    async def conversation(self, wanted: str = "", person: str = "") -> "House":
+    async def conversation(self, wanted: str = "", person: str = "") -> "RunningGateway":
         self.at_the_door += 1
         self.somebody_waits.set()
         async with self.getting_ready:
@@ -190,21 +190,21 @@ class House:
 
 
 @asynccontextmanager
-async def open_house(limits: Limits | None = None) -> AsyncIterator[House]:
-    """A listening house."""
-    house = House()
-    listener = Listener(house, TOKEN, limits, records=house.records)
-    house.port = await listener.open("127.0.0.1", 0)
+async def open_gateway(limits: Limits | None = None) -> AsyncIterator[RunningGateway]:
+    """A gateway that listens on this machine."""
+    gateway = RunningGateway()
+    listener = Listener(gateway, TOKEN, limits, records=gateway.records)
+    gateway.port = await listener.open("127.0.0.1", 0)
     try:
-        yield house
+        yield gateway
     finally:
         await listener.close()
-        await house.records.close()
+        await gateway.records.close()
 
 
 @dataclass
-class NetworkHouse(House):
-    """A house that paired devices reach over TLS."""
+class NetworkGateway(RunningGateway):
+    """A gateway that paired devices reach over TLS."""
 
     network_port: int = 0
     identity: Identity = field(init=False)
@@ -258,24 +258,24 @@ class NetworkHouse(House):
 
 
 @asynccontextmanager
-async def open_network_house(
+async def open_network_gateway(
     folder: Path, limits: Limits | None = None, *, trust_port: int = 0
-) -> AsyncIterator[NetworkHouse]:
-    """A house that listens at both entrances; the network is loopback, all else is real."""
-    house = NetworkHouse()
-    house.devices = Devices(folder / "devices.json")
-    listener = Listener(house, TOKEN, limits, devices=house.devices, records=house.records)
-    house.port = await listener.open("127.0.0.1", 0)
-    house.listener = listener
-    house.identity = identity(folder / "certificates", ())
-    house.network_port = await listener.open_network(
-        "127.0.0.1", 0, house.identity, trust_port=trust_port
+) -> AsyncIterator[NetworkGateway]:
+    """A gateway that listens at both entrances; the network is loopback, all else is real."""
+    gateway = NetworkGateway()
+    gateway.devices = Devices(folder / "devices.json")
+    listener = Listener(gateway, TOKEN, limits, devices=gateway.devices, records=gateway.records)
+    gateway.port = await listener.open("127.0.0.1", 0)
+    gateway.listener = listener
+    gateway.identity = identity(folder / "certificates", ())
+    gateway.network_port = await listener.open_network(
+        "127.0.0.1", 0, gateway.identity, trust_port=trust_port
     )
     try:
-        yield house
+        yield gateway
     finally:
         await listener.close()
-        await house.records.close()
+        await gateway.records.close()
 
 
 async def say(socket: ClientConnection, message: m.Message) -> None:

@@ -26,7 +26,7 @@ from sayso.server.speech.synthesis.synthesizer import Sound
 from sayso.server.turn import events
 from tests.observability.logging_home import logging_home
 from tests.plain_model import PlainModel
-from tests.server.running_server import household, until
+from tests.server.running_server import running_server, until
 from tests.speech.sounds import voice
 from tests.speech_doubles import ScriptedRecognizer, ToneSynthesizer
 
@@ -165,14 +165,14 @@ async def test_every_part_of_a_spoken_turn_logs_its_ids_and_nothing_that_was_sai
         return Logging.Runner(place, None, SandboxReport(holds=False, remedy=""), reach)
 
     with logging_home(level="debug"):
-        async with household(
+        async with running_server(
             tmp_path,
             ears=Logging.Ears(lambda _: f"what is a {SAID}"),
             voice=Logging.Voice(),
             model=Logging.Model(),
             code_runner=runner,
-        ) as house:
-            desk = await house.device(speaks=True)
+        ) as server:
+            desk = await server.device(speaks=True)
             heard = desk.seat.happened
             heard(events.ListenStarted(desk.name, 1))
             heard(events.AudioHeard(desk.name, 1, 0, voice(1)))

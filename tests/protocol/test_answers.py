@@ -16,7 +16,7 @@ from sayso.server.store.event_log import EventLog
 from sayso.server.turn.effects import Effect, Feed
 from sayso.server.turn.events import Joined
 from sayso.server.turn.machine import TurnMachine
-from tests.gateway.running_gateway import close_code, hear, open_house, say
+from tests.gateway.running_gateway import close_code, hear, open_gateway, say
 
 DESK = "desk"
 
@@ -45,32 +45,32 @@ async def goes_on(socket: ClientConnection) -> bool:
 
 
 async def test_text_that_is_not_utf_8_closes_the_connection() -> None:
-    async with open_house() as house, house.client() as socket:
+    async with open_gateway() as gateway, gateway.client() as socket:
         await socket.send(b'{"t":"text","text":"\xff"}', text=True)
         assert await close_code(socket) == 1007
 
 
 async def test_a_message_in_fragments_is_one_message() -> None:
-    async with open_house() as house, house.client() as socket:
+    async with open_gateway() as gateway, gateway.client() as socket:
         await socket.send(['{"t":"pi', 'ng","id', '":5}'])
         assert await hear(socket) == m.Pong(5)
 
 
 async def test_a_pong_that_nobody_asked_for_is_ignored() -> None:
-    async with open_house() as house, house.client() as socket:
+    async with open_gateway() as gateway, gateway.client() as socket:
         await say(socket, m.Pong(3))
         assert await goes_on(socket)
 
 
 async def test_settings_that_were_not_announced_are_ignored() -> None:
-    async with open_house() as house, house.client() as socket:
+    async with open_gateway() as gateway, gateway.client() as socket:
         await say(socket, m.Settings({"voice": "joe"}))
         assert await goes_on(socket)
-        assert house.events.empty()
+        assert gateway.events.empty()
 
 
 async def test_an_error_from_a_client_is_ignored() -> None:
-    async with open_house() as house, house.client() as socket:
+    async with open_gateway() as gateway, gateway.client() as socket:
         await say(socket, m.Error("internal", "The loudspeaker is gone."))
         assert await goes_on(socket)
 

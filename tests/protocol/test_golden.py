@@ -114,7 +114,7 @@ def connections() -> list[list[Line]]:
 
 @pytest.mark.parametrize("lines", connections(), ids=lambda lines: lines[0].place)
 async def test_the_door_answers_what_is_wrong_as_the_transcript_says(lines: list[Line]) -> None:
-    async with running_gateway.open_house() as here, here.stranger() as socket:
+    async with running_gateway.open_gateway() as here, here.stranger() as socket:
         for line in lines:
             if isinstance(line, Close):
                 assert await running_gateway.close_code(socket) == line.code, line.place

@@ -16,8 +16,8 @@ __all__ = ["kitchen"]
 pytestmark = pytest.mark.virtual_time(limit_s=1e6)
 
 
-def clock_at(house: Kitchen) -> str:
-    return f"{datetime.fromtimestamp(house.wall(), HERE):%a %H:%M}"
+def clock_at(kitchen: Kitchen) -> str:
+    return f"{datetime.fromtimestamp(kitchen.wall(), HERE):%a %H:%M}"
 
 
 async def test_an_alarm_rings_louder_and_louder_until_it_is_stopped(kitchen: Kitchen) -> None:

@@ -50,7 +50,7 @@ WAIT_S = 20.0
 
 
 async def until(is_so: Callable[[], object]) -> None:
-    """Let the house work until something is so."""
+    """Let the server work until something is so."""
     async with asyncio.timeout(WAIT_S):
         for pause in repeat(0.002):
             if is_so():
@@ -111,7 +111,7 @@ class Device:
 
 
 @dataclass
-class Household:
+class RunningServer:
     """What a test works with."""
 
     conversations: ConversationRegistry
@@ -138,7 +138,7 @@ class Household:
 
 
 @asynccontextmanager
-async def household(
+async def running_server(
     folder: Path,
     *,
     idle_s: float = 1_800.0,
@@ -150,8 +150,8 @@ async def household(
     code_runner: Callable[[Path, Grants, Identity | None], CodeRunner] | None = None,
     guest_bytes: int = 1_000_000,
     tools: Sequence[Tool] = (),
-) -> AsyncIterator[Household]:
-    """A house that lives in a folder, until the block ends."""
+) -> AsyncIterator[RunningServer]:
+    """A server that lives in a folder, until the block ends."""
     home = Home(folder, folder, folder)
     log = await EventLog.open(folder / "events.sqlite")
     no_sandbox = SandboxReport(holds=False, remedy="There is none here.")
@@ -202,7 +202,9 @@ async def household(
         open_at_most=open_at_most,
     )
     try:
-        yield Household(conversations, Commands(SHIPPED), log, shared.artifacts, shared.responder)
+        yield RunningServer(
+            conversations, Commands(SHIPPED), log, shared.artifacts, shared.responder
+        )
     finally:
         await conversations.close()
         await log.close()

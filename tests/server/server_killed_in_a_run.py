@@ -21,7 +21,7 @@ from sayso.server.turn.events import ApprovalAnswered, Joined, Ticket, Typed
 from tests.kernels import lent_home
 from tests.plain_model import PlainModel
 from tests.runtimes.sandboxes import KINDS, sandbox_of
-from tests.server.running_server import household
+from tests.server.running_server import running_server
 
 ARMING = """
 ```python
@@ -86,8 +86,8 @@ class Code:
 
 
 async def main(folder: Path, kind: str, mark: str) -> None:
-    async with household(folder, model=Arming(mark), code_runner=Code(kind)) as house:
-        here = await house.conversations.enter(await house.conversations.latest())
+    async with running_server(folder, model=Arming(mark), code_runner=Code(kind)) as server:
+        here = await server.conversations.enter(await server.conversations.latest())
         person = Person()
         here.conversation.join(Joined("desk", speaks=False), person)
         here.conversation.happened(Typed("desk", "arm it"))

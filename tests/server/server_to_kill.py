@@ -23,7 +23,7 @@ from sayso.server.turn.effects import Send
 from sayso.server.turn.events import ApprovalAnswered, Joined, Ticket, Typed
 from tests.kernels import lent_home
 from tests.runtimes.sandboxes import KINDS, sandbox_of
-from tests.server.running_server import household
+from tests.server.running_server import running_server
 
 
 class Counter:
@@ -86,8 +86,8 @@ def acknowledge(line: str) -> None:
 
 
 async def main(folder: Path, first: int) -> None:
-    async with household(folder, model=Counter(), code_runner=code_runner) as house:
-        here = await house.conversations.enter(await house.conversations.latest())
+    async with running_server(folder, model=Counter(), code_runner=code_runner) as server:
+        here = await server.conversations.enter(await server.conversations.latest())
         waits, person = here.agent.waits, Person(here.conversation)
         here.conversation.join(Joined("desk", speaks=False), person)
         acknowledge("ready")

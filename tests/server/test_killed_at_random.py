@@ -15,7 +15,7 @@ from sayso.protocol import messages as m
 from sayso.server.store.log_reader import read_events
 from sayso.server.store.records import Answered, Asked, Call, RunIntended, RunReported
 from sayso.server.store.reminders import ReminderSet
-from tests.server.running_server import household
+from tests.server.running_server import running_server
 from tests.server.server_to_kill import code_runner
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough, pytest.mark.timeout(400)]
@@ -28,16 +28,16 @@ LONGEST_LIFE_S = 1.5
 def live_and_be_killed(folder: Path, first: int, life_s: float) -> list[str]:
     """What was acknowledged in this life."""
     program = [sys.executable, "-m", "tests.server.server_to_kill", str(folder), str(first)]
-    house = subprocess.Popen(
+    server = subprocess.Popen(
         program, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE, text=True
     )
-    assert house.stdout is not None
-    with house.stdout as said:
+    assert server.stdout is not None
+    with server.stdout as said:
         assert said.readline() == "ready\n"
         with pytest.raises(subprocess.TimeoutExpired):
-            house.wait(life_s)
-        house.kill()
-        house.wait(30)
+            server.wait(life_s)
+        server.kill()
+        server.wait(30)
         return said.read().splitlines()
 
 
@@ -60,9 +60,9 @@ async def test_nothing_runs_twice_and_nothing_that_was_acknowledged_is_lost(
     assert max(Counter(written).values()) == 1
     assert numbers(said, r"count (\d+): .*It is counted\.") <= set(written)
 
-    async with household(tmp_path, code_runner=code_runner) as house:
-        desk = await house.device()
-        records = [event.record for event in await house.log.conversation("main")]
+    async with running_server(tmp_path, code_runner=code_runner) as server:
+        desk = await server.device()
+        records = [event.record for event in await server.log.conversation("main")]
         calls = [call for one in records if isinstance(one, Answered) for call in one.calls]
         reports = {one.run: one for one in records if isinstance(one, RunReported)}
         assert set(reports) == {call.id for call in calls}

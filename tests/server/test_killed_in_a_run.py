@@ -11,7 +11,7 @@ from sayso.protocol import messages as m
 from sayso.server.runtimes.sandbox.sandbox import Kind
 from tests.git import git
 from tests.runtimes.sandboxes import KINDS, needed_sandbox
-from tests.server.running_server import household
+from tests.server.running_server import running_server
 from tests.server.server_killed_in_a_run import Code
 from tests.undo.arming import made, program
 from tests.undo.hooks.runs import use_git
@@ -52,8 +52,8 @@ async def test_what_it_armed_runs_nothing_and_what_it_changed_is_taken_back(
 
     await arm_and_be_killed(home, kind, mark)
 
-    async with household(home, code_runner=Code(kind)) as house:
-        desk = await house.device()
+    async with running_server(home, code_runner=Code(kind)) as running:
+        desk = await running.device()
         assert (workspace / "codes" / ".git" / "hooks" / "pre-commit.disarmed").exists()
         use_git(workspace / "codes")
         use_git(mine)

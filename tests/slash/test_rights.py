@@ -10,7 +10,7 @@ from sayso.server.assembly.models import KEPT_FOR_THE_OWNER, MOST_MODELS, Builde
 from sayso.server.settings import Settings
 from sayso.server.slash.builtin import SHIPPED
 from sayso.server.slash.commands import NOT_HERE
-from tests.server.running_server import household
+from tests.server.running_server import running_server
 
 DECIDES = {
     "undo": "",
@@ -40,8 +40,8 @@ MOVES = ("new", "resume", "save", "background")
 
 
 async def test_who_may_only_talk_decides_nothing_by_a_command(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        radio = await house.device("radio", may_approve=False)
+    async with running_server(tmp_path) as server:
+        radio = await server.device("radio", may_approve=False)
         await radio.ask("one")
         for name, text in DECIDES.items():
             done = await radio.command(name, text)
@@ -59,30 +59,30 @@ def test_each_command_says_whether_talking_is_enough() -> None:
 
 @pytest.mark.parametrize("words", ["undo that", "redo that"])
 async def test_who_may_only_talk_takes_nothing_back_by_a_word(tmp_path: Path, words: str) -> None:
-    async with household(tmp_path) as house:
-        radio = await house.device("radio", may_approve=False)
+    async with running_server(tmp_path) as server:
+        radio = await server.device("radio", may_approve=False)
         assert "may not decide that" in await radio.ask(words)
-        desk = await house.device("desk")
+        desk = await server.device("desk")
         assert "may not decide that" not in await desk.ask(words)
 
 
 async def test_only_the_owner_names_a_model_that_lies_elsewhere(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        guest = await house.device("phone", person="Ann")
+    async with running_server(tmp_path) as server:
+        guest = await server.device("phone", person="Ann")
         assert not (await guest.command("model", "loud")).ok
-        tablet = await house.device("tablet", may_admin=False)
+        tablet = await server.device("tablet", may_admin=False)
         assert not (await tablet.command("model", "loud")).ok
-        desk = await house.device("desk")
+        desk = await server.device("desk")
         assert (await desk.command("model", "loud")).ok
 
 
 async def test_a_guest_is_told_what_its_own_conversation_used_and_no_more(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        guest = await house.device("phone", person="Ann")
+    async with running_server(tmp_path) as server:
+        guest = await server.device("phone", person="Ann")
         told = (await guest.command("cost")).text
         assert "This conversation" in told
         assert "Today" not in told
-        desk = await house.device("desk")
+        desk = await server.device("desk")
         assert "Today" in (await desk.command("cost")).text
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.running_server import household
+from tests.server.running_server import running_server
 
 PARENTS = ("workspaces", "outputs", "undo")
 
@@ -25,8 +25,8 @@ async def test_folders_that_are_named_after_conversations_are_their_owners_alone
         for name in PARENTS if there_before else ():
             (home / name).mkdir(mode=0o755)
         home.mkdir(exist_ok=True)
-        async with household(home) as house:
-            desk = await house.device()
+        async with running_server(home) as server:
+            desk = await server.device()
             await desk.command("new", "Divorce")
             assert (home / "workspaces" / "divorce").is_dir()
         for name in PARENTS:

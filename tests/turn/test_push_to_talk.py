@@ -286,7 +286,7 @@ def test_a_stop_takes_ones_own_request_that_waits() -> None:
     assert [think.text for think in s.all(effects.Think)] == ["count to six"]
 
 
-def test_a_house_that_rests_drops_all_that_waits() -> None:
+def test_a_machine_that_rests_drops_all_that_waits() -> None:
     s = answering()
     s.join("phone")
     s.happens(events.Typed("phone", "what time is it"))

@@ -9,10 +9,10 @@ from sayso.server.undo.checkpoints import Checkpoints, archive_of
 from sayso.server.undo.results import Outcome
 from sayso.server.undo.store import Room
 
-ROOM = Room(house_bytes=1_000_000)
+ROOM = Room(all_bytes=1_000_000)
 
 
-class House:
+class Archives:
     """Conversations whose checkpoints lie in one folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -52,23 +52,23 @@ class House:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    return House(tmp_path)
+def archives(tmp_path: Path) -> Archives:
+    return Archives(tmp_path)
 
 
-async def test_the_conversation_that_was_not_used_for_longest_gives_way(house: House) -> None:
+async def test_the_conversation_that_was_not_used_for_longest_gives_way(archives: Archives) -> None:
     names = [f"talk{number}" for number in range(6)]
     for number, name in enumerate(names):
-        await house.used(name, 1_000.0 * number)
-        assert house.kept < 1.5 * ROOM.house_bytes  # pages that are free again lie in the files
-    assert await house.undone(names[-1]) == "done"
-    assert await house.undone(names[0]) == "nothing"
+        await archives.used(name, 1_000.0 * number)
+        assert archives.kept < 1.5 * ROOM.all_bytes  # pages that are free again lie in the files
+    assert await archives.undone(names[-1]) == "done"
+    assert await archives.undone(names[0]) == "nothing"
 
 
-async def test_one_that_is_open_keeps_what_it_has(house: House) -> None:
-    busy = house.opened("busy")
-    await house.run(busy, "busy", "run")
+async def test_one_that_is_open_keeps_what_it_has(archives: Archives) -> None:
+    busy = archives.opened("busy")
+    await archives.run(busy, "busy", "run")
     for number in range(5):
-        await house.used(f"other{number}", 1_000.0)
+        await archives.used(f"other{number}", 1_000.0)
     assert (await busy.undo([["run"]])).outcome == "done"
     await busy.close()

@@ -17,7 +17,7 @@ PEOPLE = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class Site:
     """A server, its language model, and a person in it whom nobody else shares."""
 
     server: Server
@@ -33,7 +33,7 @@ class House:
 def long_lived(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[Server, ScriptedModel]]:
-    home = tmp_path_factory.mktemp("house")
+    home = tmp_path_factory.mktemp("server")
     lend_kernels(home)
     flags = (
         *("--network", "127.0.0.1", "--set=listen.announce=no", "--set=code.upload_mb=1"),
@@ -50,9 +50,9 @@ def long_lived(
 
 
 @pytest.fixture
-def house(long_lived: tuple[Server, ScriptedModel]) -> Iterator[House]:
+def site(long_lived: tuple[Server, ScriptedModel]) -> Iterator[Site]:
     server, model = long_lived
-    yield House(server, model, person=f"person {next(PEOPLE)}")
+    yield Site(server, model, person=f"person {next(PEOPLE)}")
     model.forget()
 
 

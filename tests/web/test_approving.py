@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.scripted_model import runs, says
 from tests.web.browser import SCHEMES, SCREENSHOTS, approve, ask, is_paired, page
-from tests.web.conftest import House
+from tests.web.conftest import Site
 
 pytestmark = [
     pytest.mark.slow,
@@ -80,10 +80,10 @@ def is_live(opened: Page, name: str = "Approve") -> None:
     expect(button).to_have_attribute("aria-disabled", "false")
 
 
-def test_nothing_of_the_code_is_out_of_sight_at_any_width(house: House, silence: Path) -> None:
-    house.model.add(runs(DISGUISED, language="bash"), says("As you wish."))
+def test_nothing_of_the_code_is_out_of_sight_at_any_width(site: Site, silence: Path) -> None:
+    site.model.add(runs(DISGUISED, language="bash"), says("As you wish."))
     with page(silence) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         ask(opened, "tidy up")
         code = opened.locator(".asks pre")
         for shown in ("<U+202E>", "<U+2066>", "<U+200B>", "<U+00A0>", "<U+3164>"):
@@ -109,11 +109,11 @@ def test_nothing_of_the_code_is_out_of_sight_at_any_width(house: House, silence:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_long_code_is_opened_and_read_to_its_end_before_approve_lives(
-    house: House, silence: Path, width: int
+    site: Site, silence: Path, width: int
 ) -> None:
-    house.model.add(runs(LONG), says("Done."))
+    site.model.add(runs(LONG), says("Done."))
     with page(silence, width, 720, before=CLOCK) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         ask(opened, "tidy up")
         more = opened.get_by_role("button", name="more lines")
         expect(more).to_be_visible()
@@ -145,10 +145,10 @@ def test_long_code_is_opened_and_read_to_its_end_before_approve_lives(
         expect(opened.locator("pre.output")).to_have_text("tidy\nthe last\n")
 
 
-def test_what_was_meant_for_something_else_approves_nothing(house: House, silence: Path) -> None:
-    house.model.add(runs("print('ran')"), says("Done."))
+def test_what_was_meant_for_something_else_approves_nothing(site: Site, silence: Path) -> None:
+    site.model.add(runs("print('ran')"), says("Done."))
     with page(silence, before=CLOCK) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         opened.evaluate(STOP)
         opened.keyboard.down("Enter")
         opened.keyboard.up("Enter")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.browser import is_fine, is_paired, page
-from tests.web.conftest import House
+from tests.web.conftest import Site
 
 pytestmark = [
     pytest.mark.slow,
@@ -41,11 +41,9 @@ def hears(opened: Page, *messages: dict[str, object]) -> None:
     opened.evaluate(HEARS, list(messages))
 
 
-def test_progress_moves_in_the_card_of_its_run_and_goes_with_it(
-    house: House, question: Path
-) -> None:
+def test_progress_moves_in_the_card_of_its_run_and_goes_with_it(site: Site, question: Path) -> None:
     with page(question, 320, 640) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         hears(opened, START, update("12 of 40", fraction=0.3), update("20 of 40", fraction=0.5))
         lines = opened.locator(".turn .job")
         expect(lines).to_have_count(1)
@@ -62,10 +60,10 @@ def test_progress_moves_in_the_card_of_its_run_and_goes_with_it(
 
 
 def test_a_job_of_a_kind_that_the_page_does_not_know_is_shown_alike(
-    house: House, question: Path
+    site: Site, question: Path
 ) -> None:
     with page(question) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         hears(opened, START, update("reading", kind="helper", run="", id="j2"))
         expect(opened.locator(".job > span")).to_have_text("reading")
         expect(opened.locator(".job progress")).not_to_have_attribute("value", "0")
@@ -76,10 +74,10 @@ def test_a_job_of_a_kind_that_the_page_does_not_know_is_shown_alike(
 
 
 def test_a_job_in_the_background_shows_its_output_and_is_stopped_by_a_tap(
-    house: House, question: Path
+    site: Site, question: Path
 ) -> None:
     with page(question, 320, 640) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         hears(opened, START, update("epoch 1"))
         hears(opened, {"t": "code.end", "id": "r1", "status": "ok", **PLACE})
         hears(opened, update("epoch 2", output="epoch 1\nepoch 2\n"))

@@ -7,7 +7,7 @@ from playwright.sync_api import FilePayload, expect
 
 from tests.scripted_model import says
 from tests.web.browser import ask, is_fine, is_paired, page
-from tests.web.conftest import House
+from tests.web.conftest import Site
 
 pytestmark = [
     pytest.mark.slow,
@@ -35,12 +35,12 @@ KEPT = """(clear) => new Promise((resolve, reject) => {
 
 
 def test_a_page_that_is_loaded_anew_sends_again_what_was_on_its_way(
-    house: House, question: Path
+    site: Site, question: Path
 ) -> None:
     rain = FilePayload(name="rain.csv", mimeType="text/csv", buffer=b"day,mm\n" * 20_000)
     wind = FilePayload(name="wind.csv", mimeType="text/csv", buffer=b"day,kmh\n" * 20_000)
     with page(question, before=STOPS_UPLOADS) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         opened.evaluate("sessionStorage.stopped = 1")
         opened.set_input_files("#picked", [rain])
         expect(opened.locator("#files progress")).to_be_visible()
@@ -51,11 +51,11 @@ def test_a_page_that_is_loaded_anew_sends_again_what_was_on_its_way(
         assert opened.evaluate(KEPT, False) == 0
         opened.reload()
         expect(opened.get_by_label("rain.csv: will be sent along")).to_be_visible()
-        house.model.add(says("It rained."))
+        site.model.add(says("It rained."))
         ask(opened, "what is in it")
         expect(opened.locator(".along")).to_have_text("With rain.csv")
         expect(opened.locator(".answer")).to_have_text("It rained.")
-        assert "rain.csv" in house.model.requests[-1].last
+        assert "rain.csv" in site.model.requests[-1].last
         opened.evaluate("sessionStorage.stopped = 1")
         opened.set_input_files("#picked", [wind])
         opened.wait_for_function(KEPT, arg=False)
@@ -87,10 +87,10 @@ def files(*names: str) -> list[FilePayload]:
 
 
 def test_a_page_that_is_loaded_anew_twice_in_a_row_forgets_nothing(
-    house: House, question: Path
+    site: Site, question: Path
 ) -> None:
     with page(question, before=STOPS_UPLOADS + HOLDS_BACK) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         opened.evaluate("sessionStorage.stopped = 1")
         opened.set_input_files("#picked", files("rain.csv", "wind.csv"))
         opened.wait_for_function(KEPT, arg=False)
@@ -104,10 +104,10 @@ def test_a_page_that_is_loaded_anew_twice_in_a_row_forgets_nothing(
 
 
 def test_a_file_that_finds_no_place_is_not_said_to_be_sent_again(
-    house: House, question: Path
+    site: Site, question: Path
 ) -> None:
     with page(question, before=STOPS_UPLOADS + HOLDS_BACK) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         opened.evaluate("sessionStorage.stopped = 1")
         opened.set_input_files("#picked", files("wind.csv"))
         opened.evaluate(f"sessionStorage.heldBack = {LAST}")
@@ -119,11 +119,9 @@ def test_a_file_that_finds_no_place_is_not_said_to_be_sent_again(
         assert "sent again" not in (opened.text_content("body") or "")
 
 
-def test_a_tab_that_is_duplicated_leaves_the_files_to_the_first(
-    house: House, question: Path
-) -> None:
+def test_a_tab_that_is_duplicated_leaves_the_files_to_the_first(site: Site, question: Path) -> None:
     with page(question, before=STOPS_UPLOADS) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         opened.evaluate("sessionStorage.stopped = 1")
         opened.set_input_files("#picked", files("rain.csv"))
         opened.wait_for_function(KEPT, arg=False)
@@ -137,11 +135,9 @@ def test_a_tab_that_is_duplicated_leaves_the_files_to_the_first(
         expect(opened.get_by_label("rain.csv: will be sent along")).to_be_visible()
 
 
-def test_a_browser_that_keeps_nothing_sends_files_all_the_same(
-    house: House, question: Path
-) -> None:
+def test_a_browser_that_keeps_nothing_sends_files_all_the_same(site: Site, question: Path) -> None:
     with page(question) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         opened.evaluate(
             "() => { Storage.prototype.setItem = () => { throw new DOMException('full'); }; }"
         )

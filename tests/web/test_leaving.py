@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 from playwright.sync_api import Error, expect
 
-from tests.web.conftest import House
+from tests.web.conftest import Site
 from tests.web.observer import observed
 
 pytestmark = [
@@ -137,10 +137,10 @@ def addressed() -> dict[str, str]:
     }
 
 
-def test_no_way_of_html_leads_a_browser_anywhere(house: House) -> None:
+def test_no_way_of_html_leads_a_browser_anywhere(site: Site) -> None:
     with observed(WAYS) as seen:
         opened = seen.page
-        opened.goto(house.url)
+        opened.goto(site.url)
         opened.evaluate(BEGIN)
         for name, html in addressed().items():
             opened.evaluate("(html) => window.show(html)", html)
@@ -153,11 +153,11 @@ def test_no_way_of_html_leads_a_browser_anywhere(house: House) -> None:
             assert frame.url.partition("#")[0].endswith("/frame.html"), name
         # A part of what is shown may be opened in a tab of its own.
         pages = opened.context.pages
-        assert all(page.url.startswith((house.url, "about:blank")) for page in pages)
+        assert all(page.url.startswith((site.url, "about:blank")) for page in pages)
     assert seen.hosts == frozenset()
 
 
-def test_what_leads_somewhere_would_be_seen(house: House) -> None:
+def test_what_leads_somewhere_would_be_seen(site: Site) -> None:
     with observed(WAYS) as seen:
         seen.page.goto("about:blank")
         seen.page.evaluate(PLAINLY, addressed())
@@ -165,7 +165,7 @@ def test_what_leads_somewhere_would_be_seen(house: House) -> None:
     assert len(seen.hosts) >= 30, sorted(seen.hosts)
 
 
-def test_an_answer_leads_a_browser_nowhere_before_its_links_are_followed(house: House) -> None:
+def test_an_answer_leads_a_browser_nowhere_before_its_links_are_followed(site: Site) -> None:
     answer = (
         "[the bank](http://link.leak.test/x) and [this](http://me@other.leak.test/x), "
         "![a](http://image.leak.test/x), <img src=http://html.leak.test/x>, "
@@ -174,7 +174,7 @@ def test_an_answer_leads_a_browser_nowhere_before_its_links_are_followed(house: 
     )
     with observed(("link", "other", "image", "html", "auto", "bare", "list")) as seen:
         opened = seen.page
-        opened.goto(house.url)
+        opened.goto(site.url)
         opened.evaluate(
             """async (text) => {
               const { markdown } = await import('/markdown.js');
@@ -196,7 +196,7 @@ def test_an_answer_leads_a_browser_nowhere_before_its_links_are_followed(house: 
     assert seen.hosts == frozenset()
 
 
-def test_html_of_code_keeps_its_looks(house: House) -> None:
+def test_html_of_code_keeps_its_looks(site: Site) -> None:
     html = (
         "<style>td { color: rgb(200, 0, 0) } @media all { b { color: rgb(0, 0, 200) } }</style>"
         f"<table class=x><tr><td style='text-align: right'>1<td><b>2</b></table><img src='{PIXEL}'>"
@@ -206,7 +206,7 @@ def test_html_of_code_keeps_its_looks(house: House) -> None:
     )
     with observed(()) as seen:
         opened = seen.page
-        opened.goto(house.url)
+        opened.goto(site.url)
         opened.evaluate(BEGIN)
         opened.evaluate("(html) => window.show(html)", html)
         frame = opened.frame_locator("iframe.result")

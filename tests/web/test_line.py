@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.scripted_model import Reply, says
 from tests.web.browser import ask, hold, is_paired, page
-from tests.web.conftest import House
+from tests.web.conftest import Site
 from tests.web.network import Network
 
 pytestmark = [
@@ -33,11 +33,11 @@ WAKE_LOCK = """() => {
 
 
 def test_what_is_said_while_the_network_is_away_is_answered_when_it_is_back(
-    house: House, question: Path
+    site: Site, question: Path
 ) -> None:
-    house.model.add(Reply([f"Part {n}. " for n in range(8)], between_s=0.5), says("Paris."))
+    site.model.add(Reply([f"Part {n}. " for n in range(8)], between_s=0.5), says("Paris."))
     with Network() as network, page(question, flags=(GRANTED, *network.flags)) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         ask(opened, "count")
         expect(opened.locator(".answer")).to_contain_text("Part 1.")
         network.lose()
@@ -54,20 +54,20 @@ def test_what_is_said_while_the_network_is_away_is_answered_when_it_is_back(
 
 
 def test_a_line_that_fell_silent_is_given_up_when_the_network_changes(
-    house: House, question: Path
+    site: Site, question: Path
 ) -> None:
-    house.model.add(says("Here I am."))
+    site.model.add(says("Here I am."))
     with Network() as network, page(question, flags=(GRANTED, *network.flags)) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         network.silence()
         opened.evaluate("() => document.dispatchEvent(new Event('resume'))")
         ask(opened, "are you there")
         expect(opened.locator(".answer")).to_have_text("Here I am.")
 
 
-def test_the_screen_stays_on_while_one_talks_and_no_longer(house: House, question: Path) -> None:
+def test_the_screen_stays_on_while_one_talks_and_no_longer(site: Site, question: Path) -> None:
     with page(question, before=f"({WAKE_LOCK})()") as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         assert opened.evaluate("() => window.locks.length") == 0
         opened.locator("#talk").press("Enter")
         opened.wait_for_function("() => window.locks.at(-1)?.released === false")

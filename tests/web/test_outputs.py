@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.web.browser import is_fine, is_paired, page
-from tests.web.conftest import House
+from tests.web.conftest import Site
 from tests.web.test_jobs import PLACE, START, hears
 
 pytestmark = [
@@ -21,9 +21,9 @@ LINES = "".join(f"line {number} <b>\n" for number in range(60_000))
 END = {"t": "code.end", "id": "r1", "status": "ok", "output": "w1", **PLACE}
 
 
-def test_all_of_an_output_is_there_after_a_tap(house: House, question: Path) -> None:
+def test_all_of_an_output_is_there_after_a_tap(site: Site, question: Path) -> None:
     with page(question, 320, 640) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         opened.route("**/files/w1", lambda route: route.fulfill(body=LINES))
         out = {"t": "code.out", "id": "r1", "kind": "stdout", "text": LINES[:300_000], **PLACE}
         hears(
@@ -42,9 +42,9 @@ def test_all_of_an_output_is_there_after_a_tap(house: House, question: Path) -> 
         assert opened.evaluate("() => document.documentElement.scrollWidth") <= 320
 
 
-def test_an_output_that_is_gone_is_said_to_be(house: House, question: Path) -> None:
+def test_an_output_that_is_gone_is_said_to_be(site: Site, question: Path) -> None:
     with page(question) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         opened.route("**/files/w1", lambda route: route.fulfill(status=404))
         hears(opened, START, END)
         opened.get_by_role("button", name="All of the output").click()

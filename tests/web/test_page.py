@@ -13,7 +13,7 @@ from tests.kernels import lend_kernels
 from tests.rig import Server
 from tests.scripted_model import Reply, ScriptedModel, runs, says
 from tests.web.browser import approve, ask, hold, is_paired, page, press
-from tests.web.conftest import House
+from tests.web.conftest import Site
 from tests.web.measuring import cpu_share, press_to_wire_ms
 
 pytestmark = [
@@ -48,11 +48,11 @@ RECORDED = """async () => {
 
 
 def test_a_question_is_spoken_seen_answered_and_heard(
-    house: House, question: Path, tmp_path: Path
+    site: Site, question: Path, tmp_path: Path
 ) -> None:
-    house.model.add(says("The answer is Paris. ", "That is a large city."))
+    site.model.add(says("The answer is Paris. ", "That is a large city."))
     with page(question) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         opened.evaluate(RECORD)
         hold(opened, 3.5)
         expect(opened.locator(".you")).to_contain_text("capital")
@@ -67,21 +67,21 @@ def test_a_question_is_spoken_seen_answered_and_heard(
     assert Voice().understands(answer, "The answer is Paris. That is a large city.")
 
 
-def test_when_nothing_was_said_that_is_told(house: House, silence: Path) -> None:
-    asked_before = len(house.model.requests)
+def test_when_nothing_was_said_that_is_told(site: Site, silence: Path) -> None:
+    asked_before = len(site.model.requests)
     with page(silence) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         hold(opened, 1.0)
         expect(opened.locator("#conversation .note")).to_have_text("Nothing was understood.")
         expect(opened.locator(".turn")).to_have_count(0)
-        assert len(house.model.requests) == asked_before
+        assert len(site.model.requests) == asked_before
 
 
-def test_code_is_approved_seen_and_its_plot_shown(house: House, question: Path) -> None:
+def test_code_is_approved_seen_and_its_plot_shown(site: Site, question: Path) -> None:
     plot = "import matplotlib.pyplot as p\np.plot([1, 3, 2])\np.show()\nprint(25 * 40)"
-    house.model.add(runs(plot, "Let me **see**. "), says("It is `1000`."))
+    site.model.add(runs(plot, "Let me **see**. "), says("It is `1000`."))
     with page(question, 320, 640) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         ask(opened, "print 25 times 40")
         expect(opened.locator(".card.asks h2")).to_have_text("May this python run?")
         assert opened.evaluate("() => document.documentElement.scrollWidth") <= 320
@@ -92,15 +92,15 @@ def test_code_is_approved_seen_and_its_plot_shown(house: House, question: Path) 
         assert not opened.locator(".card.asks").count()
 
 
-def test_html_that_code_made_has_its_looks_and_does_nothing(house: House, question: Path) -> None:
+def test_html_that_code_made_has_its_looks_and_does_nothing(site: Site, question: Path) -> None:
     html = (
         "<style>b { color: rgb(200, 0, 0) }</style><p style='block-size: 120px'><b>hot</b></p>"
         "<script>parent.postMessage({ height: 500 }, '*'); document.body.textContent = ''</script>"
         "<img src=x onerror=\"document.body.textContent = ''\">"
     )
-    house.model.add(runs(f"from IPython.display import HTML\nHTML({html!r})"), says("There."))
+    site.model.add(runs(f"from IPython.display import HTML\nHTML({html!r})"), says("There."))
     with page(question) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         ask(opened, "show the heat")
         approve(opened)
         expect(opened.locator("#state")).to_have_text("Ready")
@@ -115,12 +115,12 @@ def test_html_that_code_made_has_its_looks_and_does_nothing(house: House, questi
         assert 120 < box["height"] < 300
 
 
-def test_code_is_edited_before_it_runs_or_refused(house: House, question: Path) -> None:
-    house.model.add(
+def test_code_is_edited_before_it_runs_or_refused(site: Site, question: Path) -> None:
+    site.model.add(
         runs("print('first')"), says("Done."), runs("print('never')"), says("As you wish.")
     )
     with page(question) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         ask(opened, "print something")
         press(opened, "Edit")
         opened.get_by_label("Code to run instead").fill("print('second')")
@@ -133,10 +133,10 @@ def test_code_is_edited_before_it_runs_or_refused(house: House, question: Path) 
         assert "never" not in opened.locator("pre.output").all_inner_texts()
 
 
-def test_the_stop_button_ends_a_long_answer(house: House, question: Path) -> None:
-    house.model.add(Reply([f"Sentence number {n} is long. " for n in range(60)], between_s=0.3))
+def test_the_stop_button_ends_a_long_answer(site: Site, question: Path) -> None:
+    site.model.add(Reply([f"Sentence number {n} is long. " for n in range(60)], between_s=0.3))
     with page(question) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         ask(opened, "tell me a story")
         expect(opened.locator("#state")).to_have_text("Speaking")
         opened.locator("#stop").click()
@@ -188,9 +188,9 @@ def test_the_page_opens_without_a_server_and_says_so(tmp_path: Path, question: P
         expect(opened.locator(".answer")).to_have_text(answers)
 
 
-def test_a_press_is_heard_at_once_and_listening_costs_little(house: House, question: Path) -> None:
+def test_a_press_is_heard_at_once_and_listening_costs_little(site: Site, question: Path) -> None:
     with page(question) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         presses = press_to_wire_ms(opened, 9)
         assert len(presses) == 9
         # 80 ms where nothing else runs; a machine that tests may be slower.

@@ -7,7 +7,7 @@ from playwright.sync_api import FilePayload, expect
 
 from tests.scripted_model import runs, says
 from tests.web.browser import approve, ask, is_fine, is_paired, page, pairing
-from tests.web.conftest import House
+from tests.web.conftest import Site
 
 pytestmark = [
     pytest.mark.slow,
@@ -32,13 +32,13 @@ four millimetres
 """
 
 
-def test_every_screen_is_for_everybody(house: House, question: Path) -> None:
+def test_every_screen_is_for_everybody(site: Site, question: Path) -> None:
     plot = "import matplotlib.pyplot as p\np.plot([1, 3, 2])\np.show()\nprint(25 * 40)"
-    house.model.add(runs(plot, "Let me **see**. "), says(ANSWER))
+    site.model.add(runs(plot, "Let me **see**. "), says(ANSWER))
     with page(question) as opened:
-        opened.goto(house.url)
+        opened.goto(site.url)
         is_fine(opened, "pairing")
-        is_paired(opened, house.server, "--person", house.person, *ADMIN)
+        is_paired(opened, site.server, "--person", site.person, *ADMIN)
         is_fine(opened, "empty")
         ask(opened, "how much did it rain")
         expect(opened.locator(".card.asks h2")).to_be_visible()
@@ -58,16 +58,16 @@ def test_every_screen_is_for_everybody(house: House, question: Path) -> None:
         is_fine(opened, "settings")
 
 
-def test_conversations_are_begun_and_taken_up_with_their_past(house: House, question: Path) -> None:
-    house.model.add(says("It is 7."), runs("print(6 * 7)"), says("It is 42."))
+def test_conversations_are_begun_and_taken_up_with_their_past(site: Site, question: Path) -> None:
+    site.model.add(says("It is 7."), runs("print(6 * 7)"), says("It is 42."))
     with page(question, 1100, 800) as opened:
-        is_paired(opened, house.server, "--person", house.person, "--may", "talk,approve")
+        is_paired(opened, site.server, "--person", site.person, "--may", "talk,approve")
         ask(opened, "print 3 plus 4")
         expect(opened.locator(".answer")).to_have_text("It is 7.")
-        expect(opened.locator("#title")).to_have_text(house.person)
+        expect(opened.locator("#title")).to_have_text(site.person)
         opened.get_by_role("button", name="New conversation").click()
         expect(opened.locator(".answer")).to_have_count(0)
-        expect(opened.locator("#title")).not_to_have_text(house.person)
+        expect(opened.locator("#title")).not_to_have_text(site.person)
         ask(opened, "print 6 times 7")
         approve(opened)
         expect(opened.locator(".answer").last).to_have_text("It is 42.")
@@ -76,18 +76,18 @@ def test_conversations_are_begun_and_taken_up_with_their_past(house: House, ques
         expect(opened.locator(".you")).to_have_text("print 6 times 7")
         expect(opened.locator("details.card summary")).to_contain_text("python: done")
         expect(opened.locator(".answer").last).to_contain_text("It is 42.")
-        opened.get_by_role("button", name=house.person).click()
+        opened.get_by_role("button", name=site.person).click()
         expect(opened.locator(".you")).to_have_text("print 3 plus 4")
         expect(opened.locator(".answer")).to_have_text("It is 7.")
 
 
-def test_a_question_is_settled_on_all_devices_at_once(house: House, question: Path) -> None:
-    house.model.add(runs("print('x')"), says("As you wish."))
+def test_a_question_is_settled_on_all_devices_at_once(site: Site, question: Path) -> None:
+    site.model.add(runs("print('x')"), says("As you wish."))
     with page(question) as opened:
-        is_paired(opened, house.server, "--person", house.person, "--name", "phone")
+        is_paired(opened, site.server, "--person", site.person, "--name", "phone")
         ask(opened, "print something")
         other = opened.context.new_page()
-        other.goto(house.url)
+        other.goto(site.url)
         expect(other.locator(".card.asks h2")).to_have_text("May this python run?")
         other.get_by_role("button", name="Deny").click()
         expect(opened.locator(".card.asks")).to_have_count(0)
@@ -95,10 +95,10 @@ def test_a_question_is_settled_on_all_devices_at_once(house: House, question: Pa
         expect(opened.locator(".answer").last).to_have_text("As you wish.")
 
 
-def test_a_file_whose_line_breaks_can_be_fetched_again(house: House, question: Path) -> None:
-    house.model.add(runs("open('tide.csv', 'w').write('high')"), says("It is written."))
+def test_a_file_whose_line_breaks_can_be_fetched_again(site: Site, question: Path) -> None:
+    site.model.add(runs("open('tide.csv', 'w').write('high')"), says("It is written."))
     with page(question) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         ask(opened, "write it")
         approve(opened)
         get = opened.get_by_role("button", name="Download tide.csv")
@@ -113,12 +113,12 @@ def test_a_file_whose_line_breaks_can_be_fetched_again(house: House, question: P
         expect(said).to_have_count(0)
 
 
-def test_files_go_up_and_come_down_again(house: House, question: Path, tmp_path: Path) -> None:
+def test_files_go_up_and_come_down_again(site: Site, question: Path, tmp_path: Path) -> None:
     copy = "open('copy.csv', 'w').write(open('rain.csv').read())"
-    house.model.add(runs(copy), says("It is copied."))
+    site.model.add(runs(copy), says("It is copied."))
     rain = b"day,mm\n" * 20_000
     with page(question) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         rained = FilePayload(name="rain.csv", mimeType="text/csv", buffer=rain)
         opened.set_input_files("#picked", [rained])
         expect(opened.get_by_label("rain.csv: will be sent along")).to_be_visible()
@@ -147,11 +147,11 @@ def test_files_go_up_and_come_down_again(house: House, question: Path, tmp_path:
 
 
 def test_lists_and_tables_are_laid_out_as_their_words_are_written(
-    house: House, question: Path
+    site: Site, question: Path
 ) -> None:
-    house.model.add(says("- אחת\n- שתיים\n\n| יום | גשם |\n|---|---|\n| שני | 4.2 |\n"))
+    site.model.add(says("- אחת\n- שתיים\n\n| יום | גשם |\n|---|---|\n| שני | 4.2 |\n"))
     with page(question) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         ask(opened, "בעברית")
         first, second = (opened.get_by_role("columnheader", name=name) for name in ("יום", "גשם"))
         expect(second).to_be_visible()
@@ -163,12 +163,10 @@ def test_lists_and_tables_are_laid_out_as_their_words_are_written(
         expect(opened.locator(".answer ul")).not_to_have_css("padding-right", "0px")
 
 
-def test_voice_mode_and_devices_are_chosen_on_the_settings_page(
-    house: House, question: Path
-) -> None:
+def test_voice_mode_and_devices_are_chosen_on_the_settings_page(site: Site, question: Path) -> None:
     with page(question) as opened:
-        is_paired(opened, house.server, "--person", house.person, *ADMIN, "--name", "desk")
-        with pairing(house.server, "--name", "lamp", "--person", house.person) as address:
+        is_paired(opened, site.server, "--person", site.person, *ADMIN, "--name", "desk")
+        with pairing(site.server, "--name", "lamp", "--person", site.person) as address:
             other = opened.context.browser.new_context()  # type: ignore[union-attr]
             lamp = other.new_page()
             lamp.goto(address)
@@ -202,9 +200,9 @@ def test_voice_mode_and_devices_are_chosen_on_the_settings_page(
         assert trust.startswith("http://127.0.0.1:")
 
 
-def test_the_page_that_introduces_the_server_is_for_everybody(house: House, question: Path) -> None:
+def test_the_page_that_introduces_the_server_is_for_everybody(site: Site, question: Path) -> None:
     with page(question) as opened:
-        is_paired(opened, house.server, "--person", house.person, *ADMIN)
+        is_paired(opened, site.server, "--person", site.person, *ADMIN)
         opened.locator("#menu").click()
         opened.get_by_role("button", name="Pair another device").click()
         trust = opened.locator("#letting-in .digest").inner_text()
@@ -220,11 +218,11 @@ def test_the_page_that_introduces_the_server_is_for_everybody(house: House, ques
 
 
 def test_everything_is_reached_without_a_mouse_and_told_without_a_screen(
-    house: House, question: Path
+    site: Site, question: Path
 ) -> None:
-    house.model.add(runs("print('x')"), says("مرحبا بك"))
+    site.model.add(runs("print('x')"), says("مرحبا بك"))
     with page(question) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         opened.locator("#conversation").focus()
         names = set()
         for _ in range(16):
@@ -270,9 +268,9 @@ def test_everything_is_reached_without_a_mouse_and_told_without_a_screen(
         assert told.inner_text().count("مرحبا بك") == 1
 
 
-def test_a_reminder_is_shown_and_a_command_answered(house: House, question: Path) -> None:
+def test_a_reminder_is_shown_and_a_command_answered(site: Site, question: Path) -> None:
     with page(question) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         ask(opened, "set a timer for 1 second")
         expect(opened.locator(".told")).to_be_visible()
         ask(opened, "/help")

@@ -11,7 +11,7 @@ from tests.e2e.speech import Voice
 from tests.pulse import SoundCard
 from tests.scripted_model import runs, says
 from tests.web.browser import is_paired, page
-from tests.web.conftest import House
+from tests.web.conftest import Site
 
 pytestmark = [
     pytest.mark.slow,
@@ -39,15 +39,15 @@ def say(opened: Page, card: SoundCard, recording: Path) -> None:
 
 
 def test_a_yes_counts_as_soon_as_the_question_was_heard_out(
-    house: House, sound_card: SoundCard, tmp_path: Path
+    site: Site, sound_card: SoundCard, tmp_path: Path
 ) -> None:
     voice = Voice()
     request, yes = tmp_path / "request.wav", tmp_path / "yes.wav"
     voice.speak("How many letters are in the alphabet twice?", request, 0.3)
     voice.speak("Yes, please.", yes, 0.3)
-    house.model.add(runs("print(26 * 2)", "Let me see. "), says("There are 52."))
+    site.model.add(runs("print(26 * 2)", "Let me see. "), says("There are 52."))
     with page(sound_card) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         with sound_card.recording(tmp_path / "question.wav") as heard:
             say(opened, sound_card, request)
             expect(opened.locator(".card.asks h2")).to_have_text("May this python run?")
@@ -61,16 +61,16 @@ def test_a_yes_counts_as_soon_as_the_question_was_heard_out(
 
 
 def test_a_yes_over_the_question_does_not_count_and_the_page_says_why(
-    house: House, sound_card: SoundCard, tmp_path: Path
+    site: Site, sound_card: SoundCard, tmp_path: Path
 ) -> None:
     voice = Voice()
     request, yes = tmp_path / "request.wav", tmp_path / "yes.wav"
     voice.speak("How many letters are in the alphabet twice?", request, 0.3)
     voice.speak("Yes, please.", yes, 0.3)
     long = "I have to count the letters, and for that I would like to run a line of Python. "
-    house.model.add(runs("print(26 * 2)", long * 3), says("There are 52."))
+    site.model.add(runs("print(26 * 2)", long * 3), says("There are 52."))
     with page(sound_card) as opened:
-        is_paired(opened, house.server, "--person", house.person)
+        is_paired(opened, site.server, "--person", site.person)
         say(opened, sound_card, request)
         expect(opened.locator(".card.asks h2")).to_have_text("May this python run?")
         opened.wait_for_timeout(1_500)

@@ -90,7 +90,7 @@ class HttpRequests:
         if open_to_all := self._page(path):
             return open_to_all
         if path in FOR_MONITORS and self._entrance.is_near(request.headers):
-            return self._of_the_house(path)
+            return self._of_the_server(path)
         if who is not None:
             return await self._of_this_person(path, who)
         if path in FOR_MONITORS or path.startswith((FILES, *TO_LOOK_AT)):
@@ -144,7 +144,7 @@ class HttpRequests:
                 make = answered_frame if path == FRAME else answered
                 return make(*found) if found else None
 
-    def _of_the_house(self, path: str) -> Response:
+    def _of_the_server(self, path: str) -> Response:
         """How it goes: on this machine that is no secret."""
         if path == HEALTH:
             return answered_json(self._host.health())
@@ -155,7 +155,7 @@ class HttpRequests:
         if path in FOR_MONITORS:
             if path != HEALTH and who.person != OWNER:
                 return refused(HTTPStatus.FORBIDDEN, "What the house uses is its owner's to see.")
-            return self._of_the_house(path)
+            return self._of_the_server(path)
         if path.startswith(TO_LOOK_AT):
             seen = await self._host.look(unquote(path), who.person)
             return answered_json(seen) if seen else refused(HTTPStatus.NOT_FOUND, NOTHING)

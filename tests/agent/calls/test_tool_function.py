@@ -18,7 +18,7 @@ from sayso.server.agent.tools.tool import Arguments, ArgumentsError, Tool, ToolC
 from sayso.server.policy.judge import Judgement, Policy
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.store.decisions import ToolIntended, ToolReported
-from tests.agent.conftest import Answer, House
+from tests.agent.conftest import AgentRig, Answer
 from tests.scripted_model import runs, says
 
 ALLOWED = Policy(["allow language lamp\nmatches: lamp\nspares: bash"])
@@ -34,12 +34,12 @@ def lamp(room: str, percent: int = 100) -> dict[str, object]:
     return {"room": room, "percent": percent}
 
 
-def printed(house: House) -> str:
-    return "".join(e.output.text for e in house.told(CodeOut) if e.output.kind == "stdout")
+def printed(rig: AgentRig) -> str:
+    return "".join(e.output.text for e in rig.told(CodeOut) if e.output.kind == "stdout")
 
 
 async def by_code(
-    house: House,
+    rig: AgentRig,
     code: str,
     answer: Answer | Callable[[ApprovalRequest], tuple[Answer, str | None]] = "yes",
     *,
@@ -50,25 +50,25 @@ async def by_code(
 ) -> list[ApprovalRequest]:
     """Let code run that calls tools; return what was asked."""
     replies = runs(code, language=language), says("Done.")
-    agent = await house.agent(
+    agent = await rig.agent(
         *replies,
         mode=mode,
         tools=as_tools(tools),
         policy=policy,
     )
-    await house.ask(agent, "go", answer)
-    return house.told(ApprovalRequest)
+    await rig.ask(agent, "go", answer)
+    return rig.told(ApprovalRequest)
 
 
-async def test_a_tool_is_called_asked_about_and_returns_its_value(house: House) -> None:
+async def test_a_tool_is_called_asked_about_and_returns_its_value(rig: AgentRig) -> None:
     code = "print(sayso.lamp('hall', percent=50)['percent'] + 1)"
-    (asked,) = await by_code(house, code)
-    assert printed(house) == "51\n", house.told(CodeEnd)
+    (asked,) = await by_code(rig, code)
+    assert printed(rig) == "51\n", rig.told(CodeEnd)
     assert (asked.language, json.loads(asked.code)) == ("lamp", {"percent": 50, "room": "hall"})
     assert asked.tap
     assert any(words.startswith("definition ") for words in asked.may_touch)
-    (intended,) = await house.records(ToolIntended)
-    (reported,) = await house.records(ToolReported)
+    (intended,) = await rig.records(ToolIntended)
+    (reported,) = await rig.records(ToolReported)
     assert (intended.tool, intended.arguments) == ("lamp", asked.code)
     assert (reported.call, reported.status) == (intended.call, "ok")
     assert intended.call.startswith(intended.run)
@@ -86,15 +86,15 @@ async def test_a_tool_is_called_asked_about_and_returns_its_value(house: House) 
         ),
     ],
 )
-async def test_other_languages_call_it_too(house: House, language: str, code: str) -> None:
-    (asked,) = await by_code(house, code, language=language)
+async def test_other_languages_call_it_too(rig: AgentRig, language: str, code: str) -> None:
+    (asked,) = await by_code(rig, code, language=language)
     assert json.loads(asked.code) == {"percent": 50, "room": "hall"}
-    assert json.loads(printed(house)) == {"percent": 50, "room": "hall"}
+    assert json.loads(printed(rig)) == {"percent": 50, "room": "hall"}
 
 
-async def test_each_call_asks_for_itself_and_a_no_is_an_exception(house: House) -> None:
+async def test_each_call_asks_for_itself_and_a_no_is_an_exception(rig: AgentRig) -> None:
     answers: Iterator[Answer] = iter(["yes", "no", "silence"])
-    house.approvals._expires_s = 0.3
+    rig.approvals._expires_s = 0.3
     code = """
 for room in ('hall', 'attic', 'bath'):
     try:
@@ -102,48 +102,48 @@ for room in ('hall', 'attic', 'bath'):
     except sayso.Refused as refusal:
         print(refusal)
 """
-    asked = await by_code(house, code, lambda _: (next(answers), None))
+    asked = await by_code(rig, code, lambda _: (next(answers), None))
     assert [json.loads(each.code)["room"] for each in asked] == ["hall", "attic", "bath"]
-    assert printed(house).splitlines() == [
+    assert printed(rig).splitlines() == [
         "hall", "The person said no.", "The person did not answer in time, which is a no.",
     ]  # fmt: skip
-    assert len(await house.records(ToolIntended)) == 1
+    assert len(await rig.records(ToolIntended)) == 1
 
 
-async def test_what_the_person_changes_is_what_is_called(house: House) -> None:
+async def test_what_the_person_changes_is_what_is_called(rig: AgentRig) -> None:
     def change(_: ApprovalRequest) -> tuple[Answer, str]:
         return "edit", '{"room": "attic"}'
 
-    await by_code(house, "print(sayso.lamp('hall')['room'])", change)
-    assert printed(house) == "attic\n"
+    await by_code(rig, "print(sayso.lamp('hall')['room'])", change)
+    assert printed(rig) == "attic\n"
 
 
-async def test_a_rule_lets_it_pass_until_strangers_words_were_read(house: House) -> None:
+async def test_a_rule_lets_it_pass_until_strangers_words_were_read(rig: AgentRig) -> None:
     code = "print(sayso.lamp('hall')['room'], sayso.lamp('attic')['room'])"
-    asked = await by_code(house, code, policy=ALLOWED)
-    assert printed(house) == "hall attic\n"
+    asked = await by_code(rig, code, policy=ALLOWED)
+    assert printed(rig) == "hall attic\n"
     # What the first call returned may be a stranger's words, so the second asks.
     assert [json.loads(each.code)["room"] for each in asked] == ["attic"]
 
 
-async def test_what_was_read_through_it_is_known_after_a_restart(house: House) -> None:
-    await by_code(house, "sayso.lamp('hall')")
-    events = await house.log.conversation(house.journal.conversation)
+async def test_what_was_read_through_it_is_known_after_a_restart(rig: AgentRig) -> None:
+    await by_code(rig, "sayso.lamp('hall')")
+    events = await rig.log.conversation(rig.journal.conversation)
     assert "the tool lamp" in ConversationSettings.of(each.record for each in events).heard
 
 
-async def test_a_rule_and_the_tool_itself_may_deny(house: House) -> None:
+async def test_a_rule_and_the_tool_itself_may_deny(rig: AgentRig) -> None:
     class Never(Function):
         def judge(self, arguments: Arguments) -> Judgement:
             return Judgement("deny", reason="Not at night.")
 
     code = "try:\n    sayso.lamp('hall')\nexcept sayso.Refused as refusal:\n    print(refusal)"
-    assert not await by_code(house, code, tools=[Never(lamp)])
-    assert printed(house) == "Not at night.\n"
+    assert not await by_code(rig, code, tools=[Never(lamp)])
+    assert printed(rig) == "Not at night.\n"
 
 
 async def test_wrong_arguments_and_failures_are_sentences_that_code_can_handle(
-    house: House,
+    rig: AgentRig,
 ) -> None:
     code = """
 for call in (lambda: sayso.lamp(), lambda: sayso.lamp('a', 1, 2), lambda: sayso.lamp('a', room='b'),
@@ -154,62 +154,62 @@ for call in (lambda: sayso.lamp(), lambda: sayso.lamp('a', 1, 2), lambda: sayso.
     except sayso.Refused as refusal:
         print(refusal)
 """
-    asked = await by_code(house, code)
+    asked = await by_code(rig, code)
     assert len(asked) == 1, asked
-    *wrong, failed = printed(house).splitlines()
+    *wrong, failed = printed(rig).splitlines()
     assert len(wrong) == 6
     assert failed == "ValueError: there is no lamp"
 
 
-async def test_it_is_called_from_code_only_where_author_and_profile_say_so(house: House) -> None:
+async def test_it_is_called_from_code_only_where_author_and_profile_say_so(rig: AgentRig) -> None:
     code = (
         "try:\n    sayso.lamp('hall')\nexcept sayso.NotThereError as problem:\n    print(problem)"
     )
-    await by_code(house, code, tools=[Function(lamp, ways=("call", "fence"))])
-    assert printed(house).startswith("There is no such function")
-    assert "sayso.lamp" not in str(house.model.requests[0].messages[0])
+    await by_code(rig, code, tools=[Function(lamp, ways=("call", "fence"))])
+    assert printed(rig).startswith("There is no such function")
+    assert "sayso.lamp" not in str(rig.model.requests[0].messages[0])
 
-    house.model.requests.clear()
+    rig.model.requests.clear()
     small = profile("local-small")
-    agent = await house.agent(
+    agent = await rig.agent(
         runs(code), says("Done."), mode="workspace", tools=as_tools([lamp]), manner=small
     )
-    await house.ask(agent, "go")
+    await rig.ask(agent, "go")
     assert "code" not in small.ways
-    assert printed(house).startswith("There is no such function")
+    assert printed(rig).startswith("There is no such function")
 
-    house.model.requests.clear()
-    await by_code(house, "sayso.lamp('hall')", tools=[Function(lamp, ways=IN_CODE)])
-    first = house.model.requests[0]
+    rig.model.requests.clear()
+    await by_code(rig, "sayso.lamp('hall')", tools=[Function(lamp, ways=IN_CODE)])
+    first = rig.model.requests[0]
     assert "lamp(room: string, percent?: integer): Switch a lamp." in str(first.messages[0])
     assert "lamp" not in str(first.body.get("tools"))
 
 
-async def test_the_question_about_code_says_what_it_calls(house: House) -> None:
-    first, second = await by_code(house, "sayso.lamp('hall')", mode="ask")
+async def test_the_question_about_code_says_what_it_calls(rig: AgentRig) -> None:
+    first, second = await by_code(rig, "sayso.lamp('hall')", mode="ask")
     assert "call the tool lamp, which asks you at each call" in first.may_touch
     assert second.language == "lamp"
 
 
-async def test_an_earlier_output_is_read_under_the_runs_own_yes(house: House) -> None:
-    agent = await house.agent(runs("print('first')"), says("Done."), mode="ask")
-    await house.ask(agent, "go")
-    earlier = house.told(CodeEnd)[0].id
-    house.model.add(runs(f"print(sayso.output({earlier!r}, 0, 100))"), says("Done."))
-    await house.ask(agent, "and again")
-    assert len(house.told(ApprovalRequest)) == 1
+async def test_an_earlier_output_is_read_under_the_runs_own_yes(rig: AgentRig) -> None:
+    agent = await rig.agent(runs("print('first')"), says("Done."), mode="ask")
+    await rig.ask(agent, "go")
+    earlier = rig.told(CodeEnd)[0].id
+    rig.model.add(runs(f"print(sayso.output({earlier!r}, 0, 100))"), says("Done."))
+    await rig.ask(agent, "and again")
+    assert len(rig.told(ApprovalRequest)) == 1
     assert (
-        "read what this conversation holds, with output" in house.told(ApprovalRequest)[0].may_touch
+        "read what this conversation holds, with output" in rig.told(ApprovalRequest)[0].may_touch
     )
-    assert "first" in printed(house)
+    assert "first" in printed(rig)
 
     hidden = f"sayso.call('out' + 'put', **{{'*': [{earlier!r}, 0, 100]}})"
-    house.model.add(runs(f"print({hidden})"), says("Done."))
-    await house.ask(agent, "and once more")
-    assert [each.language for each in house.told(ApprovalRequest)] == ["python", "output"]
+    rig.model.add(runs(f"print({hidden})"), says("Done."))
+    await rig.ask(agent, "and once more")
+    assert [each.language for each in rig.told(ApprovalRequest)] == ["python", "output"]
 
 
-async def test_stop_ends_a_tool_that_code_waits_for(house: House) -> None:
+async def test_stop_ends_a_tool_that_code_waits_for(rig: AgentRig) -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 
     class Slow(Tool):
@@ -227,7 +227,7 @@ async def test_stop_ends_a_tool_that_code_waits_for(house: House) -> None:
                 ended.set()
             yield Ending("ok", 0.0)
 
-    agent = await house.agent(
+    agent = await rig.agent(
         runs("sayso.slow()"), says("Done."), tools=[Slow()],
         permissions=Permissions(
             Policy(["allow language slow\nmatches: slow\nspares: bash"]), "workspace"
@@ -244,7 +244,7 @@ async def test_stop_ends_a_tool_that_code_waits_for(house: House) -> None:
     listening.cancel()
     await asyncio.wait_for(ended.wait(), 5)
     await asyncio.wait([listening], timeout=10)
-    (reported,) = await house.records(ToolReported)
+    (reported,) = await rig.records(ToolReported)
     assert reported.status == "interrupted"
 
 

@@ -26,7 +26,7 @@ from sayso.server.store.records import (
     RunReported,
     Withdrawn,
 )
-from tests.agent.conftest import House
+from tests.agent.conftest import AgentRig
 from tests.scripted_model import runs, says
 
 CODE = Call("r1", "python", "sort()")
@@ -175,15 +175,15 @@ async def test_requests_are_counted_as_a_person_makes_them(told: Told) -> None:
     assert told.jobs[-1].turn == 2
 
 
-async def test_real_code_is_a_job_from_its_first_word_to_its_end(house: House) -> None:
-    agent = await house.agent(runs("print('a', flush=True)\nprint('b')"), says("Done."))
-    progress = RunProgress(house.journal)
+async def test_real_code_is_a_job_from_its_first_word_to_its_end(rig: AgentRig) -> None:
+    agent = await rig.agent(runs("print('a', flush=True)\nprint('b')"), says("Done."))
+    progress = RunProgress(rig.journal)
     jobs: list[Job] = []
     agent.jobs.watch(jobs.append)
     async with aclosing(agent.work("sort my pictures", by="desk")) as events:
         async for event in events:
             if isinstance(event, ApprovalRequest):
-                house.approvals.answer(event.id, event.nonce, "yes", None, "desk")
+                rig.approvals.answer(event.id, event.nonce, "yes", None, "desk")
             if isinstance(event, CodeOut) and not jobs:
                 assert await progress.tell(event.id, "half way", 0.5)
     assert [job.state for job in jobs][-1] == "done"

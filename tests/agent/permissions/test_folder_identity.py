@@ -17,7 +17,7 @@ from sayso.server.settings import Settings
 from sayso.server.settings.schema import Code
 from sayso.server.store.codec import decode, encode
 from sayso.server.store.decisions import ReachTakenBack
-from tests.agent.conftest import House
+from tests.agent.conftest import AgentRig
 from tests.scripted_model import Reply
 
 DONE = Reply("It is done.")
@@ -51,7 +51,7 @@ def make_anew(place: Path) -> None:
 
 
 async def test_a_grant_that_was_turned_elsewhere_is_closed_and_told(
-    house: House, downloads: Path
+    rig: AgentRig, downloads: Path
 ) -> None:
     look = runs(f"print(open({str(downloads / 'bill.txt')!r}).read())")
     replies = (
@@ -63,20 +63,20 @@ async def test_a_grant_that_was_turned_elsewhere_is_closed_and_told(
         DONE,
         runs(f"read {downloads}", "access"),
     )
-    agent = await house.agent(*replies, DONE, calls_tools="no", mode="workspace")
-    await house.ask(agent, "read it")
-    assert house.output == "42 euros\n"
+    agent = await rig.agent(*replies, DONE, calls_tools="no", mode="workspace")
+    await rig.ask(agent, "read it")
+    assert rig.output == "42 euros\n"
     swap(downloads)
-    await house.ask(agent, "read it again")
-    assert "the key to everything" not in house.output
-    refused, _ = house.told(CodeEnd)
+    await rig.ask(agent, "read it again")
+    assert "the key to everything" not in rig.output
+    refused, _ = rig.told(CodeEnd)
     assert "is not what it was when you opened it" in refused.detail
-    assert "can be asked for again" in house.sent(-2)[-1]["content"]
+    assert "can be asked for again" in rig.sent(-2)[-1]["content"]
     assert agent.permissions.granted == Grants()
-    (taken,) = await house.records(ReachTakenBack)
+    (taken,) = await rig.records(ReachTakenBack)
     assert taken.read == (str(downloads),)
-    await house.ask(agent, "ask for it")
-    assert "secrets" in house.told(ApprovalRequest)[0].code  # what is there now, by its own name
+    await rig.ask(agent, "ask for it")
+    assert "secrets" in rig.told(ApprovalRequest)[0].code  # what is there now, by its own name
 
 
 def test_what_was_granted_before_a_restart_is_recognised(downloads: Path) -> None:

@@ -9,7 +9,7 @@ from sayso.server.agent.permissions.access_syntax import RequestedFolder
 from sayso.server.agent.permissions.mentioned_paths import named_places, needed
 from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.store.decisions import ReachGranted
-from tests.agent.conftest import House
+from tests.agent.conftest import AgentRig
 from tests.scripted_model import Reply
 
 W = "/w"
@@ -70,38 +70,40 @@ def test_it_is_needed_for_what_the_code_does(asked: str, code: str, access: str 
 
 
 async def test_the_first_code_that_needs_it_brings_the_question(
-    house: House, downloads: Path
+    rig: AgentRig, downloads: Path
 ) -> None:
     code = f"print(open({str(downloads / 'bill.txt')!r}).read())"
     replies = (runs("print('let me see')"), runs(code), runs(code), DONE)
-    agent = await house.agent(*replies, calls_tools="no", mode="workspace")
-    await house.ask(agent, "what do I owe, by my downloads?")
-    (asked,) = house.told(ApprovalRequest)
+    agent = await rig.agent(*replies, calls_tools="no", mode="workspace")
+    await rig.ask(agent, "what do I owe, by my downloads?")
+    (asked,) = rig.told(ApprovalRequest)
     assert (asked.kind, asked.code, asked.tap) == ("access", f"read {downloads}", True)
-    assert house.output == "let me see\n42 euros\n42 euros\n"
-    (granted,) = await house.records(ReachGranted)
+    assert rig.output == "let me see\n42 euros\n42 euros\n"
+    (granted,) = await rig.records(ReachGranted)
     assert (granted.read, granted.by, granted.lasting) == ((str(downloads),), "kitchen", False)
-    assert str(downloads) in house.sent(0)[-1]["content"]
+    assert str(downloads) in rig.sent(0)[-1]["content"]
 
 
 @pytest.mark.thorough
-async def test_a_no_is_told_to_the_model_and_not_asked_again(house: House, downloads: Path) -> None:
+async def test_a_no_is_told_to_the_model_and_not_asked_again(
+    rig: AgentRig, downloads: Path
+) -> None:
     code = f"print(open({str(downloads / 'bill.txt')!r}).read())"
-    agent = await house.agent(runs(code), runs(code), DONE, calls_tools="no", mode="workspace")
-    await house.ask(agent, "what do I owe, by my downloads?", "no")
-    assert len(house.told(ApprovalRequest)) == 1
-    assert "did not open it: this did not run" in house.sent(1)[-1]["content"]
-    assert [one.status for one in house.told(CodeEnd)] == ["refused", "error"]
-    assert not await house.records(ReachGranted)
+    agent = await rig.agent(runs(code), runs(code), DONE, calls_tools="no", mode="workspace")
+    await rig.ask(agent, "what do I owe, by my downloads?", "no")
+    assert len(rig.told(ApprovalRequest)) == 1
+    assert "did not open it: this did not run" in rig.sent(1)[-1]["content"]
+    assert [one.status for one in rig.told(CodeEnd)] == ["refused", "error"]
+    assert not await rig.records(ReachGranted)
 
 
 @pytest.mark.thorough
 async def test_who_owns_no_folder_here_is_not_asked_for_one_and_learns_nothing_of_it(
-    house: House, downloads: Path
+    rig: AgentRig, downloads: Path
 ) -> None:
     code = f"print(open({str(downloads / 'bill.txt')!r}).read())"
     permissions = Permissions(mode="workspace", guest=True)
-    agent = await house.agent(runs(code), DONE, calls_tools="no", permissions=permissions)
-    await house.ask(agent, "what do I owe, by my downloads?")
-    assert not house.told(ApprovalRequest)
-    assert house.sent(0)[-1]["content"] == "what do I owe, by my downloads?"
+    agent = await rig.agent(runs(code), DONE, calls_tools="no", permissions=permissions)
+    await rig.ask(agent, "what do I owe, by my downloads?")
+    assert not rig.told(ApprovalRequest)
+    assert rig.sent(0)[-1]["content"] == "what do I owe, by my downloads?"

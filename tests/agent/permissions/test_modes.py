@@ -26,7 +26,7 @@ from sayso.server.store.records import (
     RunIntended,
     RunReported,
 )
-from tests.agent.conftest import House
+from tests.agent.conftest import AgentRig
 from tests.scripted_model import Reply
 
 FORCE = "deny command git push --force\nmatches: git push --force x\nspares: git push x"
@@ -56,27 +56,27 @@ def downloads(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("mode", "asked"), [("read-only", False), ("ask", True), ("workspace", False), ("full", False)]
 )
-async def test_the_mode_decides_what_is_asked(house: House, mode: Mode, asked: bool) -> None:
-    agent = await house.agent(runs("print(6 * 7)"), DONE, calls_tools="no", mode=mode)
-    await house.ask(agent, "count")
-    assert bool(house.told(ApprovalRequest)) == asked
-    assert house.output == "42\n"
+async def test_the_mode_decides_what_is_asked(rig: AgentRig, mode: Mode, asked: bool) -> None:
+    agent = await rig.agent(runs("print(6 * 7)"), DONE, calls_tools="no", mode=mode)
+    await rig.ask(agent, "count")
+    assert bool(rig.told(ApprovalRequest)) == asked
+    assert rig.output == "42\n"
 
 
-async def test_where_code_may_only_look_it_changes_nothing(house: House) -> None:
+async def test_where_code_may_only_look_it_changes_nothing(rig: AgentRig) -> None:
     code = "try:\n    open('made', 'w')\nexcept OSError:\n    print('refused')"
-    agent = await house.agent(runs(code), DONE, calls_tools="no", mode="read-only")
-    await house.ask(agent, "try it")
-    assert house.output == "refused\n"
+    agent = await rig.agent(runs(code), DONE, calls_tools="no", mode="read-only")
+    await rig.ask(agent, "try it")
+    assert rig.output == "refused\n"
 
 
 async def test_without_a_sandbox_code_reaches_what_the_server_reaches(
-    house: House, downloads: Path
+    rig: AgentRig, downloads: Path
 ) -> None:
     code = f"import os; print(open({str(downloads / 'bill.txt')!r}).read(), os.environ.get('KEY'))"
-    agent = await house.agent(runs(code), DONE, calls_tools="no", mode="full")
-    await house.ask(agent, "read it")
-    assert house.output == "42 euros None\n"
+    agent = await rig.agent(runs(code), DONE, calls_tools="no", mode="full")
+    await rig.ask(agent, "read it")
+    assert rig.output == "42 euros None\n"
 
 
 def test_full_is_for_the_console_alone() -> None:
@@ -102,48 +102,48 @@ def test_who_does_not_own_the_machine_grants_none_of_its_folders(tmp_path: Path)
     assert permissions.weigh(AccessRequest(hosts=("example.org",))).lines == ("host example.org",)
 
 
-async def test_a_change_of_mode_holds_from_the_next_run_on(house: House) -> None:
+async def test_a_change_of_mode_holds_from_the_next_run_on(rig: AgentRig) -> None:
     replies = (runs("x = 1"), DONE, runs("open('made', 'w')"), DONE)
-    agent = await house.agent(*replies, calls_tools="no", mode="workspace")
-    await house.ask(agent, "begin")
+    agent = await rig.agent(*replies, calls_tools="no", mode="workspace")
+    await rig.ask(agent, "begin")
     agent.permissions.change_mode("read-only", at_console=False)
-    await house.ask(agent, "go on")
-    assert house.told(CodeEnd)[0].status == "error"
+    await rig.ask(agent, "go on")
+    assert rig.told(CodeEnd)[0].status == "error"
 
 
-async def test_what_is_dangerous_is_asked_about_with_a_warning_even_unasked(house: House) -> None:
+async def test_what_is_dangerous_is_asked_about_with_a_warning_even_unasked(rig: AgentRig) -> None:
     code = "import shutil\nshutil.rmtree('old')"
-    agent = await house.agent(runs(code), DONE, calls_tools="no", mode="workspace")
-    await house.ask(agent, "tidy up", "no")
-    (asked,) = house.told(ApprovalRequest)
+    agent = await rig.agent(runs(code), DONE, calls_tools="no", mode="workspace")
+    await rig.ask(agent, "tidy up", "no")
+    (asked,) = rig.told(ApprovalRequest)
     assert asked.warnings == (
         "It deletes folders with all that is in them, or one file after the other.",
     )
-    (opened,) = await house.records(ApprovalOpened)
+    (opened,) = await rig.records(ApprovalOpened)
     assert opened.warnings == asked.warnings
 
 
-async def test_a_rule_forbids_without_a_question_and_tells_the_model(house: House) -> None:
+async def test_a_rule_forbids_without_a_question_and_tells_the_model(rig: AgentRig) -> None:
     code = "import os\nos.system('git push --force')"
     policy = Policy([FORCE])
-    agent = await house.agent(runs(code), DONE, calls_tools="no", mode="workspace", policy=policy)
-    await house.ask(agent, "push it")
-    assert not house.told(ApprovalRequest)
-    assert 'your rule "deny command git push --force" forbids it' in house.sent()[-1]["content"]
-    assert not await house.records(RunIntended)
-    (report,) = await house.records(RunReported)
+    agent = await rig.agent(runs(code), DONE, calls_tools="no", mode="workspace", policy=policy)
+    await rig.ask(agent, "push it")
+    assert not rig.told(ApprovalRequest)
+    assert 'your rule "deny command git push --force" forbids it' in rig.sent()[-1]["content"]
+    assert not await rig.records(RunIntended)
+    (report,) = await rig.records(RunReported)
     assert report.status == "refused"
 
 
-async def test_a_rule_allows_what_the_mode_would_ask(house: House) -> None:
+async def test_a_rule_allows_what_the_mode_would_ask(rig: AgentRig) -> None:
     policy = Policy([LANGUAGE])
-    agent = await house.agent(runs("print(1)"), DONE, calls_tools="no", policy=policy)
-    await house.ask(agent, "count")
-    assert not house.told(ApprovalRequest)
-    assert house.output == "1\n"
+    agent = await rig.agent(runs("print(1)"), DONE, calls_tools="no", policy=policy)
+    await rig.ask(agent, "count")
+    assert not rig.told(ApprovalRequest)
+    assert rig.output == "1\n"
 
 
-async def test_what_a_rule_allows_by_its_words_means_what_they_say(house: House) -> None:
+async def test_what_a_rule_allows_by_its_words_means_what_they_say(rig: AgentRig) -> None:
     """An earlier run, that was approved, redefines the command that a rule allows unasked."""
     replies = (
         runs("echo() { printf evil; }; printf defined", "bash"),
@@ -152,53 +152,53 @@ async def test_what_a_rule_allows_by_its_words_means_what_they_say(house: House)
         runs("printf evil", "bash"),
         DONE,
     )
-    agent = await house.agent(*replies, calls_tools="no", policy=Policy([ECHO]))
-    await house.ask(agent, "define it")
-    assert house.output == "defined"
-    await house.ask(agent, "say hi", "no")
-    assert house.output == "hi\n"
-    assert "nothing that earlier runs left was in it" in house.told(CodeEnd)[0].detail
-    (asked,) = house.told(ApprovalRequest)
+    agent = await rig.agent(*replies, calls_tools="no", policy=Policy([ECHO]))
+    await rig.ask(agent, "define it")
+    assert rig.output == "defined"
+    await rig.ask(agent, "say hi", "no")
+    assert rig.output == "hi\n"
+    assert "nothing that earlier runs left was in it" in rig.told(CodeEnd)[0].detail
+    (asked,) = rig.told(ApprovalRequest)
     assert asked.code == "printf evil"
     assert any("what earlier runs left" in line for line in asked.may_touch)
 
 
-async def test_what_is_allowed_whatever_it_says_keeps_its_variables(house: House) -> None:
+async def test_what_is_allowed_whatever_it_says_keeps_its_variables(rig: AgentRig) -> None:
     replies = (runs("x = 41"), runs("print(x + 1)"), DONE)
-    agent = await house.agent(*replies, calls_tools="no", policy=Policy([LANGUAGE]))
-    await house.ask(agent, "count")
-    assert house.output == "42\n"
+    agent = await rig.agent(*replies, calls_tools="no", policy=Policy([LANGUAGE]))
+    await rig.ask(agent, "count")
+    assert rig.output == "42\n"
 
 
-async def test_code_that_a_person_edits_is_judged_again(house: House) -> None:
+async def test_code_that_a_person_edits_is_judged_again(rig: AgentRig) -> None:
     policy = Policy([FORCE])
-    agent = await house.agent(runs("print(1)"), DONE, calls_tools="no", policy=policy)
-    await house.ask(agent, "push", lambda _: ("edit", "!git push --force"))
-    assert not await house.records(RunIntended)
-    assert "forbids it" in house.sent()[-1]["content"]
+    agent = await rig.agent(runs("print(1)"), DONE, calls_tools="no", policy=policy)
+    await rig.ask(agent, "push", lambda _: ("edit", "!git push --force"))
+    assert not await rig.records(RunIntended)
+    assert "forbids it" in rig.sent()[-1]["content"]
 
 
 # --- more reach ---
 
 
-async def test_a_folder_is_asked_for_granted_and_then_read(house: House, downloads: Path) -> None:
+async def test_a_folder_is_asked_for_granted_and_then_read(rig: AgentRig, downloads: Path) -> None:
     replies = (
         runs("x = 1"),
         asks(f"read {downloads}", "because the bill lies there"),
         runs(f"print(open({str(downloads / 'bill.txt')!r}).read())"),
         DONE,
     )
-    agent = await house.agent(*replies, calls_tools="no", mode="workspace")
-    await house.ask(agent, "what does the bill say?")
-    (asked,) = house.told(ApprovalRequest)
+    agent = await rig.agent(*replies, calls_tools="no", mode="workspace")
+    await rig.ask(agent, "what does the bill say?")
+    (asked,) = rig.told(ApprovalRequest)
     assert (asked.kind, asked.language, asked.code) == ("access", "access", f"read {downloads}")
     assert asked.why == "the bill lies there"
     assert f"read {downloads}" in asked.may_touch
     assert any("variables are lost" in warning for warning in asked.warnings)
-    assert "Granted: read" in house.sent(2)[-1]["content"]
-    assert "variables are lost" in house.sent(2)[-1]["content"]
-    assert house.output == "42 euros\n"
-    (granted,) = await house.records(ReachGranted)
+    assert "Granted: read" in rig.sent(2)[-1]["content"]
+    assert "variables are lost" in rig.sent(2)[-1]["content"]
+    assert rig.output == "42 euros\n"
+    (granted,) = await rig.records(ReachGranted)
     what, read = (f"read {downloads}",), (str(downloads),)
     assert [one.path for one in granted.seen] == list(read)
     expected = ReachGranted(granted.run, what, "kitchen", lasting=False, read=read)
@@ -209,50 +209,50 @@ async def test_a_folder_is_asked_for_granted_and_then_read(house: House, downloa
     ("answer", "told"), [("no", "said no: nothing more was opened"), ("silence", "did not answer")]
 )
 async def test_a_no_and_silence_open_nothing(
-    house: House, downloads: Path, answer: str, told: str
+    rig: AgentRig, downloads: Path, answer: str, told: str
 ) -> None:
-    house.approvals._expires_s = 0.2
-    agent = await house.agent(asks(f"write {downloads}"), DONE, calls_tools="no")
-    await house.ask(agent, "save it", answer)  # type: ignore[arg-type]
-    assert told in house.sent()[-1]["content"]
+    rig.approvals._expires_s = 0.2
+    agent = await rig.agent(asks(f"write {downloads}"), DONE, calls_tools="no")
+    await rig.ask(agent, "save it", answer)  # type: ignore[arg-type]
+    assert told in rig.sent()[-1]["content"]
     assert agent.permissions.granted == Grants()
-    assert not await house.records(ReachGranted)
+    assert not await rig.records(ReachGranted)
 
 
-async def test_words_alone_open_nothing(house: House, downloads: Path) -> None:
-    agent = await house.agent(asks(f"read {downloads}"), DONE, calls_tools="no")
+async def test_words_alone_open_nothing(rig: AgentRig, downloads: Path) -> None:
+    agent = await rig.agent(asks(f"read {downloads}"), DONE, calls_tools="no")
 
     def by_word(asked: ApprovalRequest) -> tuple[str, None]:
         for decision in ("yes", "edit"):
-            assert not house.approvals.answer(
+            assert not rig.approvals.answer(
                 asked.id, asked.nonce, decision, "x", "kitchen", by_word=True
             )
         return "no", None
 
-    await house.ask(agent, "read it", by_word)  # type: ignore[arg-type]
-    assert [settled.decision for settled in house.told(ApprovalDone)] == ["no"]
+    await rig.ask(agent, "read it", by_word)  # type: ignore[arg-type]
+    assert [settled.decision for settled in rig.told(ApprovalDone)] == ["no"]
 
 
 @pytest.mark.parametrize("lasting", [False, True])
 async def test_words_of_a_device_with_that_right_open_for_once_and_never_for_good(
-    house: House, downloads: Path, *, lasting: bool
+    rig: AgentRig, downloads: Path, *, lasting: bool
 ) -> None:
-    agent = await house.agent(asks(f"read {downloads}"), DONE, calls_tools="no")
+    agent = await rig.agent(asks(f"read {downloads}"), DONE, calls_tools="no")
 
     def by_word(asked: ApprovalRequest) -> tuple[str, None]:
-        answer = partial(house.approvals.answer, asked.id, asked.nonce, "yes", None, "kitchen")
+        answer = partial(rig.approvals.answer, asked.id, asked.nonce, "yes", None, "kitchen")
         opened = answer(lasting=lasting, by_word=True, opens=True)
         assert opened == (not lasting)
         return "silence" if opened else "no", None
 
-    await house.ask(agent, "read it", by_word)  # type: ignore[arg-type]
+    await rig.ask(agent, "read it", by_word)  # type: ignore[arg-type]
     assert bool(agent.permissions.granted.lines) == (not lasting)
 
 
-async def test_a_yes_for_good_stands_in_the_settings(house: House, downloads: Path) -> None:
+async def test_a_yes_for_good_stands_in_the_settings(rig: AgentRig, downloads: Path) -> None:
     home = Home.find()
     standing = StandingGrants(home, Settings())
-    agent = await house.agent(
+    agent = await rig.agent(
         asks(f"read {downloads}", "host files.example.org"),
         DONE,
         calls_tools="no",
@@ -262,26 +262,26 @@ async def test_a_yes_for_good_stands_in_the_settings(house: House, downloads: Pa
     async def for_good() -> None:
         async for event in agent.work("read it"):
             if isinstance(event, ApprovalRequest):
-                assert house.approvals.answer(
+                assert rig.approvals.answer(
                     event.id, event.nonce, "yes", None, "phone", lasting=True
                 )
 
     await for_good()
-    (granted,) = await house.records(ReachGranted)
+    (granted,) = await rig.records(ReachGranted)
     assert granted.lasting
     again = StandingGrants(home, Settings.load(home, environment={}))
     assert again.reach == Grants((Folder(downloads),), ("files.example.org",)) == standing.reach
 
 
-async def test_what_is_in_reach_already_is_not_asked_for(house: House, downloads: Path) -> None:
+async def test_what_is_in_reach_already_is_not_asked_for(rig: AgentRig, downloads: Path) -> None:
     home = Home.find()
     standing = StandingGrants(home, Settings())
     await standing.keep(Grants((Folder(downloads, "write"),), ("*.example.org",)))
     wish = asks(f"read {downloads}", "host a.example.org")
-    agent = await house.agent(wish, DONE, calls_tools="no", standing=standing)
-    await house.ask(agent, "read it")
-    assert not house.told(ApprovalRequest)
-    assert "in reach already" in house.sent()[-1]["content"]
+    agent = await rig.agent(wish, DONE, calls_tools="no", standing=standing)
+    await rig.ask(agent, "read it")
+    assert not rig.told(ApprovalRequest)
+    assert "in reach already" in rig.sent()[-1]["content"]
 
 
 @pytest.mark.parametrize(
@@ -297,47 +297,47 @@ async def test_what_is_in_reach_already_is_not_asked_for(house: House, downloads
     ],
 )
 async def test_what_is_never_granted_is_refused_without_a_question(
-    house: House, wish: str, why: str
+    rig: AgentRig, wish: str, why: str
 ) -> None:
     rule = "deny host evil.org\nmatches: evil.org\nspares: ls"
     policy = Policy([rule])
-    agent = await house.agent(asks(wish), DONE, calls_tools="no", policy=policy)
-    await house.ask(agent, "do it")
-    assert not house.told(ApprovalRequest)
-    assert why in house.sent()[-1]["content"]
+    agent = await rig.agent(asks(wish), DONE, calls_tools="no", policy=policy)
+    await rig.ask(agent, "do it")
+    assert not rig.told(ApprovalRequest)
+    assert why in rig.sent()[-1]["content"]
 
 
 async def test_a_folder_that_a_rule_forbids_is_not_granted_nor_what_holds_it(
-    house: House, downloads: Path
+    rig: AgentRig, downloads: Path
 ) -> None:
     rule = f"deny path {downloads}\nmatches: cat {downloads}/x\nspares: ls /usr"
-    agent = await house.agent(
+    agent = await rig.agent(
         asks(f"read {downloads.parent}"), DONE, calls_tools="no", policy=Policy([rule])
     )
-    await house.ask(agent, "read it")
-    assert not house.told(ApprovalRequest)
-    assert "forbids it" in house.sent()[-1]["content"]
+    await rig.ask(agent, "read it")
+    assert not rig.told(ApprovalRequest)
+    assert "forbids it" in rig.sent()[-1]["content"]
 
 
-async def test_models_with_tools_ask_in_the_same_way(house: House, downloads: Path) -> None:
+async def test_models_with_tools_ask_in_the_same_way(rig: AgentRig, downloads: Path) -> None:
     wish = f"read {downloads}\nbecause of the bill"
-    agent = await house.agent(Reply(code=wish, language="access"), DONE, mode="workspace")
-    await house.ask(agent, "read the bill")
-    (asked,) = house.told(ApprovalRequest)
+    agent = await rig.agent(Reply(code=wish, language="access"), DONE, mode="workspace")
+    await rig.ask(agent, "read the bill")
+    (asked,) = rig.told(ApprovalRequest)
     assert (asked.kind, asked.why) == ("access", "of the bill")
     assert agent.permissions.granted.folders == (Folder(downloads),)
 
 
-async def test_what_code_tries_on_the_network_is_in_the_log(house: House) -> None:
+async def test_what_code_tries_on_the_network_is_in_the_log(rig: AgentRig) -> None:
     code = (
         "import urllib.request\n"
         "try:\n    urllib.request.urlopen('http://files.example.org/')\n"
         "except OSError as error:\n    print(error)"
     )
-    agent = await house.agent(runs(code), DONE, calls_tools="no", mode="workspace")
-    await house.ask(agent, "fetch it")
-    assert "not granted" in house.output
-    (used,) = await house.records(NetworkUsed)
+    agent = await rig.agent(runs(code), DONE, calls_tools="no", mode="workspace")
+    await rig.ask(agent, "fetch it")
+    assert "not granted" in rig.output
+    (used,) = await rig.records(NetworkUsed)
     assert (used.host, used.port, used.verdict) == ("files.example.org", 80, "refused")
 
 

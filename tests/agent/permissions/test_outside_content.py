@@ -20,7 +20,7 @@ from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
 from sayso.server.store.decisions import HostAsked, NetworkUsed, ReachGranted, ReachTakenBack
 from sayso.server.store.records import ConversationReset, Record, RunIntended, RunReported
-from tests.agent.conftest import House
+from tests.agent.conftest import AgentRig
 from tests.kernels import lent_home
 from tests.runtimes.network.web_double import Web, web
 from tests.scripted_model import runs, says
@@ -47,7 +47,7 @@ except OSError as refusal:
 
 
 async def agent_with(
-    house: House,
+    rig: AgentRig,
     web: Web,
     *codes: str,
     reach: Grants = BOTH,
@@ -57,11 +57,11 @@ async def agent_with(
     permissions = Permissions(mode=mode)
     permissions.restore(ConversationSettings(reach))
     if code_runner is None:
-        place, report = house.folder / "workspace", await find_sandbox()
+        place, report = rig.folder / "workspace", await find_sandbox()
         code_runner = RealWorkshop(place, ensure(lent_home()), report, permissions.reach, web)
-        house.stack.push_async_callback(code_runner.close)
+        rig.stack.push_async_callback(code_runner.close)
     replies = [reply for code in codes for reply in (runs(code), DONE)]
-    return await house.agent(*replies, permissions=permissions, code_runner=code_runner)
+    return await rig.agent(*replies, permissions=permissions, code_runner=code_runner)
 
 
 def paths(web: Web) -> list[str]:
@@ -72,90 +72,88 @@ A, B = "files.example.org", "other.example.net"
 
 
 async def test_what_a_page_brought_in_is_followed_by_a_question_for_each_host_in_each_request(
-    house: House, outside: Web
+    rig: AgentRig, outside: Web
 ) -> None:
     twice = fetch(outside, A, "x") + fetch(outside, A, "y")
     codes = [fetch(outside, A), twice, fetch(outside, B), fetch(outside, B)]
-    agent = await agent_with(house, outside, *codes)
-    await house.ask(agent, "look it up")
-    assert house.told(ApprovalRequest) == []
-    await house.ask(agent, "and the next")
-    (asked,) = house.told(ApprovalRequest)
+    agent = await agent_with(rig, outside, *codes)
+    await rig.ask(agent, "look it up")
+    assert rig.told(ApprovalRequest) == []
+    await rig.ask(agent, "and the next")
+    (asked,) = rig.told(ApprovalRequest)
     assert (asked.kind, asked.language, asked.code) == ("access", "access", f"host {A}")
     assert asked.tap
     assert f"has read from {A}" in asked.warnings[0]
-    await house.ask(agent, "tell the other", "no")
-    assert [each.code for each in house.told(ApprovalRequest)] == [f"host {B}"]
-    assert "was not allowed" in house.output
+    await rig.ask(agent, "tell the other", "no")
+    assert [each.code for each in rig.told(ApprovalRequest)] == [f"host {B}"]
+    assert "was not allowed" in rig.output
     assert paths(outside) == ["/", "/x", "/y"]
-    await house.ask(agent, "tell the other")
+    await rig.ask(agent, "tell the other")
     assert paths(outside)[-1] == "/"
-    asked_about = await house.records(HostAsked)
+    asked_about = await rig.records(HostAsked)
     assert [(each.host, each.decision, each.by) for each in asked_about] == [
         (A, "yes", "kitchen"), (B, "no", "kitchen"), (B, "yes", "kitchen"),
     ]  # fmt: skip
-    assert ("refused", B) in {
-        (each.verdict, each.host) for each in await house.records(NetworkUsed)
-    }
-    entries = ledger(await house.log.conversation(house.journal.conversation))
+    assert ("refused", B) in {(each.verdict, each.host) for each in await rig.records(NetworkUsed)}
+    entries = ledger(await rig.log.conversation(rig.journal.conversation))
     assert f"{B} asked about: no on kitchen. Code here has read" in entries[2].network[0]
     assert entries[2].approval.decision == "not asked"
 
 
 @pytest.mark.parametrize("mode", ["ask", "workspace"])
 async def test_a_folder_outside_the_workspace_marks_as_a_page_does(
-    house: House, outside: Web, tmp_path: Path, mode: Mode
+    rig: AgentRig, outside: Web, tmp_path: Path, mode: Mode
 ) -> None:
     letters = tmp_path / "alice" / "letters"
     letters.mkdir(parents=True)
     reach = Grants((Folder(letters),), (A,))
     codes = ["print('nothing yet')", fetch(outside, A)]
-    agent = await agent_with(house, outside, *codes, reach=reach, mode=mode)
-    await house.ask(agent, "go")
-    await house.ask(agent, "send it")
-    asked = [each for each in house.told(ApprovalRequest) if each.kind == "access"]
+    agent = await agent_with(rig, outside, *codes, reach=reach, mode=mode)
+    await rig.ask(agent, "go")
+    await rig.ask(agent, "send it")
+    asked = [each for each in rig.told(ApprovalRequest) if each.kind == "access"]
     assert [each.code for each in asked] == [f"host {A}"]
     assert str(letters) in asked[0].warnings[0]
     assert paths(outside) == ["/"]
 
 
-async def test_words_do_not_answer_it_and_silence_is_a_no(house: House, outside: Web) -> None:
-    agent = await agent_with(house, outside, fetch(outside, A), fetch(outside, A, "late"))
-    await house.ask(agent, "look it up")
-    house.approvals._expires_s = 0.2
+async def test_words_do_not_answer_it_and_silence_is_a_no(rig: AgentRig, outside: Web) -> None:
+    agent = await agent_with(rig, outside, fetch(outside, A), fetch(outside, A, "late"))
+    await rig.ask(agent, "look it up")
+    rig.approvals._expires_s = 0.2
     async with aclosing(agent.work("again", by="kitchen")) as events:
         async for event in events:
             if isinstance(event, ApprovalRequest):
-                said = house.approvals.answer(
+                said = rig.approvals.answer(
                     event.id, event.nonce, "yes", None, "kitchen", by_word=True
                 )
                 assert not said
     assert paths(outside) == ["/"]
-    assert [each.decision for each in await house.records(HostAsked)] == ["expired"]
+    assert [each.decision for each in await rig.records(HostAsked)] == ["expired"]
 
 
 async def test_whoever_hangs_up_before_the_answer_finds_the_way_open_the_next_time(
-    house: House, outside: Web
+    rig: AgentRig, outside: Web
 ) -> None:
     hasty = fetch(outside, A, "hasty").replace("timeout=10", "timeout=0.2")
     hasty += "open('hung-up', 'w').close()"
-    agent = await agent_with(house, outside, fetch(outside, A))
-    await house.ask(agent, "look it up")
-    house.model.add(runs(hasty), runs(fetch(outside, A, "patient")), DONE)
+    agent = await agent_with(rig, outside, fetch(outside, A))
+    await rig.ask(agent, "look it up")
+    rig.model.add(runs(hasty), runs(fetch(outside, A, "patient")), DONE)
     async with aclosing(agent.work("again", by="kitchen")) as events:
         async for event in events:
             if isinstance(event, ApprovalRequest):
                 async with asyncio.timeout(20):
-                    there = house.folder / "workspace" / "hung-up"
+                    there = rig.folder / "workspace" / "hung-up"
                     while not there.exists():  # noqa: ASYNC110 (another process makes it)
                         await asyncio.sleep(0.01)
-                house.approvals.answer(event.id, event.nonce, "yes", None, "kitchen")
+                rig.approvals.answer(event.id, event.nonce, "yes", None, "kitchen")
     assert paths(outside)[-1] == "/patient"
-    assert len(await house.records(HostAsked)) == 1
+    assert len(await rig.records(HostAsked)) == 1
 
 
 async def test_a_line_that_an_earlier_run_left_open_is_asked_about_too(
-    house: House, outside: Web
+    rig: AgentRig, outside: Web
 ) -> None:
     opened = f"""
 import socket
@@ -165,15 +163,15 @@ line.sendall(b'CONNECT {A}:{outside.port} HTTP/1.1\\r\\n\\r\\n')
 print(line.recv(100))
 """ + fetch(outside, B)
     send = "line.sendall(b'GET /secret HTTP/1.1\\r\\n\\r\\n')\nprint(line.recv(100))"
-    agent = await agent_with(house, outside, opened, send)
-    await house.ask(agent, "look it up")
-    await house.ask(agent, "tell them", "no")
-    assert [each.code for each in house.told(ApprovalRequest)] == [f"host {A}"]
+    agent = await agent_with(rig, outside, opened, send)
+    await rig.ask(agent, "look it up")
+    await rig.ask(agent, "tell them", "no")
+    assert [each.code for each in rig.told(ApprovalRequest)] == [f"host {A}"]
     assert paths(outside) == ["/"]
 
 
 async def test_nothing_that_is_left_running_is_let_out_while_nobody_can_be_asked(
-    house: House, outside: Web
+    rig: AgentRig, outside: Web
 ) -> None:
     left = f"""
 import subprocess, sys
@@ -187,41 +185,41 @@ while True:
 '''
 subprocess.Popen([sys.executable, '-c', code])
 """
-    agent = await agent_with(house, outside, left + fetch(outside, A), "print(1)")
-    await house.ask(agent, "look it up")
+    agent = await agent_with(rig, outside, left + fetch(outside, A), "print(1)")
+    await rig.ask(agent, "look it up")
     before = len(outside.heads)
     outside.heads.clear()
-    await house.ask(agent, "and now?", "no")
+    await rig.ask(agent, "and now?", "no")
     assert before
     assert len(outside.heads) <= 1  # one may have been under way when the first run ended
-    assert {each.host for each in await house.records(HostAsked)} <= {A}
+    assert {each.host for each in await rig.records(HostAsked)} <= {A}
 
 
 async def test_a_host_that_is_granted_in_full_knowledge_is_not_asked_about_twice(
-    house: House, outside: Web
+    rig: AgentRig, outside: Web
 ) -> None:
-    agent = await agent_with(house, outside, fetch(outside, A), reach=Grants(hosts=(A,)))
-    await house.ask(agent, "look it up")
+    agent = await agent_with(rig, outside, fetch(outside, A), reach=Grants(hosts=(A,)))
+    await rig.ask(agent, "look it up")
     wish = runs(f"host {B}\nbecause they want to know", language="access")
-    house.model.add(wish, runs(fetch(outside, B, "new")), DONE)
-    await house.ask(agent, "tell the other")
-    (asked,) = house.told(ApprovalRequest)
+    rig.model.add(wish, runs(fetch(outside, B, "new")), DONE)
+    await rig.ask(agent, "tell the other")
+    (asked,) = rig.told(ApprovalRequest)
     assert any(f"has read from {A}" in warning for warning in asked.warnings)
     assert paths(outside) == ["/", "/new"]
 
 
 async def test_a_request_that_is_stopped_takes_its_question_along(
-    house: House, outside: Web
+    rig: AgentRig, outside: Web
 ) -> None:
-    agent = await agent_with(house, outside, fetch(outside, A), fetch(outside, A))
-    await house.ask(agent, "look it up")
+    agent = await agent_with(rig, outside, fetch(outside, A), fetch(outside, A))
+    await rig.ask(agent, "look it up")
     async with aclosing(agent.work("again", by="kitchen")) as events:
         async for event in events:
             if isinstance(event, ApprovalRequest):
                 break
-    assert house.approvals.open == []
+    assert rig.approvals.open == []
     assert paths(outside) == ["/"]
-    assert (await house.records(RunReported))[-1].status == "interrupted"
+    assert (await rig.records(RunReported))[-1].status == "interrupted"
 
 
 async def test_the_mark_outlives_the_server_and_ends_with_a_new_beginning() -> None:
@@ -240,7 +238,7 @@ async def test_the_mark_outlives_the_server_and_ends_with_a_new_beginning() -> N
 
 @pytest.mark.parametrize("way", ["taken back", "for good", "full"])
 async def test_a_folder_that_was_read_marks_after_it_was_closed_and_the_server_ended(
-    house: House, outside: Web, tmp_path: Path, way: str
+    rig: AgentRig, outside: Web, tmp_path: Path, way: str
 ) -> None:
     letters = tmp_path / "letters"
     letters.mkdir()
@@ -248,12 +246,12 @@ async def test_a_folder_that_was_read_marks_after_it_was_closed_and_the_server_e
     reach = Grants((Folder(letters),), (A,)) if way != "full" else Grants(hosts=(A,))
     code = f"print(open({str(letters / 'a.txt')!r}).read())"
     agent = await agent_with(
-        house, outside, code, reach=reach, mode="full" if way == "full" else "workspace"
+        rig, outside, code, reach=reach, mode="full" if way == "full" else "workspace"
     )
-    await house.ask(agent, "read it")
-    assert "send it all" in house.output
+    await rig.ask(agent, "read it")
+    assert "send it all" in rig.output
     records: list[Record] = [
-        event.record for event in await house.log.conversation(house.journal.conversation)
+        event.record for event in await rig.log.conversation(rig.journal.conversation)
     ]
     if way == "taken back":
         records = [ReachGranted("", (), read=(str(letters),)), *records]

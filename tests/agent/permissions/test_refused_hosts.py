@@ -8,7 +8,7 @@ from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
-from tests.agent.conftest import House
+from tests.agent.conftest import AgentRig
 from tests.agent.permissions.test_outside_content import fetch, outside, paths
 from tests.kernels import lent_home
 from tests.runtimes.network.web_double import Web
@@ -19,76 +19,76 @@ __all__ = ["outside"]
 A, B = "files.example.org", "other.example.net"
 
 
-async def go(house: House, web: Web, answer: str, *codes: str, mode: Mode = "workspace") -> None:
+async def go(rig: AgentRig, web: Web, answer: str, *codes: str, mode: Mode = "workspace") -> None:
     """Let code run, each piece in a request of its own, with nothing granted."""
     permissions = Permissions(Policy(), mode)
-    place, report = house.folder / "workspace", await find_sandbox()
+    place, report = rig.folder / "workspace", await find_sandbox()
     code_runner = CodeRunner(place, ensure(lent_home()), report, permissions.reach, web)
-    house.stack.push_async_callback(code_runner.close)
+    rig.stack.push_async_callback(code_runner.close)
     replies = [reply for code in codes for reply in (runs(code), says("Done."))]
-    agent = await house.agent(*replies, permissions=permissions, code_runner=code_runner)
+    agent = await rig.agent(*replies, permissions=permissions, code_runner=code_runner)
     for _ in codes:
-        await house.ask(agent, "go", answer)  # type: ignore[arg-type]
+        await rig.ask(agent, "go", answer)  # type: ignore[arg-type]
 
 
-def details(house: House) -> str:
-    return house.told(CodeEnd)[-1].detail  # type: ignore[no-any-return]
+def details(rig: AgentRig) -> str:
+    return rig.told(CodeEnd)[-1].detail  # type: ignore[no-any-return]
 
 
-async def test_a_refused_host_is_said_and_granted_with_one_tap(house: House, outside: Web) -> None:
-    await go(house, outside, "yes", fetch(outside, A))
-    (asked,) = house.told(ApprovalRequest)
+async def test_a_refused_host_is_said_and_granted_with_one_tap(rig: AgentRig, outside: Web) -> None:
+    await go(rig, outside, "yes", fetch(outside, A))
+    (asked,) = rig.told(ApprovalRequest)
     assert (asked.kind, asked.code, asked.tap) == ("access", f"host {A}", True)
     assert asked.warnings[0].startswith("Code that just ran tried to reach this")
     said = f"Code tried to reach {A}: not granted. The person has just allowed {A}: run it again."
-    assert details(house).endswith(said)
-    assert said in str(house.sent()[-1]["content"])
+    assert details(rig).endswith(said)
+    assert said in str(rig.sent()[-1]["content"])
     assert not paths(outside)
 
 
-async def test_once_granted_it_is_reached(house: House, outside: Web) -> None:
-    await go(house, outside, "yes", fetch(outside, A), fetch(outside, A, "again"))
-    assert not house.told(ApprovalRequest)
+async def test_once_granted_it_is_reached(rig: AgentRig, outside: Web) -> None:
+    await go(rig, outside, "yes", fetch(outside, A), fetch(outside, A, "again"))
+    assert not rig.told(ApprovalRequest)
     assert paths(outside) == ["/again"]
 
 
-async def test_after_a_no_it_is_said_and_not_asked_again(house: House, outside: Web) -> None:
-    await go(house, outside, "no", fetch(outside, A), fetch(outside, A) + fetch(outside, B))
-    (asked,) = house.told(ApprovalRequest)
+async def test_after_a_no_it_is_said_and_not_asked_again(rig: AgentRig, outside: Web) -> None:
+    await go(rig, outside, "no", fetch(outside, A), fetch(outside, A) + fetch(outside, B))
+    (asked,) = rig.told(ApprovalRequest)
     assert asked.code == f"host {B}"
-    assert details(house).startswith(f"Code tried to reach {A} and {B}: not granted.")
-    assert "did not open it" in details(house)
+    assert details(rig).startswith(f"Code tried to reach {A} and {B}: not granted.")
+    assert "did not open it" in details(rig)
 
 
-async def test_names_of_the_house_addresses_and_floods_are_not_asked_for(
-    house: House, outside: Web
+async def test_names_of_the_home_addresses_and_floods_are_not_asked_for(
+    rig: AgentRig, outside: Web
 ) -> None:
     hosts = ["nas", "10.0.0.1", "router.local-", *(f"a{n}.example.org" for n in range(9))]
-    await go(house, outside, "no", "".join(fetch(outside, host) for host in hosts))
-    (asked,) = house.told(ApprovalRequest)
+    await go(rig, outside, "no", "".join(fetch(outside, host) for host in hosts))
+    (asked,) = rig.told(ApprovalRequest)
     assert asked.code.split("\n") == [f"host a{n}.example.org" for n in range(4)]
 
 
 @pytest.mark.parametrize("mode", ["read-only"])
 async def test_where_nothing_may_be_opened_nobody_is_asked(
-    house: House, outside: Web, mode: Mode
+    rig: AgentRig, outside: Web, mode: Mode
 ) -> None:
-    await go(house, outside, "yes", fetch(outside, A), mode=mode)
-    assert not house.told(ApprovalRequest)
-    assert "The mode is read-only" in details(house)
+    await go(rig, outside, "yes", fetch(outside, A), mode=mode)
+    assert not rig.told(ApprovalRequest)
+    assert "The mode is read-only" in details(rig)
 
 
 async def test_what_nobody_was_asked_for_is_asked_for_when_the_mode_lets_it_be_opened(
-    house: House, outside: Web
+    rig: AgentRig, outside: Web
 ) -> None:
     permissions = Permissions(Policy(), "read-only")
-    place, report = house.folder / "workspace", await find_sandbox()
+    place, report = rig.folder / "workspace", await find_sandbox()
     code_runner = CodeRunner(place, ensure(lent_home()), report, permissions.reach, outside)
-    house.stack.push_async_callback(code_runner.close)
+    rig.stack.push_async_callback(code_runner.close)
     replies = [reply for _ in range(2) for reply in (runs(fetch(outside, A)), says("Done."))]
-    agent = await house.agent(*replies, permissions=permissions, code_runner=code_runner)
-    await house.ask(agent, "go", "yes")
-    assert "The mode is read-only" in details(house)
+    agent = await rig.agent(*replies, permissions=permissions, code_runner=code_runner)
+    await rig.ask(agent, "go", "yes")
+    assert "The mode is read-only" in details(rig)
     permissions.change_mode("workspace", at_console=False)
-    await house.ask(agent, "go", "yes")
-    assert f"The person has just allowed {A}" in details(house)
+    await rig.ask(agent, "go", "yes")
+    assert f"The person has just allowed {A}" in details(rig)

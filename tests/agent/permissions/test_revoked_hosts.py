@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sayso.server.agent.loop import Agent
-from tests.agent.conftest import House
+from tests.agent.conftest import AgentRig
 from tests.agent.permissions.test_outside_content import BOTH, A, agent_with
 from tests.runtimes.network.web_double import Web, web
 
@@ -49,13 +49,13 @@ async def _begin_anew(agent: Agent) -> None:
 
 @pytest.mark.parametrize("take_back", [_forget, _look_only, _begin_anew])
 async def test_a_line_that_is_open_ends_without_another_run(
-    house: House, outside: Web, take_back: object
+    rig: AgentRig, outside: Web, take_back: object
 ) -> None:
     code = HOLD.format(host=A, port=outside.port)
-    agent = await agent_with(house, outside, code, reach=BOTH)
-    await house.ask(agent, "go")
-    assert "200" in house.output
-    ended = house.folder / "workspace" / "ended"
+    agent = await agent_with(rig, outside, code, reach=BOTH)
+    await rig.ask(agent, "go")
+    assert "200" in rig.output
+    ended = rig.folder / "workspace" / "ended"
     assert not ended.exists()
     assert callable(take_back)
     await take_back(agent)

@@ -19,7 +19,7 @@ from sayso.server.turn.events import ApprovalAnswered, Typed
 from tests.kernels import lent_home
 from tests.plain_model import PlainModel
 from tests.runtimes.network.web_double import Web, web
-from tests.server.running_server import Device, household, until
+from tests.server.running_server import Device, running_server, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -72,23 +72,23 @@ async def street(home: Path, first: Path, second: Path) -> AsyncIterator[Street]
     report, kernels, model = await find_sandbox(), ensure(lent_home()), Writing()
     async with (
         web() as outside,
-        household(
+        running_server(
             home,
             model=model,
             code_runner=lambda place, reach, _: CodeRunner(place, kernels, report, reach, outside),
-        ) as house,
+        ) as rig,
     ):
         devices = []
         for name, folder in (("first", first), ("second", second)):
             about = next(
-                (one for one in await house.conversations.all("") if one.name == name), None
-            ) or await house.conversations.begin(name)
-            here = await house.conversations.enter(about)
+                (one for one in await rig.conversations.all("") if one.name == name), None
+            ) or await rig.conversations.begin(name)
+            here = await rig.conversations.enter(about)
             here.agent.permissions.restore(ConversationSettings(Grants(hosts=(HOST,))))
             here.agent.permissions.change_mode("workspace", at_console=True)
             if here.about.workspace != str(folder):
                 await here.work_in(folder, "desk")
-            devices.append(await house.device(name, name))
+            devices.append(await rig.device(name, name))
         yield Street(model, outside, *devices)
 
 

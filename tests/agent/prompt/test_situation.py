@@ -27,7 +27,7 @@ from sayso.server.store.records import (
     RunReported,
     Situation,
 )
-from tests.agent.conftest import House
+from tests.agent.conftest import AgentRig
 from tests.agent.permissions.places import Described
 from tests.scripted_model import runs, says
 
@@ -171,38 +171,38 @@ def test_a_run_that_began_in_new_interpreters_says_so_unless_it_was_told_before(
     assert not result(replace(MORNING, renewed=True)).startswith("(The interpreters")
 
 
-async def test_an_agent_notes_the_time_its_mode_and_its_grants(house: House) -> None:
+async def test_an_agent_notes_the_time_its_mode_and_its_grants(rig: AgentRig) -> None:
     now = datetime(2026, 5, 4, 9, 30, tzinfo=timezone(timedelta(hours=2), "CEST"))
-    house.clock = lambda: now
-    agent = await house.agent(says("Good morning."), mode="workspace")
-    await house.ask(agent, "What day is it?")
-    (asked,) = await house.records(Asked)
+    rig.clock = lambda: now
+    agent = await rig.agent(says("Good morning."), mode="workspace")
+    await rig.ask(agent, "What day is it?")
+    (asked,) = await rig.records(Asked)
     assert asked.situation == replace(MORNING, mode="workspace")
-    assert str(house.sent()[0]["content"]).startswith("(It is Monday, 4 May 2026, 09:30")
+    assert str(rig.sent()[0]["content"]).startswith("(It is Monday, 4 May 2026, 09:30")
 
 
 async def test_a_mode_that_ends_the_interpreters_is_told_before_code_is_written(
-    house: House,
+    rig: AgentRig,
 ) -> None:
-    house.clock = lambda: datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
-    agent = await house.agent(runs("x = 1"), says("Done."), says("Gone."), mode="workspace")
-    await house.ask(agent, "Set x.")
+    rig.clock = lambda: datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
+    agent = await rig.agent(runs("x = 1"), says("Done."), says("Gone."), mode="workspace")
+    await rig.ask(agent, "Set x.")
     agent.permissions.change_mode("read-only", at_console=True)
-    await house.ask(agent, "Where is x?")
-    assert "The next code begins in new interpreters" in str(house.sent()[-1]["content"])
+    await rig.ask(agent, "Where is x?")
+    assert "The next code begins in new interpreters" in str(rig.sent()[-1]["content"])
 
 
-async def test_a_picture_that_a_request_names_is_shown_as_it_was(house: House) -> None:
-    code_runner = await house.code_runner()
-    workspace = house.folder / "workspace"
+async def test_a_picture_that_a_request_names_is_shown_as_it_was(rig: AgentRig) -> None:
+    code_runner = await rig.code_runner()
+    workspace = rig.folder / "workspace"
     (workspace / "plots").mkdir()
     (workspace / "plots" / "tide.png").write_bytes(PNG)
-    model = house.litellm("yes", sees="yes")
-    agent = await house.agent(says("A tide."), says("Still."), model=model, code_runner=code_runner)
-    await house.ask(agent, "What is in plots/tide.png?")
+    model = rig.litellm("yes", sees="yes")
+    agent = await rig.agent(says("A tide."), says("Still."), model=model, code_runner=code_runner)
+    await rig.ask(agent, "What is in plots/tide.png?")
     (workspace / "plots" / "tide.png").unlink()
-    await house.ask(agent, "Sure?")
-    for sent in house.model.requests:
+    await rig.ask(agent, "Sure?")
+    for sent in rig.model.requests:
         _, first, *_ = sent.messages
         assert [part["type"] for part in first["content"]] == ["text", "image_url"]
 
@@ -217,11 +217,11 @@ async def test_a_picture_that_a_request_names_is_shown_as_it_was(house: House) -
     ],
 )
 async def test_pictures_are_found_by_the_names_that_people_give_them(
-    house: House, words: str
+    rig: AgentRig, words: str
 ) -> None:
     for name in ("a b.png", "plain.png"):
-        (house.folder / name).write_bytes(PNG)
-    found = named_pictures(words, house.folder)
+        (rig.folder / name).write_bytes(PNG)
+    found = named_pictures(words, rig.folder)
     assert [each.ending for each in found] == [".png"]
 
 

@@ -14,7 +14,7 @@ from sayso.server.runtimes.grants import Folder, Grants
 from sayso.server.settings import Settings
 from sayso.server.store.decisions import ModeChanged, ModelChosen
 from sayso.server.store.records import Asked, ConversationReset, Record
-from tests.server.running_server import Device, Household, household, until
+from tests.server.running_server import Device, RunningServer, running_server, until
 
 
 @pytest.fixture
@@ -24,9 +24,11 @@ def downloads(tmp_path: Path) -> Path:
     return made
 
 
-async def grant(house: Household, device: Device, folder: Path, *, lasting: bool = False) -> None:
+async def grant(
+    server: RunningServer, device: Device, folder: Path, *, lasting: bool = False
+) -> None:
     """As a yes to a question does."""
-    here = house.conversations.open[device.seat.id]
+    here = server.conversations.open[device.seat.id]
     grant = here.agent.permissions.weigh(
         AccessRequest((RequestedFolder(str(folder), "read"),), ("api.a.org",))
     )
@@ -38,19 +40,19 @@ async def grant(house: Household, device: Device, folder: Path, *, lasting: bool
 async def test_grants_mode_and_model_are_as_they_were_after_a_restart(
     tmp_path: Path, downloads: Path
 ) -> None:
-    async with household(tmp_path / "house") as house:
-        approvals = await house.device()
-        await grant(house, approvals, downloads)
+    async with running_server(tmp_path / "server") as server:
+        approvals = await server.device()
+        await grant(server, approvals, downloads)
         assert (await approvals.command("mode", "workspace")).ok
         assert (await approvals.command("model", "loud")).ok
-    async with household(tmp_path / "house") as house:
-        approvals = await house.device()
+    async with running_server(tmp_path / "server") as server:
+        approvals = await server.device()
         assert "▸ workspace" in (await approvals.command("mode")).text
         assert await approvals.ask("hi") == "LOUD 1: hi"
         listed = (await approvals.command("grants")).text
         assert f"1  read {downloads}  for this conversation" in listed
         assert "2  host api.a.org" in listed
-        assert house.conversations.open["main"].code_runner.reach.folders == (Folder(downloads),)
+        assert server.conversations.open["main"].code_runner.reach.folders == (Folder(downloads),)
         assert not approvals.all(m.Announce)
         await approvals.command("new", "Garden")
         assert "Nothing" in (await approvals.command("grants")).text
@@ -58,24 +60,24 @@ async def test_grants_mode_and_model_are_as_they_were_after_a_restart(
 
 
 async def test_what_is_taken_back_stays_taken_back(tmp_path: Path, downloads: Path) -> None:
-    async with household(tmp_path / "house") as house:
-        approvals = await house.device()
-        await grant(house, approvals, downloads)
-        pad = await house.device("pad", may_approve=False)
+    async with running_server(tmp_path / "server") as server:
+        approvals = await server.device()
+        await grant(server, approvals, downloads)
+        pad = await server.device("pad", may_approve=False)
         assert not (await pad.command("grants", "forget 1")).ok
         for none in ("9", "0", "9" * 5_000):
             assert "no such grant" in (await approvals.command("grants", f"forget {none}")).text
         done = await approvals.command("grants", f"forget {downloads}")
         assert done.text == f"Taken back from the next run on: read {downloads}."
-    async with household(tmp_path / "house") as house:
-        approvals = await house.device()
+    async with running_server(tmp_path / "server") as server:
+        approvals = await server.device()
         assert "1  host api.a.org" in (await approvals.command("grants")).text
         await approvals.command("grants", "forget")
         assert "Nothing" in (await approvals.command("grants")).text
         assert (await approvals.command("model", "loud")).ok
         assert (await approvals.command("model", "default")).ok
-    async with household(tmp_path / "house") as house:
-        approvals = await house.device()
+    async with running_server(tmp_path / "server") as server:
+        approvals = await server.device()
         assert "Nothing" in (await approvals.command("grants")).text
         assert await approvals.ask("hi") == "1: hi"
 
@@ -88,15 +90,15 @@ def lead_elsewhere(folder: Path, to: Path) -> None:
 async def test_what_is_no_more_as_it_was_is_closed_and_told(
     tmp_path: Path, downloads: Path
 ) -> None:
-    async with household(tmp_path / "house") as house:
-        approvals = await house.device()
-        await grant(house, approvals, downloads)
-        here = house.conversations.open["main"]
+    async with running_server(tmp_path / "server") as server:
+        approvals = await server.device()
+        await grant(server, approvals, downloads)
+        here = server.conversations.open["main"]
         for record in (ModeChanged("full", "desk"), ModelChosen("gone", "desk")):
             await here.journal.note("person", record)
     await asyncio.to_thread(lead_elsewhere, downloads, tmp_path)
-    async with household(tmp_path / "house") as house:
-        approvals = await house.device()
+    async with running_server(tmp_path / "server") as server:
+        approvals = await server.device()
         told = " ".join(
             one.text for one in approvals.all(m.Announce) if isinstance(one, m.Announce)
         )
@@ -104,8 +106,8 @@ async def test_what_is_no_more_as_it_was_is_closed_and_told(
         assert "The mode full ended with the server; it is ask again." in told
         assert "No model here is called gone. echo answers instead." in told
         assert "read" not in (await approvals.command("grants")).text
-    async with household(tmp_path / "house") as house:
-        approvals = await house.device()
+    async with running_server(tmp_path / "server") as server:
+        approvals = await server.device()
         told = " ".join(
             one.text for one in approvals.all(m.Announce) if isinstance(one, m.Announce)
         )
@@ -149,18 +151,18 @@ async def test_what_was_granted_for_good_is_taken_out_of_the_settings(
 
 
 async def test_who_was_cut_off_is_told_so_and_how_to_go_on(tmp_path: Path) -> None:
-    async with household(tmp_path) as house:
-        approvals = await house.device()
-        here = house.conversations.open["main"]
+    async with running_server(tmp_path) as server:
+        approvals = await server.device()
+        here = server.conversations.open["main"]
         await here.journal.note("person", Asked("tell me of my cat Tom"))
-    async with household(tmp_path) as house:
-        approvals = await house.device()
+    async with running_server(tmp_path) as server:
+        approvals = await server.device()
         await until(lambda: approvals.all(m.Announce))
         (told,) = approvals.all(m.Announce)
         assert isinstance(told, m.Announce)
         assert "in the middle of “tell me of my cat Tom”" in told.text
         assert "(Your program ended in the middle of that" in await approvals.ask("go on")
-    async with household(tmp_path) as house:
-        approvals = await house.device()
+    async with running_server(tmp_path) as server:
+        approvals = await server.device()
         await approvals.command("help")
         assert not approvals.all(m.Announce)

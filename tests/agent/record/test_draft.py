@@ -28,7 +28,7 @@ from sayso.server.store.records import (
     Uttered,
     Withdrawn,
 )
-from tests.agent.conftest import House
+from tests.agent.conftest import AgentRig
 from tests.scripted_model import Reply, says
 
 CALL = Call("a", "python", "1")
@@ -64,48 +64,50 @@ def test_what_was_said_of_it_is_kept_once_and_the_whole_takes_its_place() -> Non
 
 
 @pytest.mark.virtual_time
-async def test_a_growing_reply_is_kept_each_second_and_a_short_one_not_at_all(house: House) -> None:
-    draft = Draft(house.journal)
+async def test_a_growing_reply_is_kept_each_second_and_a_short_one_not_at_all(
+    rig: AgentRig,
+) -> None:
+    draft = Draft(rig.journal)
     await draft.grew("Short.")
     draft.ended()
     for _ in range(6):
         await draft.grew("word ")
         await asyncio.sleep(EVERY_S / 2)
-    kept = [record.text for record in await house.records(Uttered)]
+    kept = [record.text for record in await rig.records(Uttered)]
     assert kept == ["word word word ", "word word "]
 
 
-async def test_after_the_end_the_model_is_told_how_far_it_came_and_goes_on(house: House) -> None:
+async def test_after_the_end_the_model_is_told_how_far_it_came_and_goes_on(rig: AgentRig) -> None:
     for record in (Asked("tell me of Tom"), Uttered("Tom is a ")):
-        await house.journal.note("model", record)
-    journal = await Journal.open(house.log, house.journal.conversation)
+        await rig.journal.note("model", record)
+    journal = await Journal.open(rig.log, rig.journal.conversation)
     assert journal.cut_off == "tell me of Tom"
-    again = await Journal.open(house.log, house.journal.conversation)
+    again = await Journal.open(rig.log, rig.journal.conversation)
     assert again.cut_off == "tell me of Tom"  # until the person comes back to it
-    house.model.add(says("cat."))
+    rig.model.add(says("cat."))
     agent = Agent(
-        Backend(house.litellm("no"), profile("default")),
-        await house.code_runner(),
-        house.approvals,
+        Backend(rig.litellm("no"), profile("default")),
+        await rig.code_runner(),
+        rig.approvals,
         ConversationRecord(again),
     )
     async with aclosing(agent.work("go on")) as events:
         async for _ in events:
             pass
-    asked, told, last = house.sent()
+    asked, told, last = rig.sent()
     assert (asked["content"], told["content"]) == ("tell me of Tom", "Tom is a ")
     assert last["content"].startswith("(Your program ended in the middle of that")
     assert again.cut_off == ""
-    assert len(await house.records(CutOff)) == 1
+    assert len(await rig.records(CutOff)) == 1
 
 
-async def test_an_open_question_is_put_again_and_not_called_cut_off(house: House) -> None:
-    agent = await house.agent(Reply("I do it.\n```python\nprint(1)\n```\n"), calls_tools="no")
+async def test_an_open_question_is_put_again_and_not_called_cut_off(rig: AgentRig) -> None:
+    agent = await rig.agent(Reply("I do it.\n```python\nprint(1)\n```\n"), calls_tools="no")
     async with aclosing(agent.work("go")) as events:
         async for _ in events:
-            if house.approvals.open:
+            if rig.approvals.open:
                 break
-        again = await Journal.open(house.log, house.journal.conversation)
+        again = await Journal.open(rig.log, rig.journal.conversation)
     assert (again.waits, again.cut_off) == (True, "")
 
 
@@ -115,14 +117,14 @@ async def test_an_open_question_is_put_again_and_not_called_cut_off(house: House
     ids=["just now", "long ago", "a long answer"],
 )
 async def test_what_was_being_said_is_said_again_if_it_was_of_late(
-    house: House, ago_s: float, characters: int, again: bool
+    rig: AgentRig, ago_s: float, characters: int, again: bool
 ) -> None:
     began, answer = time.time() - ago_s, "a" * characters
     for record in (Asked("tell"), Answered(answer), SpeechBegan("shelf")):
-        await house.log.append(Event("other", "server", record, None, began))
-    journal = await Journal.open(house.log, "other")
+        await rig.log.append(Event("other", "server", record, None, began))
+    journal = await Journal.open(rig.log, "other")
     assert journal.half_said == (HalfSaid("shelf", answer) if again else None)
-    assert (await Journal.open(house.log, "other")).half_said is None
+    assert (await Journal.open(rig.log, "other")).half_said is None
 
 
 @pytest.mark.parametrize(
@@ -131,7 +133,7 @@ async def test_what_was_being_said_is_said_again_if_it_was_of_late(
     ids=["told of as cut off", "taken back by who spoke on"],
 )
 async def test_what_began_to_be_said_and_came_to_nothing_is_not_said_again(
-    house: House, then: list[Record]
+    rig: AgentRig, then: list[Record]
 ) -> None:
     for record in (
         Asked("hello"),
@@ -141,13 +143,13 @@ async def test_what_began_to_be_said_and_came_to_nothing_is_not_said_again(
         SpeechBegan("shelf"),
         *then,
     ):
-        await house.journal.note("server", record)
-    journal = await Journal.open(house.log, house.journal.conversation)
+        await rig.journal.note("server", record)
+    journal = await Journal.open(rig.log, rig.journal.conversation)
     assert journal.half_said is None
 
 
-async def test_a_failure_that_was_being_said_is_no_answer_to_say_again(house: House) -> None:
+async def test_a_failure_that_was_being_said_is_no_answer_to_say_again(rig: AgentRig) -> None:
     for record in (Asked("tell"), Failed("The model is away."), SpeechBegan("shelf")):
-        await house.journal.note("server", record)
-    journal = await Journal.open(house.log, house.journal.conversation)
+        await rig.journal.note("server", record)
+    journal = await Journal.open(rig.log, rig.journal.conversation)
     assert journal.half_said is None

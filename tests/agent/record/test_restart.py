@@ -26,7 +26,7 @@ from sayso.server.store.records import (
     Record,
     RunReported,
 )
-from tests.agent.conftest import House
+from tests.agent.conftest import AgentRig
 from tests.scripted_model import says
 
 SERVER = """
@@ -91,14 +91,14 @@ def crash(folder: Path, answer: str, at: str) -> None:
     server.wait(10)
 
 
-async def goes_on(house: House, folder: Path) -> tuple[list[Record], list[dict[str, str]]]:
+async def goes_on(rig: AgentRig, folder: Path) -> tuple[list[Record], list[dict[str, str]]]:
     """Open the log again, ask what happened; the records, and what the model was sent."""
     log = await EventLog.open(folder / "log.db")
     journal = await Journal.open(log, "talk")
-    house.model.add(says("I do not know."))
+    rig.model.add(says("I do not know."))
     agent = Agent(
-        Backend(house.litellm("no"), profile("default")),
-        await house.code_runner(),
+        Backend(rig.litellm("no"), profile("default")),
+        await rig.code_runner(),
         Approvals(journal),
         ConversationRecord(journal),
     )
@@ -106,18 +106,18 @@ async def goes_on(house: House, folder: Path) -> tuple[list[Record], list[dict[s
         pass
     records = [event.record for event in await log.conversation("talk")]
     await log.close()
-    return records, list(house.sent())
+    return records, list(rig.sent())
 
 
 @pytest.mark.parametrize("times", [1, 2])
 async def test_a_run_that_did_not_report_is_unknown_and_not_run_again(
-    house: House, tmp_path: Path, times: int
+    rig: AgentRig, tmp_path: Path, times: int
 ) -> None:
     folder = tmp_path / "server"
     folder.mkdir()
     await asyncio.to_thread(crash, folder, "yes", "CodeOut")
     for _ in range(times):
-        records, sent = await goes_on(house, folder)
+        records, sent = await goes_on(rig, folder)
     reports = [record for record in records if isinstance(record, RunReported)]
     assert [report.status for report in reports] == ["unknown"]
     assert "what it did is unknown" in sent[2]["content"]
@@ -125,12 +125,12 @@ async def test_a_run_that_did_not_report_is_unknown_and_not_run_again(
 
 
 async def test_a_question_that_was_open_is_withdrawn_and_its_code_has_not_run(
-    house: House, tmp_path: Path
+    rig: AgentRig, tmp_path: Path
 ) -> None:
     folder = tmp_path / "server"
     folder.mkdir()
     await asyncio.to_thread(crash, folder, "silence", "ApprovalRequest")
-    records, sent = await goes_on(house, folder)
+    records, sent = await goes_on(rig, folder)
     (closed,) = [record for record in records if isinstance(record, ApprovalClosed)]
     (report,) = [record for record in records if isinstance(record, RunReported)]
     assert (closed.decision, report.status) == ("cancelled", "refused")
@@ -157,18 +157,20 @@ async def test_a_question_of_which_the_disk_kept_no_end_is_not_put_again_after_o
     await log.close()
 
 
-async def test_what_was_said_before_the_restart_is_remembered(house: House, tmp_path: Path) -> None:
-    agent = await house.agent(says("Your cat is called Tom."))
-    await house.ask(agent, "my cat is called Tom")
-    again = await Journal.open(house.log, house.journal.conversation)
-    assert again.history.exchanges == house.journal.history.exchanges
+async def test_what_was_said_before_the_restart_is_remembered(
+    rig: AgentRig, tmp_path: Path
+) -> None:
+    agent = await rig.agent(says("Your cat is called Tom."))
+    await rig.ask(agent, "my cat is called Tom")
+    again = await Journal.open(rig.log, rig.journal.conversation)
+    assert again.history.exchanges == rig.journal.history.exchanges
 
 
 @pytest.mark.parametrize(
     "at", ["ReplyDelta", "ApprovalRequest", "ApprovalDone", "CodeStart", "CodeOut"]
 )
 async def test_killed_at_any_moment_code_runs_once_at_most_and_the_talk_goes_on(
-    house: House, tmp_path: Path, at: str
+    rig: AgentRig, tmp_path: Path, at: str
 ) -> None:
     folder = tmp_path / "server"
     folder.mkdir()
@@ -176,28 +178,28 @@ async def test_killed_at_any_moment_code_runs_once_at_most_and_the_talk_goes_on(
     await asyncio.to_thread(crash, folder, answer, at)
     log = await EventLog.open(folder / "log.db")
     journal = await Journal.open(log, "talk")
-    house.approvals = Approvals(journal)
-    house.model.add(says("It is done."))
+    rig.approvals = Approvals(journal)
+    rig.model.add(says("It is done."))
     agent = Agent(
-        Backend(house.litellm("no"), profile("default")),
-        await house.code_runner(),
-        house.approvals,
+        Backend(rig.litellm("no"), profile("default")),
+        await rig.code_runner(),
+        rig.approvals,
         ConversationRecord(journal),
     )
     assert agent.waits == (at == "ApprovalRequest")
     if agent.waits:
         async for event in agent.take_up():
             if isinstance(event, ApprovalRequest):
-                house.approvals.answer(event.id, event.nonce, "yes", None, "kitchen")
+                rig.approvals.answer(event.id, event.nonce, "yes", None, "kitchen")
         assert not agent.waits
     async for _ in agent.work("what happened"):
         pass
-    ran = [folder / "done", house.folder / "workspace" / "done"]
+    ran = [folder / "done", rig.folder / "workspace" / "done"]
     tallies = "".join(file.read_text() for file in ran if file.exists())
     assert tallies in {"ReplyDelta": [""], "ApprovalRequest": ["x"], "CodeOut": ["x"]}.get(
         at, ["", "x"]
     )
-    roles = [message["role"] for message in house.sent()]
+    roles = [message["role"] for message in rig.sent()]
     assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"]
     again = await Journal.open(log, "talk")
     assert again.history.open_acts == []

@@ -21,7 +21,7 @@ from sayso.server.store.records import (
 from sayso.server.undo.checkpointer import NoCheckpoints
 from sayso.server.undo.plan import Left
 from sayso.server.undo.results import Undone
-from tests.agent.conftest import House
+from tests.agent.conftest import AgentRig
 from tests.agent.prompt.test_messages import write
 
 
@@ -120,60 +120,60 @@ class Checkpoints:
 
 
 async def test_the_latest_request_is_offered_first_and_the_log_says_what_came_of_it(
-    house: House,
+    rig: AgentRig,
 ) -> None:
     for record in (*request(1, "first"), *request(2, "second"), Asked("third")):
-        await house.journal.note("server", record)
+        await rig.journal.note("server", record)
     left = (Left("b.txt", "changed"),)
     checkpoints = Checkpoints(Undone("done", ("a.txt",), (), left, ("r2",)))
-    await UndoRequests(house.journal, checkpoints).undo("kitchen")
+    await UndoRequests(rig.journal, checkpoints).undo("kitchen")
     assert checkpoints.asked == [["r2"], ["r1"]]
-    assert await house.records(TakenBack) == [
+    assert await rig.records(TakenBack) == [
         TakenBack(("r2",), ("a.txt",), (), ("b.txt",), by="kitchen")
     ]
-    again = await Journal.open(house.log, house.journal.conversation)
+    again = await Journal.open(rig.log, rig.journal.conversation)
     assert [exchange.asked for exchange in again.history.told] == ["first", "third"]
 
 
-async def test_the_last_three_are_undone_and_named(house: House) -> None:
+async def test_the_last_three_are_undone_and_named(rig: AgentRig) -> None:
     for record in (*request(1, "first"), *request(2, "second"), *request(3, "third")):
-        await house.journal.note("server", record)
+        await rig.journal.note("server", record)
     checkpoints = Checkpoints(Undone("done", ("a.txt",), runs=("r1", "r2", "r3")))
-    undone = await UndoRequests(house.journal, checkpoints).undo("kitchen", 3)
+    undone = await UndoRequests(rig.journal, checkpoints).undo("kitchen", 3)
     assert (checkpoints.most, undone.requests) == (3, ("third", "second", "first"))
 
 
-async def test_a_named_request_is_undone_and_no_other(house: House) -> None:
+async def test_a_named_request_is_undone_and_no_other(rig: AgentRig) -> None:
     for record in (*request(1, "Fix the login"), *request(2, "second")):
-        await house.journal.note("server", record)
+        await rig.journal.note("server", record)
     checkpoints = Checkpoints(Undone("done", ("a.txt",), runs=("r1",)), "r1", "r2")
-    undone = await UndoRequests(house.journal, checkpoints).undo("kitchen", about="login")
+    undone = await UndoRequests(rig.journal, checkpoints).undo("kitchen", about="login")
     assert (checkpoints.asked, undone.requests) == ([["r1"]], ("Fix the login",))
 
 
-async def test_of_words_that_name_nothing_those_are_told_that_are_there(house: House) -> None:
+async def test_of_words_that_name_nothing_those_are_told_that_are_there(rig: AgentRig) -> None:
     for record in (*request(1, "first"), *request(2, "second"), *request(3, "third")):
-        await house.journal.note("server", record)
+        await rig.journal.note("server", record)
     checkpoints = Checkpoints(Undone("done"), "r1", "r3")
     for words in ("login", "second"):  # what the second did is undone already, or was nothing
-        undone = await UndoRequests(house.journal, checkpoints).undo("kitchen", about=words)
+        undone = await UndoRequests(rig.journal, checkpoints).undo("kitchen", about=words)
         assert (undone.outcome, undone.requests) == ("unknown", ("third", "first"))
     assert checkpoints.asked == []
-    assert await house.records(TakenBack) == []
+    assert await rig.records(TakenBack) == []
 
 
-async def test_which_request_it_was_is_said_where_it_was_not_the_last(house: House) -> None:
+async def test_which_request_it_was_is_said_where_it_was_not_the_last(rig: AgentRig) -> None:
     for record in (*request(1, "break it"), *request(2, "run the tests")):
-        await house.journal.note("server", record)
+        await rig.journal.note("server", record)
     earlier = Checkpoints(Undone("done", ("a.txt",), runs=("r1",)))
-    undone = await UndoRequests(house.journal, earlier).undo("kitchen")
+    undone = await UndoRequests(rig.journal, earlier).undo("kitchen")
     assert undone.requests == ("break it",)
     last = Checkpoints(Undone("done", ("a.txt",), runs=("r2",)))
-    assert (await UndoRequests(house.journal, last).undo("kitchen")).requests == ()
+    assert (await UndoRequests(rig.journal, last).undo("kitchen")).requests == ()
 
 
-async def test_what_came_to_nothing_is_not_noted(house: House) -> None:
+async def test_what_came_to_nothing_is_not_noted(rig: AgentRig) -> None:
     for outcome in (Undone("nothing"), Undone("blocked"), Undone("running"), Undone("failed")):
-        await UndoRequests(house.journal, Checkpoints(outcome)).undo("kitchen")
-    assert (await UndoRequests(house.journal, NoCheckpoints()).undo("kitchen")).outcome == "off"
-    assert await house.records(TakenBack) == []
+        await UndoRequests(rig.journal, Checkpoints(outcome)).undo("kitchen")
+    assert (await UndoRequests(rig.journal, NoCheckpoints()).undo("kitchen")).outcome == "off"
+    assert await rig.records(TakenBack) == []

@@ -16,19 +16,19 @@ from sayso.server.runtimes.output_stream import TAIL_CHARACTERS
 from sayso.server.runtimes.runtime import Output
 from sayso.server.store.records import RunReported
 from sayso.server.turn.events import AgentMessage, Ticket
-from tests.agent.conftest import House
+from tests.agent.conftest import AgentRig
 from tests.scripted_model import runs, says
 
 PRINT = "for number in range(250_000): print(number)"
 PRINTED = "".join(f"{number}\n" for number in range(250_000))
 
 
-async def test_a_megabyte_and_a_half_is_kept_to_the_last_character(house: House) -> None:
-    agent = await house.agent(runs(PRINT), says("Done."), mode="workspace")
-    await house.ask(agent, "go")
-    ended = house.told(CodeEnd)[0]
+async def test_a_megabyte_and_a_half_is_kept_to_the_last_character(rig: AgentRig) -> None:
+    agent = await rig.agent(runs(PRINT), says("Done."), mode="workspace")
+    await rig.ask(agent, "go")
+    ended = rig.told(CodeEnd)[0]
     assert kept(ended.output) == PRINTED
-    shown = house.output
+    shown = rig.output
     left_out = len(PRINTED) - shown_output.SHOWN_CHARS - TAIL_CHARACTERS
     note = f"\n[{left_out:,} characters of output left out here, and kept whole]\n"
     head, _, tail = shown.partition(note)
@@ -36,24 +36,24 @@ async def test_a_megabyte_and_a_half_is_kept_to_the_last_character(house: House)
     assert PRINTED.startswith(head)
     assert PRINTED.endswith(tail)
     # The model is told where the gap is, and reads on there.
-    told = str(house.sent()[-1]["content"])
+    told = str(rig.sent()[-1]["content"])
     start, end = (int(part) for part in told.partition("[characters ")[2].split()[0:3:2])
     assert f"of {len(PRINTED)} left out here" in told
     assert PRINTED[start - 40 : start] in told
     assert PRINTED[end : end + 40] in told
-    outputs = RunOutputs(house.folder / "outputs")
-    page = await read_page(f"{ended.id} {start} {start + 50}", house.journal.history, outputs)
+    outputs = RunOutputs(rig.folder / "outputs")
+    page = await read_page(f"{ended.id} {start} {start + 50}", rig.journal.history, outputs)
     assert page.endswith(f"\n{PRINTED[start : start + 50]}")
 
 
 @pytest.mark.parametrize("length", [10_000, 1_000_000])
-async def test_a_disk_that_takes_no_output_ends_no_run(house: House, length: int) -> None:
-    (house.folder / "outputs").write_text("in the way")
-    agent = await house.agent(runs(f"print('x' * {length})"), says("Done."), mode="workspace")
-    assert (await house.ask(agent, "go")).endswith("Done.")
-    (ended,) = house.told(CodeEnd)
+async def test_a_disk_that_takes_no_output_ends_no_run(rig: AgentRig, length: int) -> None:
+    (rig.folder / "outputs").write_text("in the way")
+    agent = await rig.agent(runs(f"print('x' * {length})"), says("Done."), mode="workspace")
+    assert (await rig.ask(agent, "go")).endswith("Done.")
+    (ended,) = rig.told(CodeEnd)
     assert (ended.status, ended.output) == ("ok", None)
-    (report,) = await house.records(RunReported)
+    (report,) = await rig.records(RunReported)
     assert report.status == "ok"
 
 
@@ -61,7 +61,7 @@ def kept(path: str) -> str:
     return Path(path).read_text()
 
 
-async def test_devices_are_told_an_id_and_never_a_path(house: House, tmp_path: Path) -> None:
+async def test_devices_are_told_an_id_and_never_a_path(rig: AgentRig, tmp_path: Path) -> None:
     file = tmp_path / "r1.txt"
     file.write_text("all of it")
     artifacts = Artifacts()

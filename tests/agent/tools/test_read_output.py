@@ -15,7 +15,7 @@ from sayso.server.agent.tools.output_pages import Page, read_arguments, read_lin
 from sayso.server.agent.tools.read_output import ReadOutput, read_page
 from sayso.server.runtimes.runtime import Output
 from sayso.server.store.records import RunReported
-from tests.agent.conftest import House
+from tests.agent.conftest import AgentRig
 from tests.scripted_model import Reply, runs, says
 
 FILES = ("abcd1.txt", "abcd1-1.png")
@@ -25,14 +25,14 @@ WHOLE = "".join(f"{number} " for number in range(4_000))
 
 @pytest.mark.parametrize("calls_tools", ["yes", "no"])
 async def test_a_model_pages_through_a_long_output(
-    house: House, calls_tools: Literal["yes", "no"]
+    rig: AgentRig, calls_tools: Literal["yes", "no"]
 ) -> None:
-    agent = await house.agent(
+    agent = await rig.agent(
         runs(COUNT), says("It is long."), calls_tools=calls_tools, mode="workspace"
     )
-    await house.ask(agent, "count")
-    (run,) = [report.run for report in await house.records(RunReported)]
-    told = house.sent()[-1]["content"]
+    await rig.ask(agent, "count")
+    (run,) = [report.run for report in await rig.records(RunReported)]
+    told = rig.sent()[-1]["content"]
     assert f"left out here: read them as output {run}]" in told
 
     def page(name: str, start: int, end: int) -> Reply:
@@ -41,27 +41,27 @@ async def test_a_model_pages_through_a_long_output(
         return Reply(calls=[{"name": "output", "arguments": Page(name, start, end).arguments}])
 
     mark = told[len("<output ") :].partition(">")[0]  # by which a model may well call it
-    house.model.add(page(mark, 5_000, 5_040), page(run, 99_999, 100_050), says("Found."))
-    said = await house.ask(agent, "what was in the middle")
+    rig.model.add(page(mark, 5_000, 5_040), page(run, 99_999, 100_050), says("Found."))
+    said = await rig.ask(agent, "what was in the middle")
     assert said.strip().endswith("Found.")
-    pages = [message.get("content", "") for message in house.sent()]
+    pages = [message.get("content", "") for message in rig.sent()]
     assert f"[characters 5000 to 5040 of {len(WHOLE)}]\n{WHOLE[5_000:5_040].strip()}" in pages[-3]
     assert f"There is nothing: output {run} has {len(WHOLE)} characters." in pages[-1]
-    assert house.told(ApprovalRequest) == []
-    assert house.told(CodeStart) == []
+    assert rig.told(ApprovalRequest) == []
+    assert rig.told(CodeStart) == []
 
 
-async def test_an_output_that_is_not_there_is_said(house: House) -> None:
-    agent = await house.agent(
+async def test_an_output_that_is_not_there_is_said(rig: AgentRig) -> None:
+    agent = await rig.agent(
         Reply(calls=[{"name": "output", "arguments": Page("feedbeef", 0, 9).arguments}]),
         says("Sorry."),
     )
-    assert await house.ask(agent, "go") == "Sorry."
-    assert "no output feedbeef in this conversation" in house.sent()[-1]["content"]
+    assert await rig.ask(agent, "go") == "Sorry."
+    assert "no output feedbeef in this conversation" in rig.sent()[-1]["content"]
 
 
-async def test_a_flood_is_kept_up_to_its_bound_and_old_ones_make_room(house: House) -> None:
-    outputs = RunOutputs(house.folder / "o")
+async def test_a_flood_is_kept_up_to_its_bound_and_old_ones_make_room(rig: AgentRig) -> None:
+    outputs = RunOutputs(rig.folder / "o")
     recording = outputs.record("abcd1", 10)
     for _ in range(9):
         await recording.take(Output("stdout"), "x" * 1_000_000)
@@ -74,12 +74,12 @@ async def test_a_flood_is_kept_up_to_its_bound_and_old_ones_make_room(house: Hou
     assert await outputs.read("../../etc/passwd") is None
 
 
-async def test_what_is_kept_is_for_its_owner_alone(house: House) -> None:
-    recording = RunOutputs(house.folder / "o").record("abcd1", 10)
+async def test_what_is_kept_is_for_its_owner_alone(rig: AgentRig) -> None:
+    recording = RunOutputs(rig.folder / "o").record("abcd1", 10)
     await recording.take(Output("display", data=b"picture", mime="image/png"), "a picture")
     await recording.take(Output("stdout"), "what was printed")
     await recording.finish()
-    kept = [(house.folder / "o" / name).stat().st_mode & 0o777 for name in FILES]
+    kept = [(rig.folder / "o" / name).stat().st_mode & 0o777 for name in FILES]
     assert kept == [0o600, 0o600]
 
 
@@ -121,41 +121,41 @@ def test_a_fence_of_output_is_shown_unless_it_asks_for_a_page(step: int) -> None
 # Pictures.
 
 
-async def test_a_model_that_sees_is_shown_what_was_drawn_and_another_is_not(house: House) -> None:
+async def test_a_model_that_sees_is_shown_what_was_drawn_and_another_is_not(rig: AgentRig) -> None:
     draw = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
-    agent = await house.agent(
-        runs(draw), says("A line."), model=house.litellm("yes", sees="yes"), mode="workspace"
+    agent = await rig.agent(
+        runs(draw), says("A line."), model=rig.litellm("yes", sees="yes"), mode="workspace"
     )
-    await house.ask(agent, "plot")
-    (_, image) = house.sent()[-1]["content"]
-    assert house.sent()[-1]["role"] == "user"
-    assert house.sent()[-2]["role"] == "tool"
+    await rig.ask(agent, "plot")
+    (_, image) = rig.sent()[-1]["content"]
+    assert rig.sent()[-1]["role"] == "user"
+    assert rig.sent()[-2]["role"] == "tool"
     assert image["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
-    blind = await house.agent(says("I was told."), model=house.litellm("no"))
-    await house.ask(blind, "and now")
-    assert "image_url" not in str(house.sent())
+    blind = await rig.agent(says("I was told."), model=rig.litellm("no"))
+    await rig.ask(blind, "and now")
+    assert "image_url" not in str(rig.sent())
 
 
 KEY = "sk-proj-abcDEF0123456789abcDEF"
 
 
-async def test_no_secret_that_code_prints_reaches_the_model(house: House) -> None:
-    agent = await house.agent(
+async def test_no_secret_that_code_prints_reaches_the_model(rig: AgentRig) -> None:
+    agent = await rig.agent(
         runs(f"print('the key:', {KEY[:5]!r} + {KEY[5:]!r})"), says("Done."), mode="workspace"
     )
-    await house.ask(agent, "what is my key")
-    assert KEY in house.output
-    assert "[redacted]" in house.sent()[-1]["content"]
-    assert KEY not in str(house.model.requests[-1].body)
+    await rig.ask(agent, "what is my key")
+    assert KEY in rig.output
+    assert "[redacted]" in rig.sent()[-1]["content"]
+    assert KEY not in str(rig.model.requests[-1].body)
 
 
-async def test_no_page_of_a_long_output_shows_a_part_of_a_secret(house: House) -> None:
+async def test_no_page_of_a_long_output_shows_a_part_of_a_secret(rig: AgentRig) -> None:
     code = f"print('x' * 9_000, end=' '); print({KEY[:5]!r} + {KEY[5:]!r}, 'y' * 9_000)"
-    agent = await house.agent(runs(code), says("Done."), mode="workspace")
-    await house.ask(agent, "print it")
-    (report,) = await house.records(RunReported)
-    history = History([event.record for event in await house.log.conversation("kitchen talk")])
-    outputs = RunOutputs(house.folder / "outputs")
+    agent = await rig.agent(runs(code), says("Done."), mode="workspace")
+    await rig.ask(agent, "print it")
+    (report,) = await rig.records(RunReported)
+    history = History([event.record for event in await rig.log.conversation("kitchen talk")])
+    outputs = RunOutputs(rig.folder / "outputs")
     for start in range(8_980, 9_040):
         page = await read_page(f"{report.run} {start} {start + 20}", history, outputs)
         assert not any(KEY[at : at + 6] in page for at in range(len(KEY) - 6))

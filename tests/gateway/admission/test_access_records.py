@@ -33,11 +33,11 @@ from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import Asked, Event
 from tests.gateway.running_gateway import (
-    House,
+    RunningGateway,
     close_code,
     hear,
-    open_house,
-    open_network_house,
+    open_gateway,
+    open_network_gateway,
     say,
 )
 from tests.gateway.test_pairing import console, opened, paired
@@ -47,37 +47,37 @@ from tests.server.running_server import until
 GUESS = "what-a-stranger-typed-as-a-token"
 
 
-def of(house: House, kind: type) -> list[AccessRecord]:
-    return [record for record in house.noted if isinstance(record, kind)]
+def of(gateway: RunningGateway, kind: type) -> list[AccessRecord]:
+    return [record for record in gateway.noted if isinstance(record, kind)]
 
 
 async def test_who_comes_and_goes_is_written_down_with_why_and_how_long() -> None:
-    async with open_house() as house:
-        async with house.client(device="desk") as socket:
+    async with open_gateway() as gateway:
+        async with gateway.client(device="desk") as socket:
             await say(socket, m.Bye())
             await close_code(socket)
-        async with house.client(device="phone", features=("resume",)) as socket:
+        async with gateway.client(device="phone", features=("resume",)) as socket:
             socket.transport.abort()
-        async with house.client(device="tablet"):
+        async with gateway.client(device="tablet"):
             pass
-        await until(lambda: len(of(house, DeviceDisconnected)) == 3)
-        came = [one.device for one in of(house, DeviceConnected)]
-        ends = {one.device: one for one in of(house, DeviceDisconnected)}
+        await until(lambda: len(of(gateway, DeviceDisconnected)) == 3)
+        came = [one.device for one in of(gateway, DeviceConnected)]
+        ends = {one.device: one for one in of(gateway, DeviceDisconnected)}
     assert came == ["desk", "phone", "tablet"]
-    assert all(one.address == "127.0.0.1" for one in of(house, DeviceConnected))  # type: ignore[union-attr]
+    assert all(one.address == "127.0.0.1" for one in of(gateway, DeviceConnected))  # type: ignore[union-attr]
     whys = {name: one.why for name, one in ends.items() if isinstance(one, DeviceDisconnected)}
     assert whys == {"desk": "left", "phone": "lost", "tablet": "left"}
 
 
 async def test_who_is_here_when_the_server_stops_did_not_leave() -> None:
-    async with open_house() as house:
+    async with open_gateway() as gateway:
         socket = await connect(
-            house.url, additional_headers={"Authorization": "Bearer a-token-of-this-machine"}
+            gateway.url, additional_headers={"Authorization": "Bearer a-token-of-this-machine"}
         )
         await say(socket, m.Hello(SPOKEN, "test 1", device="desk"))
         await hear(socket)
     await close_code(socket)
-    (end,) = of(house, DeviceDisconnected)
+    (end,) = of(gateway, DeviceDisconnected)
     assert isinstance(end, DeviceDisconnected)
     assert end.why == "stopped"
 
@@ -86,28 +86,28 @@ async def test_each_refusal_is_written_down_with_its_reason_and_nothing_that_was
     tmp_path: Path,
 ) -> None:
     with logging_home() as home:
-        async with open_network_house(tmp_path) as house:
+        async with open_network_gateway(tmp_path) as gateway:
             for token in (None, GUESS):
-                async with house.far() as socket:
+                async with gateway.far() as socket:
                     await say(socket, m.Hello(SPOKEN, "stranger", device=GUESS, token=token))
                     await hear(socket)
             with pytest.raises(InvalidStatus):
-                async with house.far(GUESS):
+                async with gateway.far(GUESS):
                     pass
-            assert (await house.get("/health", Host=f"{GUESS}.example"))[0] == 403
-            assert (await house.get("/health", Origin=f"https://{GUESS}.example"))[0] == 403
-            assert (await house.get("/files/abc"))[0] == 401
-            met = Met(f"127.0.0.1:{house.network_port}", house.authority)
+            assert (await gateway.get("/health", Host=f"{GUESS}.example"))[0] == 403
+            assert (await gateway.get("/health", Origin=f"https://{GUESS}.example"))[0] == 403
+            assert (await gateway.get("/files/abc"))[0] == 401
+            met = Met(f"127.0.0.1:{gateway.network_port}", gateway.authority)
             with pytest.raises(PairingFailed):
                 await join(met, "123456", GUESS)
-            async with console(house) as owner:
+            async with console(gateway) as owner:
                 window = await opened(owner)
                 with pytest.raises(PairingFailed):
                     await join(met, f"{(int(window.digits) + 1) % 10**6:06d}", GUESS)
-            await until(lambda: len(of(house, AccessRefused)) == 8)
+            await until(lambda: len(of(gateway, AccessRefused)) == 8)
         told = [json.loads(line) for line in kept_lines(home)]
     reasons = Counter(
-        one.reason for one in of(house, AccessRefused) if isinstance(one, AccessRefused)
+        one.reason for one in of(gateway, AccessRefused) if isinstance(one, AccessRefused)
     )
     assert reasons == {
         "wrong_token": 2,
@@ -117,28 +117,28 @@ async def test_each_refusal_is_written_down_with_its_reason_and_nothing_that_was
         "pairing_closed": 1,
         "wrong_code": 1,
     }
-    assert GUESS not in json.dumps([asdict(one) for one in house.noted]) + json.dumps(told)
+    assert GUESS not in json.dumps([asdict(one) for one in gateway.noted]) + json.dumps(told)
     warnings = [line["text"] for line in told if line["level"] == "warning"]
     assert "Somebody from 127.0.0.1 was refused: the pairing code was wrong." in warnings
 
 
 async def test_who_let_a_device_in_and_turned_it_out_is_written_down(tmp_path: Path) -> None:
     with logging_home() as home:
-        async with open_network_house(tmp_path) as house:
-            token = await paired(house, "kitchen", person="ada", scopes=("talk", "approve"))
-            async with house.device(token) as kitchen, console(house) as owner:
+        async with open_network_gateway(tmp_path) as gateway:
+            token = await paired(gateway, "kitchen", person="ada", scopes=("talk", "approve"))
+            async with gateway.device(token) as kitchen, console(gateway) as owner:
                 await say(owner, m.DevicesRevoke("kitchen"))
                 await hear(kitchen)
                 await close_code(kitchen)
-            await until(lambda: len(of(house, DeviceDisconnected)) == 3)
+            await until(lambda: len(of(gateway, DeviceDisconnected)) == 3)
         told = [json.loads(line) for line in kept_lines(home)]
-    (let_in,), (turned_out,) = of(house, DevicePaired), of(house, DeviceRevoked)
+    (let_in,), (turned_out,) = of(gateway, DevicePaired), of(gateway, DeviceRevoked)
     assert isinstance(let_in, DevicePaired)
     assert isinstance(turned_out, DeviceRevoked)
     assert (let_in.device, let_in.person, let_in.by) == ("kitchen", "ada", "console")
     assert let_in.scopes == turned_out.scopes == ("talk", "approve")
     assert (turned_out.device_id, turned_out.by) == (let_in.device_id, "console")
-    ends = [one for one in of(house, DeviceDisconnected) if one.device == "kitchen"]
+    ends = [one for one in of(gateway, DeviceDisconnected) if one.device == "kitchen"]
     assert [one.why for one in ends if isinstance(one, DeviceDisconnected)] == ["revoked"]
     assert token not in json.dumps(told)
     about = [line["text"] for line in told if line.get("device") == "kitchen"]
@@ -147,12 +147,12 @@ async def test_who_let_a_device_in_and_turned_it_out_is_written_down(tmp_path: P
 
 async def test_who_finds_no_place_among_strangers_is_written_down(tmp_path: Path) -> None:
     limits = Limits(strangers=2, waiting=1, settled_s=60.0)
-    async with open_network_house(tmp_path, limits) as house:
-        lines = [await asyncio.open_connection("127.0.0.1", house.network_port) for _ in range(6)]
-        await until(lambda: sum(one.times for one in of(house, AccessRefused)) >= 3)
+    async with open_network_gateway(tmp_path, limits) as gateway:
+        lines = [await asyncio.open_connection("127.0.0.1", gateway.network_port) for _ in range(6)]
+        await until(lambda: sum(one.times for one in of(gateway, AccessRefused)) >= 3)
         for _, writer in lines:
             writer.transport.abort()
-    assert {one.reason for one in of(house, AccessRefused) if isinstance(one, AccessRefused)} == {
+    assert {one.reason for one in of(gateway, AccessRefused) if isinstance(one, AccessRefused)} == {
         "strangers"
     }
 
@@ -162,28 +162,28 @@ async def test_who_finds_no_place_among_strangers_is_written_down(tmp_path: Path
 async def test_ten_thousand_refusals_are_a_few_records_and_lines_and_cover_up_nothing() -> None:
     flood = 10_000
     with logging_home() as home:
-        async with open_house() as house:
+        async with open_gateway() as gateway:
             places = asyncio.Semaphore(32)
 
             async def refused() -> None:
                 async with places:
-                    assert (await house.get("/health", Host="evil.example"))[0] == 403
+                    assert (await gateway.get("/health", Host="evil.example"))[0] == 403
 
             async with asyncio.TaskGroup() as strangers:
                 for _ in range(flood):
                     strangers.create_task(refused())
             for _ in range(50):
-                async with house.stranger():
+                async with gateway.stranger():
                     pass  # says nothing, and leaves
-            async with house.client(device="desk"):
+            async with gateway.client(device="desk"):
                 pass
-            await until(lambda: of(house, DeviceDisconnected))
+            await until(lambda: of(gateway, DeviceDisconnected))
         lines = list(kept_lines(home))
-    refusals = [one for one in house.noted if isinstance(one, AccessRefused)]
+    refusals = [one for one in gateway.noted if isinstance(one, AccessRefused)]
     assert len(refusals) < BURST + 10
     assert sum(one.times for one in refusals) == flood
     assert len(lines) < BURST + 20
-    assert [one.device for one in of(house, DeviceConnected)] == ["desk"]
+    assert [one.device for one in of(gateway, DeviceConnected)] == ["desk"]
 
 
 def clocked() -> tuple[AccessRecorder, list[AccessRecord]]:

@@ -25,11 +25,11 @@ from tests.gateway.hostile_client import frame
 from tests.gateway.running_gateway import (
     TOKEN,
     WAIT_S,
-    House,
-    NetworkHouse,
+    NetworkGateway,
+    RunningGateway,
     hear,
-    open_house,
-    open_network_house,
+    open_gateway,
+    open_network_gateway,
     say,
 )
 
@@ -89,11 +89,11 @@ class Raw:
 
 @asynccontextmanager
 async def upgraded(
-    house: House, token: str = TOKEN, *, network: NetworkHouse | None = None
+    gateway: RunningGateway, token: str = TOKEN, *, network: NetworkGateway | None = None
 ) -> AsyncIterator[Raw]:
     """A raw client whose socket is open; it has not said hello."""
     tls = None
-    port = network.network_port if network else house.port
+    port = network.network_port if network else gateway.port
     if network:
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         tls.load_verify_locations(cadata=network.pem)
@@ -123,8 +123,8 @@ async def bounded_memory() -> AsyncIterator[None]:
     assert peak < MOST_BYTES, f"{peak / 2**20:.0f} MiB"
 
 
-async def others_are_served(house: House) -> None:
-    async with house.client(device="good") as good:
+async def others_are_served(gateway: RunningGateway) -> None:
+    async with gateway.client(device="good") as good:
         for number in range(3):
             await say(good, m.Ping(number))
             assert await hear(good) == m.Pong(number)
@@ -139,34 +139,34 @@ async def test_who_pours_frames_that_say_nothing_is_cut_off_and_costs_little(
     flood: bytes, *, greets: bool
 ) -> None:
     limits = Limits(handshake_s=WAIT_S, goodbye_s=0.2)
-    async with open_house(limits) as house, bounded_memory(), upgraded(house) as raw:
+    async with open_gateway(limits) as gateway, bounded_memory(), upgraded(gateway) as raw:
         if greets:
             await raw.send(hello())
         await raw.send(frame(1, b"{", flags=0) if flood is EMPTY_PIECES else b"")
-        await asyncio.gather(raw.pour(flood), others_are_served(house))
+        await asyncio.gather(raw.pour(flood), others_are_served(gateway))
 
 
 async def test_a_paired_device_that_pings_and_never_reads_is_cut_off_over_tls(
     tmp_path: Path,
 ) -> None:
     limits = Limits(handshake_s=WAIT_S, goodbye_s=0.2)
-    async with open_network_house(tmp_path, limits) as house:
-        _, token = house.devices.add("deaf", "", ("talk",))
-        async with bounded_memory(), upgraded(house, token, network=house) as raw:
+    async with open_network_gateway(tmp_path, limits) as gateway:
+        _, token = gateway.devices.add("deaf", "", ("talk",))
+        async with bounded_memory(), upgraded(gateway, token, network=gateway) as raw:
             await raw.send(hello())
-            await asyncio.gather(raw.pour(PINGS), others_are_served(house))
+            await asyncio.gather(raw.pour(PINGS), others_are_served(gateway))
 
 
 async def test_pings_that_may_be_answered_cost_nothing_while_nobody_reads_the_answers() -> None:
     limits = Limits(control_burst=10**9, send_s=0.5, vanished_s=WAIT_S, handshake_s=WAIT_S)
-    async with open_house(limits) as house, bounded_memory(), upgraded(house) as raw:
+    async with open_gateway(limits) as gateway, bounded_memory(), upgraded(gateway) as raw:
         await raw.send(hello())
-        await asyncio.gather(raw.pour(PINGS), others_are_served(house))
+        await asyncio.gather(raw.pour(PINGS), others_are_served(gateway))
         async with asyncio.timeout(WAIT_S):
-            await house.somebody_left.wait()
+            await gateway.somebody_left.wait()
 
 
-class SlowHouse(House):
+class SlowGateway(RunningGateway):
     """It takes its time to answer a plain request: it has `getting_ready` first."""
 
     async def look(self, path: str, person: str) -> Mapping[str, Any] | None:
@@ -180,21 +180,21 @@ class SlowHouse(House):
 async def test_who_does_not_wait_for_the_answer_to_its_request_is_cut_off(
     sent: bytes, *, at_once: bool
 ) -> None:
-    house = SlowHouse()
-    listener = Listener(house, TOKEN)
-    house.port = await listener.open("127.0.0.1", 0)
-    await house.getting_ready.acquire()
-    raw = await Raw.at(house.port)
-    asked = UPGRADE.format(path="/choices", host=f"127.0.0.1:{house.port}", token=TOKEN)
+    gateway = SlowGateway()
+    listener = Listener(gateway, TOKEN)
+    gateway.port = await listener.open("127.0.0.1", 0)
+    await gateway.getting_ready.acquire()
+    raw = await Raw.at(gateway.port)
+    asked = UPGRADE.format(path="/choices", host=f"127.0.0.1:{gateway.port}", token=TOKEN)
     try:
         async with bounded_memory(), asyncio.timeout(WAIT_S / 2):
             await raw.send(asked.encode() + (sent if at_once else b""))
             if not at_once:
-                await house.somebody_waits.wait()
+                await gateway.somebody_waits.wait()
             await raw.pour(sent)
-            assert await house.get("/ping") == (200, "pong")
+            assert await gateway.get("/ping") == (200, "pong")
     finally:
-        house.getting_ready.release()
+        gateway.getting_ready.release()
         raw.close()
         await listener.close()
 
@@ -203,16 +203,16 @@ async def test_pings_of_a_client_that_reads_are_answered_and_the_last_one_when_i
     None
 ):
     limits = Limits(control_burst=10_000, send_s=WAIT_S, vanished_s=WAIT_S)
-    async with open_house(limits) as house, house.client() as socket:
+    async with open_gateway(limits) as gateway, gateway.client() as socket:
         assert await (await socket.ping()) >= 0
         socket.transport.pause_reading()
         for number in range(256):
             await socket.ping(bytes([number]) * 120)
         for _ in range(MANY):
-            next(iter(house.outlets.values())).tell(m.ReplyDelta("x" * 60_000), Ticket(1, 0))
+            next(iter(gateway.outlets.values())).tell(m.ReplyDelta("x" * 60_000), Ticket(1, 0))
         last = await socket.ping(b"last")
         await say(socket, m.Text("are you there"))
-        await house.next_event()  # all pings before it were read
+        await gateway.next_event()  # all pings before it were read
         socket.transport.resume_reading()
         for _ in range(MANY):
             await hear(socket)
@@ -221,7 +221,7 @@ async def test_pings_of_a_client_that_reads_are_answered_and_the_last_one_when_i
 
 
 async def test_a_long_message_in_pieces_is_taken() -> None:
-    async with open_house() as house, house.client() as socket:
+    async with open_gateway() as gateway, gateway.client() as socket:
         text = encode(Envelope(m.Text("x" * 16_000)))
         await socket.send(text[at : at + 100] for at in range(0, len(text), 100))
-        assert await house.next_event() == Typed(house.joined[0].device, "x" * 16_000)
+        assert await gateway.next_event() == Typed(gateway.joined[0].device, "x" * 16_000)

@@ -18,10 +18,10 @@ from sayso.server.turn.events import Ticket
 from tests.gateway.running_gateway import (
     TOKEN,
     WAIT_S,
-    House,
+    RunningGateway,
     hear,
-    open_house,
-    open_network_house,
+    open_gateway,
+    open_network_gateway,
     say,
 )
 from tests.gateway.vanishing_client import CAN_VANISH, shut_own_side, vanish
@@ -36,11 +36,11 @@ def line_of(socket_: ClientConnection) -> TransportSocket:
     return found
 
 
-async def gone(house: House) -> float:
-    """Seconds until the house is told that its client is not there."""
+async def gone(gateway: RunningGateway) -> float:
+    """Seconds until the host is told that its client is not there."""
     began = asyncio.get_running_loop().time()
     async with asyncio.timeout(WAIT_S):
-        await house.somebody_left.wait()
+        await gateway.somebody_left.wait()
     return asyncio.get_running_loop().time() - began
 
 
@@ -48,48 +48,53 @@ async def test_a_machine_that_vanished_is_found_by_what_it_was_sent(tmp_path: Pa
     if not CAN_VANISH:
         lacking("no packets of one socket can be filtered here")
     limits = Limits(vanished_s=1.0)
-    async with open_network_house(tmp_path, limits) as house:
-        _, token = house.devices.add("phone", "", ("talk",))
-        async with house.device(token, features=("resume",)) as socket_:
+    async with open_network_gateway(tmp_path, limits) as gateway:
+        _, token = gateway.devices.add("phone", "", ("talk",))
+        async with gateway.device(token, features=("resume",)) as socket_:
             vanish(line_of(socket_))
-            next(iter(house.outlets.values())).tell(m.ReplyDelta("Are you there?"), Ticket(1, 0))
-            assert await gone(house) < limits.ping_s / 4
-            assert len(house.gone) == 1, "it may come back, and loses nothing"
+            next(iter(gateway.outlets.values())).tell(m.ReplyDelta("Are you there?"), Ticket(1, 0))
+            assert await gone(gateway) < limits.ping_s / 4
+            assert len(gateway.gone) == 1, "it may come back, and loses nothing"
             socket_.transport.abort()
 
 
 async def test_who_shuts_its_side_and_holds_on_is_gone_at_once() -> None:
-    async with open_house() as house, house.client(device="odd", features=("resume",)) as socket_:
+    async with (
+        open_gateway() as gateway,
+        gateway.client(device="odd", features=("resume",)) as socket_,
+    ):
         shut_own_side(line_of(socket_))
-        assert await gone(house) < Limits().handshake_s
-        assert house.gone == ["odd"]
+        assert await gone(gateway) < Limits().handshake_s
+        assert gateway.gone == ["odd"]
 
 
 @pytest.mark.parametrize("said", [b"", b"GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\n"])
 async def test_who_shuts_its_side_in_a_handshake_is_let_go_at_once(said: bytes) -> None:
-    async with open_house(Limits(handshake_s=WAIT_S)) as house:
-        reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
+    async with open_gateway(Limits(handshake_s=WAIT_S)) as gateway:
+        reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
         writer.write(said)
         writer.write_eof()
         async with asyncio.timeout(WAIT_S / 2):
             await reader.read()
         writer.close()
-        assert (await house.get("/ping"))[1] == "pong"
+        assert (await gateway.get("/ping"))[1] == "pong"
 
 
 # ── Slow, and not gone ───────────────────────────────────────────────────────────────────────────
 
 
 @asynccontextmanager
-async def reader_of_little(house: House, buffer: int = 65_536) -> AsyncIterator[ClientConnection]:
+async def reader_of_little(
+    gateway: RunningGateway, buffer: int = 65_536
+) -> AsyncIterator[ClientConnection]:
     """A client with a small buffer that has stopped reading."""
     line = socket.socket()
     line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
     if buffer < LOOPBACK_SEGMENT:
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, buffer // 8)
-    line.connect(("127.0.0.1", house.port))
+    line.connect(("127.0.0.1", gateway.port))
     hello = m.Hello(SPOKEN, "test 1", "slow", ("resume",), token=TOKEN)
-    async with connect(house.url, sock=line, compression=None) as socket_:
+    async with connect(gateway.url, sock=line, compression=None) as socket_:
         await say(socket_, hello)
         assert isinstance(await hear(socket_), m.Welcome)
         socket_.transport.pause_reading()
@@ -108,9 +113,9 @@ async def read_a_little(socket_: ClientConnection) -> None:
 @pytest.mark.slow
 async def test_a_line_that_is_slow_and_moves_is_waited_for() -> None:
     limits = Limits(send_s=0.9)
-    async with open_house(limits) as house, reader_of_little(house, 16_384) as socket_:
+    async with open_gateway(limits) as gateway, reader_of_little(gateway, 16_384) as socket_:
         for _ in range(LONG_MESSAGES):
-            house.outlets["slow"].tell(m.ReplyDelta("x" * 60_000), Ticket(1, 0))
+            gateway.outlets["slow"].tell(m.ReplyDelta("x" * 60_000), Ticket(1, 0))
 
         async def read_slowly() -> None:
             while True:
@@ -122,38 +127,38 @@ async def test_a_line_that_is_slow_and_moves_is_waited_for() -> None:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
         assert all(isinstance(message, m.ReplyDelta) for message in heard)
-        assert house.gone == []
+        assert gateway.gone == []
 
 
 @pytest.mark.slow
 async def test_who_took_something_a_moment_ago_has_its_whole_time() -> None:
     limits = Limits(send_s=1.8)
-    async with open_house(limits) as house, reader_of_little(house, 8_192) as socket_:
+    async with open_gateway(limits) as gateway, reader_of_little(gateway, 8_192) as socket_:
         for _ in range(LONG_MESSAGES):
-            house.outlets["slow"].tell(m.ReplyDelta("x" * 60_000), Ticket(1, 0))
+            gateway.outlets["slow"].tell(m.ReplyDelta("x" * 60_000), Ticket(1, 0))
         await asyncio.sleep(limits.send_s / LOOKS / 4)
         await read_a_little(socket_)
-        took = await gone(house)
+        took = await gone(gateway)
         assert took >= limits.send_s, took
 
 
 async def test_more_than_may_wait_ends_a_stuck_line_before_its_time() -> None:
     limits = Limits(outgoing_bytes=200_000, send_s=WAIT_S, vanished_s=WAIT_S)
-    async with open_house(limits) as house, reader_of_little(house):
+    async with open_gateway(limits) as gateway, reader_of_little(gateway):
         for _ in range(100):
-            house.outlets["slow"].tell(m.ReplyDelta("x" * 8_000), Ticket(1, 0))
+            gateway.outlets["slow"].tell(m.ReplyDelta("x" * 8_000), Ticket(1, 0))
             await asyncio.sleep(0)
-        took = await gone(house)
+        took = await gone(gateway)
         assert took < limits.send_s / 2, took
 
 
 async def test_what_can_not_wait_does_not_stand_behind_what_the_system_holds() -> None:
-    async with open_house() as house, reader_of_little(house) as socket_:
-        outlet = house.outlets["slow"]
+    async with open_gateway() as gateway, reader_of_little(gateway) as socket_:
+        outlet = gateway.outlets["slow"]
         for _ in range(100):
             outlet.tell(m.CodeOut("1", "stdout", text="x" * 8_000), Ticket(1, 0))
         await say(socket_, m.Text("what is this"))
-        await house.next_event()  # meanwhile the line was filled
+        await gateway.next_event()  # meanwhile the line was filled
         outlet.tell(m.SpeechStop(1, "interrupted"), Ticket(1, 0))
         socket_.transport.resume_reading()
         before = 0

@@ -13,26 +13,26 @@ from websockets.exceptions import WebSocketException
 
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.trust.principal import OWNER
-from tests.gateway.running_gateway import WAIT_S, NetworkHouse, open_network_house
+from tests.gateway.running_gateway import WAIT_S, NetworkGateway, open_network_gateway
 
 
 async def test_strangers_of_one_address_are_bounded_and_keep_nobody_out(tmp_path: Path) -> None:
     limits = Limits(strangers=3, handshake_s=30.0, settled_s=30.0)
-    async with open_network_house(tmp_path, limits) as house:
-        _, token = house.devices.add("phone", OWNER, ["talk"])
-        async with house.device(token), house.far(), house.far(), house.far():
+    async with open_network_gateway(tmp_path, limits) as gateway:
+        _, token = gateway.devices.add("phone", OWNER, ["talk"])
+        async with gateway.device(token), gateway.far(), gateway.far(), gateway.far():
             with pytest.raises((OSError, WebSocketException)):
-                async with house.far():
+                async with gateway.far():
                     pass
-        await let_in(house, token)
+        await let_in(gateway, token)
 
 
-async def let_in(house: NetworkHouse, token: str) -> None:
+async def let_in(gateway: NetworkGateway, token: str) -> None:
     """Try until the server has noticed that the strangers are gone."""
     async with asyncio.timeout(WAIT_S):
         while True:
             try:
-                async with house.device(token):
+                async with gateway.device(token):
                     return
             except (OSError, WebSocketException):
                 await asyncio.sleep(0.01)
@@ -40,12 +40,12 @@ async def let_in(house: NetworkHouse, token: str) -> None:
 
 async def test_who_guesses_or_says_nothing_keeps_no_place_of_an_address(tmp_path: Path) -> None:
     limits = Limits(strangers=3, handshake_s=30.0, settled_s=0.0)
-    async with open_network_house(tmp_path, limits) as house:
-        _, token = house.devices.add("phone", OWNER, ["talk"])
-        async with house.far() as first, house.far(), house.far():
-            async with house.device(token):
+    async with open_network_gateway(tmp_path, limits) as gateway:
+        _, token = gateway.devices.add("phone", OWNER, ["talk"])
+        async with gateway.far() as first, gateway.far(), gateway.far():
+            async with gateway.device(token):
                 await first.wait_closed()
-            async with house.device(token):
+            async with gateway.device(token):
                 pass
 
 
@@ -53,9 +53,9 @@ async def test_who_guesses_or_says_nothing_keeps_no_place_of_an_address(tmp_path
 
 
 @asynccontextmanager
-async def silent(house: NetworkHouse) -> AsyncIterator[asyncio.StreamReader]:
+async def silent(gateway: NetworkGateway) -> AsyncIterator[asyncio.StreamReader]:
     """Connected, and says nothing, not even what TLS begins with."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", house.network_port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", gateway.network_port)
     try:
         yield reader
     finally:
@@ -71,22 +71,27 @@ async def is_shut(reader: asyncio.StreamReader) -> None:
 
 async def test_who_connects_and_says_nothing_counts_as_a_stranger(tmp_path: Path) -> None:
     limits = Limits(strangers=3, handshake_s=30.0, settled_s=30.0)
-    async with open_network_house(tmp_path, limits) as house:
-        _, token = house.devices.add("phone", OWNER, ["talk"])
-        async with silent(house), silent(house), house.far():
-            async with silent(house) as one_too_many:
+    async with open_network_gateway(tmp_path, limits) as gateway:
+        _, token = gateway.devices.add("phone", OWNER, ["talk"])
+        async with silent(gateway), silent(gateway), gateway.far():
+            async with silent(gateway) as one_too_many:
                 await is_shut(one_too_many)
             with pytest.raises((OSError, WebSocketException)):
-                async with house.far():
+                async with gateway.far():
                     pass
-        await let_in(house, token)
+        await let_in(gateway, token)
 
 
 async def test_who_connects_and_says_nothing_keeps_no_place(tmp_path: Path) -> None:
     limits = Limits(strangers=3, handshake_s=30.0, settled_s=0.0)
-    async with open_network_house(tmp_path, limits) as house:
-        _, token = house.devices.add("phone", OWNER, ["talk"])
-        async with silent(house) as first, silent(house), silent(house), house.device(token):
+    async with open_network_gateway(tmp_path, limits) as gateway:
+        _, token = gateway.devices.add("phone", OWNER, ["talk"])
+        async with (
+            silent(gateway) as first,
+            silent(gateway),
+            silent(gateway),
+            gateway.device(token),
+        ):
             await is_shut(first)
 
 
@@ -95,13 +100,13 @@ async def test_what_tls_takes_is_taken_of_the_time_to_say_hello(
     tmp_path: Path, says: bytes
 ) -> None:
     limits = Limits(handshake_s=1.0)
-    async with open_network_house(tmp_path, limits) as house:
+    async with open_network_gateway(tmp_path, limits) as gateway:
         began = asyncio.get_running_loop().time()
-        reader, writer = await asyncio.open_connection("127.0.0.1", house.network_port)
+        reader, writer = await asyncio.open_connection("127.0.0.1", gateway.network_port)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(limits.handshake_s * 0.7):
                 await reader.read()
-        context = ssl.create_default_context(cadata=house.pem)
+        context = ssl.create_default_context(cadata=gateway.pem)
         await writer.start_tls(context, server_hostname="localhost")
         writer.write(says)
         await is_shut(reader)
@@ -112,9 +117,9 @@ async def test_what_tls_takes_is_taken_of_the_time_to_say_hello(
 async def test_the_token_that_was_shown_is_not_kept_while_a_client_is_connected(
     tmp_path: Path,
 ) -> None:
-    async with open_network_house(tmp_path, Limits()) as house:
-        _, token = house.devices.add("phone", OWNER, ["talk"])
-        async with house.device(token) as device:
+    async with open_network_gateway(tmp_path, Limits()) as gateway:
+        _, token = gateway.devices.add("phone", OWNER, ["talk"])
+        async with gateway.device(token) as device:
             mine = device.request.headers if device.request else None
             kept = [one for one in gc.get_objects() if type(one) is Headers and one is not mine]
             assert not [one for one in kept if token in str(one)]

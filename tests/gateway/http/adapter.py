@@ -16,7 +16,7 @@ from sayso.server.gateway.listener import Listener
 from sayso.server.trust.certificates import identity
 from sayso.server.trust.devices import Devices
 from tests.gateway.http.raw_client import RawClient
-from tests.gateway.running_gateway import TOKEN, WAIT_S, House, NetworkHouse
+from tests.gateway.running_gateway import TOKEN, WAIT_S, NetworkGateway, RunningGateway
 
 RIGHT = {"Authorization": f"Bearer {TOKEN}"}
 MOST = 1_000_000
@@ -77,27 +77,27 @@ class Adapter:
 
 
 @asynccontextmanager
-async def house_with(
+async def gateway_with(
     adapter: Adapter, folder: Path, limits: Limits | None = None
-) -> AsyncIterator[NetworkHouse]:
-    house = NetworkHouse()
-    house.devices = Devices(folder / "devices.json")
-    listener = Listener(house, TOKEN, limits, devices=house.devices, routes=adapter.routes)
-    house.port = await listener.open("127.0.0.1", 0)
-    house.listener = listener
-    house.identity = identity(folder / "certificates", ())
-    house.network_port = await listener.open_network("127.0.0.1", 0, house.identity)
+) -> AsyncIterator[NetworkGateway]:
+    gateway = NetworkGateway()
+    gateway.devices = Devices(folder / "devices.json")
+    listener = Listener(gateway, TOKEN, limits, devices=gateway.devices, routes=adapter.routes)
+    gateway.port = await listener.open("127.0.0.1", 0)
+    gateway.listener = listener
+    gateway.identity = identity(folder / "certificates", ())
+    gateway.network_port = await listener.open_network("127.0.0.1", 0, gateway.identity)
     try:
-        yield house
+        yield gateway
     finally:
         async with asyncio.timeout(WAIT_S):
             await listener.close()
 
 
 @asynccontextmanager
-async def http(house: House) -> AsyncIterator[httpx.AsyncClient]:
+async def http(gateway: RunningGateway) -> AsyncIterator[httpx.AsyncClient]:
     """An ordinary client."""
-    base = f"http://127.0.0.1:{house.port}"
+    base = f"http://127.0.0.1:{gateway.port}"
     async with httpx.AsyncClient(
         base_url=base, headers=RIGHT, timeout=WAIT_S, trust_env=False
     ) as client:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
-from tests.gateway.running_gateway import WAIT_S, House, NetworkHouse
+from tests.gateway.running_gateway import WAIT_S, NetworkGateway, RunningGateway
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,11 @@ class RawClient:
 
 
 @asynccontextmanager
-async def raw_client(house: House, *, tls: bool = False) -> AsyncIterator[RawClient]:
-    """Connected; over TLS where the house has a network."""
-    context, port = None, house.port
-    if tls and isinstance(house, NetworkHouse):
-        context, port = ssl.create_default_context(cadata=house.pem), house.network_port
+async def raw_client(gateway: RunningGateway, *, tls: bool = False) -> AsyncIterator[RawClient]:
+    """Connected; over TLS where the gateway has a network."""
+    context, port = None, gateway.port
+    if tls and isinstance(gateway, NetworkGateway):
+        context, port = ssl.create_default_context(cadata=gateway.pem), gateway.network_port
     reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context)
     try:
         yield RawClient(reader, writer, f"127.0.0.1:{port}")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sayso.server.gateway.admission.limits import Limits
-from tests.gateway.http.adapter import MOST, RIGHT, Adapter, house_with, post
+from tests.gateway.http.adapter import MOST, RIGHT, Adapter, gateway_with, post
 from tests.gateway.http.raw_client import raw_client
 from tests.gateway.running_gateway import TOKEN, WAIT_S
 
@@ -17,7 +17,7 @@ from tests.gateway.running_gateway import TOKEN, WAIT_S
 async def test_a_body_that_is_too_long_is_refused_before_it_is_read(
     adapter: Adapter, tmp_path: Path
 ) -> None:
-    async with house_with(adapter, tmp_path) as house, raw_client(house) as client:
+    async with gateway_with(adapter, tmp_path) as gateway, raw_client(gateway) as client:
         head = {"Content-Length": str(MOST + 1)} | RIGHT
         await client.ask("/v1/echo", head, method="POST")
         answer = await client.answer()
@@ -27,7 +27,7 @@ async def test_a_body_that_is_too_long_is_refused_before_it_is_read(
 async def test_a_body_without_a_length_is_refused_where_it_becomes_too_long(
     adapter: Adapter, tmp_path: Path
 ) -> None:
-    async with house_with(adapter, tmp_path) as house, raw_client(house) as client:
+    async with gateway_with(adapter, tmp_path) as gateway, raw_client(gateway) as client:
         await client.ask("/v1/echo", {"Transfer-Encoding": "chunked"} | RIGHT, method="POST")
         with suppress(ConnectionError):
             for _ in range(MOST // 10_000 + 2):
@@ -41,7 +41,7 @@ async def test_a_body_that_never_ends_is_given_up(
     adapter: Adapter, tmp_path: Path, sent: bytes
 ) -> None:
     limits = Limits(body_stalls_s=0.1)
-    async with house_with(adapter, tmp_path, limits) as house, raw_client(house) as client:
+    async with gateway_with(adapter, tmp_path, limits) as gateway, raw_client(gateway) as client:
         head = {"Transfer-Encoding": "chunked"} | RIGHT
         await client.ask("/v1/echo", head, method="POST", body=sent)
         assert (await client.answer()).status == 408
@@ -50,7 +50,7 @@ async def test_a_body_that_never_ends_is_given_up(
 
 async def test_a_body_that_drips_is_given_up(adapter: Adapter, tmp_path: Path) -> None:
     limits = Limits(body_s=0.3)
-    async with house_with(adapter, tmp_path, limits) as house, raw_client(house) as client:
+    async with gateway_with(adapter, tmp_path, limits) as gateway, raw_client(gateway) as client:
         await client.ask("/v1/echo", {"Content-Length": "100000"} | RIGHT, method="POST")
         answer = asyncio.create_task(client.answer())
         while not answer.done():
@@ -65,7 +65,7 @@ async def test_a_body_that_nobody_reads_costs_little(
     adapter: Adapter, tmp_path: Path, path: str
 ) -> None:
     adapter.may_go_on.set()
-    async with house_with(adapter, tmp_path) as house, raw_client(house) as client:
+    async with gateway_with(adapter, tmp_path) as gateway, raw_client(gateway) as client:
         await client.ask(path, {"Content-Length": str(10**6)} | RIGHT, method="POST")
         gc.collect()
         tracemalloc.start()
@@ -78,7 +78,7 @@ async def test_a_body_that_nobody_reads_costs_little(
         finally:
             tracemalloc.stop()
         assert peak < 8 * 2**20
-        assert await house.get("/ping") == (200, "pong")
+        assert await gateway.get("/ping") == (200, "pong")
 
 
 # ── What can be read in two ways ─────────────────────────────────────────────────────────────────
@@ -115,7 +115,7 @@ async def test_a_request_whose_end_is_doubtful_is_refused_and_nothing_behind_it_
     adapter: Adapter, tmp_path: Path, head: str, body: str
 ) -> None:
     limits = Limits(body_stalls_s=1.0)
-    async with house_with(adapter, tmp_path, limits) as house, raw_client(house) as client:
+    async with gateway_with(adapter, tmp_path, limits) as gateway, raw_client(gateway) as client:
         begin = f"POST /v1/echo HTTP/1.1\r\nHost: {client.host}\r\nAuthorization: Bearer {TOKEN}"
         hidden = HIDDEN.format(host=client.host)
         await client.send(f"{begin}\r\n{head}\r\n\r\n{body}{hidden}")
@@ -127,7 +127,7 @@ async def test_a_request_whose_end_is_doubtful_is_refused_and_nothing_behind_it_
 
 
 async def test_chunks_in_the_oldest_http_are_refused(adapter: Adapter, tmp_path: Path) -> None:
-    async with house_with(adapter, tmp_path) as house, raw_client(house) as client:
+    async with gateway_with(adapter, tmp_path) as gateway, raw_client(gateway) as client:
         head = f"Host: {client.host}\r\nAuthorization: Bearer {TOKEN}\r\nTransfer-Encoding: chunked"
         await client.send(f"POST /v1/echo HTTP/1.0\r\n{head}\r\n\r\n0\r\n\r\n")
         assert (await client.answer()).status == 400
@@ -137,7 +137,7 @@ async def test_chunks_in_the_oldest_http_are_refused(adapter: Adapter, tmp_path:
 async def test_bodies_that_are_sent_at_once_are_each_their_own(
     adapter: Adapter, tmp_path: Path
 ) -> None:
-    async with house_with(adapter, tmp_path) as house, raw_client(house) as client:
+    async with gateway_with(adapter, tmp_path) as gateway, raw_client(gateway) as client:
         head = f"Host: {client.host}\r\nAuthorization: Bearer {TOKEN}\r\n"
         fixed = f"POST /v1/echo HTTP/1.1\r\n{head}Content-Length: 3\r\n\r\none"
         chunked = f"POST /v1/echo HTTP/1.1\r\n{head}Transfer-Encoding: chunked\r\n\r\n"
@@ -148,7 +148,7 @@ async def test_bodies_that_are_sent_at_once_are_each_their_own(
 async def test_a_body_on_a_path_that_takes_none_ends_the_connection(
     adapter: Adapter, tmp_path: Path
 ) -> None:
-    async with house_with(adapter, tmp_path) as house, raw_client(house) as client:
+    async with gateway_with(adapter, tmp_path) as gateway, raw_client(gateway) as client:
         hidden = HIDDEN.format(host=client.host).encode()
         await post(client, "/ping", hidden)
         await client.answer()

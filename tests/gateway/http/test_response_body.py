@@ -23,10 +23,10 @@ from sayso.server.trust.principal import OWNER
 from tests.gateway.running_gateway import (
     TOKEN,
     WAIT_S,
-    House,
-    NetworkHouse,
-    open_house,
-    open_network_house,
+    NetworkGateway,
+    RunningGateway,
+    open_gateway,
+    open_network_gateway,
 )
 
 FILE = bytes(range(256)) * 16_384
@@ -39,14 +39,14 @@ QUICK = Limits(handshake_s=0.5, goodbye_s=0.02, send_s=1.2)
 
 @asynccontextmanager
 async def fetching(
-    house: House,
+    gateway: RunningGateway,
     port: int,
     token: str,
     tls: ssl.SSLContext | None = None,
     kept: bytes | Path = FILE,
 ) -> AsyncIterator[socket.socket]:
     """A line whose end here holds little, on which the file was asked for."""
-    house.kept = kept
+    gateway.kept = kept
     line = await asyncio.to_thread(_ask, port, token, tls)
     try:
         yield line
@@ -86,42 +86,42 @@ def _all_of(line: socket.socket, pause_s: float) -> bytes:
     return bytes(answer)
 
 
-def trusting(house: NetworkHouse) -> ssl.SSLContext:
-    return ssl.create_default_context(cadata=house.pem)
+def trusting(gateway: NetworkGateway) -> ssl.SSLContext:
+    return ssl.create_default_context(cadata=gateway.pem)
 
 
 async def test_a_slow_reader_gets_the_whole_of_a_large_file() -> None:
     began = time.monotonic()
-    async with open_house(QUICK) as house, fetching(house, house.port, TOKEN) as line:
+    async with open_gateway(QUICK) as gateway, fetching(gateway, gateway.port, TOKEN) as line:
         assert await body_of(line, PAUSE_S) == FILE
     assert time.monotonic() - began > max(QUICK.handshake_s, QUICK.send_s)
 
 
 async def test_a_slow_reader_gets_the_whole_of_a_large_file_over_tls(tmp_path: Path) -> None:
-    async with open_network_house(tmp_path, QUICK) as house:
-        _, token = house.devices.add("phone", OWNER, ("talk",))
-        async with fetching(house, house.network_port, token, trusting(house)) as line:
+    async with open_network_gateway(tmp_path, QUICK) as gateway:
+        _, token = gateway.devices.add("phone", OWNER, ("talk",))
+        async with fetching(gateway, gateway.network_port, token, trusting(gateway)) as line:
             assert await body_of(line, PAUSE_S) == FILE
 
 
 async def test_who_takes_nothing_of_a_file_is_let_go() -> None:
     limits = Limits(send_s=0.6)
-    async with open_house(limits) as house, fetching(house, house.port, TOKEN) as line:
+    async with open_gateway(limits) as gateway, fetching(gateway, gateway.port, TOKEN) as line:
         await asyncio.sleep(limits.send_s * 2)
         assert len(await body_of(line, 0)) < len(FILE)
 
 
 async def test_a_device_that_is_revoked_gets_no_more_of_what_it_fetches(tmp_path: Path) -> None:
-    async with open_network_house(tmp_path) as house:
-        device, token = house.devices.add("phone", OWNER, ("talk",))
-        _, others = house.devices.add("laptop", OWNER, ("talk",))
+    async with open_network_gateway(tmp_path) as gateway:
+        device, token = gateway.devices.add("phone", OWNER, ("talk",))
+        _, others = gateway.devices.add("laptop", OWNER, ("talk",))
         async with (
-            fetching(house, house.network_port, token, trusting(house)) as line,
-            fetching(house, house.network_port, others, trusting(house)) as other,
+            fetching(gateway, gateway.network_port, token, trusting(gateway)) as line,
+            fetching(gateway, gateway.network_port, others, trusting(gateway)) as other,
         ):
             assert (await begun(line)).endswith(b"200")
             assert (await begun(other)).endswith(b"200")
-            house.devices.revoke(device.id)
+            gateway.devices.revoke(device.id)
             assert len(await body_of(line, 0)) < len(FILE)
             assert await body_of(other, 0) == FILE
 
@@ -129,23 +129,23 @@ async def test_a_device_that_is_revoked_gets_no_more_of_what_it_fetches(tmp_path
 async def test_a_server_that_stops_does_not_wait_for_who_fetches(tmp_path: Path) -> None:
     limits = Limits(send_s=WAIT_S / 2, vanished_s=WAIT_S)
     async with (
-        open_network_house(tmp_path, limits) as house,
-        fetching(house, house.port, TOKEN) as line,
+        open_network_gateway(tmp_path, limits) as gateway,
+        fetching(gateway, gateway.port, TOKEN) as line,
     ):
         assert (await begun(line)).endswith(b"200")
         began = time.monotonic()
-        await house.listener.close()
+        await gateway.listener.close()
         assert time.monotonic() - began < limits.send_s / 2
 
 
 async def test_who_fetches_is_not_turned_away_for_a_strangers_sake(tmp_path: Path) -> None:
     limits = Limits(strangers=1, settled_s=0.0)
-    async with open_network_house(tmp_path, limits) as house:
-        _, token = house.devices.add("phone", OWNER, ("talk",))
-        async with fetching(house, house.network_port, token, trusting(house)) as line:
+    async with open_network_gateway(tmp_path, limits) as gateway:
+        _, token = gateway.devices.add("phone", OWNER, ("talk",))
+        async with fetching(gateway, gateway.network_port, token, trusting(gateway)) as line:
             assert (await begun(line)).endswith(b"200")
             with pytest.raises((OSError, WebSocketException)):
-                async with house.far():
+                async with gateway.far():
                     pass
             assert await body_of(line, 0) == FILE
 
@@ -155,7 +155,10 @@ async def test_a_file_larger_than_memory_should_hold_is_sent_from_the_disk(tmp_p
     large = tmp_path / "large"
     with large.open("wb") as file:
         file.truncate(size)
-    async with open_house() as house, fetching(house, house.port, TOKEN, kept=large) as line:
+    async with (
+        open_gateway() as gateway,
+        fetching(gateway, gateway.port, TOKEN, kept=large) as line,
+    ):
         before = resident_kb()
         assert await asyncio.to_thread(_length_of, line) > size
         assert resident_kb() - before < size // 1_024 // 8
@@ -173,7 +176,7 @@ async def test_a_file_that_became_shorter_meanwhile_ends_before_its_promised_len
 ) -> None:
     cut = tmp_path / "cut"
     cut.write_bytes(FILE)
-    async with open_house() as house, fetching(house, house.port, TOKEN, kept=cut) as line:
+    async with open_gateway() as gateway, fetching(gateway, gateway.port, TOKEN, kept=cut) as line:
         first = await begun(line)
         os.truncate(cut, len(FILE) // 2)
         rest = await asyncio.to_thread(_all_of, line, 0)
@@ -190,9 +193,9 @@ async def test_a_file_that_cannot_be_read_to_its_end_is_cut_there_and_closed(
     async def workspace_file(*_: str) -> BinaryIO:
         return damaged
 
-    async with open_house() as house:
-        monkeypatch.setattr(house, "workspace_file", workspace_file)
-        async with fetching(house, house.port, TOKEN) as line:
+    async with open_gateway() as gateway:
+        monkeypatch.setattr(gateway, "workspace_file", workspace_file)
+        async with fetching(gateway, gateway.port, TOKEN) as line:
             assert await body_of(line, 0) == FILE[: Damaged.GOOD_BYTES]
     assert damaged.closed
     assert "Input/output error" in caplog.text
@@ -217,10 +220,10 @@ async def test_who_leaves_while_a_file_is_being_read_is_no_fault_of_ours(
     async def workspace_file(*_: str) -> BinaryIO:
         return busy
 
-    async with open_network_house(tmp_path) as house:
-        monkeypatch.setattr(house, "workspace_file", workspace_file)
-        _, token = house.devices.add("phone", OWNER, ("talk",))
-        async with fetching(house, house.network_port, token, trusting(house)) as line:
+    async with open_network_gateway(tmp_path) as gateway:
+        monkeypatch.setattr(gateway, "workspace_file", workspace_file)
+        _, token = gateway.devices.add("phone", OWNER, ("talk",))
+        async with fetching(gateway, gateway.network_port, token, trusting(gateway)) as line:
             await begun(line)
             socket.socket.shutdown(line, socket.SHUT_WR)
             await asyncio.to_thread(_all_of, line, 0)  # to the end: so it was seen there

@@ -11,7 +11,7 @@ from websockets.exceptions import InvalidStatus
 from sayso.client.identity.pairing import Met, PairingFailed, join
 from sayso.protocol import messages as m
 from sayso.server.trust.pairing import OPEN_S
-from tests.gateway.running_gateway import WAIT_S, hear, open_network_house, say
+from tests.gateway.running_gateway import WAIT_S, hear, open_network_gateway, say
 
 MANAGES = ("devices", "pairing.opened", "pairing.done")
 
@@ -53,8 +53,8 @@ async def opened(socket: object) -> m.PairingOpened:
 
 async def test_the_authority_is_had_without_tls_and_nothing_else(tmp_path: Path) -> None:
     async with (
-        open_network_house(tmp_path) as house,
-        house.client(device="console", wants=MANAGES) as owner,
+        open_network_gateway(tmp_path) as gateway,
+        gateway.client(device="console", wants=MANAGES) as owner,
     ):
         window = await opened(owner)
         assert window.trust.startswith("http://127.0.0.1:")
@@ -62,8 +62,8 @@ async def test_the_authority_is_had_without_tls_and_nothing_else(tmp_path: Path)
         status, page = await fetched(window.trust, "/")
         assert status == 200
         assert window.words.encode() in page
-        assert f"https://127.0.0.1:{house.network_port}/".encode() in page
-        assert await fetched(window.trust, "/ca.crt") == (200, house.authority)
+        assert f"https://127.0.0.1:{gateway.network_port}/".encode() in page
+        assert await fetched(window.trust, "/ca.crt") == (200, gateway.authority)
         secret = window.url.partition("pair=")[2].partition("&")[0]
         assert secret.encode() not in page
         assert window.digits.encode() not in page
@@ -77,8 +77,8 @@ async def test_the_authority_is_had_without_tls_and_nothing_else(tmp_path: Path)
 
 
 async def test_the_page_is_there_only_while_pairing_is_open(tmp_path: Path) -> None:
-    async with open_network_house(tmp_path) as house:
-        async with house.client(device="console", wants=MANAGES) as owner:
+    async with open_network_gateway(tmp_path) as gateway:
+        async with gateway.client(device="console", wants=MANAGES) as owner:
             window = await opened(owner)
             await say(owner, m.PairingOpen())
             assert await hear(owner) == m.PairingDone("closed")
@@ -92,9 +92,9 @@ async def test_the_page_is_there_only_while_pairing_is_open(tmp_path: Path) -> N
 
 async def test_its_owner_closes_the_window_and_nobody_else(tmp_path: Path) -> None:
     async with (
-        open_network_house(tmp_path) as house,
-        house.client(device="console", wants=MANAGES) as owner,
-        house.client(device="other", wants=MANAGES) as other,
+        open_network_gateway(tmp_path) as gateway,
+        gateway.client(device="console", wants=MANAGES) as owner,
+        gateway.client(device="other", wants=MANAGES) as other,
     ):
         window = await opened(owner)
         for each in (other, owner):
@@ -103,7 +103,7 @@ async def test_its_owner_closes_the_window_and_nobody_else(tmp_path: Path) -> No
         assert await hear(other) == m.Devices()
         assert await hear(owner) == m.PairingDone("closed")
         await shut(window.trust)
-        met = Met(f"127.0.0.1:{house.network_port}", house.authority)
+        met = Met(f"127.0.0.1:{gateway.network_port}", gateway.authority)
         with pytest.raises(PairingFailed, match="No pairing is open"):
             await join(met, window.digits, "late")
 
@@ -111,8 +111,8 @@ async def test_its_owner_closes_the_window_and_nobody_else(tmp_path: Path) -> No
 async def test_a_port_that_another_holds_does_not_keep_devices_out(tmp_path: Path) -> None:
     blocker = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
     port = blocker.sockets[0].getsockname()[1]
-    async with blocker, open_network_house(tmp_path, trust_port=port) as house:
-        async with house.client(device="console", wants=MANAGES) as owner:
+    async with blocker, open_network_gateway(tmp_path, trust_port=port) as gateway:
+        async with gateway.client(device="console", wants=MANAGES) as owner:
             window = await opened(owner)
         assert window.trust == ""
         assert window.digits

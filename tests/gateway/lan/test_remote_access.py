@@ -11,7 +11,7 @@ from sayso.protocol.home import Home
 from sayso.server.gateway.lan.remote_access import RemoteAccess
 from sayso.server.gateway.listener import Listener
 from sayso.server.settings.schema import Listen
-from tests.gateway.running_gateway import TOKEN, House
+from tests.gateway.running_gateway import TOKEN, RunningGateway
 from tests.server.running_server import until
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
@@ -43,7 +43,7 @@ async def test_a_certificate_made_by_a_wrong_clock_is_made_anew_as_soon_as_that_
     monkeypatch.setattr("sayso.server.gateway.lan.remote_access.LOOK_AT_CLOCK_S", 0.01)
     clock = Clock()
     clock.off = timedelta(days=365 * years)
-    listener = Listener(House(), TOKEN)
+    listener = Listener(RunningGateway(), TOKEN)
     listen = Listen(network="127.0.0.1", network_port=0, announce=False, trust_page=False)
     network = RemoteAccess(Home(tmp_path, tmp_path, tmp_path), listen, listener, clock)
     await network.open()

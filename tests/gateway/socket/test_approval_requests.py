@@ -9,67 +9,67 @@ from sayso.protocol.version import SPOKEN
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.turn.events import QuestionShown, Ticket, Typed
 from tests.gateway.admission.test_tcp_liveness import reader_of_little
-from tests.gateway.running_gateway import TOKEN, WAIT_S, House, hear, open_house, say
+from tests.gateway.running_gateway import TOKEN, WAIT_S, RunningGateway, hear, open_gateway, say
 
 SMALL = m.Limits(max_text_bytes=4_096)
 SHORT = m.ApprovalRequest("short", "n", "python", "print(1)", "/work")
 LONG = m.ApprovalRequest("long", "n", "python", "汉" * 24_000, "/work")
 
 
-async def shown(house: House, socket: ClientConnection) -> list[str]:
-    """Which questions the house has heard of as shown, when all that was sent is there."""
+async def shown(gateway: RunningGateway, socket: ClientConnection) -> list[str]:
+    """Which questions the host has heard of as shown, when all that was sent is there."""
     await say(socket, m.Ping(1))
     while not isinstance(await hear(socket), m.Pong):
         pass
     await say(socket, m.Text("now"))
     found = []
-    while not isinstance(event := await house.next_event(), Typed):
+    while not isinstance(event := await gateway.next_event(), Typed):
         if isinstance(event, QuestionShown):
             found.append(event.id)
     return found
 
 
-def ask(house: House, device: str, *questions: m.ApprovalRequest) -> None:
+def ask(gateway: RunningGateway, device: str, *questions: m.ApprovalRequest) -> None:
     for question in questions:
-        house.outlets[device].tell(question, Ticket(1, 0))
+        gateway.outlets[device].tell(question, Ticket(1, 0))
 
 
 async def test_what_a_device_cannot_take_whole_was_not_shown_there() -> None:
     async with (
-        open_house() as house,
-        house.client(device="desk") as desk,
-        house.client(device="watch", limits=SMALL) as watch,
+        open_gateway() as gateway,
+        gateway.client(device="desk") as desk,
+        gateway.client(device="watch", limits=SMALL) as watch,
     ):
         longer = m.ApprovalRequest("longer", "n", "python", "#" * 8_000, "/work")
-        ask(house, "desk", SHORT, longer, LONG)
-        assert await shown(house, desk) == ["short", "longer"]
-        ask(house, "watch", SHORT, longer, LONG)
-        assert await shown(house, watch) == ["short"]
+        ask(gateway, "desk", SHORT, longer, LONG)
+        assert await shown(gateway, desk) == ["short", "longer"]
+        ask(gateway, "watch", SHORT, longer, LONG)
+        assert await shown(gateway, watch) == ["short"]
 
 
 async def test_what_a_device_does_not_want_was_not_shown_there() -> None:
     wants = ("turn.state", "pong")
-    async with open_house() as house, house.client(device="lamp", wants=wants) as lamp:
-        ask(house, "lamp", SHORT)
-        assert await shown(house, lamp) == []
-        assert not house.joined[0].is_asked
+    async with open_gateway() as gateway, gateway.client(device="lamp", wants=wants) as lamp:
+        ask(gateway, "lamp", SHORT)
+        assert await shown(gateway, lamp) == []
+        assert not gateway.joined[0].is_asked
 
 
 async def test_what_waits_for_a_client_that_reads_nothing_was_not_shown() -> None:
-    async with open_house() as house, reader_of_little(house) as slow:
+    async with open_gateway() as gateway, reader_of_little(gateway) as slow:
         for _ in range(60):
-            house.outlets["slow"].tell(m.Error("internal", "x" * 60_000), Ticket(1, 0))
-        ask(house, "slow", SHORT)
+            gateway.outlets["slow"].tell(m.Error("internal", "x" * 60_000), Ticket(1, 0))
+        ask(gateway, "slow", SHORT)
         await say(slow, m.Text("yes"))
-        assert isinstance(await house.next_event(), Typed)
+        assert isinstance(await gateway.next_event(), Typed)
         slow.transport.resume_reading()
         while not isinstance(await hear(slow), m.ApprovalRequest):
             pass
-        assert isinstance(await house.next_event(), QuestionShown)
+        assert isinstance(await gateway.next_event(), QuestionShown)
 
 
-async def come_back(house: House, session: str, last_seq: int) -> ClientConnection:
-    socket = await connect(house.url, compression=None)
+async def come_back(gateway: RunningGateway, session: str, last_seq: int) -> ClientConnection:
+    socket = await connect(gateway.url, compression=None)
     hello = m.Hello(
         SPOKEN, "test 1", "desk", ("resume",), token=TOKEN, session=session, last_seq=last_seq
     )
@@ -77,53 +77,53 @@ async def come_back(house: House, session: str, last_seq: int) -> ClientConnecti
     return socket
 
 
-async def begin(house: House) -> tuple[ClientConnection, str]:
-    socket = await connect(house.url, compression=None)
+async def begin(gateway: RunningGateway) -> tuple[ClientConnection, str]:
+    socket = await connect(gateway.url, compression=None)
     await say(socket, m.Hello(SPOKEN, "test 1", "desk", ("resume",), token=TOKEN))
     welcome = await hear(socket)
     assert isinstance(welcome, m.Welcome)
     return socket, welcome.session
 
 
-async def gone(house: House, socket: ClientConnection) -> None:
-    house.somebody_left.clear()
+async def gone(gateway: RunningGateway, socket: ClientConnection) -> None:
+    gateway.somebody_left.clear()
     socket.transport.abort()
     async with asyncio.timeout(WAIT_S):
-        await house.somebody_left.wait()
+        await gateway.somebody_left.wait()
 
 
 async def test_who_comes_back_has_the_question_anew() -> None:
-    async with open_house() as house:
-        socket, session = await begin(house)
-        ask(house, "desk", SHORT)
-        assert await shown(house, socket) == ["short"]
-        await gone(house, socket)
-        again = await come_back(house, session, 0)
-        assert await shown(house, again) == ["short"]
+    async with open_gateway() as gateway:
+        socket, session = await begin(gateway)
+        ask(gateway, "desk", SHORT)
+        assert await shown(gateway, socket) == ["short"]
+        await gone(gateway, socket)
+        again = await come_back(gateway, session, 0)
+        assert await shown(gateway, again) == ["short"]
         again.transport.abort()
 
 
 async def test_a_question_that_came_while_the_device_was_away_is_shown_when_it_is_back() -> None:
-    async with open_house() as house:
-        socket, session = await begin(house)
-        await gone(house, socket)
-        ask(house, "desk", LONG, SHORT)
-        again = await come_back(house, session, 0)
-        assert await shown(house, again) == ["short"]
+    async with open_gateway() as gateway:
+        socket, session = await begin(gateway)
+        await gone(gateway, socket)
+        ask(gateway, "desk", LONG, SHORT)
+        again = await come_back(gateway, session, 0)
+        assert await shown(gateway, again) == ["short"]
         again.transport.abort()
 
 
 async def test_of_a_snapshot_counts_what_is_in_it() -> None:
     limits = Limits(replay_messages=1)
-    async with open_house(limits) as house:
-        socket, session = await begin(house)
-        ask(house, "desk", SHORT)
-        assert await shown(house, socket) == ["short"]
-        await gone(house, socket)
+    async with open_gateway(limits) as gateway:
+        socket, session = await begin(gateway)
+        ask(gateway, "desk", SHORT)
+        assert await shown(gateway, socket) == ["short"]
+        await gone(gateway, socket)
         for number in range(5):
-            house.outlets["desk"].tell(m.Announce(str(number)), Ticket(1, 0))
+            gateway.outlets["desk"].tell(m.Announce(str(number)), Ticket(1, 0))
         told = ({"id": "first"}, {"id": "much", "code": "汉" * 30_000}, {"id": "last"})
-        house.state = m.Snapshot(approvals=told)
-        again = await come_back(house, session, 0)
-        assert await shown(house, again) == ["first", "last"]
+        gateway.state = m.Snapshot(approvals=told)
+        again = await come_back(gateway, session, 0)
+        assert await shown(gateway, again) == ["first", "last"]
         again.transport.abort()

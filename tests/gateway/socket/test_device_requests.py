@@ -5,7 +5,7 @@ import asyncio
 from sayso.protocol import messages as m
 from sayso.protocol.version import SPOKEN
 from sayso.server.turn.events import Ticket
-from tests.gateway.running_gateway import TOKEN, WAIT_S, hear, open_house, say
+from tests.gateway.running_gateway import TOKEN, WAIT_S, hear, open_gateway, say
 
 IDLE = m.TurnState("idle", "idle", "silent")
 ASKED = m.ActRequest("d1", "pointer.click", 5.0, 1)
@@ -24,10 +24,10 @@ def hello(session: str | None = None) -> m.Hello:
 
 
 async def test_what_waits_when_a_newer_generation_begins_is_not_sent() -> None:
-    async with open_house() as house, house.stranger(token=TOKEN) as socket:
+    async with open_gateway() as gateway, gateway.stranger(token=TOKEN) as socket:
         await say(socket, hello())
         await hear(socket)
-        outlet = house.outlets["desk"]
+        outlet = gateway.outlets["desk"]
         outlet.tell(ASKED, Ticket(1, 0))  # Nothing can leave before this test waits.
         outlet.tell(IDLE, Ticket(1, 1))
         assert await hear(socket) == IDLE
@@ -36,21 +36,21 @@ async def test_what_waits_when_a_newer_generation_begins_is_not_sent() -> None:
 
 
 async def test_nothing_is_kept_for_a_device_that_is_away_nor_sent_again() -> None:
-    async with open_house() as house:
-        async with house.stranger(token=TOKEN) as socket:
+    async with open_gateway() as gateway:
+        async with gateway.stranger(token=TOKEN) as socket:
             await say(socket, hello())
             welcome = await hear(socket)
             assert isinstance(welcome, m.Welcome)
-            outlet = house.outlets["desk"]
+            outlet = gateway.outlets["desk"]
             outlet.tell(ASKED, Ticket(1, 0))
             assert await hear(socket) == ASKED
-            house.somebody_left.clear()
+            gateway.somebody_left.clear()
             socket.transport.abort()
             async with asyncio.timeout(WAIT_S):
-                await house.somebody_left.wait()
+                await gateway.somebody_left.wait()
         outlet.tell(ASKED, Ticket(1, 0))
         outlet.tell(IDLE, Ticket(1, 0))
-        async with house.stranger(token=TOKEN) as socket:
+        async with gateway.stranger(token=TOKEN) as socket:
             await say(socket, hello(welcome.session))
             back = await hear(socket)
             assert isinstance(back, m.Welcome)
@@ -59,8 +59,8 @@ async def test_nothing_is_kept_for_a_device_that_is_away_nor_sent_again() -> Non
 
 
 async def test_an_old_client_is_told_nothing_of_it() -> None:
-    async with open_house() as house, house.client(device="desk") as socket:
-        house.outlets["desk"].tell(ASKED, Ticket(1, 0))
-        house.outlets["desk"].tell(IDLE, Ticket(1, 0))
+    async with open_gateway() as gateway, gateway.client(device="desk") as socket:
+        gateway.outlets["desk"].tell(ASKED, Ticket(1, 0))
+        gateway.outlets["desk"].tell(IDLE, Ticket(1, 0))
         assert await hear(socket) == IDLE
-        assert house.joined[-1].offers == ()
+        assert gateway.joined[-1].offers == ()

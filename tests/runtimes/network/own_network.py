@@ -86,9 +86,9 @@ async def answers(addresses: list[str]) -> dict[str, str]:
 
     proxy = Proxy(Grants(network=True))
     door = await asyncio.start_server(proxy.serve, "127.0.0.1", 0, limit=HEAD_BYTES)
-    house = await asyncio.start_server(serve, None, 8080)
+    home = await asyncio.start_server(serve, None, 8080)
     told = {}
-    async with door, house:
+    async with door, home:
         for address in addresses:
             host = f"[{address}]" if ":" in address else address
             reader, writer = await asyncio.open_connection(*door.sockets[0].getsockname()[:2])

@@ -71,7 +71,7 @@ def with_more(chunk: Handed, more: MoreSound) -> Chunk:
     return replace(chunk, sound=sound, more=more.more)
 
 
-class House:
+class VoiceRig:
     """A mouth whose voices are tones, and what it handed over."""
 
     def __init__(self, *installed: Voice, most: int = 2, broken: str = "") -> None:
@@ -111,20 +111,20 @@ class House:
         return self.tones[name].asked if name in self.tones else []
 
 
-async def house(*installed: Voice, most: int = 2, broken: str = "") -> House:
-    made = House(*installed, most=most, broken=broken)
+async def voice_rig(*installed: Voice, most: int = 2, broken: str = "") -> VoiceRig:
+    made = VoiceRig(*installed, most=most, broken=broken)
     await made.choir.start()
     return made
 
 
 async def test_a_device_is_spoken_to_in_the_voice_that_it_wishes_for() -> None:
-    h = await house(AMY)
+    h = await voice_rig(AMY)
     await h.say(["Hello there. "], SpeakingStyle(voice="amy"))
     assert (h.asked("joe"), h.asked("amy")) == ([], ["Hello there."])
 
 
 async def test_a_device_is_spoken_to_at_its_own_speed() -> None:
-    h = await house()
+    h = await voice_rig()
     [slow, _] = await h.say(["Count the seconds."])
     [fast, _] = await h.say(["Count the seconds."], SpeakingStyle(speed=2.0))
     assert isinstance(slow, Chunk)
@@ -133,7 +133,7 @@ async def test_a_device_is_spoken_to_at_its_own_speed() -> None:
 
 
 async def test_a_reply_in_another_language_is_spoken_by_a_voice_of_that_language() -> None:
-    h = await house(THORSTEN)
+    h = await voice_rig(THORSTEN)
     await h.say([GERMAN, "Gute Reise! "])
     assert h.asked("thorsten") == [GERMAN.strip(), "Gute Reise!"]
     assert h.asked("joe") == []
@@ -141,7 +141,7 @@ async def test_a_reply_in_another_language_is_spoken_by_a_voice_of_that_language
 
 
 async def test_without_a_voice_for_the_language_a_screen_is_told_once() -> None:
-    h = await house()
+    h = await voice_rig()
     await h.say([GERMAN, GERMAN])
     assert h.asked("joe") == ["This is on your screen."]
     await h.say([GERMAN])
@@ -151,20 +151,20 @@ async def test_without_a_voice_for_the_language_a_screen_is_told_once() -> None:
 
 
 async def test_a_device_of_a_language_without_a_voice_is_still_spoken_to() -> None:
-    h = await house()
+    h = await voice_rig()
     await h.say(["Okay. "], SpeakingStyle(language="de-DE"))
     assert h.asked("joe") == ["Okay."]
     assert h.remarks == []
 
 
 async def test_what_is_sayso_s_own_is_said_in_the_reply_s_language() -> None:
-    h = await house(THORSTEN)
+    h = await voice_rig(THORSTEN)
     await h.say([GERMAN, "\n```python\n1 + 1\n```\n"])
     assert h.asked("thorsten")[-1] == "Der Code steht auf deinem Bildschirm."
 
 
 async def test_a_voice_that_does_not_exist_is_told_once_and_the_usual_one_speaks() -> None:
-    h = await house()
+    h = await voice_rig()
     for _ in range(2):
         [chunk, _] = await h.say(["Hello there. "], SpeakingStyle(voice="nobody"))
         assert isinstance(chunk, Chunk)
@@ -173,7 +173,7 @@ async def test_a_voice_that_does_not_exist_is_told_once_and_the_usual_one_speaks
 
 
 async def test_a_voice_that_is_broken_is_told_and_the_usual_one_speaks() -> None:
-    h = await house(AMY, broken="amy")
+    h = await voice_rig(AMY, broken="amy")
     await h.say(["Hello there. "], SpeakingStyle(voice="amy"))
     [remark] = h.remarks
     assert "cannot be used" in remark
@@ -181,7 +181,7 @@ async def test_a_voice_that_is_broken_is_told_and_the_usual_one_speaks() -> None
 
 
 async def test_voices_of_different_rates_make_one_stream() -> None:
-    h = await house(SIWIS)
+    h = await voice_rig(SIWIS)
     handed = await h.say(["This is said in English. ", FRENCH])
     chunks = [one for one in handed if isinstance(one, Chunk)]
     assert [chunk.sound.rate for chunk in chunks] == [22_050, 22_050]
@@ -190,7 +190,7 @@ async def test_voices_of_different_rates_make_one_stream() -> None:
 
 
 async def test_few_voices_are_in_memory_at_once() -> None:
-    h = await house(THORSTEN, SIWIS, most=2)
+    h = await voice_rig(THORSTEN, SIWIS, most=2)
     await h.say([GERMAN])
     await h.say([FRENCH])
     await h.say(["And now in English again. "])
@@ -199,7 +199,7 @@ async def test_few_voices_are_in_memory_at_once() -> None:
 
 
 async def test_two_who_want_different_voices_both_get_them_in_the_space_of_one() -> None:
-    h = await house(THORSTEN, most=1)
+    h = await voice_rig(THORSTEN, most=1)
     german, english = await asyncio.gather(
         h.say([GERMAN] * 3), h.say(["One is here. ", "Two is there. ", "Three is gone. "])
     )
@@ -209,7 +209,7 @@ async def test_two_who_want_different_voices_both_get_them_in_the_space_of_one()
 
 
 async def test_a_voice_that_was_installed_meanwhile_is_found() -> None:
-    h = await house()
+    h = await voice_rig()
     await h.say([GERMAN])
     h.installed.append(THORSTEN)
     await h.say([GERMAN])
@@ -217,7 +217,7 @@ async def test_a_voice_that_was_installed_meanwhile_is_found() -> None:
 
 
 async def test_a_short_phrase_is_made_once() -> None:
-    h = await house()
+    h = await voice_rig()
     await h.mouth.prepare(["One moment."])
     began = asyncio.get_running_loop().time()
     await h.say(["One moment. "])
@@ -231,7 +231,7 @@ async def test_a_short_phrase_is_made_once() -> None:
 async def test_a_loudspeaker_that_takes_certain_rates_gets_one_of_them(
     taken: tuple[int, ...], chosen: int
 ) -> None:
-    h = await house()
+    h = await voice_rig()
     [usual, _] = await h.say(["Count the seconds."])
     [chunk, _] = await h.say(["Count the seconds."], SpeakingStyle(rates=taken))
     assert isinstance(usual, Chunk)

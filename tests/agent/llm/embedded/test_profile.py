@@ -8,7 +8,7 @@ from sayso.server.agent.llm.litellm_model import LitellmModel
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.prompt.profiles import profile
 from sayso.server.models.starters import locate, starter
-from tests.agent.conftest import House
+from tests.agent.conftest import AgentRig
 
 pytestmark = [
     pytest.mark.slow,
@@ -27,7 +27,7 @@ COMPUTED = {
 KNOWN = {"What is the capital of France?": "Paris", "hello": "hello", "who are you": "Sayso"}
 
 
-async def test_it_computes_by_code_knows_a_little_and_greets(house: House) -> None:
+async def test_it_computes_by_code_knows_a_little_and_greets(rig: AgentRig) -> None:
     manner = profile("pocket")
     async with Pocket(locate(starter("language_model")).path) as pocket:
         endpoint = await pocket.ready()
@@ -38,18 +38,18 @@ async def test_it_computes_by_code_knows_a_little_and_greets(house: House) -> No
             temperature=manner.temperature,
             reply_tokens=manner.reply_tokens,
         )
-        agent = await house.agent(model=model, manner=manner)
+        agent = await rig.agent(model=model, manner=manner)
         for question, expected in COMPUTED.items():
-            said = await house.ask(agent, question)
+            said = await rig.ask(agent, question)
             assert expected.lower() in said.lower(), (question, said)
-            assert len(house.told(CodeStart)) == 1
+            assert len(rig.told(CodeStart)) == 1
         for question, expected in KNOWN.items():
-            said = await house.ask(agent, question)
+            said = await rig.ask(agent, question)
             assert expected.lower() in said.lower(), (question, said)
-            assert house.told(CodeStart) == []
-        await refuses(house, agent)
+            assert rig.told(CodeStart) == []
+        await refuses(rig, agent)
 
 
-async def refuses(house: House, agent: Agent) -> None:
-    assert await house.ask(agent, "what is 8 times 9", "no") == "All right, I leave it."
-    assert isinstance(house.events[-1], WorkDone)
+async def refuses(rig: AgentRig, agent: Agent) -> None:
+    assert await rig.ask(agent, "what is 8 times 9", "no") == "All right, I leave it."
+    assert isinstance(rig.events[-1], WorkDone)
