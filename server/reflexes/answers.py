@@ -77,7 +77,7 @@ class Answers:
     def taken(self, reminder: Reminder, when: When | None, now: datetime) -> str:
         """It is set; `when` is how its time was said, if it is not a timer."""
         if reminder.days:
-            return self._repeating(reminder, now)
+            return self._repeating(reminder, self._repeats(reminder), now)
         said = self._moment(reminder, now)
         if isinstance(when, After):
             seconds = when.days * 86_400 + when.seconds
@@ -98,6 +98,9 @@ class Answers:
         return self.say(form.late if late else form.due, alarm, now)
 
     def cancelled(self, reminder: Reminder, now: datetime) -> str:
+        """It will not be told, or ring, any more."""
+        if reminder.days and reminder.kind == "alarm":
+            return self._repeating(reminder, self._phrases.changing.repeats_gone, now)
         return self.say(self._form(reminder).gone, reminder, now)
 
     def all_cancelled(self, kind: Kind) -> str:
@@ -107,7 +110,7 @@ class Answers:
         """What of this kind is open, the next one first."""
         if not reminders:
             return self.none(kind)
-        told = [self.say(self._open(one), one, now) for one in reminders[:MAX_TOLD]]
+        told = [self._told(one, now) for one in reminders[:MAX_TOLD]]
         if more := len(reminders) - len(told):
             told.append(self.more(more))
         return " ".join(told)
@@ -140,6 +143,14 @@ class Answers:
         told = self._wording.joined(items) if items else ""
         return _sentence(getattr(lists, what).format(items=told, list=called))
 
+    def lists_there(self, names: Sequence[str]) -> str:
+        """Which lists hold anything."""
+        lists = self._phrases.lists
+        if not names:
+            return lists.none
+        called = [lists.names.get(name) or lists.other.format(name=name) for name in names]
+        return _sentence(lists.all.format(names=self._wording.joined(called), count=""))
+
     def more(self, count: int) -> str:
         """So many more are not told one by one."""
         return _sentence(self._wording.counted(count, self._phrases.more))
@@ -166,12 +177,20 @@ class Answers:
             case "reminder":
                 return forms.reminder if reminder.what else forms.bare_reminder
 
-    def _open(self, reminder: Reminder) -> str:
-        return (
-            self._phrases.changing.open_paused if reminder.is_paused else self._form(reminder).open
-        )
+    def _told(self, reminder: Reminder, now: datetime) -> str:
+        """One of those that are open."""
+        if reminder.days:
+            return self._repeating(reminder, self._repeats(reminder), now)
+        paused = self._phrases.changing.open_paused
+        return self.say(paused if reminder.is_paused else self._form(reminder).open, reminder, now)
 
-    def _repeating(self, reminder: Reminder, now: datetime) -> str:
+    def _repeats(self, reminder: Reminder) -> str:
+        changing = self._phrases.changing
+        told = reminder.kind == "reminder" and reminder.what
+        return changing.repeats_reminder if told else changing.repeats
+
+    def _repeating(self, reminder: Reminder, phrase: str, now: datetime) -> str:
+        """On which days it comes, and at what time."""
         changing = self._phrases.changing
         due = datetime.fromtimestamp(reminder.due, now.tzinfo)
         usual = {
@@ -185,10 +204,7 @@ class Answers:
             clock="",
         )
         clock = self._wording.clock_in_day(due)
-        if reminder.kind == "reminder" and reminder.what:
-            phrase = changing.repeats_reminder
-            return _sentence(phrase.format(days=days, clock=clock, what=reminder.what))
-        return _sentence(changing.repeats.format(days=days, clock=clock, names=""))
+        return _sentence(phrase.format(days=days, clock=clock, what=reminder.what, names=""))
 
     def say(self, phrase: str, reminder: Reminder, now: datetime, when: str = "") -> str:
         return _sentence(self._fill(phrase, reminder, now, when))

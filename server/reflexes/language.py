@@ -24,6 +24,8 @@ class Manners:
     """Also cut off what to remind of, if a comma sets it apart."""
     after_what: tuple[str, ...]
     """Cut off what to remind of even without a comma."""
+    compounds: tuple[str, ...]
+    """Words that are written in one with the word before them: `Timer` in `Nudeltimer`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,10 @@ class Doubts:
     """In what to remind of: it would have to come again, or on a condition."""
     what_before_time: tuple[str, ...]
     """In what to remind of, where the time follows: some of the time was not understood."""
+    untimed: tuple[str, ...]
+    """In what to remind of where no time was said, beside `what_before_time`."""
+    items: tuple[str, ...]
+    """In what is to stand on a list: it is no thing that a household keeps lists of."""
     name: tuple[str, ...]
     """In the name of a timer: more was said than a name."""
 
@@ -61,8 +67,8 @@ class Sums:
     squared: tuple[str, ...]
     root: tuple[str, ...]
     """Before the number."""
-    half_of: tuple[str, ...]
-    double_of: tuple[str, ...]
+    parts_of: Mapping[str, str]
+    """Before a number: what part of it is taken, such as `1/3`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +100,7 @@ class Units:
     hour: Mapping[str, _OfMany]
     minute: Mapping[str, _OfMany]
     second: Mapping[str, _OfMany]
+    week: Mapping[str, _OfMany]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +148,7 @@ class Form:
     set: _OfOne
     due: _OfOne
     late: _OfOne
-    """It came due while nobody could be told."""
+    """Nobody could be told in time."""
     open: _OfOne
     gone: _OfOne
     """It was cancelled."""
@@ -182,6 +189,8 @@ class Changing:
 
     how_long: str
     """A timer is wanted, and it was not said how long."""
+    when: str
+    """The same with an alarm or a reminder."""
     changed: _OfOne
     """A timer has more or less time now."""
     paused: _OfOne
@@ -195,10 +204,11 @@ class Changing:
     snoozed: _OfOne
     not_ringing: str
     stopped: str
-    """What rang is silent."""
     repeats: _OfDays
     """An alarm was set that comes again and again."""
     repeats_reminder: Annotated[str, Names(("days", "clock", "what"))]
+    repeats_gone: _OfDays
+    """Such an alarm was cancelled."""
     every_day: str
     workdays: str
     weekends: str
@@ -236,6 +246,8 @@ class Figures:
     heads: str
     tails: str
     die: _OfMany
+    dice: _OfMany
+    """Several of them, and what they come to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +275,9 @@ class ListPhrases:
     not_found: _OfList
     cleared: _OfList
     full: _OfList
+    all: _OfMany
+    """Which lists hold anything; `none` if none does."""
+    none: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +292,7 @@ class Speaking:
     quieter: str
     loudest: str
     quietest: str
+    normal: str
     volume: _OfSpeech
     voice: _OfSpeech
     no_voice: _OfSpeech
@@ -289,7 +305,6 @@ class Undoing:
     """What is said of taking back what code did to files."""
 
     files: Mapping[str, _OfMany]
-    """So many files, in the middle of a sentence."""
     folders: Mapping[str, _OfMany]
     """So many things, one of them a folder at least."""
     names_more: _OfMany
@@ -345,7 +360,7 @@ class Phrases:
     unmatched: PerKind
     """There are some, but not the one that was named."""
     which: PerKind
-    """There are several, and it was not said which."""
+    """It was not said which of several."""
     all_gone: PerKind
     more: Mapping[str, _OfMany]
     """What is not told one by one, by plural category."""

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Final, Self
 
 from sayso.server.reflexes.answers import Answers
+from sayso.server.reflexes.context.continuations import CONTINUATIONS
 from sayso.server.reflexes.language_file import SENTENCES, languages
 from sayso.server.reflexes.matching import Reflexes
-from sayso.server.reflexes.reflex import Reflex, SetReminder, Yes
+from sayso.server.reflexes.reflex import IfKnown, Reflex, SetReminder, Yes
 
 USUAL: Final = "en"
 """Answers where nobody's language is known, or where it is none of those that are there."""
@@ -38,7 +39,7 @@ class LanguageSet:
     def __init__(self, reflexes: Mapping[str, Reflexes], answers: Mapping[str, Answers]) -> None:
         self._reflexes = reflexes
         self._answers = answers
-        self.match = lru_cache(REMEMBERED)(self._match)
+        self.meanings = lru_cache(REMEMBERED)(self._meanings)
 
     @classmethod
     def load(cls, folder: Path = SENTENCES) -> Self:
@@ -64,22 +65,37 @@ class LanguageSet:
         for code in self._ordered(self.code(language)):
             for asking in self._answers[code].changing.asking:
                 reflex = self._reflexes[code].match(asking.format(when=said.strip()))
-                if isinstance(reflex, SetReminder):
+                if isinstance(reflex, SetReminder) and reflex.when is not None:
                     return reflex
         return None
 
-    def _match(self, text: str, language: str) -> Understood | None:
-        """What the whole text means to somebody who speaks this language (BCP 47); None leaves it
-        to the language model."""
+    def match(self, text: str, language: str) -> Understood | None:
+        """What the whole text means by itself to somebody who speaks this language (BCP 47); None
+        leaves it to the language model."""
+        return next(
+            (one for one in self.meanings(text, language) if not _depends(one.reflex)), None
+        )
+
+    def _meanings(self, text: str, language: str) -> tuple[Understood, ...]:
+        """What the whole text can mean, the likeliest first: what depends on what was said before,
+        or on what is there, and at the end what it means without that, if it does."""
         own = self.code(language)
+        found: list[Understood] = []
         for code in self._ordered(own):
-            reflex = self._reflexes[code].match(text)
-            if reflex is not None and (code == own or reflex != Yes()):
-                return Understood(reflex, code)
-        return None
+            for reflex in self._reflexes[code].meanings(text):
+                if code != own and reflex == Yes():
+                    continue
+                found.append(Understood(reflex, code))
+                if not _depends(reflex):
+                    return tuple(found)
+        return tuple(found)
 
     def _ordered(self, first: str) -> list[str]:
         return sorted(self._reflexes, key=lambda code: (code != first, code))
+
+
+def _depends(reflex: Reflex) -> bool:
+    return isinstance(reflex, (*CONTINUATIONS, IfKnown))
 
 
 @cache

@@ -14,8 +14,9 @@ from sayso.server.reflexes.figures.figures import FIGURES, Figures
 from sayso.server.reflexes.language import Doubts, Language
 from sayso.server.reflexes.language_file import SENTENCES, read_language
 from sayso.server.reflexes.politeness import Politeness
-from sayso.server.reflexes.reflex import Reflex, Yes
-from sayso.server.reflexes.slot_reader import INTENTS, Slot, reflex_of
+from sayso.server.reflexes.reflex import IfKnown, Reflex, Talk, Yes
+from sayso.server.reflexes.slot_reader import INTENTS, reflex_of
+from sayso.server.reflexes.slots import Slot
 
 if TYPE_CHECKING:
     from hassil import Intents, RecognizeResult
@@ -34,8 +35,13 @@ _HYPHEN: Final = re.compile(r"(?<=\w)[-\u2010\u2011](?=\w)")
 MAX_ABOUT_WORDS: Final = 8
 """Nobody names an earlier request with more words; what has more is a new one."""
 
+GREETINGS: Final = ("morning", "day", "evening", "night")
+
 _WILD: Final = frozenset(
-    {"name", "what", "what_before_time", "about", "items", "list_name", "place", "sum", "amount"}
+    {
+        *("name", "what", "what_before_time", "what_untimed", "about", "items", "few_items"),
+        *("list_name", "place", "sum", "amount"),
+    }
 )
 """Slots of free words."""
 
@@ -97,8 +103,14 @@ class Reflexes:
                     )
 
     def match(self, text: str) -> Reflex | None:
-        """The reflex that the whole of the text is; None leaves it to the language model."""
-        return next((reflex for _, reflex in self._found(text)), None)
+        """The reflex that the whole of the text is, whatever there is; None leaves it to the
+        language model."""
+        return next((one for one in self.meanings(text) if not isinstance(one, IfKnown)), None)
+
+    def meanings(self, text: str) -> Iterator[Reflex]:
+        """What the text can mean, the likeliest first: what goes on from something else, or counts
+        only where what it names is there, and what it means without all that."""
+        return (reflex for _, reflex in self._found(text))
 
     def _found(self, text: str) -> Iterator[tuple[str, Reflex]]:
         """What the text can mean, by intent, the likeliest first."""
@@ -107,8 +119,8 @@ class Reflexes:
         for reading in self._manners.readings(text):
             for result in self._recognised(reading.text):
                 reflex = self._reflex(result, reading.text)
-                if reflex is None or (reflex == Yes() and reading.tone == "asked"):
-                    continue  # "could you do it?" is no consent
+                if reflex is None or (reading.tone == "asked" and _must_be_said(reflex)):
+                    continue
                 yield result.intent.name, reflex
 
     def _recognised(self, text: str) -> Iterator["RecognizeResult"]:
@@ -135,7 +147,7 @@ class Reflexes:
             value = self._figures.value(entity.name, entity.text)
             return None if value is None else Slot(entity.name, value, entity.text.strip())
         words = self._manners.object_of(_as_said(entity.text, text))
-        if entity.name == "items" and self._manners.asks(words):
+        if entity.name in ("items", "few_items") and self._manners.asks(words):
             return None  # "could you milk": a shorter reading has the thing alone
         return Slot(entity.name, words, words) if self._doubts.allow(entity.name, words) else None
 
@@ -147,6 +159,8 @@ class _Doubts:
         self._in_name = _any_of(doubts.name)
         self._in_what = _any_of(doubts.what)
         self._before_time = _any_of((*doubts.what, *doubts.what_before_time))
+        self._untimed = _any_of((*doubts.what, *doubts.what_before_time, *doubts.untimed))
+        self._in_items = _any_of(doubts.items)
 
     def allow(self, slot: str, words: str) -> bool:
         if slot in ("name", "list_name"):
@@ -154,8 +168,18 @@ class _Doubts:
             return bool(words) and few and not self._in_name.search(words)
         if slot == "about":
             return 0 < len(words.split()) <= MAX_ABOUT_WORDS
-        doubtful = self._before_time if slot == "what_before_time" else self._in_what
+        if slot in ("items", "few_items"):
+            few = slot == "items" or len(words.split()) <= MAX_NAME_WORDS
+            return bool(words) and few and not self._in_items.search(words)
+        untimed = self._untimed if slot == "what_untimed" else self._in_what
+        doubtful = self._before_time if slot == "what_before_time" else untimed
         return bool(words) and not doubtful.search(words)
+
+
+def _must_be_said(reflex: Reflex) -> bool:
+    """Whether it counts only if it is no question: "could you do it?" is no consent, and "and
+    tomorrow?" no good morning."""
+    return isinstance(reflex, Yes) or (isinstance(reflex, Talk) and reflex.about in GREETINGS)
 
 
 def _any_of(words: Iterable[str]) -> re.Pattern[str]:

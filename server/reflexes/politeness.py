@@ -5,6 +5,8 @@
     without preface  "set a 10-minute timer? Thanks."
     to the point     "set a 10-minute timer"
 
+and then all of them once more with words apart that a language writes in one ("Nudel timer").
+
 What is taken away may be part of the request ("remind me in an hour to say thanks"), so matching
 tries the fuller text first.
 """
@@ -47,6 +49,8 @@ class Politeness:
         self._before = _pattern(before, rf"^(?:\W*(?<!\w)(?:{before})(?!['\w]))+\W*")
         self._asking = _pattern(asking, rf"(?<!\w)(?:{asking})(?!['\w])")
         self._after = _pattern(after, rf"(?:\W*(?<!\w)(?:{after})(?!['\w]))+\W*$")
+        compounds = _either(words.compounds)
+        self._compound = _pattern(compounds, rf"(?<=\w\w\w)(?=(?:{compounds})(?!\w))")
         short = _either(words.after_what)
         self._after_comma = _pattern(after, rf"(?:\W*[,.!?;](?:\W*(?<!\w)(?:{after}))+)\W*$")
         self._after_what = _pattern(short, rf"(?:\s+(?:{short}))+\W*$")
@@ -61,7 +65,9 @@ class Politeness:
         preface = plain[: len(plain) - len(begun)]
         asked = plain.endswith("?") or self._asking.search(preface) is not None
         tone: Tone = "asked" if asked else "said"
-        texts = dict.fromkeys((plain, begun, point))
+        whole = (plain, begun, point)
+        apart = (self._compound.sub(" ", reading) for reading in whole)
+        texts = dict.fromkeys((*whole, *apart))
         return [Reading(reading, tone) for reading in texts if reading]
 
     def asks(self, text: str) -> bool:

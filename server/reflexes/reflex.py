@@ -9,12 +9,32 @@ from datetime import tzinfo
 from decimal import Decimal
 from typing import Literal
 
-from sayso.server.reflexes.time_expressions import After, Day, When
+from sayso.server.reflexes.context.continuations import (
+    AboutDay,
+    Another,
+    Length,
+    Moment,
+    MoreItems,
+    Place,
+    Which,
+)
+from sayso.server.reflexes.household.list_reflexes import (
+    AddToList,
+    BeginList,
+    ClearList,
+    LookOnList,
+    ReadList,
+    TakeOffList,
+    TellLists,
+)
+from sayso.server.reflexes.time_expressions import After, At, Day, When
 
 Kind = Literal["timer", "alarm", "reminder"]
 """A timer counts down, an alarm rings at a time, a reminder says at a time what was asked."""
 
 Topic = Literal[
+    "hello",
+    "here",
     "thanks",
     "morning",
     "day",
@@ -63,6 +83,11 @@ class Slower:
 @dataclass(frozen=True, slots=True)
 class Faster:
     """Speak faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class NormalSpeed:
+    """Speak as fast as is usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +143,8 @@ class TimeUntil:
     """How long is it until then?"""
 
     when: When
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The same, for another place: "and in Tokyo?"."""
-
-    place: str
-    zone: tzinfo
+    unit: Literal["day", "week"] = "day"
+    """In which a day is counted down to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +158,6 @@ class SetTimer:
 
 
 @dataclass(frozen=True, slots=True)
-class Length:
-    """A length of time and nothing else: the answer to how long a timer is to run."""
-
-    seconds: int
-
-
-@dataclass(frozen=True, slots=True)
 class ChangeTimer:
     """Do something with a timer that runs."""
 
@@ -155,13 +167,15 @@ class ChangeTimer:
     name: str = ""
     length: int = 0
     """The one that was set for this long; zero if no length was said."""
+    which: Literal["one", "all"] = "one"
 
 
 @dataclass(frozen=True, slots=True)
 class SetReminder:
     """Speak up at a time."""
 
-    when: When
+    when: When | None
+    """None: it was not said when."""
     what: str = ""
     """What to remind of, as it was said; empty if nothing, as with an alarm."""
     kind: Literal["alarm", "reminder"] = "reminder"
@@ -194,6 +208,8 @@ class ListTimers:
     name: str = ""
     """Only those of this name; empty for all."""
     which: Literal["all", "next"] = "all"
+    when: At | None = None
+    """Only those that are due then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,46 +224,8 @@ class CancelTimer:
     """The one that was set for this long; zero if no length was said."""
     when: When | None = None
     """The one that is due then; None if no time was said."""
-
-
-@dataclass(frozen=True, slots=True)
-class AddToList:
-    """Put things on a list."""
-
-    items: str
-    """As they were said, several in a row perhaps."""
-    name: str = ""
-    """Of the list; empty: the one that was last spoken of."""
-
-
-@dataclass(frozen=True, slots=True)
-class TakeOffList:
-    """Take things off a list."""
-
-    items: str
-    name: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadList:
-    """What is on a list?"""
-
-    name: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LookOnList:
-    """Is this on a list?"""
-
-    items: str
-    name: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ClearList:
-    """Take everything off a list."""
-
-    name: str = ""
+    days: tuple[int, ...] = ()
+    """The one that comes again on these weekdays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +234,8 @@ class Calculate:
 
     said: str
     value: Decimal
+    unit: str = ""
+    """What is counted, in the person's own words: "euros"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +256,19 @@ class FlipCoin:
 
 @dataclass(frozen=True, slots=True)
 class RollDie:
-    """One to six."""
+    """One to six, or to as many as the die has sides."""
+
+    count: int = 1
+    """Dice."""
+    sides: int = 6
+
+
+@dataclass(frozen=True, slots=True)
+class PickNumber:
+    """A whole number at random, from the lowest to the highest."""
+
+    lowest: int
+    highest: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +311,14 @@ class TellStatus:
     about: Literal["all", "left", "spent"] = "all"
 
 
+@dataclass(frozen=True, slots=True)
+class IfKnown:
+    """The same, where what it names is there; where it is not, other things are meant: "how long
+    does the rice need?" asks for a timer only if one is called so."""
+
+    reflex: "Reflex"
+
+
 Reflex = (
     Stop
     | Cancel
@@ -327,6 +327,7 @@ Reflex = (
     | Repeat
     | Slower
     | Faster
+    | NormalSpeed
     | Louder
     | Quieter
     | SetVolume
@@ -335,9 +336,13 @@ Reflex = (
     | TellDate
     | TellWeek
     | TimeUntil
+    | AboutDay
     | Place
     | SetTimer
     | Length
+    | Moment
+    | Another
+    | Which
     | ChangeTimer
     | SetReminder
     | ChangeAlarm
@@ -349,14 +354,19 @@ Reflex = (
     | ReadList
     | LookOnList
     | ClearList
+    | MoreItems
+    | TellLists
+    | BeginList
     | Calculate
     | Convert
     | FlipCoin
     | RollDie
+    | PickNumber
     | Talk
     | Elsewhere
     | Undo
     | Redo
     | StopAfter
     | TellStatus
+    | IfKnown
 )

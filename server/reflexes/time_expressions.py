@@ -82,6 +82,8 @@ class Day:
     """With `date`; None is the next month that has such a day ahead."""
     year: int | None = None
     """With `month`; None is the next year that has such a day ahead."""
+    from_easter: int | None = None
+    """Days after Easter Sunday: Good Friday is -2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,16 @@ def resolve(when: When, now: datetime) -> datetime | None:
             if moment.timestamp() > now.timestamp():
                 return moment
     return None
+
+
+def for_waking(when: When, again: bool) -> When:
+    """The same as a time to wake somebody. On another day people are woken in the morning, even at
+    five, and so they are where it comes `again` and again."""
+    if isinstance(when, After) or when.clock is None or when.part is not None:
+        return when
+    if again or (when.day is not None and when.day.ahead != 0):
+        return replace(when, part="am") if when.clock.hour % NOON else when
+    return replace(when, wakes=True)
 
 
 def day_of(said: Day, today: date) -> date | None:
@@ -194,7 +206,24 @@ def _days(day: Day | None, today: date) -> Iterable[date]:
     if day.weekday is not None:
         first = today + timedelta(days=(day.weekday - today.weekday()) % 7)
         return [first, first + timedelta(days=7)]
+    if day.from_easter is not None:
+        feasts = (_easter(year) for year in (today.year, today.year + 1))
+        days = (feast + timedelta(days=day.from_easter) for feast in feasts)
+        return [found for found in days if found >= today]
     return (found for found in _dates(day.date or 1, day.month, today) if found >= today)
+
+
+def _easter(year: int) -> date:
+    """Easter Sunday of a year, as Gauss and Lichtenberg reckon it."""
+    century = year // 100
+    moon = 15 + (3 * century + 3) // 4 - (8 * century + 13) // 25
+    of_cycle = year % 19
+    full = (19 * of_cycle + moon) % 30
+    full -= (full + of_cycle // 11) // 29
+    shift = 2 - (3 * century + 3) // 4
+    first_sunday = 7 - (year + year // 4 + shift) % 7
+    of_march = 21 + full + 7 - (21 + full - first_sunday) % 7
+    return date(year, 3, 1) + timedelta(days=of_march - 1)
 
 
 def _dates(of_month: int, month: int | None, today: date) -> Iterator[date]:

@@ -21,6 +21,7 @@ SOON_DAYS: Final = 7
 """Fewer days ahead, a weekday names the day."""
 
 LOW_MINUTES: Final = 10
+WEEK_DAYS: Final = 7
 
 
 class Wording:
@@ -59,6 +60,13 @@ class Wording:
             grain = next(grain for start, grain in COARSE_FROM if whole >= start)
             whole = round(whole / grain) * grain
         return self.joined([self.counted(n, phrases) for n, phrases in _parts(whole, units) if n])
+
+    def weeks(self, days: int) -> str:
+        """So many days, in weeks and days, as it is said behind a word such as "in"."""
+        units = self._phrases.units_after
+        weeks, rest = divmod(days, WEEK_DAYS)
+        parts = ((weeks, units.week), (rest, units.day))
+        return self.joined([self.counted(n, phrases) for n, phrases in parts if n])
 
     def joined(self, texts: Sequence[str]) -> str:
         """One after the other, with an "and" before the last."""

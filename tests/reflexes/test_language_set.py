@@ -1,13 +1,15 @@
 """All languages are there at once, and each sentence is understood in the one that it is in."""
 
-import re
+import shutil
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from sayso.server.reflexes.language_file import SENTENCES
 from sayso.server.reflexes.language_set import LanguageSet, Understood, shipped_languages
-from sayso.server.reflexes.reflex import Stop, TellTime, Yes
+from sayso.server.reflexes.reflex import Calculate, SetTimer, Stop, TellTime, Yes
 
 
 @pytest.fixture(scope="module")
@@ -46,29 +48,16 @@ def test_a_stop_stops_in_any_language_and_a_yes_counts_in_ones_own_alone(
 
 
 def test_a_third_language_takes_a_file_and_nothing_else(tmp_path: Path) -> None:
-    english = (SENTENCES / "en.yaml").read_text(encoding="utf-8")
-    (tmp_path / "en.yaml").write_text(english, encoding="utf-8")
-    dutch = english
-    for before, after in {
-        "language: en": "language: nl",
-        "how late is it [now]": "hoe laat is het [nu]",
-        "It's {clock}.": "Het is {clock}.",
-        "You're welcome.": "Graag gedaan.",
-        "[great|perfect|nice": "[dank je wel|great|perfect|nice",
-        "(thanks|thank you|": "(dankjewel|thanks|thank you|",
-    }.items():
-        dutch = dutch.replace(before, after)
-    sentences, _, examples = dutch.partition("\nexamples:")
-    figures = {"twenty-five": 25, "twenty": 20, "ninety": 90, "seven": 7, "two": 2, "three": 3}
-    figures |= {"five": 5, "Ten": 10, "fifty": 50, "Twelve": 12}
-    for word, figure in figures.items():
-        examples = re.sub(rf"\b{word}\b", str(figure), examples)
-    dutch = f"{sentences}\nexamples:{examples}"  # English number words are no Dutch ones
-    (tmp_path / "nl.yaml").write_text(dutch, encoding="utf-8")
+    for file in (*SENTENCES.glob("*.yaml"), Path(__file__).with_name("nl.yaml")):
+        shutil.copy(file, tmp_path)
     languages = LanguageSet.load(tmp_path)
     assert languages.match("Hoe laat is het nu?", "nl-BE") == Understood(TellTime(), "nl")
     assert languages.match("Hoe laat is het nu?", "en") == Understood(TellTime(), "nl")
-    assert languages.answers("nl").speaking is not languages.answers("en").speaking
-    thanks = languages.match("Dankjewel!", "nl")
-    assert thanks is not None
-    assert thanks.language == "nl"
+    assert languages.match("Zet een theetimer op vier minuten, alsjeblieft.", "nl") == Understood(
+        SetTimer(240, "thee"), "nl"
+    )
+    said = Calculate("Drie keer vijfentwintig", Decimal(75))
+    assert languages.match("Drie keer vijfentwintig?", "nl") == Understood(said, "nl")
+    assert languages.match("Zet die functie in het bestand.", "nl") is None
+    now = datetime(2026, 3, 3, 18, 30, tzinfo=UTC)
+    assert languages.answers("nl").plain.answer(TellTime(), now) == "Het is half zeven."

@@ -110,7 +110,7 @@ async def test_one_of_several_alarms_is_moved_or_deleted_by_its_time(kitchen: Ki
         await say("Set an alarm for eight.")
         assert await say("Move my alarm to nine.") == (
             "There are two alarms: the one today at half past six in the evening and the one today"
-            " at eight o'clock in the evening. You can cancel all alarms."
+            " at eight o'clock in the evening. Which one?"
         )
         assert await say("Move the alarm from eight to nine.") == (
             "The alarm will ring today at nine o'clock in the evening instead."

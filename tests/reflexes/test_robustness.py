@@ -51,7 +51,7 @@ def answer_everything(text: str) -> None:
                 if seconds:
                     say_everything(answers, "timer", now.timestamp() + seconds, name, now)
             case SetReminder(when, what, kind):
-                due = resolve(when, now)
+                due = resolve(when, now) if when else None
                 if due:
                     assert due.timestamp() > now.timestamp()
                     say_everything(answers, kind, due.timestamp(), what, now)

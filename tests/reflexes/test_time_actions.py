@@ -106,8 +106,7 @@ async def test_an_evening_in_the_kitchen(kitchen: Kitchen) -> None:
             "There is no such timer, but there is the timer for ten minutes and the pizza timer."
         )
         assert await say("Cancel the timer.") == (
-            "There are two timers: the timer for ten minutes and the pizza timer."
-            " Say which one to cancel, or cancel all timers."
+            "There are two timers: the timer for ten minutes and the pizza timer. Which one?"
         )
         assert await say("Cancel the ten minute timer.") == (
             "The timer for ten minutes is cancelled."

@@ -13,18 +13,20 @@ from typing import Final, Literal, cast
 
 from sayso.server.agent.tools.tool import Arguments, Tool, ToolContext, ToolRefused
 from sayso.server.reflexes.asker import Asker
+from sayso.server.reflexes.household.list_reflexes import (
+    AddToList,
+    ClearList,
+    ReadList,
+    TakeOffList,
+)
 from sayso.server.reflexes.language_set import LanguageSet
 from sayso.server.reflexes.reflex import (
-    AddToList,
     CancelTimer,
-    ClearList,
     Kind,
     ListTimers,
-    ReadList,
     Reflex,
     SetReminder,
     SetTimer,
-    TakeOffList,
 )
 from sayso.server.reflexes.time_expressions import After
 from sayso.server.runtimes.runtime import Ending, Output

@@ -9,13 +9,14 @@ from typing import Final, Protocol, Self
 
 from sayso.server.reflexes.asker import Asker
 from sayso.server.reflexes.clock import MACHINE_CLOCKS, Clocks
-from sayso.server.reflexes.follow_ups import FollowUps
+from sayso.server.reflexes.context.follow_ups import FollowUps
 from sayso.server.reflexes.household.list_actions import ListActions
 from sayso.server.reflexes.household.lists import Lists
 from sayso.server.reflexes.language_set import USUAL, LanguageSet, Understood, shipped_languages
 from sayso.server.reflexes.reflex import (
     Cancel,
     Elsewhere,
+    IfKnown,
     Need,
     No,
     Reflex,
@@ -137,8 +138,7 @@ class ReflexResponder:
 
     def is_reflex(self, text: str, asker: Asker) -> bool:
         """Whether these words need no language model, after what was said before them."""
-        understood = self.languages.match(text, asker.language)
-        return understood is not None and self._follow_ups.fits(understood.reflex, asker.device)
+        return self._meant(text, asker) is not None
 
     def understand(self, text: str, asker: Asker) -> tuple[Reflex, Asker] | None:
         """What these words ask for, and in which language they are; None is for the language
@@ -146,13 +146,30 @@ class ReflexResponder:
         self._askers[asker.conversation] = asker
         if len(self._askers) > MOST_CONVERSATIONS:
             self._askers.popitem(last=False)
-        understood = self.languages.match(text, asker.language)
-        if understood is None:
+        meant = self._meant(text, asker)
+        if meant is None:
+            self._follow_ups.interrupt(asker.device)
             return None
-        reflex = self._follow_ups.completed(understood.reflex, asker.device)
+        reflex = self._follow_ups.completed(meant.reflex, asker.device)
         if reflex is None or (isinstance(reflex, Elsewhere) and self.serves(reflex.needs)):
             return None
-        return reflex, Asker(asker.device, asker.conversation, understood.language)
+        return reflex, Asker(asker.device, asker.conversation, meant.language)
+
+    def _meant(self, text: str, asker: Asker) -> Understood | None:
+        """The likeliest meaning that goes with what was said before, and with what is there."""
+        for understood in self.languages.meanings(text, asker.language):
+            reflex = understood.reflex
+            if isinstance(reflex, IfKnown):
+                reflex = reflex.reflex
+                here = replace(asker, language=understood.language)
+                if not any(
+                    actions.knows(reflex, here)
+                    for actions in (self._time_actions, self._list_actions)
+                ):
+                    continue
+            if self._follow_ups.fits(reflex, asker.device):
+                return Understood(reflex, understood.language)
+        return None
 
     async def answer(self, reflex: Reflex, asker: Asker) -> str | None:
         """Do it and say so; None if it is about the turn or the voice, or for the model."""

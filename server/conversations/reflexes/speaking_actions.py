@@ -11,6 +11,7 @@ from sayso.server.reflexes.reflex import (
     ChangeVoice,
     Faster,
     Louder,
+    NormalSpeed,
     Quieter,
     Reflex,
     Repeat,
@@ -58,6 +59,10 @@ class SpeakingActions:
                 return self._change_speed(1 / SPEED_STEP, asker)
             case Faster():
                 return self._change_speed(SPEED_STEP, asker)
+            case NormalSpeed():
+                normal = Preferred(asker.device, speed=self._mouth.speed)
+                self._preferences.note(normal, asker.conversation)
+                return self._answers(asker.language).speaking.normal
             case Louder():
                 return self._change_volume(VOLUME_STEP, asker)
             case Quieter():

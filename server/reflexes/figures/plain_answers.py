@@ -1,8 +1,9 @@
 """Words the answers to what is kept nowhere: time and date, sums and measures, small talk. Pure."""
 
 import secrets
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from sayso.server.reflexes.figures.sums import rounded
 from sayso.server.reflexes.language import Phrases
@@ -11,6 +12,7 @@ from sayso.server.reflexes.reflex import (
     Convert,
     Elsewhere,
     FlipCoin,
+    PickNumber,
     Reflex,
     RollDie,
     Talk,
@@ -24,7 +26,6 @@ from sayso.server.reflexes.time_expressions import After, At, When, day_of, reso
 if TYPE_CHECKING:
     from sayso.server.reflexes.wording import Wording
 
-DIE_SIDES: Final = 6
 DAY_S: Final = 86_400
 
 
@@ -45,16 +46,12 @@ class PlainAnswers:
             case TellWeek():
                 week = self._wording.number(now.isocalendar().week)
                 return _sentence(self._phrases.dates.week.format(count=week, names=""))
-            case TimeUntil(when):
-                return self._until(when, now)
+            case TimeUntil(when, unit):
+                return self._until(when, unit, now)
             case Calculate() | Convert():
                 return _sentence(self._figure(reflex))
-            case FlipCoin():
-                figures = self._phrases.figures
-                return figures.heads if secrets.randbelow(2) else figures.tails
-            case RollDie():
-                count = self._wording.number(1 + secrets.randbelow(DIE_SIDES))
-                return _sentence(self._phrases.figures.die.format(count=count, names=""))
+            case FlipCoin() | RollDie() | PickNumber():
+                return self._by_chance(reflex)
             case Talk(about):
                 return self._phrases.talk[about]
             case Elsewhere(needs):
@@ -85,7 +82,7 @@ class PlainAnswers:
             return None
         return _sentence(self._wording.date(day, self._phrases.dates.of_day))
 
-    def _until(self, when: When, now: datetime) -> str | None:
+    def _until(self, when: When, unit: Literal["day", "week"], now: datetime) -> str | None:
         dates = self._phrases.dates
         if isinstance(when, At) and when.clock is None and when.day is not None:
             day = day_of(when.day, now.date())
@@ -94,7 +91,11 @@ class PlainAnswers:
                 return None
             if days == 0:
                 return dates.until_today
-            length = self._wording.length(days * DAY_S, place="after")
+            length = (
+                self._wording.weeks(days)
+                if unit == "week"
+                else self._wording.length(days * DAY_S, place="after")
+            )
             return _sentence(dates.until.format(length=length))
         moment = resolve(when, now)
         if moment is None:
@@ -103,17 +104,37 @@ class PlainAnswers:
         length = self._wording.length(away, exactness="rough", place="after")
         return _sentence(dates.until.format(length=length))
 
+    def _by_chance(self, asked: FlipCoin | RollDie | PickNumber) -> str:
+        match asked:
+            case FlipCoin():
+                figures = self._phrases.figures
+                return figures.heads if secrets.randbelow(2) else figures.tails
+            case RollDie(count, sides):
+                return self._rolled([1 + secrets.randbelow(sides) for _ in range(count)])
+            case PickNumber(lowest, highest):
+                return self._rolled([lowest + secrets.randbelow(highest - lowest + 1)])
+
+    def _rolled(self, numbers: Sequence[int]) -> str:
+        figures, say = self._phrases.figures, self._wording.number
+        if len(numbers) == 1:
+            return _sentence(figures.die.format(count=say(numbers[0]), names=""))
+        names = self._wording.joined([say(number) for number in numbers])
+        return _sentence(figures.dice.format(names=names, count=say(sum(numbers))))
+
     def _figure(self, asked: Calculate | Convert) -> str:
         figures = self._phrases.figures
         if isinstance(asked, Calculate):
-            value, unit = asked.value, ""
+            value, unit = asked.value, f" {asked.unit}" if asked.unit else ""
             exact, about = figures.result, figures.about
         else:
             value, unit = asked.result, f" {asked.into}"
             exact, about = figures.measure, figures.measure_about
         told = rounded(value)
         result = self._wording.figures(told) + unit
-        return (exact if told == value else about).format(said=asked.said, result=result)
+        said = asked.said
+        if isinstance(asked, Calculate):
+            said += unit
+        return (exact if told == value else about).format(said=said, result=result)
 
 
 def _sentence(text: str) -> str:

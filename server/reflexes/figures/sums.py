@@ -49,7 +49,7 @@ class SumReader:
     def __init__(self, words: Sums, numbers: Numbers) -> None:
         self._numbers = numbers
         self._percent = words.percent[0].casefold()
-        signs = {
+        signs: dict[str, Sequence[str]] = {
             "+": words.plus,
             "-": words.minus,
             "*": words.times,
@@ -59,10 +59,10 @@ class SumReader:
             "%": words.percent,
             "^ 2": words.squared,
             "@": words.root,
-            "1 / 2 *": words.half_of,
-            "2 *": words.double_of,
         }
+        parts = [(of, f" {part.replace('/', ' / ')} * ") for of, part in words.parts_of.items()]
         said = [(word.casefold(), sign) for sign, some in signs.items() for word in some]
+        said += [(of.casefold(), sign) for of, sign in parts]
         ordered = sorted(said, key=lambda pair: len(pair[0]), reverse=True)
         self._said = dict(ordered)
         either = "|".join(re.escape(word).replace(r"\ ", r"\s+") for word, _ in ordered)

@@ -8,16 +8,18 @@ from typing import Final
 
 from sayso.server.reflexes.answers import Answers
 from sayso.server.reflexes.asker import Asker
-from sayso.server.reflexes.household.lists import MOST_ITEMS, ListFullError, Lists
-from sayso.server.reflexes.language import ListPhrases
-from sayso.server.reflexes.reflex import (
+from sayso.server.reflexes.household.list_reflexes import (
     AddToList,
+    BeginList,
     ClearList,
     LookOnList,
     ReadList,
-    Reflex,
     TakeOffList,
+    TellLists,
 )
+from sayso.server.reflexes.household.lists import MOST_ITEMS, ListFullError, Lists
+from sayso.server.reflexes.language import ListPhrases
+from sayso.server.reflexes.reflex import Reflex
 from sayso.server.store.errors import StoreError
 
 log = logging.getLogger(__name__)
@@ -53,6 +55,10 @@ class ListActions:
                     return self._look(items, self._name(name, answers, asker), asker)
                 case ClearList(name):
                     return await self._clear(self._name(name, answers, asker), asker)
+                case TellLists():
+                    return answers.lists_there(self._lists.names(asker.conversation))
+                case BeginList(name):
+                    return self._read(self._name(name, answers, asker), asker)
                 case _:
                     return None
         except ListFullError:
@@ -60,6 +66,19 @@ class ListActions:
         except StoreError as problem:
             log.warning("a list could not be kept: %s", problem)
             return answers.not_kept()
+
+    def knows(self, reflex: Reflex, asker: Asker) -> bool:
+        """Whether what it names is there: the things are on the list, or there is such a list."""
+        lists = self._answers(asker.language).lists
+        match reflex:
+            case TakeOffList(items, name) | LookOnList(items, name):
+                key = name.casefold() or self._latest.get(asker.device, lists.usual)
+                here = self._lists.items(key, asker.conversation)
+                return bool(_found(separated(items, lists), here))
+            case AddToList(_, name) | ReadList(name) | ClearList(name):
+                return name.casefold() in self._lists.names(asker.conversation)
+            case _:
+                return False
 
     def _name(self, said: str, answers: Answers, asker: Asker) -> str:
         """The list that is meant: the one that was named, or was spoken of last here."""
@@ -74,12 +93,16 @@ class ListActions:
         answers = self._answers(asker.language)
         items = separated(said, answers.lists)
         new = await self._lists.add(name, items, asker)
-        return answers.listed("added" if new else "there", new or items, name)
+        old = [item for item in items if item not in new]
+        told = [answers.listed("added", new, name)] if new else []
+        told += [answers.listed("there", old, name)] if old else []
+        return " ".join(told)
 
     async def _take(self, said: str, name: str, asker: Asker) -> str:
         answers = self._answers(asker.language)
         items = separated(said, answers.lists)
-        gone = await self._lists.take(name, items, asker)
+        here = self._lists.items(name, asker.conversation)
+        gone = await self._lists.take(name, _found(items, here), asker)
         return answers.listed("taken" if gone else "absent", gone or items, name)
 
     def _read(self, name: str, asker: Asker) -> str:
@@ -93,14 +116,26 @@ class ListActions:
 
     def _look(self, said: str, name: str, asker: Asker) -> str:
         answers = self._answers(asker.language)
-        here = {item.casefold() for item in self._lists.items(name, asker.conversation)}
+        here = self._lists.items(name, asker.conversation)
         items = separated(said, answers.lists)
-        found = all(item.casefold() in here for item in items)
+        found = all(_found([item], here) for item in items)
         return answers.listed("found" if found else "not_found", items, name)
 
     async def _clear(self, name: str, asker: Asker) -> str:
         await self._lists.take(name, self._lists.items(name, asker.conversation), asker)
         return self._answers(asker.language).listed("cleared", [], name)
+
+
+def _found(items: Sequence[str], here: Sequence[str]) -> list[str]:
+    """What of a list is meant: the thing of this name, else the only one that has these words in
+    it ("the juice" where two litres of orange juice are to be bought)."""
+    found: list[str] = []
+    for item in items:
+        exact = [one for one in here if one.casefold() == item.casefold()]
+        words = set(item.casefold().split())
+        alike = [one for one in here if words <= set(one.casefold().split())]
+        found += exact or (alike if len(alike) == 1 else [])
+    return found
 
 
 def separated(said: str, phrases: ListPhrases) -> Sequence[str]:

@@ -27,10 +27,13 @@ from sayso.server.reflexes.reminders.recurrence import next_time
 from sayso.server.reflexes.reminders.reminder import Reminder
 from sayso.server.reflexes.reminders.reminders import MAX_OPEN, Reminders
 from sayso.server.reflexes.reminders.ringing import Ringing
-from sayso.server.reflexes.time_expressions import At, Day, When, beside, fits, resolve
+from sayso.server.reflexes.time_expressions import After, At, Day, When, beside, fits, resolve
 from sayso.server.store.errors import StoreError
 
 log = logging.getLogger(__name__)
+
+MAX_TOLD: Final = 5
+"""Changes that are told one by one."""
 
 SNOOZE_S: Final = 600
 """As long as an alarm is silent after "snooze", if nobody says how long."""
@@ -70,8 +73,10 @@ class TimeActions:
                 return await self._set_timer(reflex, asker)
             case ChangeTimer():
                 return await self._change_timer(reflex, asker)
-            case SetReminder():
-                return await self._set_reminder(reflex, asker)
+            case SetReminder(when=None):
+                return self._answers(asker.language).changing.when
+            case SetReminder(when=After() | At() as when):
+                return await self._set_reminder(reflex, when, asker)
             case ChangeAlarm():
                 return await self._change_alarm(reflex, asker)
             case Snooze():
@@ -84,6 +89,18 @@ class TimeActions:
                 return self._answers(asker.language).changing.stopped
             case _:
                 return None
+
+    def knows(self, reflex: Reflex, asker: Asker) -> bool:
+        """Whether what it names is open: a timer or reminder that is called so."""
+        match reflex:
+            case ListTimers(kind, name) | CancelTimer(kind, name=name):
+                pass
+            case ChangeTimer(name=name):
+                kind = "timer"
+            case _:
+                return False
+        some = self._reminders.all(asker.conversation, kind)
+        return any(_words(name) <= _words(one.what) for one in some if name)
 
     def due(self, reminder: Reminder) -> str:
         """What is said of a reminder whose time has come."""
@@ -108,13 +125,26 @@ class TimeActions:
 
     async def _change_timer(self, asked: ChangeTimer, asker: Asker) -> str:
         now, answers = self._now(), self._answers(asker.language)
+        bare = not asked.name and not asked.length
+        if asked.action == "add" and bare and self._ringing.ringing(asker.conversation):
+            return await self._snooze(Snooze(asked.seconds), asker)
         running = self._reminders.all(asker.conversation, "timer")
         if asked.action in ("pause", "resume"):
             fitting = [one for one in running if one.is_paused == (asked.action == "resume")]
             running = fitting or running
-        timer = self._one(running, asked.name, asked.length)
-        if timer is None:
-            return self._not_one("timer", running, asked.name, asked.length, asker)
+        meant = _named(running, asked.name)
+        if asked.length:
+            meant = [one for one in meant if one.seconds == asked.length]
+        if not meant or (len(meant) > 1 and asked.which == "one"):
+            return self._not_one_of("timer", running, meant, asker)
+        said = [await self._changed(asked, timer, now, answers) for timer in meant[:MAX_TOLD]]
+        for timer in meant[MAX_TOLD:]:
+            await self._changed(asked, timer, now, answers)
+        return " ".join(dict.fromkeys(said))
+
+    async def _changed(
+        self, asked: ChangeTimer, timer: Reminder, now: datetime, answers: Answers
+    ) -> str:
         left = timer.left or timer.due - now.timestamp()
         match asked.action:
             case "pause":
@@ -134,9 +164,9 @@ class TimeActions:
         await self._reminders.change(changed)
         return answers.say(words, changed, now)
 
-    async def _set_reminder(self, asked: SetReminder, asker: Asker) -> str:
+    async def _set_reminder(self, asked: SetReminder, when: When, asker: Asker) -> str:
         now, answers = self._now(), self._answers(asker.language)
-        due = self._first(asked.when, asked.days, now)
+        due = self._first(when, asked.days, now)
         if due is None:
             return answers.passed()
         reminder = await self._reminders.take(
@@ -146,7 +176,7 @@ class TimeActions:
             days=asked.days,
             asker=asker,
         )
-        return answers.taken(reminder, asked.when, now)
+        return answers.taken(reminder, when, now)
 
     @staticmethod
     def _first(when: When, days: Sequence[int], now: datetime) -> datetime | None:
@@ -196,7 +226,7 @@ class TimeActions:
     def _list(self, asked: ListTimers, asker: Asker) -> str:
         now, answers = self._now(), self._answers(asker.language)
         some = self._reminders.all(asker.conversation, asked.kind)
-        meant = _named(some, asked.name)
+        meant = self._at(_named(some, asked.name), asked.when, now)
         if some and not meant:
             return answers.unmatched(asked.kind, some, now)
         return answers.open(asked.kind, meant[:1] if asked.which == "next" else meant, now)
@@ -211,14 +241,28 @@ class TimeActions:
         meant = _named(some, asked.name)
         if asked.seconds:
             meant = [one for one in meant if one.seconds == asked.seconds]
+        if asked.days:
+            meant = [one for one in meant if one.days == asked.days]
         meant = self._at(meant, asked.when, now)
         if not meant or (len(meant) > 1 and asked.which == "one"):
             return self._not_one_of(asked.kind, some, meant, asker)
+        if isinstance(asked.when, At) and asked.when.day is not None:
+            return " ".join([await self._call_off_once(one, asker) for one in meant])
         for reminder in meant:
             await self._reminders.cancel(reminder, asker.device)
         if len(meant) > 1:
             return answers.all_cancelled(asked.kind)
         return answers.cancelled(meant[0], now)
+
+    async def _call_off_once(self, reminder: Reminder, asker: Asker) -> str:
+        """Call off what is due on the day that was said; what comes again does so after it."""
+        now, answers = self._now(), self._answers(asker.language)
+        if reminder.days:
+            later = next_time(reminder.due, reminder.days, reminder.due, now.tzinfo or HERE)
+            await self._reminders.change(replace(reminder, due=later))
+        else:
+            await self._reminders.cancel(reminder, asker.device)
+        return answers.cancelled(replace(reminder, days=()), now)
 
     @staticmethod
     def _at(some: Sequence[Reminder], when: When | None, now: datetime) -> list[Reminder]:
@@ -227,17 +271,6 @@ class TimeActions:
             return list(some)
         zone = now.tzinfo
         return [one for one in some if fits(when, datetime.fromtimestamp(one.due, zone), now)]
-
-    @staticmethod
-    def _one(some: Sequence[Reminder], name: str, seconds: int) -> Reminder | None:
-        meant = [one for one in _named(some, name) if seconds in (0, one.seconds)]
-        return meant[0] if len(meant) == 1 else None
-
-    def _not_one(
-        self, kind: Kind, some: Sequence[Reminder], name: str, seconds: int, asker: Asker
-    ) -> str:
-        meant = [one for one in _named(some, name) if seconds in (0, one.seconds)]
-        return self._not_one_of(kind, some, meant, asker)
 
     def _not_one_of(
         self, kind: Kind, some: Sequence[Reminder], meant: Sequence[Reminder], asker: Asker
@@ -256,3 +289,7 @@ def _named(reminders: Sequence[Reminder], name: str) -> list[Reminder]:
     wanted = name.casefold()
     exact = [one for one in reminders if wanted and one.what.casefold() == wanted]
     return exact or [one for one in reminders if wanted in one.what.casefold()]
+
+
+def _words(text: str) -> set[str]:
+    return set(text.casefold().split())

@@ -1,0 +1,133 @@
+"""Completes what goes on from what was said before: "Set a timer." … "Ten minutes." Pure."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from sayso.server.reflexes.context.continuations import (
+    AboutDay,
+    Another,
+    Length,
+    Moment,
+    MoreItems,
+    Place,
+    Which,
+)
+from sayso.server.reflexes.household.list_reflexes import AddToList, LookOnList, TakeOffList
+from sayso.server.reflexes.reflex import (
+    CancelTimer,
+    ChangeTimer,
+    Elsewhere,
+    ListTimers,
+    Reflex,
+    SetReminder,
+    SetTimer,
+    TellDate,
+    TellTime,
+    TimeUntil,
+)
+from sayso.server.reflexes.time_expressions import After, At, Day, When, for_waking
+
+WINDOW_S: Final = 30.0
+"""So long after the last sentence one goes on from it; later nobody remembers what was asked."""
+
+MOST_DEVICES: Final = 256
+"""Devices whose last sentence is remembered: those of a household many times over."""
+
+
+class FollowUps:
+    """What was said last, by device."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """`clock`: seconds that only go forward."""
+        self._clock = clock
+        self._last: OrderedDict[str, tuple[Reflex, float]] = OrderedDict()
+
+    def completed(self, reflex: Reflex, device: str) -> Reflex | None:
+        """What it means after what was said before; None if it means nothing by itself."""
+        whole = self._whole(reflex, self._latest(device))
+        self._last.pop(device, None)
+        if whole is not None:
+            self._last[device] = (whole, self._clock())
+            if len(self._last) > MOST_DEVICES:
+                self._last.popitem(last=False)
+        return whole
+
+    def interrupt(self, device: str) -> None:
+        """Something else was said there, from which nothing goes on."""
+        self._last.pop(device, None)
+
+    def fits(self, reflex: Reflex, device: str) -> bool:
+        """Whether it means something now."""
+        return self._whole(reflex, self._latest(device)) is not None
+
+    def _latest(self, device: str) -> Reflex | None:
+        reflex, at = self._last.get(device, (None, 0.0))
+        return reflex if self._clock() - at <= WINDOW_S else None
+
+    @staticmethod
+    def _whole(reflex: Reflex, before: Reflex | None) -> Reflex | None:
+        match reflex:
+            case Length() | Moment() | Another():
+                return _set(reflex, before)
+            case Place(place, zone):
+                return TellTime(place, zone) if isinstance(before, TellTime) else None
+            case AboutDay(day):
+                return _of_day(day, before)
+            case Which():
+                return _chosen(reflex, before)
+            case MoreItems(items):
+                if isinstance(before, AddToList | TakeOffList | LookOnList):
+                    return replace(before, items=items)
+                return None
+            case _:
+                return reflex
+
+
+def _set(reflex: Length | Moment | Another, before: Reflex | None) -> Reflex | None:
+    """The timer, alarm or reminder for which the time is now said, or said anew."""
+    match reflex, before:
+        case Length(seconds), SetTimer(0, name):
+            return SetTimer(seconds, name)
+        case Length(seconds), SetReminder(None):
+            return replace(before, when=After(seconds))
+        case Moment(when), SetReminder(None):
+            return _at(before, when)
+        case Another(seconds, name), SetTimer(length) if length and seconds:
+            return SetTimer(seconds, name)
+        case Another(when=After() | At() as when), SetReminder(kind="alarm"):
+            return _at(replace(before, days=()), when)
+        case _:
+            return None
+
+
+def _at(asked: SetReminder, when: When) -> SetReminder:
+    wakes = asked.kind == "alarm"
+    return replace(asked, when=for_waking(when, bool(asked.days)) if wakes else when)
+
+
+def _of_day(day: Day | After, before: Reflex | None) -> Reflex | None:
+    """The same question about another day."""
+    match before:
+        case TellDate():
+            return TellDate(day)
+        case TimeUntil(unit=unit) if isinstance(day, Day):
+            return TimeUntil(At(day=day), unit)
+        case ListTimers() if isinstance(day, Day):
+            return replace(before, when=At(day=day))
+        case Elsewhere("web"):
+            return before
+        case _:
+            return None
+
+
+def _chosen(reflex: Which, before: Reflex | None) -> Reflex | None:
+    """What was to be done with one of several, and now it is said with which."""
+    match before:
+        case CancelTimer(kind, "one", "", 0, None):
+            return CancelTimer(kind, reflex.which, reflex.name, reflex.seconds, reflex.when)
+        case ChangeTimer(name="", length=0) if reflex.when is None:
+            return replace(before, name=reflex.name, length=reflex.seconds, which=reflex.which)
+        case _:
+            return None
