@@ -58,7 +58,7 @@ class UndoAnswers:
                 told = [self._asked(done), self._sentence(restored, done.restored)]
                 told += [self._sentence(removed, done.removed), self._renamed(done)]
                 told += [self._quoted(commits, done.commits), *self._left(done)]
-                return " ".join((*filter(None, told), phrases.elsewhere))
+                return " ".join((*filter(None, told), phrases.elsewhere, done.note)).strip()
 
     def _asked(self, done: Undone) -> str:
         return self._quoted(self._phrases.asked, done.requests)

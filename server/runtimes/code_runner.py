@@ -192,7 +192,7 @@ class CodeRunner:
         self._runtimes = self._made_for(self._reach) if self._runtimes else {}
 
     def heed(self, permission: Permission) -> None:
-        """Let nothing pass into the network, at any moment, but what this then allows."""
+        """Let nothing pass into the network but what this allows at that moment."""
         self._permission = permission
         for proxy in self._proxies:
             proxy.permission = permission
@@ -212,9 +212,8 @@ class CodeRunner:
         return proxy
 
     def set_aside(self, language: str) -> bool:
-        """Let what runs in this language go on beside: the next run gets another interpreter, with
-        no variables. When that has run nothing by the end of the other, it has its place again.
-        Returns whether anything runs."""
+        """Let what runs in this language go on beside, if anything does: the next run gets another
+        interpreter. When that has run nothing by the end of the other, it has its place again."""
         name = self._named(language)
         runtime, place = self._runtimes.get(name), self._place(self._reach)
         if place is None or not isinstance(runtime, PersistentRuntime) or not runtime.runs:
@@ -250,6 +249,11 @@ class CodeRunner:
         """
         for runtime in list(self._runtimes.values())[:1]:
             runtime.prepare()
+
+    async def renew_unused(self, changed_at: int) -> None:
+        """What has run nothing, and holds nothing made since then (in nanoseconds), starts anew."""
+        for runtime in self._lasting:
+            await runtime.renew(changed_at)
 
     async def run(self, language: str, code: str) -> AsyncGenerator[Output | Ending]:
         """Run code. Leaving the iteration early interrupts it."""

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from sayso.server.runtimes import processes
-from sayso.server.runtimes.left_processes import LeftProcesses
+from sayso.server.runtimes.left_processes import LeftInSandbox, LeftProcesses
 from sayso.server.runtimes.network.socket_handover import ENVIRONMENT, SocketHandover, handover_for
 from sayso.server.runtimes.protection.own_places import PRIVATE
 from sayso.server.runtimes.protection.paths_beneath import remove_tree
@@ -168,6 +168,7 @@ class ConfinedProcess:
         self._ended_for = ""
         self.ready = 0
         """When its interpreter was ready for the first run, in ticks (processes.py)."""
+        self._left = LeftInSandbox(process.pid)
         self._listening = asyncio.create_task(self._listen())
         self.ended = asyncio.create_task(process.wait())
         """Done when the process is gone; its result is the exit code, negative for a signal."""
@@ -277,12 +278,14 @@ class ConfinedProcess:
         left = partial(processes.begun_since, self.pid, self.ready, moment, interpreter)
         return await asyncio.to_thread(processes.end, left, within)
 
-    def left_since(self, moment: int, interpreter: int = 0) -> LeftProcesses | None:
-        """What was started in the sandbox since a moment and still runs, but for the interpreter.
+    def run_begins(self, moment: int) -> None:
+        """A run begins: what is started in the sandbox from now on may be its own."""
+        self._left.run_begins(moment)
+
+    def left_behind(self, interpreter: int = 0) -> LeftProcesses | None:
+        """The run is over: what it has left running in the sandbox, but for the interpreter.
         Blocking: a thread's."""
-        if not self.alive:
-            return None
-        return LeftProcesses.found(self.pid, self.ready, moment, interpreter)
+        return self._left.run_is_over(interpreter) if self.alive else None
 
     async def end_for(self, why: str) -> None:
         """End it with everything in its sandbox; `why` begins a sentence."""

@@ -251,11 +251,12 @@ class DriverInterpreter:
     def left_behind(self) -> LeftProcesses | None:
         """What the last run has left running. Blocking: a thread's."""
         run = self._run
-        return self._process.left_since(run.begun, run.interpreter) if run else None
+        return self._process.left_behind(run.interpreter) if run else None
 
     async def execute(self, code: str, functions: CallableFunctions = NOTHING) -> DriverRun:
         """Begin a run, which may call these. The one before must have ended."""
         self._run = run = DriverRun()
+        self._process.run_begins(run.begun)
         if not self.alive:
             self._told = run.died(how_it_died(self._process))
             return run

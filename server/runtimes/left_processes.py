@@ -1,8 +1,14 @@
-"""What a run has left running in its sandbox when it was over, seen and ended from outside."""
+"""What runs have left running in their sandbox when they were over, seen and ended from outside.
 
-from collections.abc import Iterable, Set
+All that runs in a sandbox beside the interpreter belongs to a run: to the one that goes on, or to
+one that is over and has left it. So nothing is looked for by its parents or by what it is called:
+a program may change its name, and leave its parents behind.
+"""
+
+import threading
+from collections.abc import Set
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 from sayso.server.runtimes import processes
 from sayso.server.runtimes.processes import Process
@@ -14,64 +20,142 @@ _TITLE_BYTES: Final = 400
 """Of a command line: a list shows less."""
 
 _HELPERS: Final = (b"multiprocessing", b"joblib", b"loky")
-"""Stand in the command line of what Python's libraries keep for their next use: they do nothing by
-themselves."""
+"""Stand in the command line of what Python's libraries keep for their next use."""
+
+_IDLE_TICKS: Final = 10
+"""A tenth of a second of computing: what libraries keep does less as long as it is not used."""
+
+_LOOKS: Final = 3
+"""Before what was left counts as gone: of what forks just then, a look may find neither."""
+
+_Id = tuple[int, int]
+"""The number of a process, and when it was started."""
+
+
+class LeftInSandbox:
+    """Knows for one sandbox which run has left what. Blocking: a thread's."""
+
+    def __init__(self, sandbox: int) -> None:
+        """`sandbox`: the process below which all of it is."""
+        self._sandbox = sandbox
+        self._first = 0
+        """When the first run began: what is older belongs to the interpreter."""
+        self._begun = 0
+        """When the run that goes on began; 0 if none does."""
+        self._interpreter = 0
+        self._left: list[LeftProcesses] = []
+        self._lock = threading.Lock()
+
+    def run_begins(self, moment: int) -> None:
+        """A run begins."""
+        self._first, self._begun = self._first or moment, moment
+
+    def run_is_over(self, interpreter: int = 0) -> "LeftProcesses | None":
+        """What the run has left running; none if it is nothing. `interpreter` is the number that
+        the interpreter's process has for itself, if it may be younger than when it was ready."""
+        with self._lock:
+            self._interpreter = interpreter
+            self._begun, begun = 0, self._begun
+            there = self._there()
+            going = [each for each in self._left if each.known]
+            found = self._unclaimed(there)
+            if (
+                going
+            ):  # what is older than the run, and of nobody that is known, is an earlier one's
+                strays = {each for each in found if each.started < begun}
+                going[-1].known |= {_id(each) for each in strays}
+                found -= strays
+            self._left = [each for each in going if each.known]
+            if not found:
+                return None
+            left = LeftProcesses(self, found)
+            self._left.append(left)
+            return left
+
+    def of(self, left: "LeftProcesses") -> set[Process]:
+        """What still runs of it, with all that it has started since."""
+        found: set[Process] = set()
+        with self._lock:
+            for _ in range(_LOOKS if left.known else 0):
+                there, begun = self._there(), self._begun
+                # Whoever has left its parents behind is known by that no run goes on that could
+                # have started it.
+                strays = self._unclaimed(there)
+                strays = {each for each in strays if not begun or each.started < begun}
+                found = {each for each in there if _id(each) in left.known} | strays
+                if found:
+                    break
+            left.known = {_id(each) for each in found}
+        return found
+
+    def _there(self) -> Set[Process]:
+        """All that runs and is not the interpreter's own."""
+        (found,) = processes.below(self._sandbox)
+        younger = (each for each in found.values() if each.started >= self._first)
+        return {each for each in younger if not processes.is_known_as(each.pid, self._interpreter)}
+
+    def _unclaimed(self, there: Set[Process]) -> set[Process]:
+        """What no run that is over has left, neither itself nor by what it has left."""
+        claimed: set[_Id] = set()
+        for left in self._left:
+            left.known &= {_id(each) for each in there}
+            parents = {each.pid for each in there if _id(each) in left.known}
+            while parents:
+                taken = left.known | claimed
+                born = {each for each in there if each.parent in parents and _id(each) not in taken}
+                left.known |= {_id(each) for each in born}
+                parents = {each.pid for each in born}
+            claimed |= left.known
+        return {each for each in there if _id(each) not in claimed}
 
 
 class LeftProcesses:
-    """Blocking: a thread's."""
+    """What one run has left running. Blocking: a thread's."""
 
-    def __init__(self, sandbox: int, found: Set[Process]) -> None:
-        """`sandbox`: the process below which all of it is."""
-        self._sandbox = sandbox
-        self._known = {(each.pid, each.started) for each in found}
-        first = min(found, key=lambda each: (each.started, each.pid))
-        self.title = _command(first.pid).replace(b"\0", b" ").decode(errors="replace").strip()
+    def __init__(self, all_of_them: LeftInSandbox, found: Set[Process]) -> None:
+        self._all = all_of_them
+        self.known = {_id(each) for each in found}
+        """What of it ran when it was last looked at."""
+        self._only_helpers = True
+        self._ticks = {_id(each): each.ticks for each in found}
+        """What each had computed when the run was over."""
+        first, *others = sorted(found, key=lambda each: (each.started, each.pid))
+        self.title = _title(next((one for one in (first, *others) if not _is_helper(one)), first))
         """The command that was left, as it was called."""
-
-    @classmethod
-    def found(cls, sandbox: int, ready: int, since: int, interpreter: int = 0) -> Self | None:
-        """What was started since a moment and still runs (processes.py); none if nothing does."""
-        found = processes.begun_since(sandbox, ready, since, interpreter)
-        own = {each for each in found if not _is_helper(each.pid)}
-        return cls(sandbox, own) if own else None
-
-    @property
-    def ids(self) -> Set[tuple[int, int]]:
-        """The number of each process, and when it was started."""
-        return self._known
-
-    def is_of(self, earlier: Iterable[Self]) -> bool:
-        """Whether earlier runs have left all of it: time is told in ticks, and a run may begin in
-        the one in which another has left something."""
-        return self._known <= {each for one in earlier for each in one.ids}
 
     @property
     def alive(self) -> bool:
         """Whether any of it still runs. To be looked at now and then: what it has started since is
         known by what started it."""
-        return bool(self._now())
+        return bool(self._all.of(self))
+
+    @property
+    def works(self) -> bool:
+        """Whether there is more of it than what Python's libraries keep for their next use, which
+        does nothing by itself. What only calls itself so is known by what it does."""
+        there = self._all.of(self)
+        self._only_helpers = self._only_helpers and all(
+            _is_helper(each) and each.ticks - self._ticks.get(_id(each), 0) < _IDLE_TICKS
+            for each in there
+        )
+        return bool(there) and not self._only_helpers
 
     def end(self) -> bool:
         """Kill all of it; return whether it is gone."""
-        return processes.end(self._now, END_S)
-
-    def _now(self) -> set[Process]:
-        (there,) = processes.below(self._sandbox)
-        found = {each for each in there.values() if (each.pid, each.started) in self._known}
-        grown = True
-        while grown:
-            parents = {each.pid for each in found}
-            born = {each for each in there.values() if each.parent in parents} - found
-            found |= born
-            grown = bool(born)
-        self._known = {(each.pid, each.started) for each in found}
-        return found
+        return processes.end(lambda: self._all.of(self), END_S)
 
 
-def _is_helper(pid: int) -> bool:
-    called = _command(pid)
+def _id(process: Process) -> _Id:
+    return process.pid, process.started
+
+
+def _is_helper(process: Process) -> bool:
+    called = _command(process.pid)
     return any(word in called for word in _HELPERS)
+
+
+def _title(process: Process) -> str:
+    return _command(process.pid).replace(b"\0", b" ").decode(errors="replace").strip()
 
 
 def _command(pid: int) -> bytes:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections import deque
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
@@ -22,9 +22,6 @@ taken 0.86 s on a machine where ten processes waited for each processor."""
 
 _CANCEL_AFTER_S = 0.1
 """How long an interrupt may take before calls that the code waits for are cancelled."""
-
-_LEFT_KNOWN = 16
-"""Far more runs than begin within a hundredth of a second, in which what they leave looks alike."""
 
 _LOST = "Before it, the interpreter had ended and was replaced: earlier variables are lost."
 _ENDED = "before this run, so its interpreter was replaced: earlier variables are lost."
@@ -57,13 +54,13 @@ class PersistentRuntime:
         self._watch = watch
         self._calls = calls or CallRegistry()
         self._starting: asyncio.Task[Interpreter] | None = None
+        self._started_at = 0
+        """When the latest interpreter began to start, in nanoseconds as files are dated."""
         self._running = False
         self._closed = False
         self._lost = ""
         """What to tell of variables that were lost between two runs."""
         self._used = False
-        self._left: deque[LeftProcesses] = deque(maxlen=_LEFT_KNOWN)
-        """What the latest runs have left running."""
         self._replacing = False
         self.restarts = 0
         """How often an interpreter died and was replaced."""
@@ -109,9 +106,22 @@ class PersistentRuntime:
         elif self._starting and self._starting.done() and not last:
             self._starting = None
         if not self._starting and not self._closed:
+            self._started_at = time.time_ns()
             with log_ids_by(self._watch.ids):  # it outlives the run that it is started for
                 self._starting = asyncio.create_task(self._start_after(last))
                 self._starting.add_done_callback(_look_at)
+
+    async def renew(self, changed_at: int) -> None:
+        """If nothing was run in it, and it began to start before this moment in nanoseconds, let
+        the first run get a new interpreter: what was made since is not held in its sandbox."""
+        starting = self._starting
+        if self._used or starting is None or self._started_at > changed_at:
+            return
+        self._starting = None
+        starting.cancel()
+        await asyncio.wait([starting])
+        if not starting.cancelled() and not starting.exception():
+            await starting.result().close()
 
     async def run(self, code: str) -> AsyncGenerator[Output | Ending]:
         """Run code. Leaving the iteration early interrupts it."""
@@ -203,11 +213,7 @@ class PersistentRuntime:
 
     async def _left_behind(self) -> LeftProcesses | None:
         interpreter = self._interpreter()
-        left = await asyncio.to_thread(interpreter.left_behind) if interpreter else None
-        if left is None or left.is_of(self._left):
-            return None
-        self._left.append(left)
-        return left
+        return await asyncio.to_thread(interpreter.left_behind) if interpreter else None
 
     async def _start_after(self, last: Interpreter | None) -> Interpreter:
         if last:

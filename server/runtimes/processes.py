@@ -80,10 +80,11 @@ def begun_since(root: int, ready: int, since: int, interpreter: int = 0) -> set[
     (all_of_them,) = below(root)
     found = set()
     for process in all_of_them.values():
-        if process.started >= since and not _is(process.pid, interpreter):
+        if process.started >= since and not is_known_as(process.pid, interpreter):
             parents = _above(process, all_of_them)
             if not any(
-                ready < each.started < since and not _is(each.pid, interpreter) for each in parents
+                ready < each.started < since and not is_known_as(each.pid, interpreter)
+                for each in parents
             ):
                 found.add(process)
     return found
@@ -157,7 +158,7 @@ def _above(process: Process, all_of_them: Mapping[int, Process]) -> Iterable[Pro
         parent = all_of_them.get(parent.parent)
 
 
-def _is(pid: int, number: int) -> bool:
+def is_known_as(pid: int, number: int) -> bool:
     """Whether a process has this number for itself, among the processes that it sees."""
     if not number:
         return False

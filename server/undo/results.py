@@ -36,6 +36,8 @@ class Undone:
     """What has again the name that it had."""
     commits: tuple[str, ...] = ()
     """First lines of the commits that are gone, or there again."""
+    note: str = ""
+    """In sentences, what of it was put out of action, because git or a login would run it."""
 
     @classmethod
     def of(

@@ -91,27 +91,3 @@ async def test_closing_ends_what_runs_aside(any_workshop: CodeRunner, workspace:
     aside = await set_aside(any_workshop, workspace)
     await any_workshop.close()
     assert (await aside).ending.status == "died"
-
-
-async def test_what_a_run_has_left_running_is_seen_and_ended(
-    code_runner: CodeRunner, workspace: Path
-) -> None:
-    for language, code in (
-        ("bash", "(setsid nohup sleep 4711 >/dev/null 2>&1 &) & sleep 4712 &"),
-        ("python", "import subprocess; left = subprocess.Popen(['sleep', '4713'])"),
-    ):
-        left = (await told(code_runner, code, language)).ending.left
-        assert left is not None
-        assert left.title.startswith(("sleep 471", "bash", "setsid", "nohup"))
-        again = (await told(code_runner, "true" if language == "bash" else "1", language)).ending
-        assert again.left is None  # it is the run's that left it
-        assert left.alive
-        assert await asyncio.to_thread(left.end)
-        assert not left.alive
-
-
-async def test_what_libraries_keep_for_their_next_use_is_nothing_that_was_left(
-    any_workshop: CodeRunner,
-) -> None:
-    code = "from multiprocessing import resource_tracker; resource_tracker.ensure_running()"
-    assert (await told(any_workshop, code)).ending.left is None

@@ -21,7 +21,9 @@ LOOK_EVERY_S: Final = 2.0
 """Between two looks at whether it still runs."""
 
 LISTED_MOST: Final = 16
-"""Of one conversation: what more is left is ended with its interpreter, as all of it is."""
+"""Of one conversation: what more is left is ended, so that nothing goes on unlisted."""
+
+_TOO_MANY: Final = f"It was ended: {LISTED_MOST} such jobs go on already."
 
 
 class LeftJobs:
@@ -47,14 +49,14 @@ class LeftJobs:
         """Whether anything is left that runs."""
         return bool(self._left)
 
-    async def stop(self, job: str) -> bool:
+    async def stop(self, job: str, why: str = "") -> bool:
         """End it; returns when it is gone, and whether it was there to be ended."""
         left = self._left.pop(job, None)
         if left is None:
             return False
         if not await asyncio.to_thread(left.end):
             log.warning("what a run has left could not be ended")
-        await self._note(JobEnded(job, "cancelled"))
+        await self._note(JobEnded(job, "cancelled", why))
         return True
 
     async def close(self) -> None:
@@ -67,12 +69,17 @@ class LeftJobs:
 
     async def _follow(self, run: str, left: LeftProcesses, turn: int, by: str) -> None:
         await asyncio.sleep(LASTS_S)
-        if len(self._left) >= LISTED_MOST or not await asyncio.to_thread(lambda: left.alive):
-            return
-        job = new_job_id()
+        while not await asyncio.to_thread(lambda: left.works):
+            if not await asyncio.to_thread(lambda: left.alive):
+                return
+            await asyncio.sleep(LOOK_EVERY_S)
+        job, too_many = new_job_id(), len(self._left) >= LISTED_MOST
         self._left[job] = left
         title = one_line(redacted(left.title), TITLE_CHARS)
         await self._note(JobBegan(job, "processes", title, run, turn, by=by))
+        if too_many:
+            await self.stop(job, _TOO_MANY)
+            return
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             if job not in self._left or not await asyncio.to_thread(lambda: left.alive):

@@ -1,6 +1,7 @@
 """Takes a checkpoint of one conversation's files around each run, and undoes runs."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from sayso.server.agent.record.journal import Journal
@@ -44,7 +45,12 @@ class ConversationUndo:
         self._checkpoints = self._begun()
         self.undo_requests = UndoRequests(journal, self)
         self._recovery = recovery_of(self._folder, self._conversation)
-        self._disarming = GitHookGuard(self, self._confined, self._recovery)
+        self._disarming = GitHookGuard(
+            self,
+            self._confined,
+            self._recovery,
+            self._hold,
+        )
         self.checkpointer: Checkpointer = self._disarming
 
     async def recover(self) -> str:
@@ -86,6 +92,9 @@ class ConversationUndo:
     def _writable(self) -> Sequence[Path]:
         return self.code_runner.reach.writable(Path(self.code_runner.where))
 
+    async def _hold(self, changed_at: int) -> None:
+        await self.code_runner.renew_unused(changed_at)
+
     def _confined(self) -> Sequence[Path]:
         return () if self.code_runner.reach.everything else self._writable()
 
@@ -99,10 +108,10 @@ class ConversationUndo:
         return await self._checkpoints.after(run, act.intended.code if act and act.intended else "")
 
     async def undo(self, groups: Iterable[Sequence[str]], most: int = 1) -> Undone:
-        return await self._checkpoints.undo(groups, most)
+        return await self._disarming.restoring(partial(self._checkpoints.undo, groups, most))
 
     async def redo(self) -> Undone:
-        return await self._checkpoints.redo()
+        return await self._disarming.restoring(self._checkpoints.redo)
 
     async def diff(self, groups: Iterable[Sequence[str]], most: int = 1) -> str:
         return await self._checkpoints.diff(groups, most)

@@ -179,7 +179,7 @@ class Kernel:
 
     def left_behind(self) -> LeftProcesses | None:
         """What the last run has left running. Blocking: a thread's."""
-        return self._process.left_since(self._begun)
+        return self._process.left_behind()
 
     @property
     def connection(self) -> Path:
@@ -194,6 +194,7 @@ class Kernel:
     async def execute(self, code: str, functions: CallableFunctions = NOTHING) -> MessageCollector:
         """Begin a run, which may call these. The one before must have ended."""
         self._begun = processes.now()
+        self._process.run_begins(self._begun)
         request = await self._wire.send(
             "shell",
             "execute_request",

@@ -56,6 +56,8 @@ class Inspection:
         """Whether the latest run has folders that it was let write to."""
         self._ran = False
         """Whether code ran, or may have, since all was looked through."""
+        self.own_changed_at = 0
+        """When the latest of what is the person's own was changed, in nanoseconds."""
 
     def recover(self) -> str:
         """Put out of action what is code's of before this server started; returns a note on it.
@@ -82,6 +84,7 @@ class Inspection:
                 self._confined = any(path in folders.paths for path in paths)
                 if self._confined:
                     self._remembered = look.remembered()
+                    self.own_changed_at = self._remembered.changed_at
                     self._set_ids.remember(folders, look.seen)
                     self._remembered.set_ids = self._set_ids.known
                     self._recovery.begin(self._remembered)
@@ -283,7 +286,8 @@ class _Look:
         if 0 <= (fresh := time.time_ns() - newest) < _TICK_NS:
             # What changes again in the same tick of the clock would look the same.
             time.sleep((_TICK_NS - fresh) / 1e9)
-            self._stamp_all(now)
+            newest = self._stamp_all(now)
+        now.changed_at = newest
         return now
 
     def _watch(self, now: Knowledge, parts: Mapping[Place, Kind]) -> None:

@@ -37,6 +37,8 @@ class Knowledge:
     """Of all folders, the person's own or not: they are looked into first."""
     set_ids: dict[Path, Files] = field(default_factory=dict)
     """Set-user-id and set-group-id programs, by the folder that they lie in."""
+    changed_at: int = 0
+    """When the latest of these files was changed, in nanoseconds."""
 
     def on(self, devices: Mapping[int, int]) -> "Knowledge":
         """The same where devices have other numbers; what lies on any other has changed."""
