@@ -67,9 +67,7 @@ async def first_outputs(
     async with running_server(folder, model=OneRun(), code_runner=code_runner) as server:
         for number in range(conversations):
             await server.conversations.begin(f"talk {number}")
-            seat = await Participant.take(
-                server.conversations, server.commands, f"talk {number}", ""
-            )
+            seat = await Participant.take(server.conversations, server.commands, f"talk {number}")
             device = Approving(seat, "desk")
             seat.join(Joined(device.name, speaks=False), device)
             await asyncio.sleep(WARM_S)

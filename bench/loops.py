@@ -129,7 +129,7 @@ async def overhead(folder: Path, deltas: int) -> list[float]:
     """Milliseconds from each of a model's deltas to the message for the client."""
     model = Talker(deltas)
     async with running_server(folder, model=model) as server:
-        seat = await Participant.take(server.conversations, server.commands, "", "")
+        seat = await Participant.take(server.conversations, server.commands)
         device = TimedDevice(seat, "desk")
         seat.join(Joined(device.name, speaks=False), device)
         await device.ask("Go on.")

@@ -50,6 +50,7 @@ from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
 from sayso.server.trust.certificates import CertificateError, bracketed
 from sayso.server.trust.devices import Devices
+from sayso.server.trust.principal import THIS_MACHINE, Principal
 
 log = logging.getLogger(__name__)
 
@@ -196,16 +197,16 @@ class App:
         self._server_metrics.watch_part("log", lambda: Part(event_log.trouble))
         self._server_metrics.watch_part("code", self._look_at_code)
         self._stack.push_async_callback(self._conversations.close)
-        latest = await self._conversations.enter(await self._conversations.latest())
+        await self._conversations.enter(await self._conversations.latest())
         for about in await event_log.conversations():
             if recovery_of(self._home.state / "undo", about.id).is_there:
                 await self._conversations.enter(about)
         await self._conversations.open_for_jobs()
         if backend.introduction:
-            latest.conversation.notice(backend.introduction)
+            self._conversations.notice(backend.introduction)
         for sentence in self._speech_parts.leaves_home:
             if is_news(self._home, sentence):
-                latest.conversation.notice(sentence)
+                self._conversations.notice(sentence)
         # Else the first question would wait for what is loaded once, and nobody would know why.
         await self._builder.warmed()
         lives = [self._conversations.run(), responder.run(), prepare(speech.synthesis)]
@@ -244,10 +245,10 @@ class App:
 
     # --- Host: what the gateway asks ---
 
-    async def conversation(self, wanted: str = "", person: str = "") -> Participant:
+    async def conversation(self, wanted: str = "", who: Principal = THIS_MACHINE) -> Participant:
         """A place in the conversation that is wanted, as soon as it can be talked in."""
         await self._ready.wait()
-        return await Participant.take(self._conversations, self._commands, wanted, person)
+        return await Participant.take(self._conversations, self._commands, wanted, who)
 
     def greeting(self) -> Greeting:
         models = {finding.part: finding.detail for finding in self._findings}

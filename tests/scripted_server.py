@@ -21,6 +21,7 @@ from sayso.server.conversations.registry import NoSuchConversation
 from sayso.server.gateway.host import Conversation, Greeting
 from sayso.server.gateway.listener import Listener
 from sayso.server.trust.devices import Devices
+from sayso.server.trust.principal import THIS_MACHINE, Principal
 from tests.plain_model import PlainModel
 from tests.server.running_server import RunningServer, running_server
 from tests.speech_doubles import ScriptedRecognizer, ToneSynthesizer
@@ -49,9 +50,9 @@ class Host:
     def __init__(self, server: RunningServer) -> None:
         self._server = server
 
-    async def conversation(self, wanted: str = "", person: str = "") -> Conversation:
+    async def conversation(self, wanted: str = "", who: Principal = THIS_MACHINE) -> Conversation:
         return await Participant.take(
-            self._server.conversations, self._server.commands, wanted, person
+            self._server.conversations, self._server.commands, wanted, who
         )
 
     def greeting(self) -> Greeting:

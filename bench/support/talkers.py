@@ -21,6 +21,7 @@ from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.host import Conversation
 from sayso.server.gateway.listener import Listener
 from sayso.server.process import keep_for_good
+from sayso.server.trust.principal import THIS_MACHINE, Principal
 from tests.gateway.running_gateway import TOKEN
 from tests.scripted_server import Host
 from tests.server.running_server import RunningServer, running_server
@@ -38,8 +39,8 @@ class Hosts(Host):
         self.server = server
         self.besides: dict[str, Conversation] = {}
 
-    async def conversation(self, wanted: str = "", person: str = "") -> Conversation:
-        return self.besides.get(wanted) or await super().conversation(wanted, person)
+    async def conversation(self, wanted: str = "", who: Principal = THIS_MACHINE) -> Conversation:
+        return self.besides.get(wanted) or await super().conversation(wanted, who)
 
 
 @dataclass

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from textwrap import shorten
 from typing import Final
@@ -22,6 +22,7 @@ from sayso.server.conversations.neighbourhood import Neighbourhood
 from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.conversations.preferences import Preferences
 from sayso.server.conversations.reflexes.reflex_responder import ReflexResponder
+from sayso.server.speech.recognition.rival_devices import RivalDevices
 from sayso.server.speech.speech import Speech
 from sayso.server.store.private_folders import make_private
 from sayso.server.store.records import Conversation
@@ -52,6 +53,7 @@ class SharedParts:
     upload_limits: UploadLimits
     folders: SharedFolders = field(default_factory=SharedFolders)
     """Tracks which folders may hold untrusted content."""
+    rival_devices: RivalDevices = field(default_factory=RivalDevices)
     watch: Callable[[Effect], None] = lambda _: None
     """Sees everything that turns want done."""
 
@@ -74,7 +76,7 @@ async def open_conversation(shared: SharedParts, about: Conversation) -> OpenCon
     artifacts = shared.artifacts.of(about.owner, about.id)
     driver = ConversationDriver(
         about.id,
-        shared.speech,
+        replace(shared.speech, rivals=shared.rival_devices.of(about.owner, about.id)),
         own.agent,
         own.undo_requests,
         artifacts,
@@ -82,8 +84,7 @@ async def open_conversation(shared: SharedParts, about: Conversation) -> OpenCon
         shared.preferences,
         shared.watch,
     )
-    for sentence in own.lost:
-        driver.notice(sentence)
+    driver.notices.extend(own.lost)
     if own.journal.cut_off:
         asked = shorten(own.journal.cut_off, ASKED_CHARS, placeholder="…")
         driver.happened(Announced(CUT_OFF.format(asked=asked), device=""))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Set
 from dataclasses import asdict, replace
 from functools import partial, singledispatchmethod
 
-from sayso.protocol.messages import Announce, Snapshot
+from sayso.protocol.messages import Announce, ApprovalRequest, Snapshot
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.record.undo import UndoRequests
 from sayso.server.agent.stream_closing import closing
@@ -56,7 +56,6 @@ class ConversationDriver:
         watch: Callable[[Effect], None] = lambda _: None,
     ) -> None:
         self.id = name
-        self._ears = speech.recognition
         self._mouth = speech.synthesis
         self._agent = agent
         self._approvals = agent.approvals
@@ -68,9 +67,11 @@ class ConversationDriver:
         parts = (responder, speech, preferences, undo_requests, self._transcript)
         self._reflexes = ConversationReflexes(name, *parts, lambda: agent.status)
         self._machine = TurnMachine(self._transcript.next_turn, fillers=speech.fillers)
+        speech.rivals.is_busy = lambda: self._machine.is_busy
         self._outlets: dict[str, Outlet] = {}
         self._joined: dict[str, events.Joined] = {}
-        self._notices: list[str] = []
+        self.notices: list[str] = []
+        """What the first device that takes part is told."""
         self._owed: dict[str, tuple[str, float]] = {}
         """By device: what is said there if it comes, and until when."""
         self._hearings: dict[int, UtteranceListener] = {}
@@ -83,6 +84,7 @@ class ConversationDriver:
         self._tasks: set[asyncio.Task[None]] = set()
         asks = (self._without_a_model, self._reflexes.stopped)
         self._during_work = DuringWork(agent, self._transcript, *asks, self._begin, self.happened)
+        self.asks_unseen: Callable[[], None] = lambda: None
         self.device_requests = DeviceRequests()
         self.jobs = JobUpdates(agent.jobs, lambda it: self._perform(effects.Tell(it, self.ticket)))
 
@@ -95,15 +97,11 @@ class ConversationDriver:
         text, until = self._owed.pop(device.device, ("", 0.0))
         if asyncio.get_running_loop().time() < until:
             self.happened(events.Announced(text, device.device))
-        while self._notices:
-            outlet.tell(Announce(self._notices.pop(0)), self._machine.ticket)
+        while self.notices:
+            outlet.tell(Announce(self.notices.pop(0)), self._machine.ticket)
         for question in self._approvals.open:
             outlet.tell(question, self._machine.ticket)
         self.jobs.tell_standing(lambda job: outlet.tell(job, self._machine.ticket))
-
-    def notice(self, text: str) -> None:
-        """Tell this to the first device that takes part."""
-        self._notices.append(text)
 
     def owe(self, device: str, text: str, within_s: float) -> None:
         """Tell this when that device takes part, if it does in so many seconds: to its person it
@@ -159,6 +157,16 @@ class ConversationDriver:
     def loudspeakers(self) -> list[str]:
         """Those that take part and speak."""
         return [name for name, known in self._joined.items() if known.speaks]
+
+    @property
+    def screens(self) -> list[str]:
+        """Those where who may say yes sees what waits for it."""
+        return [one.device for one in self._joined.values() if one.is_asked and one.may_approve]
+
+    def show(self, text: str) -> None:
+        """Show this there."""
+        for device in self.screens:
+            self._outlets[device].tell(Announce(text), self.ticket)
 
     @property
     def occupied(self) -> bool:
@@ -220,6 +228,8 @@ class ConversationDriver:
     @_perform.register
     def _(self, effect: effects.Tell) -> None:
         self._transcript.told(effect.ticket.turn, effect.message)
+        if isinstance(effect.message, ApprovalRequest) and not self.screens:
+            self.asks_unseen()
         for device, outlet in self._outlets.items():
             if effect.device in (None, device):
                 outlet.tell(effect.message, effect.ticket)
@@ -231,16 +241,7 @@ class ConversationDriver:
 
     @_perform.register
     def _(self, effect: effects.Listen) -> None:
-        told = self._preferences.style(effect.device).language
-        language = told or self._ears.language_of(effect.device) or self._mouth.language
-        self._hearings[effect.utterance] = UtteranceListener(
-            effect,
-            self._ears,
-            self.happened,
-            partial(self._reflexes.meaning, effect.device),
-            language=language,
-            fixed_language=told,
-        )
+        self._hearings[effect.utterance] = self._reflexes.listen(effect, self.happened)
 
     @_perform.register
     def _(self, effect: effects.Feed) -> None:

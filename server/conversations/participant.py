@@ -14,6 +14,7 @@ from sayso.server.gateway.host import Outlet
 from sayso.server.log_context import conversation_id, log_ids
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import Conversation as About
+from sayso.server.trust.principal import THIS_MACHINE, Principal
 from sayso.server.turn.events import Event, Interrupted, Joined
 
 log = logging.getLogger(__name__)
@@ -35,14 +36,14 @@ class Participant:
         commands: Commands,
         here: OpenConversation,
         *,
-        person: str = "",
+        who: Principal = THIS_MACHINE,
         missing: str = "",
     ) -> None:
         """`missing`: the conversation that was wanted, and is not there."""
         self._conversations = conversations
         self._commands = commands
         self._here = here
-        self._person = person
+        self._who = who
         self._missing = missing
         self._device: Joined | None = None
         self._outlet: Outlet | None = None
@@ -51,18 +52,23 @@ class Participant:
 
     @classmethod
     async def take(
-        cls, conversations: ConversationRegistry, commands: Commands, wanted: str, person: str
+        cls,
+        conversations: ConversationRegistry,
+        commands: Commands,
+        wanted: str = "",
+        who: Principal = THIS_MACHINE,
     ) -> "Participant":
-        """In the conversation that is wanted, else in the latest. Raises StoreError."""
+        """In the conversation that is wanted, else in its device's. Raises StoreError."""
         missing = ""
         try:
-            about = await (
-                conversations.find(wanted, person) if wanted else conversations.latest(person)
-            )
+            about = await conversations.find(wanted, who.person) if wanted else None
         except NoSuchConversation:
-            missing, about = wanted, await conversations.latest(person)
+            missing, about = wanted, None
+        if about:
+            await conversations.entered(who, about)
+        about = about or await conversations.of_device(who)
         here = await conversations.enter(about)
-        return cls(conversations, commands, here, person=person, missing=missing)
+        return cls(conversations, commands, here, who=who, missing=missing)
 
     # --- what the gateway uses ---
 
@@ -77,6 +83,8 @@ class Participant:
             sentence = f'There is no conversation {self._missing}; you are in "{here}" instead.'
             outlet.tell(m.Error("forbidden", sentence), self._here.conversation.ticket)
         self._here.conversation.join(device, outlet)
+        for notice in () if self._who.person else self._conversations.take_notices():
+            outlet.tell(m.Announce(notice), self._here.conversation.ticket)
         self._conversations.arrived()
 
     def leave(self, device: str) -> None:
@@ -139,6 +147,7 @@ class Participant:
     async def move(self, about: About) -> None:
         """Take part in another conversation from here on. Raises StoreError."""
         there = await self._conversations.enter(about)
+        await self._conversations.entered(self._who, about)
         device, outlet, before = self._device, self._outlet, self._here.conversation
         if device is None or outlet is None or there is self._here:
             return
@@ -156,7 +165,7 @@ class Participant:
                 self._here,
                 self.move,
                 device,
-                self._person,
+                self._who.person,
                 text,
                 may_approve,
                 may_admin=self._device is not None and self._device.may_admin,

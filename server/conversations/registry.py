@@ -12,11 +12,13 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from sayso.server.agent.record.conversation_settings import seen_at
 from sayso.server.conversations.deletion import NotDeleted
+from sayso.server.conversations.device_conversations import DeviceConversations
 from sayso.server.conversations.driver import ConversationDriver as TurnConversation
 from sayso.server.conversations.job_ends import LATELY_S, JobEnds, untold
 from sayso.server.conversations.open_conversation import OpenConversation
@@ -30,9 +32,14 @@ from sayso.server.store.records import (
     Event,
 )
 from sayso.server.trust.devices import plain_name
+from sayso.server.trust.principal import THIS_DEVICE, Principal
 from sayso.server.turn.events import Announced
 
 log = logging.getLogger(__name__)
+
+ASKS_UNSEEN: Final = (
+    "Something waits for your yes in {name}, where no device shows it; here `/resume {name}` does."
+)
 
 FIRST: Final = "main"
 """The conversation that there is when there is none yet."""
@@ -86,6 +93,9 @@ class ConversationRegistry:
         self._used_at: dict[str, float] = {}
         self._owners: dict[str, str] = {}
         """Whose each conversation is."""
+        self._devices = DeviceConversations(event_log)
+        self._one_device_at_a_time = asyncio.Lock()
+        self._notices: list[str] = []
         self._job_ends = JobEnds(self.tell, event_log.append)
         self._arrival = asyncio.Event()
         """Set when the next device takes part."""
@@ -119,17 +129,31 @@ class ConversationRegistry:
             f"There is no conversation {wanted}; /conversations lists those that there are."
         )
 
-    async def latest(self, person: str = "") -> Conversation:
-        """The one that was talked in last; the first of all is begun here."""
-        there = await self.all(person)
-        if there:
-            return there[0]
-        if person:
-            return await self.begin(person, person)
-        return await self._begin(FIRST, ConversationBegan())
+    async def latest(self) -> Conversation:
+        """The owner's that was talked in last; the first of all is begun here."""
+        there = await self.all()
+        return there[0] if there else await self._begin(FIRST, ConversationBegan())
 
-    async def begin(self, name: str = "", person: str = "", workspace: str = "") -> Conversation:
-        """A new one."""
+    async def of_device(self, who: Principal) -> Conversation:
+        """Where a device takes part that wants none by name: where it was last; at its first visit
+        one of its own. Raises StoreError."""
+        async with self._one_device_at_a_time:  # A device that comes twice at once has one.
+            about = await self._devices.last(who, await self.all(who.person))
+            if about is None and who.device == THIS_DEVICE:
+                return await self._begin(FIRST, ConversationBegan())
+            about = about or await self.begin(who.name, who.person, device=who.device)
+            if who.device != THIS_DEVICE:
+                await self._devices.entered(who, about)
+            return about
+
+    async def entered(self, who: Principal, about: Conversation) -> None:
+        """A person took their device there. Raises StoreError."""
+        await self._devices.entered(who, about)
+
+    async def begin(
+        self, name: str = "", person: str = "", workspace: str = "", *, device: str = ""
+    ) -> Conversation:
+        """A new one. `device`: whose own it is."""
         name = plain_name(name, LONGEST_NAME)
         taken = {one.id for one in await self._log.conversations()}
         stem = slug(name) or datetime.now().astimezone().strftime("%Y-%m-%d")
@@ -139,7 +163,7 @@ class ConversationRegistry:
         while unique in taken:
             unique, number = f"{stem}-{number}", number + 1
         seen = await asyncio.to_thread(seen_at, Path(workspace)) if workspace else ()
-        return await self._begin(unique, ConversationBegan(name, person, workspace, seen))
+        return await self._begin(unique, ConversationBegan(name, person, workspace, seen, device))
 
     async def rename(self, conversation: str, name: str) -> None:
         """Call it so from now on."""
@@ -175,6 +199,7 @@ class ConversationRegistry:
                 with no_log_ids(), log_ids(conversation=conversation_id(conversation.id)):
                     here = self._open[conversation.id] = await self._open_one(conversation)
                 self._owners[conversation.id] = conversation.owner
+                here.conversation.asks_unseen = partial(self._ask_elsewhere, here)
                 self._job_ends.follow(here.journal)
                 await self._close_beyond(self._open_at_most)
             return here
@@ -230,6 +255,15 @@ class ConversationRegistry:
         yet. Raises StoreError."""
         return max((one.last for one in await self._log.conversations()), default=time.time())
 
+    def notice(self, text: str) -> None:
+        """Tell this to the owner's device that takes part next."""
+        self._notices.append(text)
+
+    def take_notices(self) -> list[str]:
+        """What the owner is to be told, once."""
+        notices, self._notices = self._notices, []
+        return notices
+
     def arrived(self) -> None:
         """A device takes part in one of them."""
         arrivals, self._arrival = self._arrival, asyncio.Event()
@@ -262,6 +296,14 @@ class ConversationRegistry:
         owner = self.owner(conversation)
         theirs = (one.conversation for one in self._open.values() if one.about.owner == owner)
         return [one for one in theirs if (one.loudspeakers if aloud else one.devices)]
+
+    def _ask_elsewhere(self, asking: OpenConversation) -> None:
+        """Show the person's other screens that something waits for a yes which no device where it
+        was asked for shows."""
+        text = ASKS_UNSEEN.format(name=called(asking.about))
+        for here in self._open.values():
+            if here.about.owner == asking.about.owner and here is not asking:
+                here.conversation.show(text)
 
     async def run(self) -> None:
         """Close those that are idle."""

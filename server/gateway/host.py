@@ -6,6 +6,7 @@ from typing import Any, BinaryIO, Protocol
 
 from sayso.protocol.frames import PictureFrame
 from sayso.protocol.messages import ActResult, FilePut, FromServer, Snapshot
+from sayso.server.trust.principal import THIS_MACHINE, Principal
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Event, Joined, Ticket
 
@@ -81,10 +82,10 @@ class Host(Protocol):
 
     def greeting(self) -> Greeting: ...
 
-    async def conversation(self, wanted: str = "", person: str = "") -> Conversation:
-        """What a device of this person's joins, as soon as it can be talked in.
+    async def conversation(self, wanted: str = "", who: Principal = THIS_MACHINE) -> Conversation:
+        """What this device joins, as soon as it can be talked in.
 
-        `wanted`: the id or name of a conversation; where there is none, the latest is given.
+        `wanted`: the id or name of a conversation; where there is none, it is the device's own.
         """
         ...
 

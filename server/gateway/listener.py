@@ -217,7 +217,7 @@ class Listener:
             first = _take_up(session, connection, hello, self._welcome_for(spoken, session))
         else:
             self._sessions.check_room(who)
-            conversation = await self._host.conversation(hello.conversation, who.person)
+            conversation = await self._host.conversation(hello.conversation, who)
             if not self._guard.still_knows(who):
                 raise Refused(NOT_KNOWN).because("revoked")
             if socket.state is not State.OPEN:

@@ -263,4 +263,6 @@ def _summary(
         workspace, seen = place.path, place.seen
     else:
         workspace, seen = made.workspace, made.seen
-    return Conversation(name, began, last, count, title, called, made.owner, workspace, seen)
+    return Conversation(
+        name, began, last, count, title, called, made.owner, workspace, seen, made.device
+    )

@@ -263,6 +263,16 @@ class ConversationBegan:
     """The folder in which its code runs; empty: one of its own."""
     seen: tuple[Seen, ...] = ()
     """Which folder that was then."""
+    device: str = ""
+    """The paired device whose own it is, by its lasting id; empty: no device's."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceEntered:
+    """A device takes part in the conversation from here on, and comes back to it."""
+
+    device: str
+    """Its lasting id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +326,7 @@ Record = (
     | ListTaken
     | DevicePreferred
     | ConversationBegan
+    | DeviceEntered
     | ConversationNamed
     | ConversationReset
     | InterpretersEnded
@@ -360,3 +371,5 @@ class Conversation:
     """The folder in which its code runs; empty: one of its own."""
     seen: tuple[Seen, ...] = ()
     """Which folder that was when it was chosen."""
+    device: str = ""
+    """The paired device whose own it is; empty: no device's."""

@@ -17,6 +17,8 @@ class Listen:
     """`hands_free`: tell when somebody begins to speak, and when the utterance is over."""
     wait_ms: int = 0
     """Hands-free: how long somebody is waited for, in milliseconds of sound."""
+    addressed: bool | None = None
+    """Hands-free: whether the wake word was said; None: its device did not say."""
 
 
 @dataclass(frozen=True, slots=True)

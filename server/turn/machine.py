@@ -80,6 +80,11 @@ class TurnMachine:
         return TurnState(self._capture.state, self._work.state, self._playback.state)
 
     @property
+    def is_busy(self) -> bool:
+        """Something goes on that a "stop" ends, or a yes settles."""
+        return self._work.is_busy
+
+    @property
     def ticket(self) -> Ticket:
         """The ticket of the answer that counts."""
         return self._shared.ticket

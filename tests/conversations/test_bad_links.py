@@ -132,7 +132,7 @@ async def hear(
     folder: Path, sentences: int, *, jitter_s: float = 0.0, ppm: float = 0.0, seed: int = 1
 ) -> Listener:
     async with running_server(folder, model=Teller(sentences), voice=ToneSynthesizer()) as server:
-        seat = await Participant.take(server.conversations, server.commands, "", "")
+        seat = await Participant.take(server.conversations, server.commands)
         listener = Listener(seat, jitter_s, ppm, seed)
         await listener.ask()
         assert listener.samples == pytest.approx(sentences * SENTENCE_S * TONE_RATE, rel=0.02)

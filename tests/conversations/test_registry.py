@@ -15,9 +15,7 @@ from sayso.server.turn.events import Joined
 from tests.server.running_server import running_server, until
 
 
-async def test_a_first_device_finds_a_conversation_and_the_next_one_joins_it(
-    tmp_path: Path,
-) -> None:
+async def test_the_programs_on_one_machine_have_one_conversation(tmp_path: Path) -> None:
     async with running_server(tmp_path) as server:
         desk = await server.device("desk")
         phone = await server.device("phone")

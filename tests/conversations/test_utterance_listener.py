@@ -7,6 +7,7 @@ import pytest
 
 from sayso.server.conversations.utterance_listener import ENGLISH_ONLY, UtteranceListener
 from sayso.server.speech.recognition.recognizer import Transcript
+from sayso.server.speech.recognition.rival_devices import RivalDevices
 from sayso.server.speech.recognition.session import SpeechRecognition
 from sayso.server.speech.recognition.voice_activity import VoiceActivity
 from sayso.server.turn import events
@@ -37,6 +38,7 @@ async def told(sound: bytes, *texts: str, wait_ms: int = 6_000) -> list[Event]:
         SpeechRecognition(ScriptedRecognizer(texts)),
         happened.append,
         lambda _: "request",
+        RivalDevices().of("", "main"),
         language="en",
         make_gate=Gate,
     )
@@ -91,6 +93,7 @@ async def test_speech_in_another_language_is_no_nonsense_but_told_with_the_remed
         SpeechRecognition(UnsureRecognizer(), only_language="en"),
         happened.append,
         lambda _: "request",
+        RivalDevices().of("", "main"),
         language="en",
         make_gate=Gate,
     )

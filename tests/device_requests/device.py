@@ -19,6 +19,7 @@ from sayso.server.device_requests.requests import DeviceRequests
 from sayso.server.gateway.host import Greeting
 from sayso.server.gateway.listener import Listener
 from sayso.server.trust.devices import Devices
+from sayso.server.trust.principal import THIS_MACHINE, Principal
 from tests.gateway.running_gateway import TOKEN, WAIT_S, RunningGateway
 from tests.server.running_server import RunningServer, running_server, until
 
@@ -35,9 +36,9 @@ class Desk(RunningGateway):
     def greeting(self) -> Greeting:
         return Greeting("sayso test", {}, ("ptt", "resume", "desktop"))
 
-    async def conversation(self, wanted: str = "", person: str = "") -> Participant:  # type: ignore[override]
+    async def conversation(self, wanted: str = "", who: Principal = THIS_MACHINE) -> Participant:  # type: ignore[override]
         server = self.server
-        return await Participant.take(server.conversations, server.commands, wanted, person)
+        return await Participant.take(server.conversations, server.commands, wanted, who)
 
     def requests(self, conversation: str = "main") -> DeviceRequests:
         here = self.server.conversations.open[conversation]

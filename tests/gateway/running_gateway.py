@@ -25,6 +25,7 @@ from sayso.server.store.access import AccessRecord
 from sayso.server.store.records import Event as StoredEvent
 from sayso.server.trust.certificates import Identity, identity
 from sayso.server.trust.devices import Devices
+from sayso.server.trust.principal import THIS_MACHINE, Principal
 from sayso.server.turn.events import Event, Joined, Ticket
 
 TOKEN = "a-token-of-this-machine"
@@ -71,7 +72,9 @@ class RunningGateway:
     def greeting(self) -> Greeting:
         return Greeting("sayso test", {"ears": "tiny.en"}, ("ptt",))
 
-    async def conversation(self, wanted: str = "", person: str = "") -> "RunningGateway":
+    async def conversation(
+        self, wanted: str = "", who: Principal = THIS_MACHINE
+    ) -> "RunningGateway":
         self.at_the_door += 1
         self.somebody_waits.set()
         async with self.getting_ready:

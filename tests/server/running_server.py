@@ -41,6 +41,7 @@ from sayso.server.speech.synthesis.session import SpeechSynthesis
 from sayso.server.speech.synthesis.synthesizer import Synthesizer
 from sayso.server.speech.synthesis.voices import OneVoice
 from sayso.server.store.event_log import EventLog
+from sayso.server.trust.principal import THIS_MACHINE, Principal
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Joined, Ticket, Typed
 from tests.plain_model import PlainModel
@@ -126,11 +127,16 @@ class RunningServer:
         wanted: str = "",
         person: str = "",
         *,
+        paired: str = "",
         may_approve: bool = True,
         may_admin: bool = True,
         speaks: bool = False,
     ) -> Device:
-        seat = await Participant.take(self.conversations, self.commands, wanted, person)
+        """`paired`: its lasting id; a guest's has one in any case, others are programs here."""
+        who = THIS_MACHINE
+        if paired or person:
+            who = Principal(paired or f"{person}'s {name}", person, who.scopes, name)
+        seat = await Participant.take(self.conversations, self.commands, wanted, who)
         device = Device(seat, name)
         joined = Joined(name, speaks=speaks, may_approve=may_approve, may_admin=may_admin)
         seat.join(joined, device)

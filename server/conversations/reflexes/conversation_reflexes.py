@@ -6,6 +6,7 @@ this utterance to be in, or the device's earlier ones; else the usual voice's.
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from sayso.server.agent.record.undo import UndoRequests
@@ -15,12 +16,14 @@ from sayso.server.conversations.reflexes.reflex_responder import ReflexResponder
 from sayso.server.conversations.reflexes.speaking_actions import SpeakingActions
 from sayso.server.conversations.reflexes.status_actions import StatusActions
 from sayso.server.conversations.transcript import Transcript
+from sayso.server.conversations.utterance_listener import UtteranceListener
 from sayso.server.reflexes.asker import Asker
 from sayso.server.reflexes.reflex import ListTimers, Redo, TellStatus, Undo
 from sayso.server.speech.recognition import recognizer
 from sayso.server.speech.speech import Speech
 from sayso.server.speech.synthesis.chunk_renderer import SpeakingStyle
 from sayso.server.speech.synthesis.device_language import SURE
+from sayso.server.turn.effects import Listen
 from sayso.server.turn.events import Event, Form, Heard, Interrupted, Meaning, Typed
 from sayso.server.turn.relevance.address import without_wake_word
 from sayso.server.turn.relevance.request_form import asks_for_something
@@ -45,6 +48,7 @@ class ConversationReflexes:
         self._conversation = conversation
         self._responder = responder
         self._ears = speech.recognition
+        self._rivals = speech.rivals
         self._mouth = speech.synthesis
         self._preferences = preferences
         self._undo_requests = undo_requests
@@ -65,6 +69,14 @@ class ConversationReflexes:
             case Interrupted(device) if device:
                 self.silence()
         return event
+
+    def listen(self, listen: Listen, happened: Callable[[Event], None]) -> UtteranceListener:
+        """Begin to hear an utterance."""
+        told = self._preferences.style(listen.device).language
+        language = told or self._ears.language_of(listen.device) or self._mouth.language
+        meaning = partial(self.meaning, listen.device)
+        parts = (listen, self._ears, happened, meaning, self._rivals)
+        return UtteranceListener(*parts, language=language, fixed_language=told)
 
     def heard(self, utterance: int, device: str, transcript: recognizer.Transcript) -> Heard:
         """What was said in an utterance, without the wake word, and what it means."""

@@ -103,15 +103,15 @@ class Reminders:
         return reminders
 
     def all(self, conversation: str, kind: Kind | None = None) -> list[Reminder]:
-        """What is open in a conversation, the next one first."""
-        return sorted(
-            (
-                reminder
-                for reminder in self._open.values()
-                if reminder.conversation == conversation and kind in {None, reminder.kind}
-            ),
-            key=lambda reminder: reminder.due,
-        )
+        """What is open of the person whose conversation this is, the next one first: a timer that
+        was set in the kitchen is asked for and stopped in the study."""
+        theirs = self._of_the_person(conversation)
+        some = (reminder for reminder in theirs if kind in {None, reminder.kind})
+        return sorted(some, key=lambda reminder: reminder.due)
+
+    def _of_the_person(self, conversation: str) -> list[Reminder]:
+        person = self._owner(conversation)
+        return [each for each in self._open.values() if self._owner(each.conversation) == person]
 
     async def take(
         self,
@@ -125,9 +125,7 @@ class Reminders:
     ) -> Reminder:
         """Take one on, for good. Raises TooMany, TooFar, StoreError."""
         await self._follow_the_clock()
-        person = self._owner(asker.conversation)
-        theirs = [each for each in self._open.values() if self._owner(each.conversation) == person]
-        if len(theirs) >= MAX_OPEN:
+        if len(self._of_the_person(asker.conversation)) >= MAX_OPEN:
             raise TooMany(f"{MAX_OPEN} timers and reminders are open; cancel some first.")
         if due > self._wall() + MAX_AHEAD_S:
             raise TooFar("A reminder may lie a year ahead at most.")
@@ -169,7 +167,7 @@ class Reminders:
 
     def forget(self, conversation: str) -> None:
         """The conversation is forgotten, and with it what is open in it: it is told to nobody."""
-        for reminder in self.all(conversation):
+        for reminder in [one for one in self._open.values() if one.conversation == conversation]:
             self._forget(reminder.id)
             if telling := self._telling.get(reminder.id):
                 telling.cancel()

@@ -70,7 +70,8 @@ class CaptureRegion:
         self._count += 1
         utterance = Utterance(self._count, event, self._shared.now)
         self._utterances[utterance.number] = utterance
-        self._shared.do(Listen(utterance.number, event.device, event.mode, event.wait_ms))
+        listen = Listen(utterance.number, event.device, event.mode, event.wait_ms, event.addressed)
+        self._shared.do(listen)
         return utterance
 
     def take(self, event: events.AudioHeard) -> None:
