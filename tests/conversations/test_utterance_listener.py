@@ -5,7 +5,12 @@ from typing import Literal
 
 import pytest
 
-from sayso.server.conversations.utterance_listener import ENGLISH_ONLY, UtteranceListener
+from sayso.audio.pcm import quieter
+from sayso.server.conversations.utterance_listener import (
+    ENGLISH_ONLY,
+    HEARD_BETTER,
+    UtteranceListener,
+)
 from sayso.server.speech.recognition.recognizer import Transcript
 from sayso.server.speech.recognition.rival_devices import RivalDevices
 from sayso.server.speech.recognition.session import SpeechRecognition
@@ -107,3 +112,35 @@ async def test_speech_in_another_language_is_no_nonsense_but_told_with_the_remed
         else events.RecognitionRemarked(1, ENGLISH_ONLY)
     )
     assert "sayso models get" in ENGLISH_ONLY
+
+
+async def heard_in_two_rooms() -> tuple[list[Event], str, str]:
+    """What a kitchen and, from farther away, a hall make of one voice."""
+    everywhere, told_in_hall = RivalDevices(), list[Event]()
+
+    def listener(device: str, happened: list[Event]) -> UtteranceListener:
+        return UtteranceListener(
+            Listen(1, device, "hands_free", 6_000),
+            SpeechRecognition(ScriptedRecognizer(["What time is it?"])),
+            happened.append,
+            lambda _: "request",
+            everywhere.of("", device),
+            language="en",
+            make_gate=Gate,
+        )
+
+    kitchen = listener("kitchen", [])
+    hall = listener("hall", told_in_hall)
+    sound = silence(0.3) + voice(0.8) + silence(0.3)
+    for at in range(0, len(sound), FRAME):
+        kitchen.feed(sound[at : at + FRAME])
+        hall.feed(quieter(sound[at : at + FRAME], 0.2))
+        await asyncio.sleep(0.02)
+    near, far = await asyncio.gather(kitchen.finish(), hall.finish())
+    return told_in_hall, near.text, far.text
+
+
+async def test_of_two_devices_that_hear_one_voice_one_acts_and_the_other_says_why_not() -> None:
+    told_in_hall, near, far = await heard_in_two_rooms()
+    assert (near, far) == ("What time is it?", "")
+    assert events.RecognitionRemarked(1, HEARD_BETTER) in told_in_hall

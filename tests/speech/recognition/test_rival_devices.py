@@ -108,7 +108,7 @@ async def test_the_device_that_heard_its_name_goes_first() -> None:
         said(rooms.kitchen, near, WORDS, 0.1, settles=False),
         said(rooms.hall, far, WORDS, 0.1, settles=False),
     )
-    assert acts == [False, True]
+    assert tuple(acts) == (False, True)
 
 
 async def test_nobody_s_device_silences_another_person_s() -> None:
