@@ -1,12 +1,14 @@
 """`sayso ask "…"`: one typed question; the answer goes to standard output, all else beside it.
 
-Code that wants approval is asked about at the terminal. Without one it is denied, unless
-`--approve yes` says otherwise. `--json` writes events as `sayso talk --json` does.
+Code that wants approval is asked about at the terminal, and what code asks while it runs is
+answered there. Without a terminal, approval is denied, unless `--approve yes` says otherwise.
+`--json` writes events as `sayso talk --json` does.
 """
 
 import argparse
 import asyncio
 import sys
+from functools import partial
 from pathlib import Path
 
 from sayso.audio.devices.speaker import silent_speaker
@@ -25,7 +27,7 @@ from sayso.client.options import (
 from sayso.client.session.folder_choice import Placement
 from sayso.client.session.one_shot import Decide, TurnWatch, always, once, put, run_turns
 from sayso.client.session.session import Session
-from sayso.client.terminal.approval_prompt import ask_at_terminal
+from sayso.client.terminal.approval_prompt import ask_at_terminal, read_answer
 from sayso.client.terminal.events import Screen
 from sayso.client.terminal.plain import PlainScreen
 from sayso.protocol.messages import ApprovalRequest, Approve
@@ -81,7 +83,8 @@ async def _ask(arguments: argparse.Namespace) -> None:
     try:
         decide = _decide(arguments, plain)
         asks = placement.first(once(ask))
-        await run_turns(session, watch, asks, decide, arguments.timeout)
+        reads = partial(read_answer, plain) if _at_terminal(arguments) else None
+        await run_turns(session, watch, asks, decide, arguments.timeout, reads)
         await keeper.close()
     finally:
         plain.end_reply()
@@ -90,7 +93,7 @@ async def _ask(arguments: argparse.Namespace) -> None:
 def _decide(arguments: argparse.Namespace, plain: PlainScreen) -> Decide:
     if arguments.approve:
         return always(arguments.approve)
-    if sys.stdin.isatty() and sys.stderr.isatty() and not arguments.json:
+    if _at_terminal(arguments):
         return ask_at_terminal(plain)
 
     async def deny(request: ApprovalRequest) -> Approve:
@@ -98,6 +101,10 @@ def _decide(arguments: argparse.Namespace, plain: PlainScreen) -> Decide:
         return Approve(request.id, request.nonce, "no")
 
     return deny
+
+
+def _at_terminal(arguments: argparse.Namespace) -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty() and not arguments.json
 
 
 command = Ask()

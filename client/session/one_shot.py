@@ -14,6 +14,7 @@ from sayso.protocol.messages import (
     Announce,
     ApprovalRequest,
     Approve,
+    CodeEnd,
     Command,
     CommandDone,
     Conversation,
@@ -35,6 +36,8 @@ LINGER_SECONDS = 0.05
 
 Ask = Callable[[], Awaitable[None]]
 Decide = Callable[[ApprovalRequest], Awaitable[Approve]]
+ReadAnswer = Callable[[], Awaitable[str]]
+"""What the person answers to a question of running code; empty where nobody is there any more."""
 
 
 class TurnWatch:
@@ -64,7 +67,8 @@ class TurnWatch:
         self.misplaced: ClientError | None = None
         """This is not the conversation that was wanted, so nothing is asked in it."""
         self.changed = asyncio.Event()
-        self.approvals: asyncio.Queue[ApprovalRequest] = asyncio.Queue()
+        self.questions: asyncio.Queue[ApprovalRequest | Announce | CodeEnd] = asyncio.Queue()
+        """What the person is asked, and the ends of code that may have asked."""
 
     def show(self, seen: Seen) -> None:
         self._screen.show(seen)
@@ -139,12 +143,16 @@ class TurnWatch:
                 # Turns count anew there.
                 self._newest = turn
                 self._before = None if self._before is None else turn
-            case SttFinal(text="") | CommandDone() | Announce(answers=True) if self._asked:
-                # Nothing was understood, no question was asked, or code is at work and the words
-                # were beside it or for it: no turn begins.
+            case SttFinal(text="") | CommandDone() if self._asked:
+                # Nothing was understood, or no question was asked: no turn begins.
                 self._began = self._ended = True
-            case ApprovalRequest() as request if ours:
-                self.approvals.put_nowait(request)
+            case Announce(answers=True) if self._asked and not self._began:
+                # Code is at work for another turn, and the words were beside it or for it.
+                self._began = self._ended = True
+            case ApprovalRequest() | CodeEnd() as question if ours:
+                self.questions.put_nowait(question)
+            case Announce(asks=True) as question if self._began:
+                self.questions.put_nowait(question)
             case Error(message=message) if ours or turn == self._before:
                 self._trouble = self._trouble or TurnFailed(message)
             case _:
@@ -157,14 +165,16 @@ async def run_turns(
     asks: AsyncIterator[Ask],
     decide: Decide,
     timeout: float,
+    read_answer: ReadAnswer | None = None,
 ) -> None:
     """Asks, waits until the turn is over and the answer has been played, asks again; then leaves.
 
     Raises a `ClientError` if a turn ends otherwise than with an answer. `timeout` is for each turn.
+    Questions of running code are answered by `read_answer`; without it, nobody is there to.
     """
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(session.run())
-        deciding = tasks.create_task(_decide(session, watch, decide))
+        deciding = tasks.create_task(_decide(session, watch, decide, read_answer))
         trouble: ClientError | None = None
         async for ask in asks:
             try:
@@ -241,9 +251,34 @@ async def _oriented(watch: TurnWatch) -> None:
                 await watch.changed.wait()
 
 
-async def _decide(session: Session, watch: TurnWatch, decide: Decide) -> None:
+async def _decide(
+    session: Session, watch: TurnWatch, decide: Decide, read_answer: ReadAnswer | None
+) -> None:
+    question = await watch.questions.get()
     while True:
-        session.send(await decide(await watch.approvals.get()))
+        next_question = asyncio.ensure_future(watch.questions.get())
+        try:
+            if isinstance(question, ApprovalRequest):
+                session.send(await decide(question))
+            elif isinstance(question, Announce) and read_answer:
+                await _answer(session, read_answer, next_question)
+            question = await next_question
+        finally:
+            next_question.cancel()
+
+
+async def _answer(
+    session: Session, read_answer: ReadAnswer, over: "asyncio.Future[Announce | object]"
+) -> None:
+    """Sends what the person answers, unless the question is over before they do."""
+    reading = asyncio.ensure_future(read_answer())
+    try:
+        await asyncio.wait((reading, over), return_when=asyncio.FIRST_COMPLETED)
+        if reading.done() and (line := reading.result()):
+            session.say(line)
+    finally:
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)  # it gives the terminal back
 
 
 def always(decision: Literal["yes", "no"]) -> Decide:

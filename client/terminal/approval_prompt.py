@@ -85,6 +85,23 @@ def ask_at_terminal(screen: PlainScreen) -> Decide:
     return decide
 
 
+async def read_answer(screen: PlainScreen) -> str:
+    """What is typed next, for code that asks; empty once nobody types any more."""
+    typed = Lines()
+    attention = Attention(typed, screen.say)
+    attention.shown()
+    try:
+        async with aclosing(typed.read()) as lines:
+            async for line in lines:
+                if not attention.is_due:
+                    screen.say(TOO_SOON)
+                elif line.strip():
+                    return line
+        return ""
+    finally:
+        attention.close()
+
+
 async def understand(line: str, request: ApprovalRequest, screen: PlainScreen) -> Approve | None:
     """Turns what the person wrote into an answer; none: ask again."""
     word = line.strip().lower()

@@ -72,3 +72,6 @@ class Announce:
     answers: bool = False
     """It is the answer to what this device's person last said or typed, which begins no turn: code
     is at work, and goes on."""
+    asks: bool = False
+    """It is a question of code that runs, or of how long it may: what is typed next may answer it.
+    It is no approval."""

@@ -53,7 +53,7 @@ class CodeQuestion:
             return
         choices = f" ({' / '.join(event.choices)})" if event.choices else ""
         self._text = SHOWN.format(text=event.text + choices)
-        self._shared.tell(Announce(self._text))
+        self._shared.tell(Announce(self._text, asks=True))
         request = self._work.request
         known = self._shared.devices.get(request.device) if request else None
         if known and request and request.spoken:
@@ -66,7 +66,7 @@ class CodeQuestion:
     def joined(self, device: str) -> None:
         """Show it to a device that is here again, or for the first time."""
         if self.is_open:
-            self._shared.tell(Announce(self._text), device)
+            self._shared.tell(Announce(self._text, asks=True), device)
 
     def is_for(self, device: str) -> bool:
         """Whether what is said at this device may be meant for it: the work was asked for there, or

@@ -51,7 +51,7 @@ class TimeQuestion:
         if event.ticket != self._shared.ticket:
             return
         self._ticket, self._asked_at, self._is_open = event.ticket, self._shared.now, True
-        self._shared.tell(Announce(event.text))
+        self._shared.tell(Announce(event.text, asks=True))
         if self._work.request and self._work.request.spoken:
             self._work.open_playback()
             self._playback.say_apart(event.text)

@@ -5,8 +5,21 @@ from pathlib import Path
 import pytest
 
 from sayso.protocol.home import Home
-from sayso.protocol.messages import Command, CommandDone, Error, Message, Text, TurnState
-from tests.client.programs import events, give_token, named, sayso
+from sayso.protocol.messages import (
+    Announce,
+    ApprovalDone,
+    ApprovalRequest,
+    Approve,
+    CodeEnd,
+    Command,
+    CommandDone,
+    Error,
+    Message,
+    ReplyDelta,
+    Text,
+    TurnState,
+)
+from tests.client.programs import events, give_token, named, sayso, window
 from tests.client.server_double import Answer, Conversation, ServerDouble, Wire, hears, stay
 
 
@@ -111,3 +124,38 @@ async def test_a_path_at_the_beginning_of_a_question_is_no_command() -> None:
     async with ServerDouble(conversation) as server:
         await sayso("ask", "--server", server.url, "/etc/hosts", "holds what?")
     assert Text("/etc/hosts holds what?", question="") in conversation.heard
+
+
+async def test_what_code_asks_is_answered_at_the_terminal_and_an_approval_after_it_as_ever() -> (
+    None
+):
+    asked = ApprovalRequest("a1", "n1", "python", "2 + 2", "/tmp")
+    heard: list[Message] = []
+
+    async def script(wire: Wire) -> None:
+        await wire.say(TurnState("idle", "idle", "silent"))
+        heard.append(await hears(wire, Text))
+        wire.turn = 1
+        await wire.say(TurnState("idle", "acting", "silent"))
+        await wire.say(Announce("The code asks: Which of the two? (red / blue)", asks=True))
+        heard.append(await hears(wire, Text))
+        await wire.say(
+            Announce("The code asks: And which now?", asks=True), CodeEnd("r1", "ok", 0.1)
+        )
+        await wire.say(asked)
+        heard.append(await hears(wire, Approve))
+        await wire.say(ApprovalDone("a1", "yes"), ReplyDelta("Blue it is."))
+        await wire.say(TurnState("idle", "idle", "silent"))
+        await stay(wire)
+
+    async with (
+        ServerDouble(script) as server,
+        window("ask", "--server", server.url, "paint it") as seen,
+    ):
+        await seen.sees("The code asks: Which of the two?")
+        await seen.answer("blue", "The code asks: And which now?")
+        await seen.sees("silence is a no.")
+        await seen.answer("y", "Blue it is.")
+    assert [getattr(each, "text", each) for each in heard[:2]] == ["paint it", "blue"]
+    assert isinstance(heard[2], Approve)
+    assert heard[2].decision == "yes"
