@@ -234,11 +234,12 @@ def _rules(confines: Confines, private: Path) -> Iterator[tuple[str, int]]:
 
 
 def _moved(read_only: Sequence[Path]) -> dict[Path, Path]:
-    """Where what would lie in the sandbox's own /tmp is shown instead, the outermost of each."""
+    """Where what would lie in the sandbox's own /tmp is shown instead, the outermost of each. Files
+    stay beside each other, so that a program finds what it names relative to itself."""
     found: dict[Path, Path] = {}
     for path in sorted(read_only):
         if path.is_relative_to(_SCRATCH) and not found.keys() & set(path.parents):
-            found[path] = _MOVED / str(len(found))
+            found[path] = _MOVED / path.relative_to(_SCRATCH)
     return found
 
 

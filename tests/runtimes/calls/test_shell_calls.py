@@ -65,9 +65,9 @@ sayso refuse || true
 set +x
 unset -f printf
 echo "$IFS$-" "${sayso_fd-none}" "${LC_ALL-none}"
-ls /proc/$$/fd | wc -l
+set -- /proc/$$/fd/*; echo $#
 sayso echo >/dev/null
-ls /proc/$$/fd | wc -l
+set -- /proc/$$/fd/*; echo $#
 """
     run = await called(any_workshop, code, echo, Refuse())
     options, before, after = run.stdout.splitlines()
