@@ -256,7 +256,7 @@ async def _decide(
 ) -> None:
     question = await watch.questions.get()
     while True:
-        next_question = asyncio.ensure_future(watch.questions.get())
+        next_question = asyncio.create_task(watch.questions.get())
         try:
             if isinstance(question, ApprovalRequest):
                 session.send(await decide(question))
@@ -268,7 +268,9 @@ async def _decide(
 
 
 async def _answer(
-    session: Session, read_answer: ReadAnswer, over: "asyncio.Future[Announce | object]"
+    session: Session,
+    read_answer: ReadAnswer,
+    over: "asyncio.Task[ApprovalRequest | Announce | CodeEnd]",
 ) -> None:
     """Sends what the person answers, unless the question is over before they do."""
     reading = asyncio.ensure_future(read_answer())
