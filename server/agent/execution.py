@@ -18,11 +18,12 @@ from sayso.server.agent.jobs.progress import JOB_AFTER_S
 from sayso.server.agent.jobs.runs import Runs
 from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.access_requests import AccessRequests
-from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
+from sayso.server.agent.permissions.approvals import Approvals, Proposal
 from sayso.server.agent.permissions.host_questions import HostQuestions
 from sayso.server.agent.permissions.mentioned_paths import named_places, needed
 from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.agent.permissions.network_use import NetworkUse
+from sayso.server.agent.permissions.run_questions import REFUSALS, RunQuestions
 from sayso.server.agent.prompt import server_notes
 from sayso.server.agent.prompt.output_digest import as_text
 from sayso.server.agent.record.conversation_record import ConversationRecord
@@ -30,35 +31,22 @@ from sayso.server.agent.record.conversation_settings import taken_back
 from sayso.server.agent.stream_closing import closing
 from sayso.server.agent.tools.run_code import CodeRunner
 from sayso.server.agent.tools.tool import (
+    Arguments,
     ArgumentsError,
     Tool,
     ToolContext,
     ToolRefused,
-    approval_words,
 )
 from sayso.server.agent.tools.toolbox import Toolbox
 from sayso.server.log_context import log_ids
-from sayso.server.policy.judge import Judgement
 from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.runtime import Ending
-from sayso.server.store.records import (
-    Call,
-    InterpretersEnded,
-    RunIntended,
-    RunReported,
-)
+from sayso.server.store.records import Call, InterpretersEnded, RunIntended, RunReported
+from sayso.server.undo.checkpointer import NoCheckpoints
 
-_READ_AT_ONCE_CHARS: Final = 2_000
-"""A policy reads these in a few milliseconds; longer code is read beside the rest."""
-
-_REFUSALS: Final = {
-    "no": server_notes.SAID_NO,
-    "expired": server_notes.SAID_NOTHING,
-    "too_long": server_notes.TOO_LONG,
-}
 _TOLD: Final = {
-    **dict.fromkeys(_REFUSALS.values(), server_notes.DID_NOT_RUN),
+    **dict.fromkeys(REFUSALS.values(), server_notes.DID_NOT_RUN),
     server_notes.UNREADABLE: "It did not run: it could not be read.",
     server_notes.TOO_LONG: "It did not run: it is too long to be shown whole.",
 }
@@ -100,6 +88,9 @@ class CodeExecutor:
         self._emit = emit
         self._access = AccessRequests(code_runner, permissions, approvals, journal, reckoning, emit)
         self._network = NetworkUse(code_runner, permissions, journal, self._access)
+        self._questions = RunQuestions(
+            approvals, permissions, reckoning, emit, lambda: code_runner.where
+        )
         self._not_opened: set[str] = set()
         """What the person named in this request and did not open: they are not asked again."""
 
@@ -113,7 +104,7 @@ class CodeExecutor:
         refusal, told = _why_not(tool, call)
         if refusal:
             await self._refuse(call, refusal, told)
-        self._reckoning.before_run(call)
+        self._reckoning.before_run(call, looks=tool.kind == "looks")
         if refusal:
             return
         if tool.kind == "reads":
@@ -126,16 +117,25 @@ class CodeExecutor:
         if tool.kind in ("keeps", "requests"):
             await self._answer(tool, call)
             return
+        await self._run(tool, call)
+
+    async def _run(self, tool: Tool, call: Call) -> None:
+        """Carry out what is recorded and shown as code is."""
         if closed := await self._open_what_was_named(call):
             await self._refuse(call, closed, _NOT_OPENED)
             return
         if await self._permissions.settle(self._code_runner):
             await self._journal.note("server", InterpretersEnded())
-        allowed = await self._allowed(tool, call)
+        context = self._context(call)
+        arguments = await self._prepared(tool, call, context)
+        if arguments is None:
+            return
+        allowed = await self._questions.allowed(tool, call, arguments)
         if isinstance(allowed, str):
             await self._refuse(call, allowed)
             return
-        request, context = allowed
+        request, alone = allowed
+        context = replace(context, alone=alone)
         # Nothing runs that is not written down before.
         code, where, binding = request.code, request.where, request.binding
         reach = self._code_runner.reach
@@ -143,9 +143,11 @@ class CodeExecutor:
         read = (*_outside(reach), *_brought_by(tool))
         outside = (*read, *await self._permissions.take_up(folders))
         await self._permissions.leave(folders, (*read, *_hosts(reach)))
-        intended = RunIntended(call.id, request.language, code, where, binding, outside)
+        by_tool = code == tool.write(arguments) != call.code
+        intended = RunIntended(call.id, request.language, code, where, binding, outside, by_tool)
         await self._journal.note("server", intended)
-        if hindrance := await self._runs.checkpointer.before(call.id):
+        checkpointer = NoCheckpoints() if tool.kind == "looks" else self._runs.checkpointer
+        if hindrance := await checkpointer.before(call.id):
             await self._refuse(call, hindrance)
             return
         await self._emit(CodeStart(call.id, request.language, request.code))
@@ -157,12 +159,22 @@ class CodeExecutor:
         run = CodeRun(
             call,
             self._record,
-            self._runs.checkpointer,
+            checkpointer,
             self._reckoning,
             self._emit,
-            (lambda: False) if tool.outside else set_aside,
+            set_aside if tool.runs_code else (lambda: False),
         )
         await self._see_through(run, self._live(run, call, tool, request, context, questions))
+
+    async def _prepared(self, tool: Tool, call: Call, context: ToolContext) -> Arguments | None:
+        """What is asked about; None if nobody is, because it can't be done."""
+        try:
+            return await tool.prepare(tool.read(call.language, call.code), context)
+        except ToolRefused as problem:
+            why = str(problem)
+            await self._refuse(call, why, problem.told)
+            self._reckoning.after_run(call, "", why)
+            return None
 
     async def _see_through(self, run: CodeRun, work: Coroutine[None, None, None]) -> None:
         """Let it run until it is over, or goes on in the background."""
@@ -218,7 +230,7 @@ class CodeExecutor:
         try:
             with (
                 marks.asked_by(questions.ask, run.left),
-                nullcontext() if tool.outside else self._code_runner.offering(call.id, functions),
+                self._code_runner.offering(call.id, functions) if tool.runs_code else nullcontext(),
             ):
                 arguments = tool.read(request.language, request.code)
                 await run.perform(tool, arguments, context, questions, self._network)
@@ -258,9 +270,15 @@ class CodeExecutor:
             report = RunReported(call.id, "ok", output=told)
         await self._journal.note("server", report)
 
-    def _context(self, call: Call, *, alone: bool = False) -> ToolContext:
-        history = self._journal.history
-        return ToolContext(call.id, history, self._record.outputs, self._access, alone)
+    def _context(self, call: Call) -> ToolContext:
+        programs = None if self._code_runner.refusal else self._code_runner.programs
+        return ToolContext(
+            call.id,
+            self._journal.history,
+            self._record.outputs,
+            self._access,
+            programs=programs,
+        )
 
     async def _close_what_changed(self) -> str:
         """What was closed just now, because it is not what was granted; in sentences."""
@@ -282,37 +300,6 @@ class CodeExecutor:
             self._not_opened.update(place.path for place in places)
         return closed
 
-    async def _allowed(self, tool: Tool, call: Call) -> tuple[Proposal, ToolContext] | str:
-        """What may run, as the person wants it, and what it works with; or why nothing may."""
-        code = tool.write(tool.read(call.language, call.code))
-        judged = await self._judged(tool, call.language, code)
-        if judged.verdict == "deny":
-            return judged.reason
-        request = self._request(tool, call, code, judged.warnings)
-        if not self._permissions.must_ask(judged):
-            # An earlier run may have given the commands another meaning than the rule has for them.
-            alone = self._permissions.mode == "ask" and judged.words_count
-            return request, self._context(call, alone=alone)
-        try:
-            approval = await self._ask(tool, call, request)
-            if not approval.allows:
-                return _REFUSALS[approval.decision]
-            if approval.decision == "edit":
-                judged = await self._judged(tool, call.language, approval.request.code)
-                if judged.verdict == "deny":
-                    return judged.reason
-        except ArgumentsError as problem:  # they are the person's, who changed them
-            return str(problem)
-        return approval.request, self._context(call)
-
-    async def _judged(self, tool: Tool, language: str, code: str) -> Judgement:
-        judge = partial(self._permissions.judge, language, code, outside=tool.outside)
-        if len(code) <= _READ_AT_ONCE_CHARS:
-            judged = judge()
-        else:
-            judged = await asyncio.to_thread(judge)
-        return judged.and_stricter(tool.judge(tool.read(language, code)))
-
     async def named(self, text: str) -> tuple[str, ...]:
         """What the person names in a request that code may want opened, as whole paths."""
         if not self._permissions.opens_folders:
@@ -324,31 +311,6 @@ class CodeExecutor:
         for act in self._journal.history.open_acts:
             report = RunReported(act.call.id, "refused", detail=detail)
             await self._journal.note("server", report)
-
-    def _request(self, tool: Tool, call: Call, code: str, warnings: tuple[str, ...]) -> Proposal:
-        return Proposal(
-            run=call.id,
-            language=call.language,
-            code=code,
-            where=self._code_runner.where,
-            may_touch=approval_words(tool, tool.read(call.language, code)),
-            warnings=warnings,
-            tap=tool.outside or self._permissions.mode == "full",
-            definition=tool.definition_hash if tool.outside else "",
-        )
-
-    async def _ask(self, tool: Tool, call: Call, request: Proposal) -> ApprovalDecision:
-        """Ask until the answer is to what would run now: reach may change while it is asked. Raises
-        ArgumentsError where what the person wrote instead is none of the tool's."""
-        while True:
-            with self._reckoning.paused():
-                approval = await self._approvals.ask(request, self._emit)
-            if not approval.allows:
-                return approval
-            now = self._request(tool, call, approval.request.code, request.warnings)
-            if approval.covers(now):
-                return approval
-            request = now
 
     async def _refuse(self, call: Call, detail: str, told: str = "") -> None:
         await self._journal.note("server", RunReported(call.id, "refused", detail=detail))

@@ -51,6 +51,9 @@ class Budget:
     jobs: JobLimits = field(default_factory=JobLimits)
 
 
+LOOKS: Final = 60
+"""Of one request: who gets to know a large project looks at some thirty of its files."""
+
 REPEATS: Final = 3
 """The third time of the same is no accident."""
 
@@ -69,6 +72,7 @@ class RequestUsage:
         self.tokens_out = 0
         self.usd: float | None = None
         self.runs = 0
+        self._looks = 0
         self.agreed_to_cost = False
         """The person has said yes to what the next step costs."""
         self._last_code: list[str] = []
@@ -146,20 +150,23 @@ class RequestUsage:
         if answer.usd is not None:
             self.usd = (self.usd or 0.0) + answer.usd
 
-    def before_run(self, call: Call) -> None:
-        """The model wants code run."""
+    def before_run(self, call: Call, *, looks: bool = False) -> None:
+        """The model wants code run, or something looked at, which is not counted as that."""
         code = _plain(call.code)
         self._last_code = [*self._last_code, code][-REPEATS:]
         if self._last_code == [code] * REPEATS:
             raise LimitReached("I keep writing the same code. Shall I try another way?")
-        if self.runs >= self.limits.steps:
+        if looks and self._looks >= LOOKS:
+            raise LimitReached(f"I have looked at files {LOOKS} times. Shall I go on?")
+        if not looks and self.runs >= self.limits.steps:
             raise LimitReached(f"I have run code {self.runs} times and am not done. Shall I go on?")
         if self.tokens_in + self.tokens_out >= self.limits.tokens:
             raise LimitReached("This has become a long piece of work. Shall I go on?")
         if self.usd is not None and self.usd >= self.limits.usd:
             raise LimitReached(f"This has cost {self.usd:.2f} dollars so far. Shall I go on?")
         self.check_day()
-        self.runs += 1
+        self._looks += looks
+        self.runs += not looks
 
     def after_run(self, call: Call, failure: str, output: str) -> None:
         """Code has run; `failure` is its last line if it failed."""

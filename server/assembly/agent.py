@@ -22,6 +22,7 @@ from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.situation import local_time
 from sayso.server.agent.spending import DailyLimits, DailySpending
 from sayso.server.agent.tools.tool import Tool
+from sayso.server.capabilities.coding.tools import coding_tools
 from sayso.server.capabilities.git.identity import variables_for_code
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.code_runner import CodeRunner
@@ -110,7 +111,7 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
         permissions=permissions,
         checkpointer=undo.checkpointer,
         budget=Budget(request_limits(settings), parts.day, job_limits(settings)),
-        tools=(*options.tools, *(() if options.guest else parts.tools)),
+        tools=(*coding_tools(), *options.tools, *(() if options.guest else parts.tools)),
     )
     code_runner.prepare()
     return ConversationAgent(

@@ -81,12 +81,13 @@ class Policy:
                 return str(rule)
         return ""
 
-    def judge(self, language: str, code: str) -> Judgement:
-        """Look at code that is about to run."""
+    def judge(self, language: str, code: str, known: Actions | None = None) -> Judgement:
+        """Look at code that is about to run. `known`: what it does, where nobody need read that out
+        of it."""
         unseen = looks(code)
         if self._safe == "off" and not self._rules:
             return Judgement(warnings=unseen)
-        actions = read(language, code)
+        actions = read(language, code) if known is None else known
         dangers = found_in(actions) if self._safe != "off" else ()
         if denying := self._denying(language, actions):
             return Judgement("deny", reason=f'It was not run: your rule "{denying}" forbids it.')

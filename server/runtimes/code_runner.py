@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from sayso.protocol.home import Home
 from sayso.server.runtimes.base_python import base_python
 from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.calls.registry import CallRegistry
@@ -20,8 +19,8 @@ from sayso.server.runtimes.network.addresses import Whereabouts
 from sayso.server.runtimes.network.proxy import Permission, Proxy
 from sayso.server.runtimes.network.traffic_record import Transfer
 from sayso.server.runtimes.persistent_runtime import PersistentRuntime
-from sayso.server.runtimes.protection.folder_identity import NOWHERE, Identity, look_at
-from sayso.server.runtimes.protection.own_places import holds_interpreters, is_within
+from sayso.server.runtimes.programs.programs import Programs
+from sayso.server.runtimes.protection.folder_identity import NOWHERE, Identity
 from sayso.server.runtimes.resources.bounds import ResourceBounds
 from sayso.server.runtimes.resources.watch import ResourceWatch
 from sayso.server.runtimes.runtime import Ending, Output, Runtime
@@ -29,6 +28,7 @@ from sayso.server.runtimes.sandbox.sandbox import Confines
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from sayso.server.runtimes.sandbox.unconfined import Unconfined
 from sayso.server.runtimes.shielding import to_the_end
+from sayso.server.runtimes.workspace import open_workspace
 
 NO_GRANTS = Grants()
 
@@ -83,7 +83,7 @@ class CodeRunner:
         self._whereabouts = whereabouts
         self._permission: Permission | None = None
         self._proxy = self._proxy_for(reach)
-        self._identity, trouble = _made(self._workspace, identity)
+        self._identity, trouble = open_workspace(self._workspace, identity)
         self._refusal = _refusal(environment, report) or trouble
         self._languages = tuple(shipped() if languages is None else languages)
         self._names = _names(self._languages)
@@ -99,6 +99,8 @@ class CodeRunner:
         if not self._refusal:
             self._workspace = workspace.resolve()
             self._runtimes = self._made_for(self._reach)
+        self.programs = Programs(lambda: self._reach, self._place, self._workspace)
+        """Sayso's own, which read and write files where code may."""
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -304,6 +306,7 @@ class CodeRunner:
 
     async def close(self) -> None:
         """End all interpreters."""
+        await self.programs.close()
         for runtime in self._all:
             await runtime.close()
         for proxy in self._proxies:
@@ -371,30 +374,3 @@ def _refusal(environment: KernelEnvironment | None, report: SandboxReport) -> st
     if not report.holds:
         return f"Code does not run here, because {report.reason}. {report.remedy}".strip()
     return "" if environment else _NO_ENVIRONMENT
-
-
-def _made(workspace: Path, known: Identity | None) -> tuple[Identity, str]:
-    """Make the folder if it is missing; return by what it is recognised, or why no code can run."""
-    try:
-        workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # A person may have written links into a path that they chose; Sayso's own has none at its
-        # end, unless code put it there.
-        own = not known and ".." not in workspace.parts
-        real = workspace.parent.resolve() / workspace.name if own else workspace.resolve()
-        _, identity = look_at(real)
-    except OSError as error:
-        why = f"which is no folder to be had: {error.strerror}"
-        return NOWHERE, f"Code cannot run in {workspace}, {why}."
-    if known and not known.is_same(identity):
-        return NOWHERE, (
-            f"Code does not run in {workspace}, because another folder, or a link, is there now;"
-            f" choose it anew with `/folder {workspace}`, or another one."
-        )
-    home = Home.find()
-    secrets = any(is_within(own, real) for own in (home.config, home.state))
-    if secrets or holds_interpreters(real):
-        return NOWHERE, (
-            f"Code cannot run in {workspace}, because Sayso's own secrets lie in there;"
-            " choose another folder as workspace."
-        )
-    return identity, ""

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from sayso.server.agent.permissions.modes import MEANINGS, HeldGrants, ModeError
+from sayso.server.agent.permissions.held_grants import HeldGrants
+from sayso.server.agent.permissions.modes import MEANINGS, ModeError
 from sayso.server.agent.record.conversation_settings import taken_back
 from sayso.server.conversations.situation import Outcome, Situation
 from sayso.server.slash.command import Command

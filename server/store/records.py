@@ -138,6 +138,8 @@ class RunIntended:
     binding: str = ""
     outside: tuple[str, ...] = ()
     """What it could read besides its workspace and the system, as a person is told it."""
+    prepared: bool = False
+    """Where `code` is not what the model wrote: a tool made it of that, and not the person."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,15 @@ token.
 import asyncio
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, Protocol, get_args
 
 from sayso.server.agent.permissions.access_syntax import AccessRequest
+from sayso.server.agent.permissions.held_grants import Grant, HeldGrants
 from sayso.server.agent.permissions.outside_content import OutsideContent
 from sayso.server.agent.record.conversation_settings import ConversationSettings
+from sayso.server.policy.actions import Actions
 from sayso.server.policy.judge import Judgement, Policy
 from sayso.server.runtimes.grants import Folder, GrantError, Grants, folder, personal
 from sayso.server.runtimes.network.proxy import Permission
@@ -96,36 +98,6 @@ class Neighbours(Protocol):
     def wipe(self) -> None:
         """The conversation begins anew."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """More reach, as it would be."""
-
-    reach: Grants
-    added: Grants
-    """What is new in it."""
-    warnings: tuple[str, ...] = ()
-    needs_new_kernel: bool = False
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """What is new, a line each."""
-        return self.added.lines
-
-
-@dataclass(frozen=True, slots=True)
-class HeldGrants:
-    """One thing that is granted."""
-
-    part: Grants
-    until: Literal["conversation", "good", "rule"]
-    """It lasts as long as this conversation; for good; as long as the person's rule."""
-
-    @property
-    def line(self) -> str:
-        """In words."""
-        return self.part.lines[0]
 
 
 class Permissions:
@@ -290,10 +262,13 @@ class Permissions:
         wanted = self.reach
         return code_runner.reach != wanted and await code_runner.set_reach(wanted)
 
-    def judge(self, language: str, code: str, *, outside: bool = False) -> Judgement:
+    def judge(
+        self, language: str, code: str, *, outside: bool = False, known: Actions | None = None
+    ) -> Judgement:
         """What the rules say of code. `outside`: it acts outside of the sandbox, which no mode but
-        full lets it do unasked; nor does a rule, once untrusted content was read."""
-        judged = self._policy.judge(language, code)
+        full lets it do unasked; nor does a rule, once untrusted content was read. `known`: what it
+        does, where that need not be read out of it."""
+        judged = self._policy.judge(language, code, known)
         if not outside or self._mode == "full":
             return judged
         if why := self.outside_content.why:

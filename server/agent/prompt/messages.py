@@ -83,6 +83,7 @@ class Prompt:
             profile = replace(profile, examples=talk)
         own = (RequestAccess(code_runner.refusal), ReadOutput())
         untold = () if profile.access else (RequestAccess.name,)
+        tools = [tool for tool in tools if _is_offered(tool, profile)]
         self.toolbox = Toolbox(code, own, tools, untold, in_code="code" in profile.ways)
         self.answers = profile.answers
         direct = (way for way in profile.ways if way == "fence" or (way == "call" and calls_tools))
@@ -93,7 +94,9 @@ class Prompt:
         self._characters = min(profile.history_chars or characters, characters)
         self._profile = profile
         self._book = ExampleBook(profile)
-        added = self.toolbox.told(way)
+        written = profile.languages.items() if self._runs else ()
+        here = (text.strip() for name, text in written if name in self.toolbox.languages.here)
+        added = "\n".join(filter(None, (*here, self.toolbox.told(way))))
         system = system_prompt(profile, code_runner, self._runs, way, facts or Facts(), added)
         self._system: ChatMessage = {"role": "system", "content": system}
 
@@ -329,6 +332,13 @@ class Prompt:
             messages[-1] = {**last, "content": joined}
         else:
             messages.append({"role": role, "content": content})
+
+
+def _is_offered(tool: Tool, profile: ModelProfile) -> bool:
+    """Whether a model with this profile can make use of it."""
+    if tool.is_language:
+        return tool.name in profile.languages
+    return not tool.needs_code or "code" in profile.ways
 
 
 def _drawn(step: Step) -> Sequence[str]:

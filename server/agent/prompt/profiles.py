@@ -6,7 +6,7 @@ it; small ones get worked examples, since they imitate better than they obey.
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal, cast
@@ -60,6 +60,9 @@ class ModelProfile:
     calls: str = ""
     """Added to the system prompt where Python runs: which functions code may call. Empty: the model
     is not told of them."""
+    languages: Mapping[str, str] = field(default_factory=dict)
+    """Added to the system prompt where code runs: how what is no programming language is written,
+    by its name. One that is not here is not offered."""
     limits: str = ""
     """Added to the system prompt where code runs: `{steps}`, `{minutes}` and `{at_hand}`."""
     sees: str = ""

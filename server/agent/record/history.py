@@ -57,7 +57,8 @@ class Act:
     @property
     def edited(self) -> bool:
         """Whether the person changed the code before it ran."""
-        return self.intended is not None and self.intended.code != self.call.code
+        intended = self.intended
+        return bool(intended and intended.code != self.call.code and not intended.prepared)
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from sayso.server.agent.prompt.language_names import Languages
 from sayso.server.agent.tools.tool import Arguments, Tool, ToolContext, WrittenCall
 from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.network.traffic_record import Transfer
+from sayso.server.runtimes.programs.programs import Programs
 from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.runtime import Ending, Output
 
@@ -43,6 +44,11 @@ class CodeRunner(Reachable, Protocol):
     @property
     def identity(self) -> Identity | None:
         """By what the folder where it runs is recognised."""
+        ...
+
+    @property
+    def programs(self) -> Programs:
+        """Sayso's own programs, where code runs."""
         ...
 
     def take_passages(self) -> Sequence[Transfer]:
@@ -95,6 +101,7 @@ class RunCode(Tool):
     use = "Run code on the person's computer and return its output."
     undo = ""
     outside = False
+    runs_code = True
 
     def __init__(self, code_runner: CodeRunner) -> None:
         self._code_runner = code_runner

@@ -26,18 +26,23 @@ from sayso.server.agent.prompt.profiles import Way
 from sayso.server.agent.record.history import History
 from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.tools.schema import problems
+from sayso.server.policy.actions import Actions
 from sayso.server.policy.judge import Judgement
+from sayso.server.runtimes.programs.programs import Programs
 from sayso.server.runtimes.runtime import Ending, Output
 
 Arguments = Mapping[str, Any]
 
 WAYS: Final[frozenset[Way]] = frozenset(get_args(Way))
 
-Kind = Literal["reads", "keeps", "requests", "acts"]
-"""`reads`: what the conversation holds already, unasked and unseen. `keeps`: notes of the person's
-own, which they hear and take back with a word; unasked, too, and refused once what strangers wrote
-may be behind it. `requests`: it puts a question of its own to the person, and does nothing else.
-`acts`: it is asked about, recorded and shown as code is."""
+Kind = Literal["reads", "looks", "keeps", "requests", "acts"]
+"""`reads`: what the conversation holds already, unasked and unseen. `looks`: files that code may
+see at that moment, by a program of Sayso's own in the sandbox that can write nothing and has no
+network (`ToolContext.programs.look`): what the mode read-only lets any code do unasked. So it is
+unasked in every mode unless a rule of the person's asks, and recorded, marked and shown as code is.
+`keeps`: notes of the person's own, which they hear and take back with a word; unasked, too, and
+refused once what strangers wrote may be behind it. `requests`: it puts a question of its own to the
+person, and does nothing else. `acts`: it is asked about, recorded and shown as code is."""
 
 SHOWN_OF_A_HASH: Final = 12
 """Characters, enough for a person to see that two differ; the approval is bound to all of them."""
@@ -49,6 +54,11 @@ class ArgumentsError(ValueError):
 
 class ToolRefused(Exception):
     """The tool did nothing; the text tells the model why."""
+
+    def __init__(self, why: str, told: str = "") -> None:
+        """`told`: the same for the person, where that is shorter."""
+        super().__init__(why)
+        self.told = told
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,8 @@ class ToolContext:
     """Apart from what earlier runs left."""
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """The run goes on in the background, and nobody waits for it."""
+    programs: Programs | None = None
+    """Sayso's own programs in the sandbox; none where no code runs."""
 
 
 class Tool(ABC):
@@ -90,6 +102,11 @@ class Tool(ABC):
     """Whether it does its work outside of the sandbox."""
     ways: frozenset[Way] = WAYS
     """How its author lets it be offered; the model's profile chooses among them."""
+    runs_code: ClassVar[bool] = False
+    """Whether it is the one that runs the model's own code, which can go on in the background and
+    call functions."""
+    needs_code: ClassVar[bool] = False
+    """Whether it is offered only where code runs: it works in the sandbox."""
     is_language: ClassVar[bool] = False
     """Whether its one argument is a text: a model that calls tools then writes it as code in one
     more language, and needs no other tool for it."""
@@ -147,6 +164,17 @@ class Tool(ABC):
     def write(self, arguments: Arguments) -> str:
         """Arguments as a call's text."""
         return canonical(arguments)
+
+    async def prepare(self, arguments: Arguments, context: ToolContext) -> Arguments:
+        """What is asked about and carried out instead of these arguments, worked out from what is
+        there now, before anybody is asked. Raises ToolRefused where it could not be done: then
+        nobody is."""
+        return arguments
+
+    def actions(self, arguments: Arguments, where: str) -> Actions | None:
+        """All that a call does, where that is known for certain; None leaves it to those who read
+        code. `where`: the conversation's folder."""
+        return None
 
     def judge(self, arguments: Arguments) -> Judgement:
         """What the tool itself has against a call: `ask` and `deny` count, and warnings are shown;

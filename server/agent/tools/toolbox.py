@@ -32,16 +32,18 @@ class Toolbox:
         self._code = code
         self._by_label: dict[str, Tool] = dict.fromkeys(code.languages, code)
         self._own = [tool for tool in self._take(own) if tool.name not in untold]
-        self._added = self._take(added)
+        runs = bool(code.languages)
+        self._added = self._take([tool for tool in added if runs or not tool.needs_code])
         callable_ones = [tool for tool in (*self._own, *self._added) if "code" in tool.ways]
         self.in_code: Sequence[Tool] = callable_ones if in_code and code.languages else ()
         """What code may call as functions."""
         code.functions = self.in_code
-        languages = [tool.name for tool in self._own if tool.is_language]
+        written = [tool for tool in (*self._own, *self._added) if tool.is_language]
+        languages = [tool.name for tool in written]
         self._in_code = (*code.languages, *languages) if code.languages else ()
-        names = frozenset(tool.name for tool in self._added)
+        names = frozenset(tool.name for tool in self._added if not tool.is_language)
         self.languages = Languages(
-            here=(*self._in_code, *(tool.name for tool in self._added)),
+            here=tuple(dict.fromkeys((*self._in_code, *(tool.name for tool in self._added)))),
             tools=names,
             aliases=code.aliases,
             perhaps={tool.name: tool.read_fence for tool in self._own if not tool.is_language},
@@ -51,7 +53,8 @@ class Toolbox:
         taken = []
         for tool in tools:
             if tool.name not in self._by_label:
-                self._by_label[tool.name] = tool
+                for label in tool.labels:
+                    self._by_label.setdefault(label, tool)
                 taken.append(tool)
         return taken
 
@@ -64,12 +67,13 @@ class Toolbox:
         """For models that call tools."""
         own = [tool.definition for tool in self._own if not tool.is_language]
         code = [execute_tool(self._in_code), *own] if self._in_code else []
-        return [*code, *(tool.definition for tool in self._added if "call" in tool.ways)]
+        called = [each for each in self._added if "call" in each.ways and not each.is_language]
+        return [*code, *(tool.definition for tool in called)]
 
     @property
     def fences(self) -> str:
         """How a model without tool calls uses what was added; Sayso's own are in its profile."""
-        offered = [tool for tool in self._added if "fence" in tool.ways]
+        offered = [each for each in self._added if "fence" in each.ways and not each.is_language]
         if not offered:
             return ""
         listed = "\n".join(_line(tool) for tool in offered)

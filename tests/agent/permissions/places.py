@@ -2,11 +2,13 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 
 from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.network.proxy import Permission
 from sayso.server.runtimes.network.traffic_record import Transfer
+from sayso.server.runtimes.programs.programs import Programs
 from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.runtime import Ending, Output
 
@@ -18,6 +20,7 @@ class Ungranted:
     reach = Grants()
     at_hand = ""
     identity: Identity | None = None
+    programs = Programs(Grants, lambda _: None, Path("/nowhere"))
 
     async def set_reach(self, reach: Grants) -> bool:
         self.reach = reach

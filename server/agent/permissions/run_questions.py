@@ -1,0 +1,109 @@
+"""Decides whether a call may be carried out: by the rules and the mode, and else by the person."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from sayso.server.agent.event_stream import Emit
+from sayso.server.agent.limits import RequestUsage
+from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
+from sayso.server.agent.permissions.modes import Permissions
+from sayso.server.agent.prompt import server_notes
+from sayso.server.agent.tools.tool import Arguments, ArgumentsError, Tool, approval_words
+from sayso.server.policy.judge import Judgement
+from sayso.server.store.records import Call
+
+_READ_AT_ONCE_CHARS: Final = 2_000
+"""A policy reads these in a few milliseconds; longer code is read beside the rest."""
+
+REFUSALS: Final = {
+    "no": server_notes.SAID_NO,
+    "expired": server_notes.SAID_NOTHING,
+    "too_long": server_notes.TOO_LONG,
+}
+
+
+class RunQuestions:
+    """Of one request."""
+
+    def __init__(
+        self,
+        approvals: Approvals,
+        permissions: Permissions,
+        reckoning: RequestUsage,
+        emit: Emit,
+        where: Callable[[], str],
+    ) -> None:
+        """`where`: the folder in which code runs."""
+        self._approvals = approvals
+        self._permissions = permissions
+        self._reckoning = reckoning
+        self._emit = emit
+        self._where = where
+
+    async def allowed(
+        self, tool: Tool, call: Call, arguments: Arguments
+    ) -> tuple[Proposal, bool] | str:
+        """What may run, as the person wants it, and whether apart from what earlier runs left; or
+        why nothing may."""
+        code = tool.write(arguments)
+        judged = await self._judged(tool, call.language, code)
+        if judged.verdict == "deny":
+            return judged.reason
+        request = self._request(tool, call, code, judged.warnings)
+        if not self._must_ask(tool, judged):
+            # An earlier run may have given the commands another meaning than the rule has for them.
+            return request, self._permissions.mode == "ask" and judged.words_count
+        try:
+            approval = await self._ask(tool, call, request)
+            if not approval.allows:
+                return REFUSALS[approval.decision]
+            if approval.decision == "edit":
+                judged = await self._judged(tool, call.language, approval.request.code)
+                if judged.verdict == "deny":
+                    return judged.reason
+        except ArgumentsError as problem:  # they are the person's, who changed them
+            return str(problem)
+        return approval.request, False
+
+    def _must_ask(self, tool: Tool, judged: Judgement) -> bool:
+        """Whether the person decides."""
+        if tool.kind == "looks":
+            return judged.verdict == "ask"
+        return self._permissions.must_ask(judged)
+
+    async def _judged(self, tool: Tool, language: str, code: str) -> Judgement:
+        arguments = tool.read(language, code)
+        known = tool.actions(arguments, self._where())
+        judge = partial(self._permissions.judge, language, code, outside=tool.outside, known=known)
+        if len(code) <= _READ_AT_ONCE_CHARS:
+            judged = judge()
+        else:
+            judged = await asyncio.to_thread(judge)
+        return judged.and_stricter(tool.judge(arguments))
+
+    def _request(self, tool: Tool, call: Call, code: str, warnings: tuple[str, ...]) -> Proposal:
+        return Proposal(
+            run=call.id,
+            language=call.language,
+            code=code,
+            where=self._where(),
+            may_touch=approval_words(tool, tool.read(call.language, code)),
+            warnings=warnings,
+            tap=tool.outside or self._permissions.mode == "full",
+            definition=tool.definition_hash if tool.outside else "",
+        )
+
+    async def _ask(self, tool: Tool, call: Call, request: Proposal) -> ApprovalDecision:
+        """Ask until the answer is to what would run now: reach may change while it is asked. Raises
+        ArgumentsError where what the person wrote instead is none of the tool's."""
+        while True:
+            with self._reckoning.paused():
+                approval = await self._approvals.ask(request, self._emit)
+            if not approval.allows:
+                return approval
+            now = self._request(tool, call, approval.request.code, request.warnings)
+            if approval.covers(now):
+                return approval
+            request = now

@@ -1,0 +1,12 @@
+"""The tools of one conversation for work on code."""
+
+from sayso.server.agent.tools.tool import Tool
+from sayso.server.capabilities.coding.patch import Patch
+from sayso.server.capabilities.coding.seen_files import SeenFiles
+
+
+def coding_tools() -> tuple[Tool, ...]:
+    """What a model does with files beside running code. They work where code does, with what code
+    may touch, so every conversation has them."""
+    seen = SeenFiles()
+    return (Patch(seen),)

@@ -1,0 +1,130 @@
+"""The programs of one conversation in the sandbox: one that may look and nothing else, which stays
+for the next look, and one with all that code may do, for a single task.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from sayso.server.runtimes.grants import Grants
+from sayso.server.runtimes.language import Place
+from sayso.server.runtimes.programs.confined_program import (
+    ConfinedProgram,
+    Message,
+    Program,
+    ProgramError,
+    without_network,
+)
+from sayso.server.runtimes.shielding import to_the_end
+
+LOOK_S: Final = 30.0
+"""For one look: the map of a large repository takes a few seconds the first time. What takes longer
+is a pattern without an end, or a disk that is not there."""
+
+TASK_S: Final = 60.0
+"""For one task that writes."""
+
+IDLE_S: Final = 300.0
+"""After so long without a look its program ends: it holds some 40 MB."""
+
+_NOTHING_RUNS: Final = "No code can run here now, so nothing can be looked at either."
+
+
+class Programs:
+    """Starts them, with what code may touch at that moment."""
+
+    def __init__(
+        self, reach: Callable[[], Grants], place: Callable[[Grants], Place | None], workspace: Path
+    ) -> None:
+        """`place` is where code with such a reach runs; none where no code does."""
+        self._reach = reach
+        self._place = place
+        self._workspace = workspace
+        self._looking: dict[Program, tuple[Grants, ConfinedProgram]] = {}
+        self._starting = asyncio.Lock()
+        self._idle: asyncio.TimerHandle | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+
+    @property
+    def _about(self) -> Message:
+        """What code may see besides the system, the conversation's folder first; and what a person
+        calls `~`."""
+        granted = (str(each.path) for each in self._reach().folders)
+        return {"roots": (str(self._workspace), *granted), "home": str(Path.home())}
+
+    async def look(self, program: Program, request: Message, seconds: float = LOOK_S) -> Message:
+        """Ask a program that can write nothing and has no network, about what code may see now.
+        Raises ProgramError."""
+        running = await self._looker(program)
+        self._wait_for_idle()
+        try:
+            return await running.ask({**self._about, **request}, seconds)
+        finally:
+            self._wait_for_idle()
+
+    async def do(
+        self, program: Program, request: Message, seconds: float = TASK_S
+    ) -> AsyncGenerator[Message]:
+        """Let a program do one task with all that code may do now, and then end it. Raises
+        ProgramError; leaving the iteration stops it."""
+        place = self._place(self._reach())
+        if place is None:
+            raise ProgramError(_NOTHING_RUNS)
+        running = await ConfinedProgram.start(program, place)
+        try:
+            async with aclosing(running.stream({**self._about, **request}, seconds)) as said:
+                async for message in said:
+                    yield message
+        finally:
+            await to_the_end(asyncio.create_task(running.close()))
+
+    async def close(self) -> None:
+        """End them."""
+        if self._idle:
+            self._idle.cancel()
+        looking, self._looking = self._looking, {}
+        for _, running in looking.values():
+            await running.close()
+        await asyncio.gather(*self._ending, return_exceptions=True)
+
+    async def _looker(self, program: Program) -> ConfinedProgram:
+        async with self._starting:
+            reach = replace(self._reach(), look_only=True, hosts=(), network=False)
+            known = self._looking.get(program)
+            if known and known[0] == reach and _same_folders(known[0], reach) and known[1].alive:
+                return known[1]
+            if known:
+                del self._looking[program]
+                await known[1].close()
+            place = self._place(reach)
+            if place is None:
+                raise ProgramError(_NOTHING_RUNS)
+            running = await ConfinedProgram.start(program, without_network(place))
+            self._looking[program] = (reach, running)
+            return running
+
+    def _wait_for_idle(self) -> None:
+        if self._idle:
+            self._idle.cancel()
+        self._idle = asyncio.get_running_loop().call_later(IDLE_S, self._let_go)
+
+    def _let_go(self) -> None:
+        task = asyncio.get_running_loop().create_task(self.close_idle())
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    async def close_idle(self) -> None:
+        """End what nobody has asked for a while."""
+        looking, self._looking = self._looking, {}
+        for _, running in looking.values():
+            await running.close()
+
+
+def _same_folders(one: Grants, other: Grants) -> bool:
+    """Whether they are the very same, and not only called so."""
+    return {(each, each.identity) for each in one.folders} == {
+        (each, each.identity) for each in other.folders
+    }

@@ -1,0 +1,17 @@
+"""The agent of `tests/agent`, for tests of its hands on code."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.agent.conftest import house
+
+__all__ = ["house"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What litellm and pydantic disagree about is between them."""
+    about = pytest.mark.filterwarnings("ignore:Accessing the 'model_.*fields' attribute")
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(about)

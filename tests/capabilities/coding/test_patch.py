@@ -1,0 +1,200 @@
+"""A model changes files by a patch: tried first, asked about as the difference, all or nothing."""
+
+from contextlib import aclosing
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from sayso.server.agent.events import ApprovalRequest, CodeEnd, CodeStart
+from sayso.server.agent.limits import RequestLimits
+from sayso.server.agent.permissions.modes import Permissions
+from sayso.server.agent.prompt.profiles import profile
+from sayso.server.capabilities.coding.tools import coding_tools
+from sayso.server.policy.judge import Policy
+from sayso.server.runtimes.grants import Grants, folder
+from sayso.server.store.records import RunIntended, RunReported
+from tests.agent.conftest import House
+from tests.scripted_model import Reply, runs, says
+
+FITS = "*** Begin Patch\n*** Update File: a.py\n@@\n x = 1\n-y = 2\n+y = 3\n*** End Patch"
+MISFITS = FITS.replace("y = 2", "y = 4")
+DIFFERENCE = "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n x = 1\n-y = 2\n+y = 3\n"
+
+
+@pytest.fixture
+def file(house: House) -> Path:
+    """A file of the conversation's folder."""
+    (house.folder / "workspace").mkdir(0o700)
+    made = house.folder / "workspace" / "a.py"
+    made.write_text("x = 1\ny = 2\n")
+    return made
+
+
+def patches(written: str) -> Reply:
+    return runs(written, language="patch")
+
+
+def text(file: Path) -> str:
+    return file.read_text()
+
+
+def other_folder(folder: Path) -> Path:
+    made = folder / "granted"
+    made.mkdir()
+    (made / "b.py").write_text("x = 1\ny = 2\n")
+    return made
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir())
+
+
+@pytest.mark.parametrize("calls_tools", ["yes", "no"])
+async def test_the_person_is_asked_for_the_difference_and_it_is_made(
+    house: House, file: Path, calls_tools: Literal["yes", "no"]
+) -> None:
+    agent = await house.agent(
+        patches(FITS), says("Done."), calls_tools=calls_tools, tools=coding_tools()
+    )
+    assert await house.ask(agent, "make y three") == "Done."
+    asked = house.told(ApprovalRequest)
+    assert [(each.language, each.code) for each in asked] == [("patch", DIFFERENCE)]
+    assert asked[0].may_touch == ("change a.py",)
+    assert not asked[0].tap
+    assert text(file) == "x = 1\ny = 3\n"
+    assert "change a.py (+1 -1)" in house.sent()[-1]["content"]
+    assert "The person changed" not in house.sent()[-1]["content"]
+    assert [one.code for one in await house.records(RunIntended)] == [DIFFERENCE]
+    assert [one.status for one in await house.records(RunReported)] == ["ok"]
+
+
+async def test_a_patch_that_does_not_fit_asks_nobody_and_shows_the_model_what_is_there(
+    house: House, file: Path
+) -> None:
+    agent = await house.agent(patches(MISFITS), says("Oh."), tools=coding_tools())
+    await house.ask(agent, "make y three")
+    assert not house.told(ApprovalRequest)
+    assert not house.told(CodeStart)
+    assert [one.detail for one in house.told(CodeEnd)] == [
+        "The patch does not fit, so nothing was changed."
+    ]
+    assert "1|x = 1\n2|y = 2" in house.sent()[-1]["content"]
+    assert text(file) == "x = 1\ny = 2\n"
+
+
+async def test_the_third_time_that_a_file_is_missed_it_is_to_be_written_whole(
+    house: House, file: Path
+) -> None:
+    wrong = [patches(MISFITS.replace("y = 4", f"y = {number}")) for number in (5, 6, 7)]
+    agent = await house.agent(
+        *wrong, says("Oh."), tools=coding_tools(), bounds=RequestLimits(steps=20)
+    )
+    await house.ask(agent, "make y three")
+    told = [str(message["content"]) for message in house.sent() if message["role"] == "tool"]
+    assert ["write it whole" in each for each in told] == [False, False, True]
+
+
+async def test_a_no_changes_nothing(house: House, file: Path) -> None:
+    agent = await house.agent(patches(FITS), says("All right."), tools=coding_tools())
+    await house.ask(agent, "make y three", answer="no")
+    assert text(file) == "x = 1\ny = 2\n"
+
+
+async def test_what_changes_while_the_person_reads_is_not_written_over(
+    house: House, file: Path
+) -> None:
+    agent = await house.agent(patches(FITS), says("Oh."), tools=coding_tools())
+
+    def answer(_: ApprovalRequest) -> tuple[Literal["yes"], None]:
+        file.write_text("w = 0\nx = 1\ny = 2\n")
+        return "yes", None
+
+    await house.ask(agent, "make y three", answer=answer)
+    assert text(file) == "w = 0\nx = 1\ny = 2\n"
+    assert "The files changed since this was shown" in house.sent()[-1]["content"]
+
+
+async def test_a_person_may_change_the_difference(house: House, file: Path) -> None:
+    agent = await house.agent(patches(FITS), says("Fine."), tools=coding_tools())
+
+    def answer(request: ApprovalRequest) -> tuple[Literal["edit"], str]:
+        return "edit", request.code.replace("+y = 3", "+y = 4")
+
+    await house.ask(agent, "make y three", answer=answer)
+    assert text(file) == "x = 1\ny = 4\n"
+    assert "The person changed the code" in house.sent()[-1]["content"]
+
+
+async def test_in_the_mode_workspace_nobody_is_asked_and_read_only_writes_nothing(
+    house: House, file: Path
+) -> None:
+    agent = await house.agent(patches(FITS), says("Done."), tools=coding_tools(), mode="workspace")
+    await house.ask(agent, "make y three")
+    assert not house.told(ApprovalRequest)
+    assert text(file) == "x = 1\ny = 3\n"
+    other = await house.agent(
+        patches(FITS.replace("2", "3").replace("+y = 3", "+y = 9")),
+        says("No."),
+        tools=coding_tools(),
+        mode="read-only",
+    )
+    await house.ask(other, "make y nine")
+    assert text(file) == "x = 1\ny = 3\n"
+    assert "nothing was changed" in house.sent()[-1]["content"].lower()
+
+
+async def test_a_rule_about_a_place_holds_for_patches(house: House, file: Path) -> None:
+    rule = f"deny path {file}\nmatches: cat {file}\nspares: cat /elsewhere"
+    agent = await house.agent(
+        patches(FITS), says("No."), tools=coding_tools(), policy=Policy([rule]), mode="workspace"
+    )
+    await house.ask(agent, "make y three")
+    assert text(file) == "x = 1\ny = 2\n"
+    assert "your rule" in house.told(CodeEnd)[0].detail
+
+
+async def test_a_folder_that_was_granted_for_reading_is_not_written_to(
+    house: House, file: Path, tmp_path: Path
+) -> None:
+    granted = other_folder(tmp_path)
+    permissions = Permissions(Policy(), "workspace")
+    place = folder(granted, "read")
+    permissions._own = Grants((place,))  # as a person's yes would have it
+    agent = await house.agent(
+        patches(FITS.replace("a.py", str(granted / "b.py"))),
+        says("No."),
+        tools=coding_tools(),
+        permissions=permissions,
+    )
+    await house.ask(agent, "make y three there")
+    assert text(granted / "b.py") == "x = 1\ny = 2\n"
+    assert names(granted) == ["b.py"]
+
+
+async def test_a_stop_before_the_yes_leaves_everything(house: House, file: Path) -> None:
+    agent = await house.agent(patches(FITS), says("Never."), tools=coding_tools())
+    async with aclosing(agent.work("make y three", "kitchen")) as events:
+        async for event in events:
+            if isinstance(event, ApprovalRequest):
+                break
+    assert [one.status for one in await house.records(RunReported)] == ["refused"]
+    assert text(file) == "x = 1\ny = 2\n"
+
+
+async def test_a_small_model_writes_whole_files_and_the_smallest_is_not_told_of_patches(
+    house: House, file: Path
+) -> None:
+    whole = "*** Add File: a.py\nx = 1\ny = 5\n"
+    agent = await house.agent(
+        patches(whole),
+        says("Done."),
+        tools=coding_tools(),
+        calls_tools="no",
+        manner=profile("local-small"),
+    )
+    await house.ask(agent, "make y five")
+    assert text(file) == "x = 1\ny = 5\n"
+    system = str(house.model.requests[0].messages[0]["content"])
+    assert "write all of it in the language patch" in system
+    assert "patch" not in profile("pocket").languages
