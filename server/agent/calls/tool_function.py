@@ -96,10 +96,12 @@ class ToolFunction:
         if hindrance := tool.hindrance(tool.name):
             raise CallRefusedError(hindrance)
         try:
-            text = tool.write(fitted(arguments, tool))
-            request = await self._allowed(name, text)
+            context = replace(self._desk.context, run=name)
+            given = fitted(arguments, tool)
+            prepared = await tool.prepare(tool.read(tool.name, tool.write(given)), context)
+            request = await self._allowed(name, tool.write(prepared))
             read = tool.read(tool.name, request.code)
-        except ArgumentsError as problem:
+        except (ArgumentsError, ToolRefused) as problem:
             raise CallRefusedError(str(problem)) from None
         except StoreError:
             raise CallRefusedError("The question could not be written down.") from None
@@ -109,8 +111,7 @@ class ToolFunction:
         """What may be carried out, as the person wants it. Raises CallRefusedError."""
         judged = self._judged(text)
         request = self._request(name, text, judged.warnings)
-        covered = self._tool.kind == "reads" and self._named
-        if covered or not self._desk.permissions.must_ask(judged):
+        if self._is_covered(judged) or not self._desk.permissions.must_ask(judged):
             return request
         approval = await self._ask(request)
         if not approval.allows:
@@ -119,10 +120,24 @@ class ToolFunction:
             self._judged(approval.request.code)
         return approval.request
 
+    def _is_covered(self, judged: Judgement) -> bool:
+        """Whether the yes to the code is one to this call. What works in the sandbox with what the
+        code may touch, the code could do by itself."""
+        tool = self._tool
+        if not self._named or tool.kind in ("keeps", "requests"):
+            return False
+        return tool.kind == "reads" or (not tool.outside and judged.verdict != "ask")
+
     def _judged(self, text: str) -> Judgement:
         tool = self._tool
-        judged = self._desk.permissions.judge(tool.name, text, outside=tool.outside)
-        judged = judged.and_stricter(tool.judge(tool.read(tool.name, text)))
+        arguments = tool.read(tool.name, text)
+        judged = self._desk.permissions.judge(
+            tool.name,
+            text,
+            outside=tool.outside,
+            known=tool.actions(arguments, self._desk.where),
+        )
+        judged = judged.and_stricter(tool.judge(arguments))
         if judged.verdict == "deny":
             raise CallRefusedError(judged.reason)
         return judged

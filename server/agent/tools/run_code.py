@@ -163,4 +163,6 @@ def named_in(code: str, tools: Sequence[Tool]) -> list[Tool]:
 def _called(tool: Tool) -> str:
     if tool.kind == "reads":
         return f"read what this conversation holds, with {tool.name}"
+    if not tool.outside:
+        return f"use {tool.name} on what it may touch itself"
     return f"call the tool {tool.name}, which asks you at each call"

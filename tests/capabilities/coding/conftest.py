@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent.conftest import house
+from tests.agent.conftest import rig
 
-__all__ = ["house"]
+__all__ = ["rig"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

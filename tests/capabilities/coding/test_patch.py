@@ -14,7 +14,7 @@ from sayso.server.capabilities.coding.tools import coding_tools
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.grants import Grants, folder
 from sayso.server.store.records import RunIntended, RunReported
-from tests.agent.conftest import House
+from tests.agent.conftest import AgentRig
 from tests.scripted_model import Reply, runs, says
 
 FITS = "*** Begin Patch\n*** Update File: a.py\n@@\n x = 1\n-y = 2\n+y = 3\n*** End Patch"
@@ -23,10 +23,10 @@ DIFFERENCE = "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n x = 1\n-y = 2\n+y = 3\n"
 
 
 @pytest.fixture
-def file(house: House) -> Path:
+def file(rig: AgentRig) -> Path:
     """A file of the conversation's folder."""
-    (house.folder / "workspace").mkdir(0o700)
-    made = house.folder / "workspace" / "a.py"
+    (rig.folder / "workspace").mkdir(0o700)
+    made = rig.folder / "workspace" / "a.py"
     made.write_text("x = 1\ny = 2\n")
     return made
 
@@ -52,149 +52,149 @@ def names(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("calls_tools", ["yes", "no"])
 async def test_the_person_is_asked_for_the_difference_and_it_is_made(
-    house: House, file: Path, calls_tools: Literal["yes", "no"]
+    rig: AgentRig, file: Path, calls_tools: Literal["yes", "no"]
 ) -> None:
-    agent = await house.agent(
+    agent = await rig.agent(
         patches(FITS), says("Done."), calls_tools=calls_tools, tools=coding_tools()
     )
-    assert await house.ask(agent, "make y three") == "Done."
-    asked = house.told(ApprovalRequest)
+    assert await rig.ask(agent, "make y three") == "Done."
+    asked = rig.told(ApprovalRequest)
     assert [(each.language, each.code) for each in asked] == [("patch", DIFFERENCE)]
     assert asked[0].may_touch == ("change a.py",)
     assert not asked[0].tap
     assert text(file) == "x = 1\ny = 3\n"
-    assert "change a.py (+1 -1)" in house.sent()[-1]["content"]
-    assert "The person changed" not in house.sent()[-1]["content"]
-    assert [one.code for one in await house.records(RunIntended)] == [DIFFERENCE]
-    assert [one.status for one in await house.records(RunReported)] == ["ok"]
+    assert "change a.py (+1 -1)" in rig.sent()[-1]["content"]
+    assert "The person changed" not in rig.sent()[-1]["content"]
+    assert [one.code for one in await rig.records(RunIntended)] == [DIFFERENCE]
+    assert [one.status for one in await rig.records(RunReported)] == ["ok"]
 
 
 async def test_a_patch_that_does_not_fit_asks_nobody_and_shows_the_model_what_is_there(
-    house: House, file: Path
+    rig: AgentRig, file: Path
 ) -> None:
-    agent = await house.agent(patches(MISFITS), says("Oh."), tools=coding_tools())
-    await house.ask(agent, "make y three")
-    assert not house.told(ApprovalRequest)
-    assert not house.told(CodeStart)
-    assert [one.detail for one in house.told(CodeEnd)] == [
+    agent = await rig.agent(patches(MISFITS), says("Oh."), tools=coding_tools())
+    await rig.ask(agent, "make y three")
+    assert not rig.told(ApprovalRequest)
+    assert not rig.told(CodeStart)
+    assert [one.detail for one in rig.told(CodeEnd)] == [
         "The patch does not fit, so nothing was changed."
     ]
-    assert "1|x = 1\n2|y = 2" in house.sent()[-1]["content"]
+    assert "1|x = 1\n2|y = 2" in rig.sent()[-1]["content"]
     assert text(file) == "x = 1\ny = 2\n"
 
 
 async def test_the_third_time_that_a_file_is_missed_it_is_to_be_written_whole(
-    house: House, file: Path
+    rig: AgentRig, file: Path
 ) -> None:
     wrong = [patches(MISFITS.replace("y = 4", f"y = {number}")) for number in (5, 6, 7)]
-    agent = await house.agent(
+    agent = await rig.agent(
         *wrong, says("Oh."), tools=coding_tools(), bounds=RequestLimits(steps=20)
     )
-    await house.ask(agent, "make y three")
-    told = [str(message["content"]) for message in house.sent() if message["role"] == "tool"]
+    await rig.ask(agent, "make y three")
+    told = [str(message["content"]) for message in rig.sent() if message["role"] == "tool"]
     assert ["write it whole" in each for each in told] == [False, False, True]
 
 
-async def test_a_no_changes_nothing(house: House, file: Path) -> None:
-    agent = await house.agent(patches(FITS), says("All right."), tools=coding_tools())
-    await house.ask(agent, "make y three", answer="no")
+async def test_a_no_changes_nothing(rig: AgentRig, file: Path) -> None:
+    agent = await rig.agent(patches(FITS), says("All right."), tools=coding_tools())
+    await rig.ask(agent, "make y three", answer="no")
     assert text(file) == "x = 1\ny = 2\n"
 
 
 async def test_what_changes_while_the_person_reads_is_not_written_over(
-    house: House, file: Path
+    rig: AgentRig, file: Path
 ) -> None:
-    agent = await house.agent(patches(FITS), says("Oh."), tools=coding_tools())
+    agent = await rig.agent(patches(FITS), says("Oh."), tools=coding_tools())
 
     def answer(_: ApprovalRequest) -> tuple[Literal["yes"], None]:
         file.write_text("w = 0\nx = 1\ny = 2\n")
         return "yes", None
 
-    await house.ask(agent, "make y three", answer=answer)
+    await rig.ask(agent, "make y three", answer=answer)
     assert text(file) == "w = 0\nx = 1\ny = 2\n"
-    assert "The files changed since this was shown" in house.sent()[-1]["content"]
+    assert "The files changed since this was shown" in rig.sent()[-1]["content"]
 
 
-async def test_a_person_may_change_the_difference(house: House, file: Path) -> None:
-    agent = await house.agent(patches(FITS), says("Fine."), tools=coding_tools())
+async def test_a_person_may_change_the_difference(rig: AgentRig, file: Path) -> None:
+    agent = await rig.agent(patches(FITS), says("Fine."), tools=coding_tools())
 
     def answer(request: ApprovalRequest) -> tuple[Literal["edit"], str]:
         return "edit", request.code.replace("+y = 3", "+y = 4")
 
-    await house.ask(agent, "make y three", answer=answer)
+    await rig.ask(agent, "make y three", answer=answer)
     assert text(file) == "x = 1\ny = 4\n"
-    assert "The person changed the code" in house.sent()[-1]["content"]
+    assert "The person changed the code" in rig.sent()[-1]["content"]
 
 
 async def test_in_the_mode_workspace_nobody_is_asked_and_read_only_writes_nothing(
-    house: House, file: Path
+    rig: AgentRig, file: Path
 ) -> None:
-    agent = await house.agent(patches(FITS), says("Done."), tools=coding_tools(), mode="workspace")
-    await house.ask(agent, "make y three")
-    assert not house.told(ApprovalRequest)
+    agent = await rig.agent(patches(FITS), says("Done."), tools=coding_tools(), mode="workspace")
+    await rig.ask(agent, "make y three")
+    assert not rig.told(ApprovalRequest)
     assert text(file) == "x = 1\ny = 3\n"
-    other = await house.agent(
+    other = await rig.agent(
         patches(FITS.replace("2", "3").replace("+y = 3", "+y = 9")),
         says("No."),
         tools=coding_tools(),
         mode="read-only",
     )
-    await house.ask(other, "make y nine")
+    await rig.ask(other, "make y nine")
     assert text(file) == "x = 1\ny = 3\n"
-    assert "nothing was changed" in house.sent()[-1]["content"].lower()
+    assert "nothing was changed" in rig.sent()[-1]["content"].lower()
 
 
-async def test_a_rule_about_a_place_holds_for_patches(house: House, file: Path) -> None:
+async def test_a_rule_about_a_place_holds_for_patches(rig: AgentRig, file: Path) -> None:
     rule = f"deny path {file}\nmatches: cat {file}\nspares: cat /elsewhere"
-    agent = await house.agent(
+    agent = await rig.agent(
         patches(FITS), says("No."), tools=coding_tools(), policy=Policy([rule]), mode="workspace"
     )
-    await house.ask(agent, "make y three")
+    await rig.ask(agent, "make y three")
     assert text(file) == "x = 1\ny = 2\n"
-    assert "your rule" in house.told(CodeEnd)[0].detail
+    assert "your rule" in rig.told(CodeEnd)[0].detail
 
 
 async def test_a_folder_that_was_granted_for_reading_is_not_written_to(
-    house: House, file: Path, tmp_path: Path
+    rig: AgentRig, file: Path, tmp_path: Path
 ) -> None:
     granted = other_folder(tmp_path)
     permissions = Permissions(Policy(), "workspace")
     place = folder(granted, "read")
     permissions._own = Grants((place,))  # as a person's yes would have it
-    agent = await house.agent(
+    agent = await rig.agent(
         patches(FITS.replace("a.py", str(granted / "b.py"))),
         says("No."),
         tools=coding_tools(),
         permissions=permissions,
     )
-    await house.ask(agent, "make y three there")
+    await rig.ask(agent, "make y three there")
     assert text(granted / "b.py") == "x = 1\ny = 2\n"
     assert names(granted) == ["b.py"]
 
 
-async def test_a_stop_before_the_yes_leaves_everything(house: House, file: Path) -> None:
-    agent = await house.agent(patches(FITS), says("Never."), tools=coding_tools())
+async def test_a_stop_before_the_yes_leaves_everything(rig: AgentRig, file: Path) -> None:
+    agent = await rig.agent(patches(FITS), says("Never."), tools=coding_tools())
     async with aclosing(agent.work("make y three", "kitchen")) as events:
         async for event in events:
             if isinstance(event, ApprovalRequest):
                 break
-    assert [one.status for one in await house.records(RunReported)] == ["refused"]
+    assert [one.status for one in await rig.records(RunReported)] == ["refused"]
     assert text(file) == "x = 1\ny = 2\n"
 
 
 async def test_a_small_model_writes_whole_files_and_the_smallest_is_not_told_of_patches(
-    house: House, file: Path
+    rig: AgentRig, file: Path
 ) -> None:
     whole = "*** Add File: a.py\nx = 1\ny = 5\n"
-    agent = await house.agent(
+    agent = await rig.agent(
         patches(whole),
         says("Done."),
         tools=coding_tools(),
         calls_tools="no",
         manner=profile("local-small"),
     )
-    await house.ask(agent, "make y five")
+    await rig.ask(agent, "make y five")
     assert text(file) == "x = 1\ny = 5\n"
-    system = str(house.model.requests[0].messages[0]["content"])
+    system = str(rig.model.requests[0].messages[0]["content"])
     assert "write all of it in the language patch" in system
     assert "patch" not in profile("pocket").languages

@@ -15,6 +15,8 @@ from typing import Any
 from .folders import Folders, PlaceError
 from .patch_plan import Plan, hash_of, plan
 from .patch_write import WriteError, write
+from .repo_map import outline, repo_map
+from .search import SearchError, read, search
 
 Request = Mapping[str, Any]
 Answer = Mapping[str, Any]
@@ -55,7 +57,7 @@ def answers(request: Request) -> Iterator[Answer]:
     try:
         last = HANDLERS[request["do"]](request, folders)
         yield {"end": True, **last}
-    except (RefusedError, PlaceError, WriteError) as problem:
+    except (RefusedError, PlaceError, SearchError, WriteError) as problem:
         yield {"end": True, "refused": str(problem)}
     except MemoryError:
         yield {"end": True, "refused": "That takes more memory than there is for it."}
@@ -95,7 +97,14 @@ def _apply(request: Request, folders: Folders) -> Answer:
     return {"notes": made.notes, "diff": made.diff, "seen": after}
 
 
-HANDLERS: Mapping[str, Callable[[Request, Folders], Answer]] = {"plan": _plan, "apply": _apply}
+HANDLERS: Mapping[str, Callable[[Request, Folders], Answer]] = {
+    "plan": _plan,
+    "apply": _apply,
+    "read": read,
+    "search": search,
+    "outline": outline,
+    "repo_map": repo_map,
+}
 
 
 def _taken(link: socket.socket) -> bytes:

@@ -1,0 +1,98 @@
+"""The tools that look: `read`, `search`, `outline`, `repo_map`.
+
+What they see is what code may see at that moment, in the conversation's folder and in what was
+granted, by a program in the sandbox that can write nothing and has no network. So nobody is asked,
+unless a rule of the person's asks about the place.
+"""
+
+import posixpath
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, ClassVar, Final
+
+from sayso.server.agent.tools.tool import Arguments, Kind, Tool, ToolContext, ToolRefused
+from sayso.server.capabilities.coding.program import hashes, looked
+from sayso.server.capabilities.coding.seen_files import SeenFiles
+from sayso.server.policy.actions import Actions, Touched
+from sayso.server.runtimes.runtime import Ending, Output
+
+_TEXT: Final = {"type": "string", "maxLength": 1_000}
+_NUMBER: Final = {"type": "integer", "minimum": 1, "maximum": 100_000_000}
+
+
+def _schema(*required: str, **properties: object) -> Mapping[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+class Look(Tool):
+    """Asks the program one thing, and shows what it says."""
+
+    kind: ClassVar[Kind] = "looks"
+    outside = False
+    needs_code = True
+    undo = ""
+
+    def __init__(self, seen: SeenFiles) -> None:
+        self._seen = seen
+
+    def may_touch(self, arguments: Arguments) -> tuple[str, ...]:
+        return (f"read {arguments.get('path') or 'the folder of this conversation'}",)
+
+    def actions(self, arguments: Arguments, where: str) -> Actions | None:
+        path = str(arguments.get("path") or ".")
+        named = path if path.startswith("~") else posixpath.join(where, path)
+        return Actions(paths=(Touched(posixpath.normpath(named), "read"),))
+
+    async def run(
+        self, arguments: Arguments, context: ToolContext
+    ) -> AsyncIterator[Output | Ending]:
+        try:
+            answer = await looked(context, {**arguments, "do": self.name})
+        except ToolRefused as problem:
+            yield Output("error", f"{problem}\n")
+            yield Ending("error", 0.0)
+            return
+        self._seen.saw(hashes(answer.get("seen")), context.history)
+        yield Output("result", f"{answer.get('text', '')}\n")
+        yield Ending("ok", 0.0)
+
+
+class Read(Look):
+    """Reads a part of a file."""
+
+    name = "read"
+    use = "Read a file, or lines of it, with line numbers; or list the files of a folder."
+    schema = _schema("path", path=_TEXT, **{"from": _NUMBER, "to": _NUMBER})
+
+
+class Search(Look):
+    """Searches files for a pattern."""
+
+    name = "search"
+    use = (
+        "Search files for a regular expression (Python's), file by file, with line numbers. files:"
+        " a pattern of names, like *.py. literal: as it is written."
+    )
+    schema = _schema("pattern", pattern=_TEXT, path=_TEXT, files=_TEXT, literal={"type": "boolean"})
+
+
+class Outline(Look):
+    """Shows what a file defines."""
+
+    name = "outline"
+    use = "Functions, classes and types of a source file, or of each file of a folder, with lines."
+    schema = _schema(path=_TEXT)
+
+
+class RepoMap(Look):
+    """Shows the most used files and symbols of a project."""
+
+    name = "repo_map"
+    use = (
+        "A page about a project: the files and symbols that matter most. about: words of the task."
+    )
+    schema = _schema(path=_TEXT, about=_TEXT)
