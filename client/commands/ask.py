@@ -55,7 +55,10 @@ class Ask:
         )
         parser.add_argument("--json", action="store_true", help="write events as JSON lines")
         parser.add_argument(
-            "--approve", choices=("yes", "no"), help="answer every request for approval so"
+            "--approve",
+            choices=("yes", "no"),
+            help="answer every question so: whether code may run, and whether it gets the folders"
+            " and hosts that it asks for",
         )
         add_timeout(parser)
 

@@ -38,6 +38,8 @@ from sayso.protocol.codec import MAX_TEXT_BYTES, Envelope, Unknown, decode, enco
 from sayso.protocol.errors import HomeError, Invalid, ProtocolError
 from sayso.protocol.frames import MAX_FRAME_BYTES, unpack
 from sayso.protocol.messages import (
+    Announce,
+    ApprovalDone,
     AudioAck,
     Bye,
     Conversation,
@@ -313,7 +315,7 @@ class Link:
                 self._outbox.ended(end)
             case SttFinal():
                 self._outbox.understood()
-            case Metrics():
+            case Metrics() | Announce() | ApprovalDone():
                 self._outbox.answered()
             case _:
                 pass

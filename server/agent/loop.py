@@ -132,6 +132,12 @@ class Agent:
         return self._journal.jobs
 
     @property
+    def loses_variables(self) -> bool:
+        """Whether the next run finds new interpreters, because other confines hold by now."""
+        there, wanted = self._code_runner.reach, self.permissions.reach
+        return there.confines_otherwise(wanted) and self._journal.history.state_may_be_lost
+
+    @property
     def waits(self) -> bool:
         """Whether a question was open when the server ended, for `take_up` to put again."""
         return self._journal.waits

@@ -45,13 +45,18 @@ def _read(name: str, code: str) -> Actions:
     return _by_its_texts(name, code)
 
 
+def not_looked_into(language: str) -> str:
+    """What is unclear about all code of a language that has no reader here."""
+    return f"is {language}, which is not looked into closely"
+
+
 def _by_its_texts(language: str, code: str) -> Actions:
     """Without a grammar, what stands between quotes may be a command, a place or an address."""
     texts = ["".join(found) for found in _QUOTED.findall(code[: shell.LONGEST])]
     found = Actions(
         paths=tuple(Touched(normal(text), "read") for text in texts if is_path(text)),
         hosts=tuple(host for text in texts for host in hosts_in(text)),
-        unclear=(f"is {language}, which is not looked into closely",),
+        unclear=(not_looked_into(language),),
     )
     found += unique(_deleted(code)) + unique(_started(code))
     if _STARTS.search(code):

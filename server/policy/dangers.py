@@ -167,6 +167,18 @@ def _throws_away(command: Command) -> bool:
     )
 
 
+def _hides_work(command: Command) -> bool:
+    if command.name != "git":
+        return False
+    words = set(command.words)
+    return bool(
+        ("commit" in words and command.options & {"--amend", "-n", "--no-verify"})
+        or ({"push", "merge"} & words and "--no-verify" in words)
+        or ("stash" in words and not {"list", "show", "drop", "clear"} & words)
+        or ("reset" in words and "--hard" not in words)
+    )
+
+
 def _to_a_disk(actions: Actions) -> bool:
     disks = (
         "/dev/sd",
@@ -330,6 +342,13 @@ DANGERS: tuple[Danger, ...] = (
         finds=("git push --force", "git push origin +main", "git -C x push -f", "git reset --hard",
                "git clean -fdx", "git checkout -- .", "git branch -D x"),
         spares=("git push", "git reset x", "git checkout main", "git clean -n"),
+    ),
+    Danger(
+        "It changes what is staged, stashed or committed in git, or passes over hooks.",
+        _any(_hides_work),
+        finds=("git commit --amend", "git commit -nm x", "git commit --no-verify -m x",
+               "git stash", "git stash pop", "git -C x reset HEAD~1"),
+        spares=("git commit -m x", "git stash list", "git log"),
     ),
     Danger(
         "It changes who may read and write a lot of files at once.",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from sayso.server.policy.actions import Actions, Touched
-from sayso.server.policy.code_reader import PYTHON, read
+from sayso.server.policy.code_reader import PYTHON, not_looked_into, read
 from sayso.server.policy.dangers import found_in
 from sayso.server.policy.hidden_code import looks
 from sayso.server.policy.rules import Rule, verified
@@ -95,7 +95,9 @@ class Policy:
         if grave and self._safe == "auto":
             return Judgement("deny", reason=f"Safe mode did not let it run. {grave.sentence}")
         rules = self._asking(language, actions)
-        hidden = [f"It {why}." for why in actions.unclear]
+        # What holds for all code of a language is no news, unless a rule could be got round by it.
+        usual = "" if self._has_limits else not_looked_into(language.strip().lower())
+        hidden = [f"It {why}." for why in actions.unclear if why != usual]
         warnings = [danger.sentence for danger in dangers] + rules
         asks = bool(warnings) or bool(hidden and self._has_limits)
         if self._safe != "off" or self._has_limits:

@@ -323,6 +323,7 @@ class Undoing:
     again: _OfChanges
     gone_again: _OfChanges
     left: _OfChanges
+    left_several: _OfChanges
     reasons: Mapping[str, str]
     """Why something was left as it is, in the middle of `left`; by the reason's name."""
     elsewhere: str

@@ -95,14 +95,13 @@ class UndoAnswers:
 
     def _left(self, done: Undone) -> list[str]:
         by_reason = sorted(done.left, key=lambda one: one.reason)
-        return [
-            self._sentence(
-                self._phrases.left,
-                [one.path for one in some],
-                self._phrases.reasons.get(reason, ""),
-            )
-            for reason, some in groupby(by_reason, key=lambda one: one.reason)
-        ]
+        told = []
+        for reason, some in groupby(by_reason, key=lambda one: one.reason):
+            paths = [one.path for one in some]
+            several = len(_tops(paths)) > 1
+            phrase = self._phrases.left_several if several else self._phrases.left
+            told.append(self._sentence(phrase, paths, self._phrases.reasons.get(reason, "")))
+        return told
 
     def _sentence(self, phrase: str, paths: Sequence[str], reason: str = "") -> str:
         tops = _tops(paths)

@@ -23,6 +23,15 @@ taken 0.86 s on a machine where ten processes waited for each processor."""
 _CANCEL_AFTER_S = 0.1
 """How long an interrupt may take before calls that the code waits for are cancelled."""
 
+_CROWD = 256
+"""Processes that one run may leave behind: half of what the sandbox lets there be. With more,
+nothing else could be started beside them."""
+
+_CROWDED = (
+    "It left so many processes behind that hardly another could be started, so they were ended with"
+    " its interpreter; its variables are lost, and the next run gets a new one."
+)
+
 _LOST = "Before it, the interpreter had ended and was replaced: earlier variables are lost."
 _ENDED = "before this run, so its interpreter was replaced: earlier variables are lost."
 
@@ -158,7 +167,12 @@ class PersistentRuntime:
         if self._lost:
             ending = replace(ending, detail=f"{ending.detail} {self._lost}".strip())
             self._lost = ""
-        ending = replace(ending, left=await self._left_behind())
+        left = await self._left_behind()
+        if left and len(left.ids) >= _CROWD:
+            await self._begin_anew()
+            ending = replace(ending, detail=f"{ending.detail} {_CROWDED}".strip())
+        else:
+            ending = replace(ending, left=left)
         yield ending  # when all is settled: a caller that has read it may run the next at once
 
     async def interrupt(self) -> None:
@@ -214,6 +228,13 @@ class PersistentRuntime:
     async def _left_behind(self) -> LeftProcesses | None:
         interpreter = self._interpreter()
         return await asyncio.to_thread(interpreter.left_behind) if interpreter else None
+
+    async def _begin_anew(self) -> None:
+        """End the interpreter with all that it started, and start another."""
+        if interpreter := self._interpreter():
+            await interpreter.close(_CROWDED)
+        self.prepare()
+        self._lost = ""  # which the run that is just over tells
 
     async def _start_after(self, last: Interpreter | None) -> Interpreter:
         if last:

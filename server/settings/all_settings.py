@@ -24,6 +24,7 @@ class Settings:
     jobs: schema.Jobs = field(default_factory=schema.Jobs)
     approvals: schema.Approvals = field(default_factory=schema.Approvals)
     code: schema.Code = field(default_factory=schema.Code)
+    git: schema.Git = field(default_factory=schema.Git)
     undo: schema.Undo = field(default_factory=schema.Undo)
     gateway: schema.Gateway = field(default_factory=schema.Gateway)
     storage: schema.Storage = field(default_factory=schema.Storage)

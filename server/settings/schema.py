@@ -254,6 +254,15 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
+class Git:
+    """What is committed for you."""
+
+    trailer: str = "Assisted-by: Sayso ({model})"
+    """Line below the message of a commit that says who helped; `{model}` is the language model's
+    name. Empty: none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Undo:
     """Taking back what code did to files: what is kept for it."""
 
@@ -351,6 +360,7 @@ SECTIONS: dict[str, type] = {
     "jobs": Jobs,
     "approvals": Approvals,
     "code": Code,
+    "git": Git,
     "undo": Undo,
     "gateway": Gateway,
     "storage": Storage,

@@ -11,6 +11,11 @@ from sayso.server.conversations.situation import Outcome, Situation
 from sayso.server.slash.command import Command
 from sayso.server.store.decisions import ModeChanged
 
+_LOST: Final = (
+    " The interpreters start anew for it then, and variables are lost: change it back before the"
+    " next run to keep them."
+)
+
 _UNTIL: Final = {
     "conversation": "for this conversation",
     "good": "for good",
@@ -33,7 +38,8 @@ async def _mode(situation: Situation) -> Outcome:
         return Outcome(str(problem), ok=False)
     await situation.here.journal.note("person", ModeChanged(mode, situation.device))
     held = "; it ends with the server" if mode == "full" else ""
-    return Outcome(f"The mode is {mode} from the next run on: {MEANINGS[mode]}{held}.")
+    lost = _LOST if situation.here.agent.loses_variables else ""
+    return Outcome(f"The mode is {mode} from the next run on: {MEANINGS[mode]}{held}.{lost}")
 
 
 async def _grants(situation: Situation) -> Outcome:

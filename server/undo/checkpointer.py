@@ -40,6 +40,9 @@ class NoCheckpoints:
     async def changed(self, groups: Iterable[Sequence[str]]) -> Sequence[bool]:
         return [False for _ in groups]
 
+    async def former(self, runs: Sequence[str]) -> dict[str, str]:
+        return {}
+
     async def opened(self) -> None:
         pass
 

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 
 from sayso.server.store.changes import NO_CHANGES, Changes
 from sayso.server.undo.archive import Archive, ArchiveInUse
-from sayso.server.undo.diff import compared
+from sayso.server.undo.diff import compared, former
 from sayso.server.undo.results import Undone
 from sayso.server.undo.roots import Root
 from sayso.server.undo.store import Room, UndoStore
@@ -113,6 +113,11 @@ class Checkpoints:
         wanted = [tuple(group) for group in groups]
         return await asyncio.shield(self._do(self._changed, wanted))
 
+    async def former(self, runs: Sequence[str]) -> dict[str, str]:
+        """What these runs changed, by path: git's name of what was there before, empty where
+        nothing was; without what is not kept."""
+        return await asyncio.shield(self._do(self._former, tuple(runs)))
+
     # --- in the thread ---
 
     def _open(self, roots: Sequence[Root]) -> None:
@@ -194,6 +199,13 @@ class Checkpoints:
         if self._store is None:
             return [False] * len(groups)
         return [self._store.can_take_back(group) for group in groups]
+
+    def _former(self, runs: Sequence[str]) -> dict[str, str]:
+        try:
+            return former(self._store, runs) if self._store else {}
+        except (OSError, sqlite3.Error) as error:
+            log.warning("what was there before is not known: %s", _words(error))
+            return {}
 
     def _diff(self, groups: Sequence[Sequence[str]], most: int) -> str:
         if self._store is None:

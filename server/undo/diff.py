@@ -7,6 +7,7 @@ from typing import Final
 
 from sayso.server.undo.changes.listing import happened, named
 from sayso.server.undo.changes.renames import sort_out
+from sayso.server.undo.git.repositories import blob_name
 from sayso.server.undo.store import UndoStore
 from sayso.server.undo.tree import Change, Entry
 
@@ -31,6 +32,19 @@ def compared(store: UndoStore, runs: Sequence[str]) -> str:
     if len(lines) > MOST_LINES:
         lines[MOST_LINES:] = ["… and more."]
     return "\n".join(line[:_LINE_CHARS] for line in lines)
+
+
+def former(store: UndoStore, runs: Sequence[str]) -> dict[str, str]:
+    """What these runs changed, by the paths that are shown: git's name of the content that was
+    there before, empty where nothing was. What is not kept is left out."""
+    found: dict[str, str] = {}
+    for shown, changes in store.joined_changes(store.changed([runs])).items():
+        for change in changes:
+            if change.before is None:
+                found[shown + change.path] = ""
+            elif change.before.kind == "file" and not change.before.unkept:
+                found[shown + change.path] = blob_name(store.content(change.before))
+    return found
 
 
 def _lines(store: UndoStore, runs: Sequence[str]) -> Iterator[str]:

@@ -35,6 +35,13 @@ _CHANGING: Final = re.compile(
 )
 """Who asks for this wants something to be different afterwards."""
 
+_CHANGING_A_FILE: Final = re.compile(
+    r"\b(sort|clean up|rename|move|delete|remove|append|edit|change|replace|fix|correct|update)\b",
+    re.IGNORECASE,
+)
+"""Who asks for this and names a file wants that very file to be different. What is drawn of it,
+saved from it, added up in it or made of it is another one."""
+
 
 def named_places(text: str) -> tuple[str, ...]:
     """What is named of the person's own, and there, as whole paths. Looks at the disk."""
@@ -61,13 +68,12 @@ def needed(
     if not about:
         return ()
     written = _written(language, code)
-    changing = _CHANGING.search(asked) is not None
-    return tuple(
-        RequestedFolder(
-            place, "write" if changing or any(_lies_in(w, place) for w in written) else "read"
-        )
-        for place in about
-    )
+
+    def writes(place: str) -> bool:
+        changing = _CHANGING_A_FILE if Path(place).suffix else _CHANGING
+        return bool(changing.search(asked)) or any(_lies_in(each, place) for each in written)
+
+    return tuple(RequestedFolder(each, "write" if writes(each) else "read") for each in about)
 
 
 def _names(text: str) -> Iterator[str]:

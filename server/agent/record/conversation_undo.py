@@ -116,5 +116,9 @@ class ConversationUndo:
     async def diff(self, groups: Iterable[Sequence[str]], most: int = 1) -> str:
         return await self._checkpoints.diff(groups, most)
 
+    async def former(self, runs: Sequence[str]) -> dict[str, str]:
+        """What these runs changed, by path: git's name of what was there before."""
+        return await self._checkpoints.former(runs)
+
     async def changed(self, groups: Iterable[Sequence[str]]) -> Sequence[bool]:
         return await self._checkpoints.changed(groups)

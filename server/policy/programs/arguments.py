@@ -1,7 +1,8 @@
 """Tells what programs do with their arguments, and which other programs they start."""
 
+import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from itertools import takewhile
 
 from sayso.server.policy.actions import (
@@ -57,6 +58,9 @@ _WRITERS = frozenset(
     ("chmod", "chown", "cp", "install", "ln", "mkdir", "mv", "tee", "touch", "truncate", "rsync")
 )
 _REMOTE = frozenset(("ssh", "scp", "sftp", "rsync"))
+
+_PLAIN_COPY = re.compile(r"-[aRrvfnip]+|--|--archive|--recursive|--verbose|--no-clobber")
+"""Options of `cp` that change nothing of what it copies."""
 
 Reader = Callable[[str], Actions]
 
@@ -266,9 +270,10 @@ class Programs:
             how = "delete"
         elif name in _WRITERS or (name == "sed" and any(w.startswith("-i") for w in words)):
             how = "write"
+        copied = _copied(words)
         for word in words[1:]:
             self.hosts += hosts_in(word)
-            self._place(name, word, how)
+            self._place(name, word, "read" if word in copied else how)
             if not word.startswith("-"):
                 self._host(name, word)
 
@@ -326,3 +331,13 @@ def _split(text: str) -> tuple[str, ...]:
         return tuple(shlex.split(text))
     except ValueError:
         return tuple(text.split())
+
+
+def _copied(words: tuple[str, ...]) -> Set[str]:
+    """What `cp` reads and leaves as it is: all places but the last. What it is told by options
+    other than the usual ones may be more than a copy, such as a link."""
+    operands = [word for word in words[1:] if not word.startswith("-")]
+    options = [word for word in words[1:] if word.startswith("-")]
+    if words[0] != "cp" or not all(_PLAIN_COPY.fullmatch(option) for option in options):
+        return frozenset()
+    return frozenset(operands[:-1]) - {operands[-1]} if operands else frozenset()

@@ -14,6 +14,7 @@ import contextlib
 import ctypes
 import faulthandler
 import importlib.util
+import json
 import os
 import select
 import signal
@@ -156,6 +157,7 @@ def main() -> None:
     # the workspace takes no part in the start.
     options = ("--HistoryManager.hist_file=:memory:", "--InteractiveShellApp.ignore_cwd=True")
     kernel.initialize([*sys.argv[2:], *options])
+    kernel.session.pack = _packer(kernel.session.pack)
     _let_find_what_code_made()
     faulthandler.enable(complaints)  # what is said while it crashes goes to the server, not in here
     sys.stdout = stream(kernel.session, kernel.iopub_thread, "stdout", watchfd=False)
@@ -184,6 +186,20 @@ def main() -> None:
     kernel.shell.run_ast_nodes = _code_alone(kernel.shell, interrupts)
     os.register_at_fork(after_in_child=partial(_print_plainly, kernel.shell))
     kernel.start()
+
+
+def _packer(pack: Callable[[object], bytes]) -> Callable[[object], bytes]:
+    """Return what writes messages, also of texts with halves of characters, which no screen has."""
+    from jupyter_client.jsonutil import json_default
+
+    def packed(message: object) -> bytes:
+        try:
+            return pack(message)
+        except UnicodeEncodeError:
+            text = json.dumps(message, default=json_default, ensure_ascii=False, allow_nan=False)
+            return text.encode(errors="replace")
+
+    return packed
 
 
 def _functions(link: int, mark: Callable[[int], None]) -> Any:  # noqa: ANN401

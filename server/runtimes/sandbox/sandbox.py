@@ -34,10 +34,11 @@ SYSTEM = tuple(
 SETTINGS_OF_SYSTEM = tuple(
     Path("/etc") / name
     for name in (
-        "alternatives", "bash.bashrc", "ca-certificates", "debian_version", "fonts", "group",
-        "inputrc", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic", "mime.types",
-        "nsswitch.conf", "os-release", "passwd", "pki/ca-trust", "pki/tls/certs", "profile",
-        "protocols", "services", "shells", "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone",
+        "R", "alternatives", "bash.bashrc", "ca-certificates", "debian_version", "fonts", "group",
+        "inputrc", "julia", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic",
+        "mime.types", "nsswitch.conf", "os-release", "passwd", "perl", "pki/ca-trust",
+        "pki/tls/certs", "profile", "protocols", "services", "shells", "ssl/certs",
+        "ssl/openssl.cnf", "terminfo", "timezone",
     )
 )  # fmt: skip
 """What programs look up there; no host names, no network settings, no keys."""

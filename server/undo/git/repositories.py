@@ -4,6 +4,7 @@ A branch that goes back while the index stays, or a commit whose objects go whil
 leads to it, would be a damaged repository.
 """
 
+import hashlib
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from typing import Final
@@ -22,6 +23,11 @@ class Kept:
     """Nothing is done to them."""
     whole: Set[str]
     """Repositories of which nothing is taken back, because a part of them cannot be."""
+
+
+def blob_name(content: bytes) -> str:
+    """Git's name of a file's content."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def repository_of(path: str) -> tuple[str, str] | None:

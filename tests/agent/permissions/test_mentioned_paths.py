@@ -69,6 +69,26 @@ def test_it_is_needed_for_what_the_code_does(asked: str, code: str, access: str 
     assert needed([f"{W}/Downloads"], asked, "python", code, W) == ()
 
 
+@pytest.mark.parametrize(
+    ("asked", "language", "code", "access"),
+    [
+        ("copy it here", "bash", "cp /home/ada/may.csv .", "read"),
+        ("copy it here", "bash", "cp -a -- /home/ada/may.csv copy.csv", "read"),
+        ("copy it there", "bash", "cp may.csv /home/ada/may.csv", "write"),
+        ("copy it here", "bash", "cp --link /home/ada/may.csv .", "write"),
+        ("draw a chart and save it", "python", "plot(open('/home/ada/may.csv'))", "read"),
+        ("add up what is in it", "python", "print(sum(open('/home/ada/may.csv')))", "read"),
+        ("make a table of it", "python", "open('/home/ada/may.csv', 'a').write(x)", "write"),
+        ("replace the commas in it", "python", "print(open('/home/ada/may.csv').read())", "write"),
+    ],
+)
+def test_a_file_that_is_only_read_is_not_asked_to_be_written(
+    asked: str, language: str, code: str, access: str
+) -> None:
+    (found,) = needed(["/home/ada/may.csv"], asked, language, code, W)
+    assert found.access == access
+
+
 async def test_the_first_code_that_needs_it_brings_the_question(
     rig: AgentRig, downloads: Path
 ) -> None:

@@ -2,15 +2,20 @@
 
 import asyncio
 
+import pytest
+
 from sayso.audio.pcm import FRAME_BYTES, FRAME_SAMPLES
 from sayso.client.session.link_events import LinkState
 from sayso.protocol.codec import Envelope, encode
 from sayso.protocol.frames import AudioFrame
 from sayso.protocol.messages import (
+    Announce,
+    ApprovalDone,
     AudioAck,
     Bye,
     ListenStart,
     ListenStop,
+    Message,
     Ping,
     PlayState,
     Pong,
@@ -138,6 +143,24 @@ async def test_speech_that_was_cut_off_is_sent_again_without_a_gap() -> None:
             life.link.send(ListenStop(1, 11 * FRAME_SAMPLES))
             await life.until(lambda: SttFinal("whole") in life.messages)
     assert [frame.seq for frame in heard] == list(range(3, 11))
+
+
+@pytest.mark.parametrize("answer", [Announce("It is ten."), ApprovalDone("q", "yes", "desk")])
+async def test_what_was_answered_without_the_model_is_not_called_lost(answer: Message) -> None:
+    heard: list[object] = []
+
+    async def hears(wire: Wire) -> None:
+        if not heard:
+            heard.append(await wire.hear())
+            await wire.say(answer)
+            await break_off(wire)
+        await stay(wire)
+
+    async with ServerDouble(hears) as server, living(server.url) as life:
+        life.link.send(Text("what time is it"))
+        await life.state(LinkState.WAITING)
+        up = await life.state(LinkState.UP)
+        assert (up.session, up.lost) == ("anew", ())
 
 
 async def test_a_server_that_began_anew_hears_the_whole_utterance_again() -> None:
