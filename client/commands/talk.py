@@ -86,8 +86,8 @@ class Talk:
             "--approve",
             choices=("yes", "no"),
             help="with --once or in a pipe, answer every question so: whether code may run, and "
-            "whether it gets the folders and hosts that it asks for (default no; with --hands-free, "
-            "by voice)",
+            "whether it gets the folders and hosts that it asks for (default no; with "
+            "--hands-free, by voice)",
         )
         add_timeout(parser)
         add_hands_free(parser)

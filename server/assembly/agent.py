@@ -23,8 +23,8 @@ from sayso.server.agent.situation import local_time
 from sayso.server.agent.spending import DailyLimits, DailySpending
 from sayso.server.agent.tools.tool import Tool
 from sayso.server.capabilities.coding.tools import coding_tools
-from sayso.server.capabilities.git.commit import Commit
 from sayso.server.capabilities.git.identity import variables_for_code
+from sayso.server.capabilities.git.tools import git_tools
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.grants import Grants
@@ -108,7 +108,6 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
     def trailer() -> str:
         return settings.git.trailer.replace("{model}", agent.model_name)
 
-    commit = Commit(lambda: journal.history, lambda: undo.code_runner, undo.former, trailer)
     agent = Agent(
         backend,
         code_runner,
@@ -117,7 +116,18 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
         permissions=permissions,
         checkpointer=undo.checkpointer,
         budget=Budget(request_limits(settings), parts.day, job_limits(settings)),
-        tools=(*coding_tools(), commit, *options.tools, *(() if options.guest else parts.tools)),
+        tools=(
+            *coding_tools(),
+            *git_tools(
+                lambda: journal.history,
+                lambda: undo.code_runner,
+                undo.former,
+                trailer,
+                guest=options.guest,
+            ),
+            *options.tools,
+            *(() if options.guest else parts.tools),
+        ),
     )
     code_runner.prepare()
     return ConversationAgent(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from sayso.server.policy.actions import UNKNOWN, Actions, Command, home_as_tilde
+from sayso.server.policy.dangers_in_git import hides_work, throws_away
 
 _KEYS = (
     "~/.ssh", "~/.gnupg", "~/.aws", "~/.azure", "~/.kube", "~/.netrc", "~/.git-credentials",
@@ -148,34 +149,6 @@ def _empties_broadly(command: Command) -> bool:
             _target(word) in _BROAD - {".", "*", "./*"}
             for word in (command.operands[-1:] if command.name == "rsync" else command.operands)
         )
-    )
-
-
-def _throws_away(command: Command) -> bool:
-    if command.name != "git":
-        return False
-    words = set(command.words)
-    return bool(
-        ("push" in words and command.options & {"-f", "--force", "--mirror", "--delete"})
-        or ("push" in words and any(word.startswith("+") for word in command.operands))
-        or ("reset" in words and "--hard" in words)
-        or ("clean" in words and command.options & {"-f", "--force"})
-        or ("checkout" in words and "." in words)
-        or ("restore" in words and "." in words)
-        or ({"branch", "tag"} & words and command.options & {"-D"})
-        or ("stash" in words and {"drop", "clear"} & words)
-    )
-
-
-def _hides_work(command: Command) -> bool:
-    if command.name != "git":
-        return False
-    words = set(command.words)
-    return bool(
-        ("commit" in words and command.options & {"--amend", "-n", "--no-verify"})
-        or ({"push", "merge"} & words and "--no-verify" in words)
-        or ("stash" in words and not {"list", "show", "drop", "clear"} & words)
-        or ("reset" in words and "--hard" not in words)
     )
 
 
@@ -338,14 +311,14 @@ DANGERS: tuple[Danger, ...] = (
     ),
     Danger(
         "It throws away work in git that may be nowhere else.",
-        _any(_throws_away),
+        _any(throws_away),
         finds=("git push --force", "git push origin +main", "git -C x push -f", "git reset --hard",
                "git clean -fdx", "git checkout -- .", "git branch -D x"),
         spares=("git push", "git reset x", "git checkout main", "git clean -n"),
     ),
     Danger(
         "It changes what is staged, stashed or committed in git, or passes over hooks.",
-        _any(_hides_work),
+        _any(hides_work),
         finds=("git commit --amend", "git commit -nm x", "git commit --no-verify -m x",
                "git stash", "git stash pop", "git -C x reset HEAD~1"),
         spares=("git commit -m x", "git stash list", "git log"),

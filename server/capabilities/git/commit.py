@@ -61,6 +61,7 @@ class Commit(Tool):
     schema = _SCHEMA
     undo = ""
     outside = False
+    needs_code = True
 
     def __init__(
         self,

@@ -14,7 +14,6 @@ import contextlib
 import ctypes
 import faulthandler
 import importlib.util
-import json
 import os
 import select
 import signal
@@ -190,14 +189,19 @@ def main() -> None:
 
 def _packer(pack: Callable[[object], bytes]) -> Callable[[object], bytes]:
     """Return what writes messages, also of texts with halves of characters, which no screen has."""
-    from jupyter_client.jsonutil import json_default
 
     def packed(message: object) -> bytes:
         try:
             return pack(message)
         except UnicodeEncodeError:
-            text = json.dumps(message, default=json_default, ensure_ascii=False, allow_nan=False)
-            return text.encode(errors="replace")
+            return pack(whole(message))
+
+    def whole(value: object) -> object:
+        if isinstance(value, str):
+            return value.encode(errors="replace").decode()
+        if isinstance(value, dict):
+            return {whole(name): whole(one) for name, one in value.items()}
+        return [whole(one) for one in value] if isinstance(value, list | tuple) else value
 
     return packed
 

@@ -9,6 +9,7 @@ from typing import cast
 
 from sayso.protocol import messages as m
 from sayso.server.agent.llm.model import ChatMessage
+from sayso.server.agent.permissions.approvals import Decision
 from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import ensure
@@ -17,7 +18,7 @@ from sayso.server.turn.events import ApprovalAnswered, Typed
 from tests.git import git
 from tests.kernels import lent_home
 from tests.plain_model import PlainModel
-from tests.server.running_server import Device, household, until
+from tests.server.running_server import Device, running_server, until
 
 
 @dataclass
@@ -41,7 +42,7 @@ def tool(name: str, **arguments: object) -> str:
     return f"```{name}\n{json.dumps(arguments)}\n```"
 
 
-def says_yes(_: m.ApprovalRequest) -> str:
+def says_yes(_: m.ApprovalRequest) -> Decision:
     return "yes"
 
 
@@ -55,7 +56,7 @@ class Partner:
     """The questions of the latest request."""
 
     async def ask(
-        self, text: str, *replies: str, answer: Callable[[m.ApprovalRequest], str] = says_yes
+        self, text: str, *replies: str, answer: Callable[[m.ApprovalRequest], Decision] = says_yes
     ) -> str:
         """What the person asks for; returns what the model was told last."""
         self.model.replies = list(replies)
@@ -103,14 +104,14 @@ async def partner(folder: Path, mode: str = "workspace") -> AsyncIterator[Partne
     git("add", ".", folder=repository)
     git("commit", "-qm", "first", folder=repository)
     report, kernels, model = await find_sandbox(), ensure(lent_home()), Told()
-    async with household(
+    async with running_server(
         folder / "home",
         model=model,
         code_runner=lambda place, reach, known: CodeRunner(
             place, kernels, report, reach, identity=known
         ),
-    ) as house:
-        here = await house.conversations.enter(await house.conversations.begin("project"))
+    ) as server:
+        here = await server.conversations.enter(await server.conversations.begin("project"))
         here.agent.permissions.change_mode(mode, at_console=True)
         await here.work_in(repository, "desk")
-        yield Partner(repository, model, await house.device("desk", "project"), here)
+        yield Partner(repository, model, await server.device("desk", "project"), here)

@@ -13,9 +13,9 @@ from sayso.protocol.messages import (
     ApprovalDone,
     AudioAck,
     Bye,
+    FromServer,
     ListenStart,
     ListenStop,
-    Message,
     Ping,
     PlayState,
     Pong,
@@ -146,7 +146,7 @@ async def test_speech_that_was_cut_off_is_sent_again_without_a_gap() -> None:
 
 
 @pytest.mark.parametrize("answer", [Announce("It is ten."), ApprovalDone("q", "yes", "desk")])
-async def test_what_was_answered_without_the_model_is_not_called_lost(answer: Message) -> None:
+async def test_what_was_answered_without_the_model_is_not_called_lost(answer: FromServer) -> None:
     heard: list[object] = []
 
     async def hears(wire: Wire) -> None:
