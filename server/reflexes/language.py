@@ -332,8 +332,7 @@ class Undoing:
     """Nothing at all could be put back; `left` follows."""
     nothing: str
     unknown: str
-    """No request that can be taken back was asked for with the words that name one; `asked`
-    follows, with those that can."""
+    """No request that can be taken back was asked for in such words; `asked` follows."""
     nothing_again: str
     running: str
     switched_off: str

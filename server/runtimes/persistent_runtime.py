@@ -168,7 +168,7 @@ class PersistentRuntime:
             ending = replace(ending, detail=f"{ending.detail} {self._lost}".strip())
             self._lost = ""
         left = await self._left_behind()
-        if left and len(left.ids) >= _CROWD:
+        if left and len(left.known) >= _CROWD:
             await self._begin_anew()
             ending = replace(ending, detail=f"{ending.detail} {_CROWDED}".strip())
         else:
