@@ -97,7 +97,9 @@ class DuringWork:
             answer = await self._agent.explain(effect.text, effect.device)
         except StoreError as problem:
             answer = str(problem)
-        told = events.AsideAnswered(effect.device, answer, effect.text, effect.spoken)
+        told = events.AsideAnswered(
+            effect.device, answer, effect.text, effect.spoken, by_model=True
+        )
         self._happened(told)
 
     async def _answer(self, effect: effects.AnswerAside) -> None:

@@ -3,6 +3,7 @@ nobody. A gap is between two answers, and while code is at work for one.
 """
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sayso.protocol.messages import Announce
@@ -94,13 +95,15 @@ class Announcements:
             self._playback.say(waiting.announced.text, waiting.announced.tone)
             self._playback.finish()
 
-    def say_within(self, *, unasked: bool) -> None:
+    def say_within(self, question: Callable[[str], str], *, unasked: bool) -> None:
         """There is a gap while an answer is worked on: say one, and without `unasked` only what
-        its person asked for."""
+        its person asked for. `question`: what waits for a yes at a device, which is put again after
+        it, so that a yes is never to what was said in between."""
         if said := self._take(self._answers or (self._waiting if unasked else self._answers)):
             waiting, device = said
             self._begin(waiting, within=True)
-            self._playback.interject(device, waiting.announced.text, waiting.announced.tone)
+            text = f"{waiting.announced.text} {question(device.device)}".strip()
+            self._playback.interject(device, text, waiting.announced.tone)
 
     def _take(self, queue: deque[_Waiting]) -> tuple[_Waiting, Joined] | None:
         """The next of these, and the device where it is said. What nobody can hear is left out:

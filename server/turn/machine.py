@@ -115,7 +115,7 @@ class TurnMachine:
         between = self._work.state != "idle" and not self._playback.is_occupied
         if between and not self._capture.is_anybody_speaking:
             unasked = self._work.is_at_work and not somebody_speaks
-            self._announcements.say_within(unasked=unasked)
+            self._announcements.say_within(self._work.question_at, unasked=unasked)
 
     @singledispatchmethod
     def _on(self, event: Event) -> None:

@@ -1,13 +1,14 @@
 """`sayso.ask`: code asks the person, and gets the answer as a value."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Final
 
 from sayso.protocol.visible import revealed
 from sayso.server.agent.calls import arguments as read
 from sayso.server.agent.calls.questions import CodeQuestions, UnansweredError
 from sayso.server.agent.event_stream import Emit
+from sayso.server.agent.events import CodeAsked
 from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.record.journal import Journal
 from sayso.server.runtimes.calls.function import CallingRun, CallRefusedError
@@ -64,7 +65,25 @@ class Ask:
         if self._asked > QUESTIONS_MOST:
             raise CallRefusedError(f"One run may ask {QUESTIONS_MOST} times at most.")
         async with self._attention:
-            return await self._ask(question, choices, run)
+            if self._left.is_set():  # while it waited for its turn
+                raise CallRefusedError(IN_BACKGROUND)
+            return await self._attended(self._ask(question, choices, run))
+
+    async def _attended(self, asking: Coroutine[None, None, str]) -> str:
+        """The answer, as long as somebody waits for the run. It goes to the background with no
+        question open: what is asked next would wait for that."""
+        left = asyncio.create_task(self._left.wait())
+        answer = asyncio.create_task(asking)
+        try:
+            await asyncio.wait({left, answer}, return_when=asyncio.FIRST_COMPLETED)
+            if answer.done():
+                return answer.result()
+        finally:
+            left.cancel()
+            answer.cancel()
+            await asyncio.wait({answer})
+        await self._emit(CodeAsked())
+        raise CallRefusedError(IN_BACKGROUND)
 
     async def _ask(self, question: str, choices: tuple[str, ...], run: CallingRun) -> str:
         answer = by = ""

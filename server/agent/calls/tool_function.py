@@ -144,10 +144,10 @@ class ToolFunction:
 
     async def _ask(self, request: Proposal) -> ApprovalDecision:
         desk = self._desk
-        if desk.context.left.is_set():
-            raise CallRefusedError(IN_BACKGROUND)
         async with desk.attention:
             while True:
+                if desk.context.left.is_set():  # it may have waited for its turn
+                    raise CallRefusedError(IN_BACKGROUND)
                 with desk.reckoning.paused():
                     approval = await desk.approvals.ask(request, desk.emit)
                 if not approval.allows:

@@ -51,3 +51,5 @@ class AsideAnswered:
     """Empty: there is no answer without a language model."""
     asked: str
     spoken: bool
+    by_model: bool = False
+    """It is a model's words, which may hold a question of their own."""

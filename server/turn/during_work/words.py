@@ -79,7 +79,10 @@ class WordsDuringWork:
     def _answered(self, event: events.AsideAnswered) -> None:
         """There is an answer; without one the words are about the work, or a request."""
         if event.text:
-            self._tell(event.text, event.device, spoken=True)
+            question = self._work.question_at(event.device) if event.by_model else ""
+            shown = f"{event.text} {question}".strip()
+            self._shared.tell(Announce(shown, "low", answers=True), event.device)
+            self._announcements.answer(event.text, event.device)
         else:
             asked = Request(event.device, event.asked, self._shared.now, event.spoken)
             self._work.ask(asked)

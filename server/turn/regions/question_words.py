@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from sayso.protocol.messages import ApprovalRequest
 from sayso.server.turn.events import Joined
+from sayso.server.turn.regions import spoken_code
 
 LONGEST_READ = 240
 """Characters of code that are read aloud whole: a quarter of a minute, and as much as one can keep
@@ -129,18 +130,22 @@ def in_one_sentence(request: ApprovalRequest, language: str) -> str:
 
 
 def whole(request: ApprovalRequest, language: str) -> str:
-    """All of it, for a person who sees nothing: what it is warned of, the code itself, what it may
-    touch, and the question. Empty where it is too long to be listened to."""
+    """All of it, for a person who sees nothing: what it is warned of, the code itself with its
+    signs by name, what it may touch, and the question. Empty where it is too long to be listened
+    to, or the ear cannot tell it."""
     words = _LANGUAGES.get(language.partition("-")[0].lower())
     code = request.code.strip()
     is_run = request.kind == "run"
     if words is None or len(code) > LONGEST_READ or (request.tap and is_run):
         return ""
-    lines = code.splitlines()
+    lines = [line for line in code.splitlines() if line.strip()]
     if not lines or len(lines) > MOST_LINES or not all(map(str.isprintable, lines)):
         return ""
+    told = [spoken_code.said(line, language) for line in lines]
+    if not all(told):
+        return ""
     read = (words.it_is if is_run else words.opens).format(
-        language=request.language, code=". ".join(lines)
+        language=request.language, code=". ".join(told)
     )
     touch = words.it_may.format(touch=", ".join(request.may_touch)) if request.may_touch else ""
     question = words.ask.format(do=_doing(request, words))

@@ -23,7 +23,7 @@ from sayso.protocol.messages import (
 from sayso.server.turn import events
 from sayso.server.turn.during_work.new_start import begins_anew
 from sayso.server.turn.effects import AnswerApprovalByWord, Steer, StopThinking, Think, Withdraw
-from sayso.server.turn.phrases import SENTENCE_BREAK, is_filler
+from sayso.server.turn.phrases import SENTENCE_BREAK, is_filler, words
 from sayso.server.turn.regions import question_words
 from sayso.server.turn.regions.playback import PlaybackRegion
 from sayso.server.turn.regions.shared_state import SharedState
@@ -93,6 +93,14 @@ class RequestRegion:
         """When the question that waits was sent to this device whole; none if it was not."""
         question, at = self._shown.get(device, ("", 0.0))
         return at if self.question and question == self.question.id else None
+
+    def question_at(self, device: str) -> str:
+        """The approval that waits for this device's person, in a sentence; empty if none does."""
+        known = self._shared.devices.get(device)
+        if self.question is None or known is None or not self.is_of(device):
+            return ""
+        sentence = question_words.in_one_sentence(self.question, known.language)
+        return sentence or words("on_a_screen" if self.question.tap else "may_i", known.language)
 
     def is_of(self, device: str) -> bool:
         """This device's person asked for what is being worked on."""

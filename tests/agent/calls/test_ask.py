@@ -137,6 +137,37 @@ async def test_stop_withdraws_the_question(rig: AgentRig) -> None:
     assert not questions.answer(seen[0].id, "red", "kitchen")
 
 
+async def test_what_goes_to_the_background_leaves_no_question_open(rig: AgentRig) -> None:
+    """Neither the one that is asked, nor those that wait for their turn."""
+    code = """
+import threading, time
+def ask(n):
+    try:
+        print(sayso.ask(f'{n}?'))
+    except sayso.Refused as refusal:
+        print(refusal)
+asking = [threading.Thread(target=ask, args=(n,)) for n in range(3)]
+for each in asking: each.start()
+while not __import__('os').path.exists('asked'): time.sleep(0.01)
+sayso.background()
+for each in asking: each.join()
+open('all refused', 'w').close()
+"""
+    agent = await rig.agent(runs(code), says("Done."), mode="workspace")
+    rig.approvals.of_code.answerable = True
+    seen: list[CodeAsked] = []
+    async with aclosing(agent.work("go", by="kitchen")) as events:
+        async for event in events:
+            if isinstance(event, CodeAsked):
+                seen.append(event)
+                (rig.folder / "workspace" / "asked").touch()
+    assert [bool(each.id) for each in seen] == [True, False]
+    async with asyncio.timeout(20):
+        while not (rig.folder / "workspace" / "all refused").exists():  # noqa: ASYNC110 - a file of code's
+            await asyncio.sleep(0.02)
+    assert len(seen) == 2
+
+
 async def test_where_nobody_could_answer_input_fails_at_once(rig: AgentRig) -> None:
     agent = await rig.agent(runs("input()"), says("Done."), mode="workspace")
     await rig.ask(agent, "go")

@@ -235,12 +235,31 @@ def test_a_question_about_it_leaves_it_waiting() -> None:
     assert explain == effects.ExplainCode(s.ticket, "laptop", "what would that do?", True)
     assert not s.all(effects.AnswerApprovalByWord)
     s.happens(events.AsideAnswered("laptop", "It moves them.", "what would that do?", True))
-    assert spoken(s)[-1] == "It moves them."
+    assert spoken(s)[-1] == "It moves them. May I run a line of Python?"
     assert s.state_of_work == "awaiting_approval"
-    s.synthesize("It moves them.", 0.5)
+    s.synthesize("It moves them. May I run a line of Python?", 0.5)
     s.play(0.7)
     s.say("yes", meaning="yes")
     assert s.the(effects.AnswerApprovalByWord).decision == "yes"
+
+
+def test_a_yes_is_never_to_a_question_that_a_model_has_slipped_in() -> None:
+    """A model that is asked what code does may ask something itself; so may a reminder that it has
+    set. What waits is put again after it, aloud and on the screen."""
+    s = asked()
+    s.say("what would that do?")
+    slipped = "Nothing much. Shall I tell you more?"
+    asked_for = "what would that do?"
+    s.happens(events.AsideAnswered("laptop", slipped, asked_for, True, by_model=True))
+    said = spoken(s)[-1]
+    assert said == f"{slipped} May I run a line of Python?"
+    assert announced(s)[-1] == said
+    s.synthesize(said, 0.5)
+    s.play(0.7)
+    s.wait(3)
+    s.happens(events.Announced("Reminder: shall I go on?", "laptop"))
+    s.wait(1)
+    assert spoken(s)[-1] == "Reminder: shall I go on? May I run a line of Python?"
 
 
 def test_a_reflex_leaves_it_waiting() -> None:

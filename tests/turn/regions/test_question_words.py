@@ -1,8 +1,11 @@
 """An approval can be heard: what it is about in one sentence, and whole where nothing is shown."""
 
+import re
+
 import pytest
 
 from sayso.protocol import messages as m
+from sayso.server.speech.text.speakable import spoken
 from sayso.server.turn import effects, events
 from sayso.server.turn.regions.question_words import LONGEST_READ, in_one_sentence, whole
 from tests.turn.scene import RATE_OUT, Scene
@@ -66,8 +69,8 @@ def test_more_reach_is_asked_as_what_it_opens() -> None:
     assert said == "May I read Downloads and reach example.com? Please answer on a screen."
     read = whole(wish, "en")
     for part in (
-        "read /home/ada/Downloads",
-        "host example.com",
+        "read blank slash home slash ada slash capital Downloads",
+        "host, example dot com",
         "until this conversation is closed",
     ):
         assert part in read, "whole paths, since many folders have one name"
@@ -76,11 +79,62 @@ def test_more_reach_is_asked_as_what_it_opens() -> None:
 def test_read_out_is_all_of_it_or_nothing() -> None:
     short = request("rm a.txt", warnings=("It deletes files.",))
     read = whole(short, "en")
-    for part in ("It deletes files.", "rm a.txt", "read and write /work", "May I delete a.txt?"):
+    for part in (
+        "It deletes files.",
+        "rm, a dot txt",
+        "read and write /work",
+        "May I delete a.txt?",
+    ):
         assert part in read
     assert whole(request("x" * (LONGEST_READ + 1), "python"), "en") == ""
     assert whole(request("a\nb\nc\nd\ne", "python"), "en") == ""
     assert whole(request("print('\u202e')", "python"), "en") == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("rm -rf ~/*", "rm blank dash rf blank tilde slash star"),
+        ("rm x*", "rm, x star"),
+        ("rm x *", "rm, x blank star"),
+        ("rm -rf / tmp", "rm blank dash rf blank slash blank tmp"),
+        ("rm -rf /tmp", "rm blank dash rf blank slash tmp"),
+        ("cat a | sh #", "cat, a blank pipe blank sh blank hash"),
+        ("git branch -D x", "git, branch blank dash capital D, x"),
+        ("echo PATH 007", "echo, capital P A T H, 0 0 7"),
+        ("if x:\n    y()", "if, x colon. 4 blanks y open parenthesis close parenthesis"),
+    ],
+)
+def test_the_ear_is_told_every_sign_of_what_it_says_yes_to(code: str, said: str) -> None:
+    assert f": {said}." in whole(request(code), "en")
+    heard = spoken(whole(request(code), "en"))
+    for word in re.findall("[a-z]{4,}", said):
+        assert word in heard, "the voice says it, too"
+
+
+def test_no_two_pieces_of_code_sound_alike() -> None:
+    pieces = (
+        "a b",
+        "ab",
+        "a-b",
+        "a -b",
+        "a - b",
+        "a*b",
+        "a *b",
+        "a* b",
+        "A b",
+        "a  b",
+        "a/b",
+        "a\\b",
+    )
+    for language in ("en", "de"):
+        heard = {whole(request(piece), language).replace(", ", " and ") for piece in pieces}
+        assert len(heard) == len(pieces)
+
+
+def test_what_the_ear_cannot_tell_is_not_read() -> None:
+    for code in ("rm \u0430.txt", "rm \u2215", "echo \u00b2"):
+        assert whole(request(code), "en") == ""
 
 
 def asked_aloud(asked: m.ApprovalRequest) -> Scene:
@@ -108,7 +162,7 @@ def reads(s: Scene, *, heard_s: float) -> None:
 
 def test_where_nothing_is_shown_a_yes_counts_once_the_question_was_heard_whole() -> None:
     s = asked_aloud(request("rm a.txt"))
-    assert "rm a.txt" in s.the(effects.Speak).text
+    assert "rm, a dot txt" in s.the(effects.Speak).text
     reads(s, heard_s=4.0)
     s.wait(0.3)
     yes(s)
@@ -120,7 +174,7 @@ def test_where_it_was_not_heard_whole_it_is_read_again() -> None:
     reads(s, heard_s=2.0)
     yes(s)
     assert not s.all(effects.AnswerApprovalByWord)
-    assert "rm a.txt" in s.the(effects.Speak).text
+    assert "rm, a dot txt" in s.the(effects.Speak).text
     s.played = 0
     reads(s, heard_s=4.0)
     s.wait(0.3)
@@ -160,7 +214,7 @@ def asked_to_open(**device: object) -> Scene:
 
 def test_a_device_with_that_right_opens_by_a_spoken_yes_what_it_was_read() -> None:
     s = asked_to_open(may_open=True)
-    assert "read /home/ada/Downloads" in s.the(effects.Speak).text
+    assert "slash ada slash capital Downloads" in s.the(effects.Speak).text
     assert "Just say yes" not in s.the(effects.Speak).text, "those are the model's words"
     reads(s, heard_s=2.0)
     yes(s)
