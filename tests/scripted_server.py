@@ -1,7 +1,7 @@
 """A server in its own process with scripted recognition, model and synthesis: for figures that
 depend on the network, the clients and the conversation alone, and on no model's speed.
 
-    python -m tests.scripted_server FOLDER ANSWER        is that process; `scripted_house` starts it
+    python -m tests.scripted_server FOLDER ANSWER     is that process; `scripted_server` starts it
 """
 
 import asyncio
