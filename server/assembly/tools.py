@@ -1,7 +1,7 @@
 """Tools of other packages: entry points of the group `sayso.tools`, on once settings name them.
 
     [project.entry-points."sayso.tools"]
-    lamp = "my_house.lamps:lamp"        # an annotated function, or a Tool
+    lamp = "my_home.lamps:lamp"        # an annotated function, or a Tool
 
 Nothing of a package is imported before its owner names it. Of two packages with one name neither is
 taken: the one that came later could else put itself in the place of the one that was meant.

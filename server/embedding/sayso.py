@@ -4,7 +4,7 @@
         for event in sayso.chat("how many files are in here?", stream=True):
             print(event)
 
-Each instance is a house of its own, with its conversation, workspace and interpreters, and works in
+Each instance stands by itself, with its conversation, workspace and interpreters, and works in
 a thread of its own, so that it can be used from ordinary code and from any event loop, several of
 them in one process. Nothing runs unasked: without `approve`, every question is answered with no.
 """

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 from tests.scripted_model import Reply, runs, says
 
-BEFORE = "Are you there?"
+BEFORE = "Is the garden dry?"
 """Typed before the scene, in another conversation: the first question of a server waits for its
 libraries, and the pictures are of later ones."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sayso.server.agent.calls.tool_function import fitted
+from sayso.server.agent.calls.tool_function import CALLS_MOST, fitted
 from sayso.server.agent.events import ApprovalRequest, CodeEnd, CodeOut
 from sayso.server.agent.permissions.modes import Mode, Permissions
 from sayso.server.agent.prompt.profiles import Way, profile
@@ -108,6 +108,35 @@ for room in ('hall', 'attic', 'bath'):
         "hall", "The person said no.", "The person did not answer in time, which is a no.",
     ]  # fmt: skip
     assert len(await rig.records(ToolIntended)) == 1
+
+
+async def test_a_tool_that_becomes_another_one_while_it_is_asked_about_is_asked_about_again(
+    rig: AgentRig,
+) -> None:
+    tool = Function(lamp)
+
+    def yes_and_change(asked: ApprovalRequest) -> tuple[Answer, str | None]:
+        tool.use = "Sell a lamp."
+        return "yes", None
+
+    first, second = await by_code(rig, "print(sayso.lamp('hall'))", yes_and_change, tools=(tool,))
+    assert first.code == second.code
+    assert first.may_touch != second.may_touch
+    assert len(await rig.records(ToolIntended)) == 1
+
+
+async def test_one_run_calls_tools_so_often_and_no_more(rig: AgentRig) -> None:
+    code = f"""
+for number in range({CALLS_MOST} + 1):
+    try:
+        sayso.output('unknown')
+    except sayso.Refused as refusal:
+        if 'at most' in str(refusal):
+            print(number, refusal)
+"""
+    await by_code(rig, code)
+    refused = f"{CALLS_MOST} One run may call tools {CALLS_MOST} times at most.\n"
+    assert printed(rig) == refused, rig.told(CodeEnd)
 
 
 async def test_what_the_person_changes_is_what_is_called(rig: AgentRig) -> None:
