@@ -17,6 +17,7 @@ from sayso.server.agent.llm.backend import Backends
 from sayso.server.agent.permissions.standing_grants import StandingGrants, loaded_files, policy_of
 from sayso.server.agent.record.conversation_undo import recovery_of
 from sayso.server.agent.spending import DailySpending
+from sayso.server.agent.tools.tool import ToolSet
 from sayso.server.assembly.agent import AgentParts, day_limits
 from sayso.server.assembly.conversation import SharedParts, open_conversation
 from sayso.server.assembly.models import Builder
@@ -73,7 +74,7 @@ FEATURES: Final[tuple[ServerFeature, ...]] = (
 )
 """What this server can do beyond the handshake; SPEC.md tells what each means."""
 
-PARTS = ("ears", "voice", "language model", "code", "tools", "log")
+PARTS = ("ears", "voice", "language model", "code", "tools", "MCP servers", "log")
 """In the order of a conversation."""
 
 
@@ -151,7 +152,7 @@ class App:
             self._builder.thinking(),
             self._builder.code_backend(),
             self._builder.tools(),
-            ReflexResponder.load(event_log, self._remind, self._owner),
+            ReflexResponder.load(event_log, self._remind, self._owner, self._home.state / "memory"),
         )
         # A model may look things up, if it is let; the smallest one only makes them up.
         looks_up = backend.profile.name != "pocket"
@@ -174,7 +175,7 @@ class App:
             await DailySpending.open(event_log, day_limits(self._settings)),
             self._policy,
             StandingGrants(self._home, self._settings),
-            tools,
+            ToolSet(tools, await self._builder.mcp(code_backend.report.sandbox)),
         )
         code = self._settings.code
         shared = SharedParts(

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from sayso.server.agent.calls.asked_person import AskedPerson
 from sayso.server.agent.calls.offered import offered
 from sayso.server.agent.calls.tool_function import ToolDesk
 from sayso.server.agent.event_stream import Emit
@@ -225,7 +226,8 @@ class CodeExecutor:
         """A run, with all that it may ask for and that is looked at after it."""
         folders = (Path(request.where), *self._code_runner.reach.writable(Path(request.where)))
         marks = self._permissions.outside_content
-        context = replace(context, left=run.left)
+        person = AskedPerson(questions, self._approvals, self._journal, self._reckoning, run.left)
+        context = replace(context, left=run.left, person=person)
         functions = self._functions(run, request, context, questions)
         try:
             with (
@@ -278,6 +280,7 @@ class CodeExecutor:
             self._record.outputs,
             self._access,
             programs=programs,
+            where=self._code_runner.where,
         )
 
     async def _close_what_changed(self) -> str:
@@ -338,7 +341,7 @@ def is_for_background(asked: str) -> bool:
 def _brought_by(tool: Tool) -> Iterator[str]:
     """The untrusted content in what the tool returns."""
     if tool.outside:
-        yield f"the tool {tool.name}"
+        yield tool.source
 
 
 def _outside(reach: Grants) -> Iterator[str]:

@@ -152,7 +152,7 @@ class RequestUsage:
 
     def before_run(self, call: Call, *, looks: bool = False) -> None:
         """The model wants code run, or something looked at, which is not counted as that."""
-        code = _plain(call.code)
+        code = f"{call.language} {_plain(call.code)}"
         self._last_code = [*self._last_code, code][-REPEATS:]
         if self._last_code == [code] * REPEATS:
             raise LimitReached("I keep writing the same code. Shall I try another way?")
@@ -175,7 +175,7 @@ class RequestUsage:
             raise LimitReached(
                 f"I get the same error again and again: {failure} Shall I try another way?"
             )
-        outcome = _plain(call.code), output
+        outcome = f"{call.language} {_plain(call.code)}", output
         self._outcomes[outcome] += 1
         if self._outcomes[outcome] >= REPEATS:
             raise LimitReached("I am going round in circles. Shall I try another way?")

@@ -4,7 +4,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Literal
 
@@ -55,8 +55,9 @@ class Agent:
         permissions: Permissions | None = None,
         checkpointer: Checkpointer | None = None,
         budget: Budget | None = None,
-        tools: Sequence[Tool] = (),
+        tools: Iterable[Tool] = (),
     ) -> None:
+        """`tools`: gone through anew for each request."""
         self.permissions = permissions or Permissions()
         """What runs unasked, and what code may reach."""
         self._backend = backend
@@ -205,7 +206,7 @@ class Agent:
             self._code_runner,
             calls_tools=self._backend.model.calls_tools,
             characters=self._told_at_most,
-            tools=self._tools,
+            tools=tuple(self._tools),
             facts=Facts(self._backend.model.sees, self.budget.request),
         )
 

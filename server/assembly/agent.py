@@ -1,6 +1,6 @@
 """Builds the agent of one conversation, for the server and for Sayso from Python alike."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -21,7 +21,7 @@ from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.situation import local_time
 from sayso.server.agent.spending import DailyLimits, DailySpending
-from sayso.server.agent.tools.tool import Tool
+from sayso.server.agent.tools.tool import Tool, ToolSet
 from sayso.server.capabilities.coding.tools import coding_tools
 from sayso.server.capabilities.git.identity import variables_for_code
 from sayso.server.capabilities.git.tools import git_tools
@@ -52,7 +52,7 @@ class AgentParts:
     policy: Policy
     standing: StandingGrants | None = None
     """What the owner granted for good."""
-    tools: Sequence[Tool] = ()
+    tools: Iterable[Tool] = ()
     """What a model can do besides Sayso's own. They act outside of the sandbox, so they are the
     owner's alone."""
     clock: Callable[[], datetime] | None = local_time
@@ -76,7 +76,7 @@ class AgentOptions:
     mode: Mode | None = None
     """What a program wants to be asked about, whatever was chosen here before; None is what the
     settings and the person chose."""
-    tools: Sequence[Tool] = ()
+    tools: Iterable[Tool] = ()
     """What its model can do besides, for whosever conversation it is."""
     question_bytes: float = MOST_BYTES
     """The longest question that can be shown."""
@@ -116,17 +116,17 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
         permissions=permissions,
         checkpointer=undo.checkpointer,
         budget=Budget(request_limits(settings), parts.day, job_limits(settings)),
-        tools=(
-            *coding_tools(),
-            *git_tools(
+        tools=ToolSet(
+            coding_tools(),
+            git_tools(
                 lambda: journal.history,
                 lambda: undo.code_runner,
                 undo.former,
                 trailer,
                 guest=options.guest,
             ),
-            *options.tools,
-            *(() if options.guest else parts.tools),
+            options.tools,
+            () if options.guest else parts.tools,
         ),
     )
     code_runner.prepare()

@@ -5,15 +5,18 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from textwrap import shorten
 from typing import Final
 
 from sayso.protocol.home import Home
+from sayso.server.agent.conversation_agent import ConversationAgent
 from sayso.server.agent.permissions.shared_folders import SharedFolders
 from sayso.server.agent.record.journal import LATELY_S
 from sayso.server.agent.tools.tool import Tool
 from sayso.server.assembly.agent import AgentOptions, AgentParts, open_agent
 from sayso.server.capabilities.household.tools import ListTool, ReminderTool
+from sayso.server.capabilities.memory.tools import MemoryTool
 from sayso.server.conversations.driver import ConversationDriver
 from sayso.server.conversations.files.artifacts import Artifacts
 from sayso.server.conversations.files.upload_quota import UploadLimits
@@ -63,16 +66,25 @@ async def open_conversation(shared: SharedParts, about: Conversation) -> OpenCon
     await asyncio.to_thread(_keep_names_private, shared.home)
     agents, state = shared.agents, shared.home.state
     workspaces = Workspaces(shared.home, agents.settings, agents.standing)
+    opened: list[ConversationAgent] = []
+
+    def folder() -> str:
+        """In which code runs; a conversation's own is known by the conversation."""
+        where = opened[0].code_runner.where if opened else ""
+        return about.id if Path(where).name == about.id else where
+
+    memory = MemoryTool(shared.responder.memories, about.owner, folder)
     options = AgentOptions(
         about.id,
         workspaces.of(about),
         outputs=state / "outputs" / about.id,
         undo=state / "undo",
         guest=bool(about.owner),
-        tools=household_tools(shared.responder, about.id),
+        tools=(*household_tools(shared.responder, about.id), memory),
         neighbours=Neighbourhood(agents.log, workspaces, shared.folders, about.id),
     )
     own = await open_agent(agents, options)
+    opened.append(own)
     artifacts = shared.artifacts.of(about.owner, about.id)
     driver = ConversationDriver(
         about.id,

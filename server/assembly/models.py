@@ -5,7 +5,7 @@ A part that can't be had is replaced by one that says why, and the rest works.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from sayso.server.agent.llm.model import ChatModel, Endpoint, ModelError
 from sayso.server.agent.llm.selection import ModelChoice
 from sayso.server.agent.prompt.profiles import PROFILES, ModelProfile, profile
 from sayso.server.agent.tools.tool import Tool
+from sayso.server.assembly.mcp import open_servers
 from sayso.server.assembly.tools import load_tools
 from sayso.server.assembly.unavailable import UnavailableModel
 from sayso.server.models import InstalledModels
@@ -42,8 +43,10 @@ from sayso.server.runtimes.languages.available import available
 from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.resources.bounds import ResourceBounds
 from sayso.server.runtimes.resources.cgroups import Cgroups
+from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport, find_sandbox
-from sayso.server.settings import Settings
+from sayso.server.settings import Settings, SettingsError
+from sayso.server.settings.mcp_servers import mcp_servers
 
 log = logging.getLogger(__name__)
 
@@ -100,6 +103,11 @@ async def _loaded(pocket: Pocket) -> None:
 
 def _names_a_file(name: str) -> bool:
     return name.endswith(".gguf") or name.startswith((".", "~", "/", "file:"))
+
+
+def _first(troubles: Mapping[str, str]) -> str:
+    """The first thing that is wrong, with whose it is."""
+    return next((f"{name}: {why}" for name, why in troubles.items() if why), "")
 
 
 def model_profile(choice: ModelChoice, settings: Settings) -> ModelProfile:
@@ -222,6 +230,23 @@ class Builder:
             detail = f"{known}, asked about at each call." if known else "None is on."
             self.findings["tools"] = Finding("tools", state, " ".join((detail, *complaints)))
         return tools
+
+    async def mcp(self, sandbox: Sandbox | None) -> Iterable[Tool]:
+        """The tools of MCP servers that the settings name; they are connected beside the rest."""
+        try:
+            settings = mcp_servers(self._home)
+        except SettingsError as error:
+            self._missing("MCP servers", error)
+            return ()
+        servers = open_servers(self._home, settings, sandbox)
+        if servers is None:
+            return ()
+        names = ", ".join(settings)
+        self.findings["MCP servers"] = Finding("MCP servers", "good", f"{names}.")
+        self._watch("MCP servers", lambda: Part(_first(servers.troubles)))
+        self._stack.push_async_callback(servers.close)
+        self._stack.push_async_callback(end, asyncio.create_task(servers.run()))
+        return servers
 
     async def _environment(self) -> KernelEnvironment | None:
         try:

@@ -5,7 +5,7 @@ fifteen minutes". Times are exact to the minute and lengths to the second, in wo
 heard before they are read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, Self
@@ -130,6 +130,11 @@ class Answers:
     def lists(self) -> ListPhrases:
         """What is said of lists."""
         return self._phrases.lists
+
+    @property
+    def memory(self) -> Mapping[str, str]:
+        """What is said of what is remembered."""
+        return self._phrases.memory
 
     @property
     def speaking(self) -> Speaking:

@@ -379,8 +379,8 @@ class Phrases:
     elsewhere: Mapping[str, str]
     """By what it needs: see `reflex.Need`."""
     status: Mapping[str, str]
-    """How far work is: see `work.status_answers`."""
     undoing: Undoing
+    memory: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from sayso.server.reflexes.household.list_reflexes import (
     TakeOffList,
     TellLists,
 )
+from sayso.server.reflexes.memory.memory_reflexes import ForgetMemory, Recall, Remember
 from sayso.server.reflexes.time_expressions import After, At, Day, When
 
 Kind = Literal["timer", "alarm", "reminder"]
@@ -357,6 +358,9 @@ Reflex = (
     | MoreItems
     | TellLists
     | BeginList
+    | Remember
+    | Recall
+    | ForgetMemory
     | Calculate
     | Convert
     | FlipCoin

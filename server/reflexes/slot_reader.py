@@ -27,6 +27,7 @@ from sayso.server.reflexes.household.list_reflexes import (
     TakeOffList,
     TellLists,
 )
+from sayso.server.reflexes.memory.memory_reflexes import ForgetMemory, Recall, Remember
 from sayso.server.reflexes.reflex import (
     Calculate,
     Cancel,
@@ -278,6 +279,9 @@ _READERS: Final[Mapping[str, Callable[[Slots], Reflex | None]]] = {
     "RollDie": _roll,
     "PickNumber": _pick,
     "ClearList": lambda slots: ClearList(slots.list_name),
+    "Remember": lambda slots: Remember(slots.words("what")),
+    "Recall": lambda slots: Recall(slots.words("about")),
+    "ForgetMemory": lambda slots: ForgetMemory(slots.words("about", "what")),
     "Calculate": _calculate,
     "Convert": _convert,
     "SetVolume": _set_volume,

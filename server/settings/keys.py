@@ -29,7 +29,7 @@ def keys() -> Mapping[str, Key]:
     for section, section_type in SECTIONS.items():
         hints = get_type_hints(section_type, include_extras=True)
         for field in dataclasses.fields(section_type):
-            key = _key(section, field.name, hints[field.name], field.default)
+            key = key_of(section, field.name, hints[field.name], field.default)
             found[key.dotted] = key
     return MappingProxyType(found)
 
@@ -51,7 +51,8 @@ def meant_variable(variable: str) -> str | None:
     return close[0] if close else None
 
 
-def _key(section: str, name: str, hint: object, default: object) -> Key:
+def key_of(section: str, name: str, hint: object, default: object) -> Key:
+    """The key that a field of a dataclass is."""
     marks: tuple[object, ...] = ()
     if get_origin(hint) is Annotated:
         hint, *rest = get_args(hint)

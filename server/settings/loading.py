@@ -15,6 +15,8 @@ from sayso.server.settings.schema import SECTIONS
 from sayso.server.settings.value_types import Key, NotAllowed, Value
 
 PROJECT_FILE = "sayso.toml"
+MCP = "mcp"
+"""The section of MCP servers, which `mcp_servers.py` reads."""
 USER_FILE = "settings.toml"
 MAX_FILE_BYTES = 1_000_000
 """Settings are a page of text; anything larger is some other file."""
@@ -138,6 +140,10 @@ def _from_file(path: Path, kind: Literal["user", "project"]) -> Iterator[tuple[s
     for section, table in parse(path).items():
         if not isinstance(table, dict):
             raise _unknown(section, str(path))
+        if section == MCP:
+            if kind == "project":
+                raise NotByProject(f"{path} names MCP servers; add them with `sayso mcp add`.")
+            continue
         if section not in SECTIONS and not table:
             raise _unknown(section, str(path))
         for name, raw in table.items():

@@ -9,6 +9,7 @@ import os
 import re
 import tempfile
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
 from sayso.server.settings.errors import UnusableFile
@@ -31,6 +32,65 @@ def set_in_file(path: Path, dotted: str, raw: object) -> Value:
 def unset_in_file(path: Path, dotted: str) -> None:
     """Remove one key, so that its default holds again. Raises SettingsError."""
     _change(path, dotted, None)
+
+
+def add_table(path: Path, names: tuple[str, str], values: Mapping[str, Value]) -> None:
+    """Add a table `[section.name]` in place of the one that there may be. Raises SettingsError."""
+    remove_table(path, names)
+    text, before = _text(path), parse(path)
+    lines = [f"{name} = {to_toml(value)}" for name, value in values.items()]
+    gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
+    edited = "\n".join([f"{text}{gap}[{'.'.join(names)}]", *lines, ""])
+    _replace_if(path, edited, _with_table(before, names, _plain(values)))
+
+
+def remove_table(path: Path, names: tuple[str, str]) -> bool:
+    """Remove a table `[section.name]`; false if there is none. Raises SettingsError."""
+    section, name = names
+    before = parse(path)
+    tables = before.get(section, {})
+    if not isinstance(tables, dict) or name not in tables:
+        return False
+    lines = _text(path).splitlines(keepends=True)
+    start = _section_start(lines, f"{section}.{name}")
+    end = start or 0
+    while end < len(lines) and not HEADER.match(lines[end]):
+        end += 1
+    edited = "".join([*lines[: (start or 1) - 1], *lines[end:]])
+    _replace_if(path, edited, _with_table(before, names, None))
+    return True
+
+
+def _replace_if(path: Path, text: str, wanted: dict[str, object]) -> None:
+    """Replace the file if this is what it is to say. Raises UnusableFile."""
+    if _parsed(text) != wanted:
+        raise UnusableFile(
+            f"{path} is written in a way that cannot be changed here without losing something;"
+            " edit it yourself."
+        )
+    _replace(path, text)
+
+
+def _with_table(
+    before: dict[str, object], names: tuple[str, str], table: dict[str, object] | None
+) -> dict[str, object]:
+    section, name = names
+    tables = before.get(section, {})
+    kept = (
+        {each: old for each, old in tables.items() if each != name}
+        if isinstance(tables, dict)
+        else {}
+    )
+    if table is not None:
+        kept[name] = table
+    after = {each: old for each, old in before.items() if each != section}
+    return {**after, section: kept} if kept else after
+
+
+def _plain(values: Mapping[str, Value]) -> dict[str, object]:
+    return {
+        name: list(value) if isinstance(value, tuple) else value for name, value in values.items()
+    }
 
 
 def to_toml(value: Value) -> str:

@@ -1,6 +1,6 @@
 """An agent as the server builds it: real log, real litellm, real interpreter, scripted model."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -97,7 +97,7 @@ class AgentRig:
         manner: ModelProfile | None = None,
         model: ChatModel | None = None,
         code_runner: CodeRunner | None = None,
-        tools: Sequence[Tool] = (),
+        tools: Iterable[Tool] = (),
     ) -> Agent:
         """An agent whose model answers like this."""
         self.model.add(*replies)

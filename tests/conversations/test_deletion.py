@@ -163,7 +163,7 @@ async def test_the_last_conversation_is_forgotten_too_and_another_begun(tmp_path
         await desk.ask(SECRET)
         assert (await desk.command("forget", "yes")).ok
         assert found_in(tmp_path, SECRET) == []
-        assert await desk.ask("hello") == "1: hello"
+        assert await desk.ask("rhubarb") == "1: rhubarb"
 
 
 async def test_nothing_is_forgotten_under_somebody_elses_hands(tmp_path: Path) -> None:

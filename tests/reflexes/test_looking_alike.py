@@ -23,7 +23,6 @@ LOOK_ALIKES = (
     "Don't stop believing.",
     "Cancel my subscription.",
     "Cancel the last two commits.",
-    "Forget that I said that.",
     "Never mind the weather, what about tomorrow?",
     "Yes, but use the other folder.",
     "Yes and also delete the backup.",

@@ -60,7 +60,11 @@ class Kitchen:
             lambda: datetime.fromtimestamp(self.wall(), HERE),
         )
         self.responder = await ReflexResponder.load(
-            self.log, self.announce, lambda conversation: conversation, clocks
+            self.log,
+            self.announce,
+            lambda conversation: conversation,
+            self.path.with_name("memory"),
+            clocks,
         )
 
         async def say(

@@ -196,7 +196,7 @@ async def running_server(
             SpeechSynthesis(OneVoice(voice or UnavailableSynthesizer("no voice"))),
         ),
         artifacts=Artifacts(),
-        responder=await ReflexResponder.load(log, remind, owner),
+        responder=await ReflexResponder.load(log, remind, owner, folder / "memory"),
         preferences=await Preferences.open(log),
         upload_limits=UploadLimits(Settings().code.upload_mb * MB, UploadRoom(guest_bytes)),
     )

@@ -130,12 +130,13 @@ class ToolFunction:
 
     def _judged(self, text: str) -> Judgement:
         tool = self._tool
-        arguments = tool.read(tool.name, text)
-        judged = self._desk.permissions.judge(
+        arguments, permissions = tool.read(tool.name, text), self._desk.permissions
+        judged = permissions.judge(
             tool.name,
             text,
             outside=tool.outside,
             known=tool.actions(arguments, self._desk.where),
+            unasked=tool.goes_unasked(arguments, permissions.outside_content.sources),
         )
         judged = judged.and_stricter(tool.judge(arguments))
         if judged.verdict == "deny":
@@ -197,7 +198,7 @@ class ToolFunction:
             raise
         finally:
             if tool.outside:
-                desk.permissions.outside_content.read([f"the tool {tool.name}"])
+                desk.permissions.outside_content.read([tool.source])
             text = "".join(output.text for output in outputs)
             kept = ToolReported(run.id, name, ending.status, ending.detail, text[:KEPT_CHARS])
             with suppress(StoreError):  # what it did is done; the log says that it was to be done

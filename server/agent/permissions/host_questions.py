@@ -27,12 +27,12 @@ class HostQuestions:
         reckoning: RequestUsage,
         emit: Emit,
     ) -> None:
-        self._call = call
-        self._where = where
+        self.run = call.id
+        self.where = where
         self._approvals = approvals
         self._journal = journal
         self._reckoning = reckoning
-        self._emit = emit
+        self.emit = emit
         self.attention = asyncio.Lock()
         """The person's: they are asked one thing at a time."""
         self._one_at_a_time = asyncio.Lock()
@@ -71,10 +71,10 @@ class HostQuestions:
 
     async def _put(self, host: str, why: str) -> bool:
         request = Proposal(
-            run=f"{self._call.id}:{len(self._asking)}",
+            run=f"{self.run}:{len(self._asking)}",
             language=LANGUAGE,
             code=f"host {host}",
-            where=self._where,
+            where=self.where,
             may_touch=(f"send what it can read to {host}",),
             kind="access",
             warnings=(why, _HOW_LONG),
@@ -84,8 +84,8 @@ class HostQuestions:
         async with self.attention, self._one_at_a_time:
             try:
                 with self._reckoning.paused():
-                    approval = await self._approvals.ask(request, self._emit)
-                asked = HostAsked(self._call.id, host, why, approval.settled, approval.by)
+                    approval = await self._approvals.ask(request, self.emit)
+                asked = HostAsked(self.run, host, why, approval.settled, approval.by)
                 await self._journal.note("person" if approval.by else "server", asked)
             except StoreError:
                 return False  # what could not be kept counts for nothing

@@ -36,7 +36,6 @@ MEANINGS: Final[dict[Mode, str]] = {
     "full": "no sandbox: code may do all that you may",
 }
 
-
 _CLOSED: Final = (
     "{path} is not what it was when you opened it, for another folder or a link is in its place:"
     " it is closed, and can be asked for again."
@@ -223,7 +222,8 @@ class Permissions:
         """Close what is not what it was when it was granted, because another folder or a link was
         put in its place; return what to tell, in sentences, or nothing.
         """
-        changed = await asyncio.to_thread(_changed, self.granted.folders)
+        granted = self.granted.folders
+        changed = [each for each in granted if not await asyncio.to_thread(each.is_unchanged)]
         for each in changed:
             part = Grants((each,))
             self._own = self._own.without(part)
@@ -263,14 +263,23 @@ class Permissions:
         return code_runner.reach != wanted and await code_runner.set_reach(wanted)
 
     def judge(
-        self, language: str, code: str, *, outside: bool = False, known: Actions | None = None
+        self,
+        language: str,
+        code: str,
+        *,
+        outside: bool = False,
+        known: Actions | None = None,
+        unasked: bool = False,
     ) -> Judgement:
         """What the rules say of code. `outside`: it acts outside of the sandbox, which no mode but
         full lets it do unasked; nor does a rule, once untrusted content was read. `known`: what it
-        does, where that need not be read out of it."""
+        does, where that need not be read out of it. `unasked`: it is of a kind that needs no yes
+        where no rule asks for one."""
         judged = self._policy.judge(language, code, known)
         if not outside or self._mode == "full":
             return judged
+        if unasked:
+            return replace(judged, verdict="allow") if judged.verdict == "none" else judged
         if why := self.outside_content.why:
             return judged.and_stricter(Judgement("ask", (why,)))
         return replace(judged, verdict="ask") if judged.verdict == "none" else judged
@@ -368,8 +377,3 @@ def _known(wanted: str) -> Mode:
     if name not in MODES:
         raise ModeError(f"There is no mode {wanted[:40]}; there are {', '.join(MODES)}.")
     return name
-
-
-def _changed(granted: Iterable[Folder]) -> list[Folder]:
-    """Those whose path does not lead any more to what was granted."""
-    return [each for each in granted if not each.is_unchanged()]

@@ -76,7 +76,9 @@ class RunQuestions:
     async def _judged(self, tool: Tool, language: str, code: str) -> Judgement:
         arguments = tool.read(language, code)
         known = tool.actions(arguments, self._where())
-        judge = partial(self._permissions.judge, language, code, outside=tool.outside, known=known)
+        unasked = tool.goes_unasked(arguments, self._permissions.outside_content.sources)
+        how = {"outside": tool.outside, "unasked": unasked}
+        judge = partial(self._permissions.judge, language, code, known=known, **how)
         if len(code) <= _READ_AT_ONCE_CHARS:
             judged = judge()
         else:

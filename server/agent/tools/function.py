@@ -108,8 +108,10 @@ def check_tool(tool: Tool) -> None:
     check_name(tool.name)
     if tuple(tool.labels) != (tool.name,):
         raise TypeError(f"The tool {tool.name} must go by its name alone.")
-    if tool.kind != "acts" or not tool.outside:
-        raise TypeError(f"The tool {tool.name} must be asked about: leave kind and outside alone.")
+    if tool.kind != "acts" or not tool.outside or type(tool).goes_unasked is not Tool.goes_unasked:
+        raise TypeError(
+            f"The tool {tool.name} must be asked about: leave kind, outside and goes_unasked alone."
+        )
     try:
         check_schema(tool.schema)
     except TypeError as error:

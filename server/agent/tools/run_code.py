@@ -153,10 +153,13 @@ class RunCode(Tool):
 
 _NAMED: Final = re.compile(r"\bsayso[.\s]\s*(?:promises\s*\.\s*)?([a-z_][a-z0-9_]*)")
 
+_NAMED_MCP: Final = re.compile(r"\bmcp\s*\.\s*([a-z0-9]+)(?:\s*\.\s*([a-z0-9_]+))?")
+
 
 def named_in(code: str, tools: Sequence[Tool]) -> list[Tool]:
     """The tools that code names as functions."""
     names = set(_NAMED.findall(code))
+    names.update("_".join(("mcp", *filter(None, found))) for found in _NAMED_MCP.findall(code))
     return [tool for tool in tools if tool.name in names]
 
 
@@ -165,4 +168,6 @@ def _called(tool: Tool) -> str:
         return f"read what this conversation holds, with {tool.name}"
     if not tool.outside:
         return f"use {tool.name} on what it may touch itself"
+    if not tool.listed:
+        return f"call {tool.name} of {tool.source}, which asks you where it does more than read"
     return f"call the tool {tool.name}, which asks you at each call"

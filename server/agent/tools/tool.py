@@ -15,7 +15,7 @@ import asyncio
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal, get_args
 
@@ -25,6 +25,7 @@ from sayso.server.agent.permissions.access_requests import AccessRequests
 from sayso.server.agent.prompt.profiles import Way
 from sayso.server.agent.record.history import History
 from sayso.server.agent.record.run_outputs import RunOutputs
+from sayso.server.agent.tools.person import Person
 from sayso.server.agent.tools.schema import problems
 from sayso.server.policy.actions import Actions
 from sayso.server.policy.judge import Judgement
@@ -85,6 +86,10 @@ class ToolContext:
     """The run goes on in the background, and nobody waits for it."""
     programs: Programs | None = None
     """Sayso's own programs in the sandbox; none where no code runs."""
+    where: str = ""
+    """The folder in which the conversation's code runs."""
+    person: Person | None = None
+    """Who can be asked something while the tool works; None where nobody can."""
 
 
 class Tool(ABC):
@@ -107,6 +112,10 @@ class Tool(ABC):
     call functions."""
     needs_code: ClassVar[bool] = False
     """Whether it is offered only where code runs: it works in the sandbox."""
+    told: str = ""
+    """What the model is told of it beyond its definition; read anew for each request."""
+    listed: bool = True
+    """Whether it is listed among the functions of code; else another tool's `told` lists it."""
     is_language: ClassVar[bool] = False
     """Whether its one argument is a text: a model that calls tools then writes it as code in one
     more language, and needs no other tool for it."""
@@ -126,6 +135,17 @@ class Tool(ABC):
     def definition_hash(self) -> str:
         """Of all that the model and the person are told of it; an approval is bound to it."""
         return hashlib.sha256(canonical(self.definition).encode()).hexdigest()
+
+    @property
+    def source(self) -> str:
+        """What a person is told that its results are from, where strangers may have written
+        them."""
+        return f"the tool {self.name}"
+
+    def goes_unasked(self, arguments: Arguments, read: Sequence[str]) -> bool:
+        """Whether a call that acts outside needs no yes where no rule asks for one. `read`: from
+        where strangers' words were read here. Sayso's own tools alone may say so."""
+        return False
 
     def hindrance(self, label: str) -> str:
         """Why a call with this label can't be carried out now, in words for the person and the
@@ -194,6 +214,17 @@ class Tool(ABC):
     def run(self, arguments: Arguments, context: ToolContext) -> AsyncIterator[Output | Ending]:
         """Do it. The last thing that comes is the Ending; leaving the iteration early stops it.
         Raises ToolRefused where nothing was done, if the tool is not of the kind `acts`."""
+
+
+class ToolSet:
+    """Tools from several places, each of which may have others from one request to the next."""
+
+    def __init__(self, *sources: Iterable[Tool]) -> None:
+        self._sources = sources
+
+    def __iter__(self) -> Iterator[Tool]:
+        for source in self._sources:
+            yield from source
 
 
 def approval_words(tool: Tool, arguments: Arguments) -> tuple[str, ...]:

@@ -84,12 +84,13 @@ class Toolbox:
 
     def told(self, way: Way) -> str:
         """How what was added is used, where a model is offered the rest in this way."""
-        parts = (self.fences if way == "fence" else "", self.functions(way))
+        more = (tool.told for tool in self._added)
+        parts = (self.fences if way == "fence" else "", self.functions(way), *more)
         return "\n".join(part for part in parts if part)
 
     def functions(self, way: Way) -> str:
         """How code calls what was added, where the model is offered the rest in this way."""
-        added = [tool for tool in self.in_code if tool in self._added]
+        added = [tool for tool in self.in_code if tool in self._added and tool.listed]
         if not added:
             return ""
         told = [tool.name if way in tool.ways else _line(tool) for tool in added]

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Final, Protocol, Self
 
 from sayso.server.reflexes.asker import Asker
@@ -13,6 +14,8 @@ from sayso.server.reflexes.context.follow_ups import FollowUps
 from sayso.server.reflexes.household.list_actions import ListActions
 from sayso.server.reflexes.household.lists import Lists
 from sayso.server.reflexes.language_set import USUAL, LanguageSet, Understood, shipped_languages
+from sayso.server.reflexes.memory.memories import Memories
+from sayso.server.reflexes.memory.memory_actions import MemoryActions
 from sayso.server.reflexes.reflex import (
     Cancel,
     Elsewhere,
@@ -59,6 +62,7 @@ class ReflexResponder:
         ringing: Ringing,
         lists: Lists,
         clocks: Clocks,
+        memories: Memories,
     ) -> None:
         self.languages = languages
         self.undo_answers = languages.answers(USUAL).undoing
@@ -73,6 +77,8 @@ class ReflexResponder:
         """By conversation: who asked last."""
         self._time_actions = TimeActions(languages.answers, reminders, ringing, clocks.now)
         self._list_actions = ListActions(languages.answers, lists)
+        self.memories = memories
+        self._memory_actions = MemoryActions(languages.answers, memories, lists.owner)
         self._follow_ups = FollowUps(clocks.steady)
 
     @classmethod
@@ -81,10 +87,11 @@ class ReflexResponder:
         log: EventLog,
         announce: Announcer,
         owner: Callable[[str], str],
+        folder: Path,
         clocks: Clocks = MACHINE_CLOCKS,
     ) -> Self:
         """Load the phrases, the reminders that wait, and the lists. `owner`: whose a conversation
-        is. Raises StoreError."""
+        is. `folder`: where lies what persons have remembered. Raises StoreError."""
         languages = await asyncio.to_thread(shipped_languages)
 
         async def due(reminder: Reminder) -> None:
@@ -93,7 +100,8 @@ class ReflexResponder:
         reminders = await Reminders.open(log, due, clocks.wall, clocks.steady, owner)
         ringing = Ringing(announce, owner, clocks.wall)
         lists = await Lists.open(log, owner, clocks.wall)
-        responder = cls(languages, reminders, ringing, lists, clocks)
+        memories = Memories(folder, lambda: clocks.now().date().isoformat())
+        responder = cls(languages, reminders, ringing, lists, clocks, memories)
         return responder
 
     async def run(self) -> None:
@@ -117,6 +125,8 @@ class ReflexResponder:
         """What was to be told of a conversation is told to nobody, and its lists are gone."""
         self.reminders.forget(conversation)
         self.lists.forget(conversation)
+        owner = self.lists.owner(conversation)
+        self.memories.forget_all(self.memories.of_folder(conversation, owner))
 
     def silence(self, conversation: str) -> bool:
         """Stop what rings for the person whose conversation this is; returns whether any did."""
@@ -164,7 +174,7 @@ class ReflexResponder:
                 here = replace(asker, language=understood.language)
                 if not any(
                     actions.knows(reflex, here)
-                    for actions in (self._time_actions, self._list_actions)
+                    for actions in (self._time_actions, self._list_actions, self._memory_actions)
                 ):
                     continue
             if self._follow_ups.fits(reflex, asker.device):
@@ -173,7 +183,8 @@ class ReflexResponder:
 
     async def answer(self, reflex: Reflex, asker: Asker) -> str | None:
         """Do it and say so; None if it is about the turn or the voice, or for the model."""
-        for answer in (self._time_actions.answer, self._list_actions.answer):
+        actions = self._time_actions, self._list_actions, self._memory_actions
+        for answer in (each.answer for each in actions):
             if said := await answer(reflex, asker):
                 return said
         return self.languages.answers(asker.language).plain.answer(reflex, self.now())

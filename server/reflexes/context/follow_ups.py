@@ -15,6 +15,7 @@ from sayso.server.reflexes.context.continuations import (
     Which,
 )
 from sayso.server.reflexes.household.list_reflexes import AddToList, LookOnList, TakeOffList
+from sayso.server.reflexes.memory.memory_reflexes import ForgetMemory, Recall, Remember
 from sayso.server.reflexes.reflex import (
     CancelTimer,
     ChangeTimer,
@@ -81,8 +82,19 @@ class FollowUps:
                 if isinstance(before, AddToList | TakeOffList | LookOnList):
                     return replace(before, items=items)
                 return None
+            case ForgetMemory(""):
+                return _forgotten(before)
             case _:
                 return reflex
+
+
+def _forgotten(before: Reflex | None) -> Reflex | None:
+    """That what was just remembered, or told of, is to be forgotten."""
+    match before:
+        case Remember(about) | Recall(about) if about:
+            return ForgetMemory(about)
+        case _:
+            return None
 
 
 def _set(reflex: Length | Moment | Another, before: Reflex | None) -> Reflex | None:

@@ -38,7 +38,8 @@ class Lists:
 
     def __init__(self, event_log: EventLog, owner: Callable[[str], str]) -> None:
         self._log = event_log
-        self._owner = owner
+        self.owner = owner
+        """Whose a conversation is."""
         self._items: dict[str, list[_Item]] = {}
         """By the list's name, of all persons, in the order in which they were added."""
 
@@ -97,8 +98,8 @@ class Lists:
             self._items[name] = [item for item in items if item.conversation != conversation]
 
     def _theirs(self, name: str, conversation: str) -> list[_Item]:
-        person = self._owner(conversation)
-        return [one for one in self._items.get(name, ()) if self._owner(one.conversation) == person]
+        person = self.owner(conversation)
+        return [one for one in self._items.get(name, ()) if self.owner(one.conversation) == person]
 
     def _put(self, name: str, items: Sequence[str], conversation: str) -> None:
         self._items.setdefault(name, []).extend(_Item(item, conversation) for item in items)

@@ -5,6 +5,7 @@
     sayso.ask("Which of the two?", choices=["red", "blue"])     asks the person, returns the answer
     sayso.together(f, g)                                        calls both at once; a list of values
     sayso.NAME(...)                                             calls a tool that is offered to code
+    mcp.SERVER.NAME(...)                                        calls a tool of an MCP server
 
 Each returns when it is done; there is nothing to await. What is refused raises `sayso.Refused`,
 whose text says why. They work while a run lasts, in the process that runs it.
@@ -19,7 +20,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
-__all__ = ["NotThereError", "Refused", "ask", "background", "call", "tell", "together"]
+__all__ = ["NotThereError", "Refused", "ask", "background", "call", "mcp", "tell", "together"]
 
 _LENGTH = struct.Struct(">I")
 _ANSWER = struct.Struct(">IIc")
@@ -109,6 +110,27 @@ def __getattr__(name: str) -> Callable[..., Any]:
 
     function.__name__ = function.__qualname__ = name
     return function
+
+
+class _McpName:
+    """`mcp.SERVER.NAME`: a function by its whole name."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> "_McpName":
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return _McpName(f"{self._name}_{name}")
+
+    def __call__(self, *given: object, **named: object) -> Any:  # noqa: ANN401 - what JSON can say
+        return _shown_before(self._name, {**named, "*": list(given)} if given else dict(named))
+
+    def __repr__(self) -> str:
+        return f"<{self._name}: tools of MCP servers>"
+
+
+mcp = _McpName("mcp")
 
 
 def _shown_before(name: str, arguments: dict[str, object]) -> Any:  # noqa: ANN401 - as above

@@ -1,0 +1,1 @@
+"""What a person has Sayso remember, for good: "remember that …"."""
