@@ -8,8 +8,7 @@ Three regions run side by side, each in its own file:
 
 A press silences speech at once; the words that follow tell what it means. Before the answer began
 they go on with the same sentence; while code is at work they are about it, or beside it; later they
-are a new request, and the old one stops. Without a key a voice only holds the answer, and the words
-decide:
+are a new request, and the old one stops. Without a key a voice holds the answer, and words decide:
     voice over the answer      held ──2 s without words, or "mm-hm"──▶ goes on where it stopped
                                  └──"stop", or other words──────────▶ cut at the last heard word
 """
@@ -201,8 +200,7 @@ class TurnMachine:
             self._playback.silence()
 
     def _note_what_it_is_over(self, utterance: Utterance) -> None:
-        quiet = utterance.began_at >= self._playback.quiet_since
-        utterance.over_speech = self._playback.is_speaking or not quiet
+        utterance.over_speech = self._playback.spoke_at(utterance.began_at)
         utterance.over_question = self._playback.is_asking
 
     # --- what was said ---
@@ -331,7 +329,10 @@ class TurnMachine:
 
     @_on.register
     def _(self, event: events.ApprovalAnswered) -> None:
-        self._shared.do(AnswerApproval(event))
+        if self._work.crosses_a_yes(event):
+            self._stop_by_word(event.device, None)
+        else:
+            self._shared.do(AnswerApproval(event))
 
     @_on.register
     def _(self, event: events.QuestionShown) -> None:

@@ -158,6 +158,16 @@ def test_a_no_that_meets_a_question_which_another_device_approved_stops_the_run(
     assert [each.text for each in s.all(effects.Think)] == ["sort my files"]
 
 
+def test_of_two_devices_on_which_somebody_taps_at_once_the_no_counts() -> None:
+    for first, second in (("yes", "no"), ("no", "yes")):
+        s = answered_elsewhere(first)
+        s.happens(events.ApprovalAnswered("laptop", "1", "n", second, None))
+        assert bool(s.all(effects.StopThinking)) == (first == "yes")
+    forged = answered_elsewhere("yes")
+    forged.happens(events.ApprovalAnswered("laptop", "1", "another nonce", "no", None))
+    assert not forged.all(effects.StopThinking)
+
+
 def test_a_yes_to_an_answered_question_is_no_answer_to_what_the_code_asks() -> None:
     s = answered_elsewhere("yes")
     s.happens(events.CodeAsked(s.ticket, "q1", "Delete it all?", ("yes", "no")))

@@ -80,6 +80,10 @@ class PlaybackRegion:
         """Words were given to it that are not played yet, or still being synthesized."""
         return self._speech is not None and self._speech.is_audible
 
+    def spoke_at(self, moment: float) -> bool:
+        """Whether it speaks now, or did at this moment."""
+        return self.is_speaking or moment < self.quiet_since
+
     @property
     def is_occupied(self) -> bool:
         """Nothing can be said in between now."""

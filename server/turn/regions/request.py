@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sayso.protocol.messages import (
+    ApprovalDone,
     ApprovalRequest,
     CodeEnd,
     CodeStart,
@@ -54,6 +55,8 @@ class RequestRegion:
         """Being worked on, or its answer is being spoken."""
         self.question: ApprovalRequest | None = None
         """What waits for a yes."""
+        self._approved: ApprovalRequest | None = None
+        """What got its yes last."""
         self._shown: dict[str, tuple[str, float]] = {}
         """By device: the question that it was sent whole last, and when."""
         self.owes_words = False
@@ -93,6 +96,14 @@ class RequestRegion:
         """When the question that waits was sent to this device whole; none if it was not."""
         question, at = self._shown.get(device, ("", 0.0))
         return at if self.question and question == self.question.id else None
+
+    def crosses_a_yes(self, answer: events.ApprovalAnswered) -> bool:
+        """Whether this is a no to what got its yes elsewhere, in the same moment: nobody is to look
+        on while that runs."""
+        approved = self._approved
+        if approved is None or answer.decision != "no":
+            return False
+        return (approved.id, approved.nonce) == (answer.id, answer.nonce)
 
     def question_at(self, device: str) -> str:
         """The approval that waits for this device's person, in a sentence; empty if none does."""
@@ -223,6 +234,11 @@ class RequestRegion:
                 self._runs.add(event.message.id)
             elif isinstance(event.message, CodeEnd):
                 self._runs.discard(event.message.id)
+            if isinstance(event.message, ApprovalDone) and event.message.decision in (
+                "yes",
+                "edit",
+            ):
+                self._approved = self.question
             self.question = event.message if isinstance(event.message, ApprovalRequest) else None
             if self.question and self.request and self.request.spoken:
                 self.put_aloud(self.question, self.request.device)
@@ -321,6 +337,7 @@ class RequestRegion:
         self.state = "thinking"
         self.owes_words = True
         self._acted = False
+        self._approved = None
         self._runs.clear()
         self._steers.clear()
         self._cost = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sayso.server.agent.events import ApprovalDone, ApprovalRequest
-from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
+from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Decision, Proposal
 from sayso.server.agent.record.journal import Journal
 from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
@@ -117,6 +117,25 @@ async def test_a_wrong_nonce_settles_nothing_and_the_right_one_counts_once(
 
     ruling = await counter.ask(guess)
     assert (ruling.decision, ruling.by) == ("no", "kitchen")
+
+
+async def test_of_answers_that_come_at_once_the_first_alone_settles_it(counter: Counter) -> None:
+    async def both(asked: ApprovalRequest) -> None:
+        answers: list[tuple[Decision, str | None]] = [
+            ("no", None),
+            ("yes", None),
+            ("edit", "print(2)"),
+            ("yes", None),
+        ]
+        taken = [
+            counter.approvals.answer(asked.id, asked.nonce, decision, code, f"device {number}")
+            for number, (decision, code) in enumerate(answers)
+        ]
+        assert taken == [True, False, False, False]
+
+    ruling = await counter.ask(both)
+    assert (ruling.decision, ruling.by) == ("no", "device 0")
+    assert counter.settled == ["no"]
 
 
 async def test_an_answer_that_comes_too_late_does_not_count(counter: Counter) -> None:
