@@ -3,7 +3,8 @@
     kitchen   wake word ── "what time is it?" ──▶ 31 dB over the room ──▶ acts
     hall      wake word ── "what time is it?" ──▶ 14 dB over the room ──▶ says that another one does
 
-Who heard alone waits for nothing. Words that settle something where they were heard, as a "stop"
+Who heard alone waits for nothing, and neither does who heard best: the others wait for its words,
+to know whether they are the same. Words that settle something where they were heard, as a "stop"
 where an answer is being said, count there at once, however well another device heard them.
 """
 
@@ -19,9 +20,9 @@ from sayso.audio.pcm import level
 APART_S: Final = 1.0
 """Voices that begin so close together may be one voice: lines and detectors differ by less."""
 
-WAIT_S: Final = 0.6
-"""How long a device that has its words waits for those of another one that heard a voice, too.
-Whoever comes later is silent."""
+WAIT_S: Final = 2.0
+"""How long a device that has its words waits for those of one that heard a voice better. Whoever
+comes later is silent."""
 
 KEPT_S: Final = 10.0
 """How long it is remembered what a device has heard: longer than any recogniser takes."""
@@ -140,11 +141,11 @@ class Rivals:
             return True
         voice.text = text
         self._everywhere.changed()
-        settles = settles and self.is_busy()
-        if not settles:
-            await self._wait_for_others(voice)
+        here = settles and self.is_busy()
+        if not here:
+            await self._wait_for_others(voice, all_of_them=settles)
         alike = [one for one in self._beside(voice) if one.text and _alike(one.text, text)]
-        if settles:
+        if here:
             taken = any(one.acts and one.conversation == self._conversation for one in alike)
         else:
             rank = voice.rank
@@ -152,10 +153,15 @@ class Rivals:
         voice.acts = not taken
         return not taken
 
-    async def _wait_for_others(self, voice: Voice) -> None:
+    async def _wait_for_others(self, voice: Voice, *, all_of_them: bool) -> None:
+        """Of those that heard it better; of `all_of_them` if something may be settled there."""
+
+        def is_waited_for(one: Voice) -> bool:
+            return one.text is None and (all_of_them or one.rank > voice.rank)
+
         try:
             async with asyncio.timeout(WAIT_S):
-                while any(one.text is None for one in self._beside(voice)):
+                while any(is_waited_for(one) for one in self._beside(voice)):
                     await self._everywhere.wait()
         except TimeoutError:
             pass

@@ -114,3 +114,12 @@ async def test_the_device_that_heard_its_name_goes_first() -> None:
 async def test_nobody_s_device_silences_another_person_s() -> None:
     rooms = Rooms(of=("", "ann"))
     assert await rooms.hear((0.5, WORDS, 0.1), (0.1, WORDS, 0.1)) == (True, True)
+
+
+async def test_who_heard_best_does_not_wait_for_the_others() -> None:
+    rooms, loop = Rooms(), asyncio.get_running_loop()
+    near, far = hear(rooms.kitchen, "kitchen", 0.5), hear(rooms.hall, "hall", 0.1)
+    before = loop.time()
+    assert await rooms.kitchen.is_heard_best(near, WORDS, settles=False)
+    assert loop.time() == before
+    assert not await said(rooms.hall, far, WORDS, 1.5, settles=False)
