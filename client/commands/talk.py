@@ -21,6 +21,7 @@ from sayso.audio.errors import AudioError
 from sayso.audio.playback_reference import PlaybackReference
 from sayso.client.devices.device_choice import recall
 from sayso.client.devices.sound import Sound, file_sound, find_sound
+from sayso.client.errors import LinkError
 from sayso.client.headless.options import add_headless
 from sayso.client.jsonlines import JsonScreen
 from sayso.client.listening.hands_free import HandsFree
@@ -175,7 +176,9 @@ async def _unattended(arguments: argparse.Namespace) -> int:
         raise AudioError(" ".join(sound.notes))
     ended = await listen_until_ended(session, hands_free, sound.microphone)
     await keeper.close()
-    return 0 if ended else 1
+    if not ended:
+        raise LinkError(screen.refused)
+    return 0
 
 
 async def _plainly(arguments: argparse.Namespace) -> int:

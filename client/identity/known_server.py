@@ -68,6 +68,11 @@ class Credentials:
 
     def _acquaintance(self) -> KnownServer:
         parts = urlsplit(self.server)
+        if "://" not in self.server:
+            raise NotPaired(
+                f"{self.server} is no address: write ws://{self.server} for this machine, and "
+                f"wss://{self.server} for another one."
+            )
         if parts.scheme not in {"wss", "https"}:
             raise NotPaired(
                 f"{self.server} would carry your voice and your token in the open: pair this "

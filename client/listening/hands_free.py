@@ -28,6 +28,8 @@ WORKING = frozenset({"thinking", "acting"})
 """States of the work in which nothing is waited for."""
 REST_SECONDS = 30.0
 """A recording that has ended is followed by silence for as long as an end is looked for."""
+SETTLED_FRAMES = 25
+"""Half a second in which nothing goes on: what was said is answered, or was nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,22 @@ class HandsFree:
     async def once(self, microphone: Microphone) -> None:
         """Listens to a recording, and to silence after it, until an utterance has ended."""
         await self._listen(microphone, until_ended=True)
+        await self._until_ended()
+        if not self._opened:
+            raise TurnFailed("The wake word was not heard in the recording: say it clearly.")
+
+    async def rest(self) -> None:
+        """The microphone has ended, as a recording does: returns when what was said is answered."""
+        await self._until_ended()
+        quiet = 0
+        while quiet < SETTLED_FRAMES:
+            turn = self._session.client_turn.turn
+            over = (turn.ears, turn.work, turn.mouth) == ("idle", "idle", "silent")
+            quiet = quiet + 1 if over and self._session.silent else 0
+            await asyncio.sleep(FRAME_MS / 1000)
+
+    async def _until_ended(self) -> None:
+        """Listens to silence, until the server has found the end of what was said."""
         loop = asyncio.get_running_loop()
         began, frame = loop.time(), silence(FRAME_BYTES // 2)
         while self._session.client_turn.listening:
@@ -137,8 +155,6 @@ class HandsFree:
                 raise TurnFailed("The server found no end of what was said: try it again.")
             self._take(frame)
             await asyncio.sleep(FRAME_MS / 1000)
-        if not self._opened:
-            raise TurnFailed("The wake word was not heard in the recording: say it clearly.")
 
     async def _listen(self, microphone: Microphone, *, until_ended: bool = False) -> None:
         self._wake_gate.begin_anew()

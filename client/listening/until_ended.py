@@ -7,6 +7,7 @@ from typing import Literal
 
 from sayso.audio.devices.microphone import Microphone
 from sayso.client.listening.hands_free import HandsFree
+from sayso.client.session.link_events import LinkChange, LinkState
 from sayso.client.session.session import Session
 from sayso.client.terminal.events import Screen, Seen
 from sayso.protocol.codec import Envelope
@@ -21,10 +22,14 @@ class ApprovalScreen:
         self._screen = screen
         self._answer = answer
         self.send: Callable[[Approve], None] = lambda _: None
+        self.refused = ""
+        """Why the server did not let us in."""
 
     def show(self, seen: Seen) -> None:
         self._screen.show(seen)
         match seen:
+            case LinkChange(state=LinkState.REFUSED, reason=reason):
+                self.refused = reason
             case Envelope(message=ApprovalRequest(kind="run") as request) if self._answer:
                 self.send(Approve(request.id, request.nonce, self._answer))
             case _:
@@ -34,14 +39,14 @@ class ApprovalScreen:
 async def listen_until_ended(
     session: Session, hands_free: HandsFree, microphone: Microphone
 ) -> bool:
-    """Goes on until SIGTERM or SIGINT, or until the microphone has ended; false: until the server
-    refused us. Raises `AudioError`."""
+    """Goes on until SIGTERM or SIGINT, or until a recording has ended and is answered; false: until
+    the server refused us. Raises `AudioError` and `TurnFailed`."""
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, ended.set)
     conversing = asyncio.create_task(session.run())
-    listening = asyncio.create_task(hands_free.listen(microphone))
+    listening = asyncio.create_task(_listen(hands_free, microphone))
     waiting = asyncio.create_task(ended.wait())
     tasks = {conversing, listening, waiting}
     try:
@@ -57,3 +62,8 @@ async def listen_until_ended(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _listen(hands_free: HandsFree, microphone: Microphone) -> None:
+    await hands_free.listen(microphone)
+    await hands_free.rest()

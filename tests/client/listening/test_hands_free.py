@@ -213,6 +213,34 @@ async def test_after_a_recording_silence_goes_on_until_the_server_has_found_the_
         assert not session.client_turn.listening
 
 
+async def test_after_a_recording_what_was_said_is_answered_before_it_leaves() -> None:
+    answered = asyncio.Event()
+
+    async def script(wire: Wire) -> None:
+        while not isinstance(frame := await wire.hear(), AudioFrame) or frame.seq < 5:
+            pass
+        await wire.say(ListenEnd(1, 1_000, "ended"))
+        await wire.say(TurnState("committed", "idle", "silent"))
+        await asyncio.sleep(1.0)
+        await wire.say(TurnState("idle", "thinking", "silent"))
+        await asyncio.sleep(1.0)
+        answered.set()
+        await wire.say(TurnState("idle", "idle", "silent"))
+        await stay(wire)
+
+    async with talking(script, welcome=READY) as (session, notes):
+        ear = WakeGate(ToldGate(), ToldSpotter(), lambda frame: Heard(frame, frame), "headphones")
+        await notes.until(lambda: session.features)
+        bench = Bench()
+        bench.hears(WORD, VOICE)
+        bench.queue.put_nowait(None)
+        hands_free = HandsFree(session, ear)
+        async with asyncio.timeout(10):
+            await hands_free.listen(bench)
+            await hands_free.rest()
+        assert answered.is_set()
+
+
 # The talker and the outbox, which are pure.
 
 PRE_ROLL = VOICE * 25
