@@ -1,6 +1,6 @@
 """Takes what is said while a request is worked on, so that it ends nothing that it does not say.
 
-    a reflex                 is answered, and ends nothing
+    a reflex                 is answered, and ends nothing; also while another device is spoken to
     a yes at another device  is told that it counts where the question was asked
     "stop after this"        ends the work when what runs now has ended
     fewer, or more updates   is noted until the request is over (`Narrator`)
@@ -41,11 +41,13 @@ class WordsDuringWork:
 
     def take(self, words: Request, meaning: events.Meaning) -> bool:
         """Whether these words are dealt with, and no request."""
-        if self._work.state == "idle":
+        if self._work.state == "idle" and not self._work.is_elsewhere(words.device):
             return False
         if meaning == "aside" and not self._work.has_half(words.device):
             self._shared.do(AnswerAside(words.device, words.text, words.spoken))
             return True
+        if self._work.state == "idle":
+            return False
         if meaning == "stop_after":
             self._shared.do(StopAfter(self._shared.ticket, words.device))
             self.say("stopping_after", words.device, spoken=words.spoken)

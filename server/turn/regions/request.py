@@ -117,6 +117,11 @@ class RequestRegion:
         """This device's person asked for what is being worked on."""
         return self.request is not None and self.request.device == device
 
+    def is_elsewhere(self, device: str) -> bool:
+        """Something goes on that belongs to another device: it need not wait for it."""
+        owner = self.request.device if self.request else self._playback.device
+        return self.is_busy and owner != device
+
     def has_something_of(self, device: str) -> bool:
         """Something goes on that this device's person can stop, or waits."""
         return (
@@ -309,8 +314,7 @@ class RequestRegion:
         if self.is_at_work and not begins_anew(request.text):
             self._steer(request)
             return
-        owner = self.request.device if self.request else self._playback.device
-        if self.is_busy and owner != request.device:
+        if self.is_elsewhere(request.device):
             self._wait(request)
             return
         self.stop()

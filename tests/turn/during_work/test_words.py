@@ -67,6 +67,28 @@ def test_an_aside_is_said_where_it_was_asked_and_the_answer_where_it_belongs() -
     assert s.the(effects.Speak) == effects.Speak(s.ticket, "They are sorted.", "laptop")
 
 
+def test_a_reflex_at_another_device_is_answered_while_an_answer_is_being_said() -> None:
+    s = Scene()
+    s.join()
+    s.join("kitchen")
+    s.say("tell me a story")
+    s.reply("Once upon a time.")
+    s.end_work()
+    s.synthesize("Once upon a time.", 3.0)
+    s.play(0.5)
+    assert s.state_of_work == "idle"
+    s.say("what time is it", device="kitchen", meaning="aside")
+    assert s.the(effects.AnswerAside).device == "kitchen"
+    s.happens(events.AsideAnswered("kitchen", "It's noon.", "what time is it", True))
+    assert announced(s, "kitchen") == ["It's noon."]
+    assert spoken(s)[-1] == "Once upon a time.", "one voice at a time"
+    assert not s.told(m.SpeechStop)
+    s.end_mouth()
+    s.play(3.5)
+    assert s.the(effects.Speak).text.strip() == "It's noon."
+    assert s.the(effects.Speak).device == "kitchen"
+
+
 def test_an_answer_that_ends_while_an_aside_is_said_elsewhere_is_said_and_ended() -> None:
     s = at_work()
     s.join("kitchen")
