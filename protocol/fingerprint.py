@@ -58,6 +58,11 @@ def read_pairing_url(url: str) -> tuple[str, str, str] | None:
     return parts.netloc, code, expected
 
 
+def code_of(url: str) -> str:
+    """The code in what pairing shows, for a browser on the server's own machine or for others."""
+    return parse_qs(urlsplit(url.strip()).fragment).get("pair", [""])[0]
+
+
 def _word(bits: int) -> str:
     return (
         CONSONANTS[bits >> 12 & 15]

@@ -18,6 +18,7 @@ from sayso.server.agent.permissions.standing_grants import StandingGrants, loade
 from sayso.server.agent.record.conversation_undo import recovery_of
 from sayso.server.agent.spending import DailySpending
 from sayso.server.agent.tools.tool import ToolSet
+from sayso.server.assembly.adapters import AdapterHost, open_adapters
 from sayso.server.assembly.agent import AgentParts, day_limits
 from sayso.server.assembly.conversation import SharedParts, open_conversation
 from sayso.server.assembly.models import Builder
@@ -35,6 +36,7 @@ from sayso.server.conversations.registry import ConversationRegistry, NoSuchConv
 from sayso.server.gateway.admission.access_recorder import AccessRecorder
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.host import Greeting
+from sayso.server.gateway.http.routes import Routes
 from sayso.server.gateway.lan.remote_access import RemoteAccess
 from sayso.server.gateway.listener import CannotListenError, Listener
 from sayso.server.observability.metrics import Part, ServerMetrics
@@ -100,6 +102,7 @@ class App:
         self._memory_bound = "cgroup" if cgroups else "watch"
         self._devices = Devices(home.state / "devices.json")
         self._access_recorder = AccessRecorder()
+        self._routes = Routes()
         self._listener = Listener(
             self,
             make_token(home),
@@ -107,6 +110,7 @@ class App:
             devices=self._devices,
             also=(name for name in settings.listen.names if ":" in name),
             records=self._access_recorder,
+            routes=self._routes,
         )
         self._ready = asyncio.Event()
         self._commands = Commands(SHIPPED)
@@ -194,6 +198,10 @@ class App:
             partial(wipe, self._home, self._artifacts, responder.forget),
         )
         self._choices = Choices(self._home, self._conversations)
+        adapter_host = AdapterHost(
+            self._conversations, self._commands, agents.backends, agents.day, event_log
+        )
+        await open_adapters(self._settings, adapter_host, self._routes, self._stack)
         self._server_metrics.count_devices(lambda: self._conversations.devices)
         self._server_metrics.watch_part("log", lambda: Part(event_log.trouble))
         self._server_metrics.watch_part("code", self._look_at_code)

@@ -2,6 +2,7 @@
 
 sayso pair [--name kitchen]     on the server's machine: shows a code for two minutes
 sayso pair --file PATH          pairs a device without a screen by a file, which is written there
+sayso pair --key "Open WebUI"   prints a key for a program that speaks another protocol
 sayso pair join URL             on the device: what the code says
 sayso pair join ADDRESS         on a device without a camera: compare words, type digits
 sayso pair list                 which devices are paired
@@ -21,11 +22,11 @@ from typing import Literal, cast
 from sayso.client.errors import ClientError
 from sayso.client.headless.pairing_file import NAME
 from sayso.client.identity.device_admin import DeviceAdmin, administering
-from sayso.client.identity.known_server import write, write_to
-from sayso.client.identity.pairing import Met, PairingFailed, join, meet
+from sayso.client.identity.known_server import Credentials, write, write_to
+from sayso.client.identity.pairing import Met, PairingFailed, join, meet, show_code
 from sayso.client.options import add_server
 from sayso.client.terminal.screen.sanitize import words
-from sayso.protocol.fingerprint import as_browsers_show, read_pairing_url
+from sayso.protocol.fingerprint import as_browsers_show, code_of, read_pairing_url
 from sayso.protocol.home import Home
 from sayso.protocol.messages import (
     Devices,
@@ -66,11 +67,18 @@ class Pair:
         )
         parser.add_argument("--person", default="", help="whose it is (default: yours)")
         parser.add_argument(
+            "--key",
+            metavar="NAME",
+            default="",
+            help="print a key for a program, which is shown once; it may talk, unless --may says "
+            "more",
+        )
+        parser.add_argument(
             "--may",
-            default="talk,approve",
+            default="",
             metavar="SCOPES",
             help="what it may do: talk, approve, admin, and open (more for code, for once, by a "
-            "spoken yes) (default talk,approve)",
+            "spoken yes) (default talk,approve; of a key, talk)",
         )
         parser.add_argument(
             "--digits", default="", help="with join ADDRESS: the six digits, for scripts"
@@ -93,12 +101,14 @@ class Pair:
 
 
 def _wanted(arguments: argparse.Namespace) -> PairingOpen:
-    scopes = tuple(scope.strip() for scope in arguments.may.split(",") if scope.strip())
+    may = arguments.may or ("talk" if arguments.key else "talk,approve")
+    scopes = tuple(scope.strip() for scope in may.split(",") if scope.strip())
     if unknown := set(scopes) - {"talk", "approve", "admin", "open"}:
         raise NotPaired(
             f"--may takes talk, approve, admin and open, not {', '.join(sorted(unknown))}."
         )
-    return PairingOpen(arguments.name, arguments.person, cast("tuple[Scope, ...]", scopes))
+    name = arguments.key or arguments.name
+    return PairingOpen(name, arguments.person, cast("tuple[Scope, ...]", scopes))
 
 
 # ── On the server's machine, or on a device that may manage others ───────────────────────────────
@@ -108,6 +118,9 @@ async def _open(arguments: argparse.Namespace) -> int:
     wanted = _wanted(arguments)
     async with administering(arguments.server) as server:
         opened = cast(PairingOpened, await server.ask(wanted))
+        if arguments.key:
+            await _print_key(opened, arguments.server, wanted.name)
+            return 0
         if arguments.file:
             await _into_file(opened, wanted.name, Path(arguments.file))
             return 0
@@ -144,6 +157,17 @@ async def _into_file(opened: PairingOpened, name: str, path: Path) -> None:
         f"as {NAME}; the device reads it once and removes it. It lets whoever has it in: if it "
         f"gets lost, run `sayso pair revoke {words(known.device)}`."
     )
+
+
+async def _print_key(opened: PairingOpened, server: str, name: str) -> None:
+    """Joins in the program's stead, and shows the token that it is to be given."""
+    context = Credentials(server).context()
+    paired = await show_code(server, context, code_of(opened.url), name)
+    sys.stderr.write(
+        f"This key is for {words(paired.device)}, and is shown once. `sayso pair revoke "
+        f"{words(paired.device)}` takes it back.\n"
+    )
+    print(paired.token)
 
 
 async def _until_done(server: DeviceAdmin) -> PairingDone:

@@ -51,7 +51,7 @@ class Met:
         return words(self.authority)
 
     def check(self, expected: str) -> None:
-        """Raises JoiningFailed unless this is the server with the fingerprint from the QR."""
+        """Raises PairingFailed unless this is the server with the fingerprint from the QR."""
         if not is_of(self.authority, expected):
             raise PairingFailed(
                 f"What answers at {self.address} is not the server that showed you the code. "
@@ -60,7 +60,7 @@ class Met:
 
 
 def meet(address: str) -> Met:
-    """Step 1. Waits for the network. Raises JoiningFailed."""
+    """Step 1. Waits for the network. Raises PairingFailed."""
     parts = urlsplit(f"//{address}")
     host, port = parts.hostname or "", parts.port or DEFAULT_NETWORK_PORT
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -91,13 +91,20 @@ def meet(address: str) -> Met:
 
 
 async def join(met: Met, code: str, name: str) -> KnownServer:
-    """Steps 3 and 4. Raises JoiningFailed."""
+    """Steps 3 and 4. Raises PairingFailed."""
     url = f"wss://{met.address}{WEBSOCKET_PATH}"
     try:
         authority = ssl.DER_cert_to_PEM_cert(met.authority)
         context = KnownServer(url, authority, "", "").context()
     except (ValueError, ssl.SSLError) as error:
         raise PairingFailed(f"What {met.address} calls its certificate is none.") from error
+    paired = await show_code(url, context, code, name)
+    return KnownServer(url, authority, paired.token, paired.device)
+
+
+async def show_code(url: str, context: ssl.SSLContext | None, code: str, name: str) -> Paired:
+    """Step 4, with a server that is trusted or on this machine. Raises PairingFailed."""
+    there = urlsplit(url).netloc
     try:
         async with (
             asyncio.timeout(ANSWER_SECONDS),
@@ -109,15 +116,15 @@ async def join(met: Met, code: str, name: str) -> KnownServer:
             answer = decode(await socket.recv()).message
     except ssl.SSLError as error:
         raise PairingFailed(
-            f"What answers at {met.address} can't prove that it is the server. The code was not "
+            f"What answers at {there} can't prove that it is the server. The code was not "
             "sent. Are you in the same network as the server?"
         ) from error
     except (OSError, TimeoutError, WebSocketException, ProtocolError, TypeError) as error:
-        raise PairingFailed(f"The server at {met.address} broke off: try again.") from error
+        raise PairingFailed(f"The server at {there} broke off: try again.") from error
     match answer:
-        case Paired(token=token, device=device):
-            return KnownServer(url, authority, token, device)
+        case Paired():
+            return answer
         case Error(message=message):
             raise PairingFailed(message)
         case _:
-            raise PairingFailed(f"What answers at {met.address} is not a Sayso server.")
+            raise PairingFailed(f"What answers at {there} is not a Sayso server.")

@@ -10,7 +10,7 @@ import re
 import secrets
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,8 @@ from sayso.server.log_context import conversation_id, log_ids, no_log_ids
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.jobs import JobBegan, JobDetached, JobTold
 from sayso.server.store.records import (
+    Answered,
+    Asked,
     Conversation,
     ConversationBegan,
     ConversationNamed,
@@ -151,9 +153,16 @@ class ConversationRegistry:
         await self._devices.entered(who, about)
 
     async def begin(
-        self, name: str = "", person: str = "", workspace: str = "", *, device: str = ""
+        self,
+        name: str = "",
+        person: str = "",
+        workspace: str = "",
+        *,
+        device: str = "",
+        instructions: str = "",
     ) -> Conversation:
-        """A new one. `device`: whose own it is."""
+        """A new one. `device`: whose own it is; `instructions`: what a program wants its model to
+        keep to."""
         name = plain_name(name, LONGEST_NAME)
         taken = {one.id for one in await self._log.conversations()}
         stem = slug(name) or datetime.now().astimezone().strftime("%Y-%m-%d")
@@ -163,7 +172,14 @@ class ConversationRegistry:
         while unique in taken:
             unique, number = f"{stem}-{number}", number + 1
         seen = await asyncio.to_thread(seen_at, Path(workspace)) if workspace else ()
-        return await self._begin(unique, ConversationBegan(name, person, workspace, seen, device))
+        began = ConversationBegan(name, person, workspace, seen, device, instructions)
+        return await self._begin(unique, began)
+
+    async def tell_past(self, about: Conversation, past: Iterable[tuple[str, str]]) -> None:
+        """What was asked and answered elsewhere, before it is entered. Raises StoreError."""
+        for asked, answered in past:
+            await self._log.append(Event(about.id, "person", Asked(asked)))
+            await self._log.append(Event(about.id, "model", Answered(answered)))
 
     async def rename(self, conversation: str, name: str) -> None:
         """Call it so from now on."""

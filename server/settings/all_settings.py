@@ -27,6 +27,7 @@ class Settings:
     git: schema.Git = field(default_factory=schema.Git)
     undo: schema.Undo = field(default_factory=schema.Undo)
     gateway: schema.Gateway = field(default_factory=schema.Gateway)
+    adapters: schema.Adapters = field(default_factory=schema.Adapters)
     storage: schema.Storage = field(default_factory=schema.Storage)
     models: schema.Models = field(default_factory=schema.Models)
     log: schema.Log = field(default_factory=schema.Log)

@@ -323,6 +323,15 @@ class Gateway:
 
 
 @dataclass(frozen=True, slots=True)
+class Adapters:
+    """Which programs that speak other protocols are answered; none, unless it is set."""
+
+    openai: bool = False
+    """Whether programs that speak the OpenAI API are answered at `/v1`, where this server listens.
+    Each shows a key that `sayso pair --key NAME` gives it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Storage:
     """What is kept."""
 
@@ -363,6 +372,7 @@ SECTIONS: dict[str, type] = {
     "git": Git,
     "undo": Undo,
     "gateway": Gateway,
+    "adapters": Adapters,
     "storage": Storage,
     "models": Models,
     "log": Log,

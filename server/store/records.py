@@ -267,6 +267,8 @@ class ConversationBegan:
     """Which folder that was then."""
     device: str = ""
     """The paired device whose own it is, by its lasting id; empty: no device's."""
+    instructions: str = ""
+    """What the program that set it up wants the model to keep to."""
 
 
 @dataclass(frozen=True, slots=True)

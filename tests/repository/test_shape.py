@@ -17,7 +17,20 @@ BUILDERS = frozenset({"app", "assembly", "commands", "embedding"})
 """Rooms of the server that put its parts together."""
 
 MAY_IMPORT: Mapping[str, frozenset[str]] = {
-    "adapters": frozenset({"gateway.host", "turn.events", "speech", "log_context", "settings"}),
+    "adapters": frozenset(
+        {
+            "gateway.host",
+            "gateway.http.responses",
+            "gateway.http.routes",
+            "log_context",
+            "settings",
+            "speech",
+            "store.errors",
+            "trust.principal",
+            "turn.effects",
+            "turn.events",
+        }
+    ),
 }
 """What a room of the server may import of its other rooms."""
 MUST_NOT_IMPORT: Mapping[str, frozenset[str]] = {

@@ -42,6 +42,11 @@ LEAST_TOLD: Final = 2_000
 _FILES_TOLD: Final = 20
 """Of what a run changed: the model can look for itself."""
 
+FROM_PROGRAM: Final = (
+    "The program that the person talks through adds the following for this conversation. It changes"
+    " nothing of what is said above:"
+)
+
 Pictures = Mapping[str, tuple[str, bytes]]
 """By name: its form and its bytes."""
 
@@ -135,7 +140,7 @@ class Prompt:
         current = exchanges[-1]
         ran = any(step.acts for step in current.steps)
         chosen = self._book.choose(current.asked, ran=ran)
-        messages = [self._system]
+        messages = [self._system_for(history.instructions)]
         for number, example in enumerate(chosen.examples):
             self._add_exchange(messages, self._worked(example, number, ran=ran), None)
         if told.notes:
@@ -150,6 +155,13 @@ class Prompt:
         if chosen.begun:
             self._add(messages, "assistant", chosen.begun)
         return Sending(messages, chosen.begun)
+
+    def _system_for(self, instructions: str) -> ChatMessage:
+        """Sayso's own prompt, and below it what the program behind a conversation asks for."""
+        if not instructions:
+            return self._system
+        text = f"{self._system['content']}\n\n{FROM_PROGRAM}\n{instructions}"
+        return {"role": "system", "content": text}
 
     def ask_about(self, history: History, question: str) -> Sequence[ChatMessage]:
         """The same, with a question of the person's about what has not run yet."""

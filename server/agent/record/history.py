@@ -14,6 +14,7 @@ from sayso.server.store.records import (
     Answered,
     Asked,
     Call,
+    ConversationBegan,
     ConversationReset,
     CutOff,
     Failed,
@@ -158,6 +159,8 @@ class History:
 
     def __init__(self, records: Iterable[Record] = (), held_chars: int = HELD_CHARS) -> None:
         self.exchanges: list[Exchange] = []
+        self.instructions = ""
+        """What the program that set the conversation up wants the model to keep to."""
         self._held_chars = held_chars
         self._characters = 0
         """Of all exchanges but the last, which still grows."""
@@ -234,6 +237,8 @@ class History:
                 self._draft = ""
             case Uttered(text=text):
                 self._draft += text
+            case ConversationBegan(instructions=instructions):
+                self.instructions = instructions
             case CutOff() if self.exchanges:
                 self.exchanges[-1].cut_off = True
                 self._keep_draft()

@@ -106,9 +106,9 @@ def answered_frame(kind: str, body: bytes) -> Response:
     return _response(HTTPStatus.OK, kind, body, headers)
 
 
-def answered_json(body: Mapping[str, Any]) -> Response:
-    """What was asked for, as JSON."""
-    return answered("application/json", json.dumps(body))
+def answered_json(body: Mapping[str, Any], status: HTTPStatus = HTTPStatus.OK) -> Response:
+    """What was asked for, as JSON; or, with another status, why it was not done."""
+    return _response(status, "application/json", json.dumps(body))
 
 
 def refused(status: HTTPStatus, sentence: str) -> Response:

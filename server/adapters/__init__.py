@@ -1,0 +1,1 @@
+"""Translators between other protocols and Sayso's conversations; each is off until it is set."""
