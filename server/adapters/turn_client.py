@@ -56,8 +56,8 @@ class Past(Protocol):
 class Host(Protocol):
     """What adapters need of the server."""
 
-    async def conversation(self, wanted: str = "", person: str = "") -> Conversation:
-        """A place in the conversation that is wanted, else in the latest. Raises StoreError."""
+    async def conversation(self, wanted: str, who: Principal) -> Conversation:
+        """A place in the conversation that is wanted. Raises StoreError."""
         ...
 
     async def begin_conversation(self, person: str, instructions: str, past: Sequence[Past]) -> str:

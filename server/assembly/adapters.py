@@ -17,6 +17,7 @@ from sayso.server.gateway.http.routes import Routes
 from sayso.server.settings import Settings
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import Answered, Event
+from sayso.server.trust.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,9 @@ class AdapterHost:
     day: DailySpending
     log: EventLog
 
-    async def conversation(self, wanted: str = "", person: str = "") -> Participant:
+    async def conversation(self, wanted: str, who: Principal) -> Participant:
         """A place in a conversation. Raises StoreError."""
-        return await Participant.take(self.conversations, self.commands, wanted, person)
+        return await Participant.take(self.conversations, self.commands, wanted, who)
 
     async def begin_conversation(self, person: str, instructions: str, past: Sequence[Past]) -> str:
         """The id of a new conversation, told its past. Raises StoreError."""

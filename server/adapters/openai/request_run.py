@@ -223,7 +223,7 @@ class RequestRuns:
         if named:
             if not await self._host.has_conversation(named, who.person):
                 raise BadRequest(f"There is no conversation {named} of yours.")
-            return (await self._host.conversation(named, who.person)).id
+            return (await self._host.conversation(named, who)).id
         if asked.previous:
             there = self._responses.get((who.device, asked.previous), "")
             if not there:
@@ -245,7 +245,7 @@ class RequestRuns:
     async def _ask(self, run: RequestRun, who: Principal) -> TurnClient:
         if not run.asked.text:
             raise BadRequest("That question is settled already, or was never asked here.")
-        place = await self._host.conversation(run.conversation, who.person)
+        place = await self._host.conversation(run.conversation, who)
         client = TurnClient(place, who, self._unique(who.name or "a program"))
         self._names.add(client.device)
         client.join()

@@ -77,7 +77,7 @@ class PlaceHost:
         self.place = Place()
         self.begun = 0
 
-    async def conversation(self, wanted: str = "", person: str = "") -> Conversation:
+    async def conversation(self, wanted: str, who: Principal) -> Conversation:
         return cast(Conversation, self.place)
 
     async def begin_conversation(self, person: str, instructions: str, past: Sequence[Past]) -> str:
