@@ -44,7 +44,7 @@ async def test_words_of_who_may_approve_answer_the_code_and_approve_nothing(
         desk.seat.happened(ApprovalAnswered("desk", question.id, question.nonce, "yes", None))
         await until(lambda: desk.all(m.Announce))
         assert speaker.all(m.Announce) == [
-            m.Announce("The code asks: Which of the two? (red / blue)")
+            m.Announce("The code asks: Which of the two? (red / blue)", asks=True)
         ]
         desk.seat.happened(Typed("desk", "yes", "yes"))  # which is none of the two
         await until(lambda: len(desk.all(m.Announce)) == 2)

@@ -20,7 +20,7 @@ async def test_the_programs_on_one_machine_have_one_conversation(tmp_path: Path)
         desk = await server.device("desk")
         phone = await server.device("phone")
         assert desk.seat.id == phone.seat.id == "main"
-        assert await desk.ask("hello") == "1: hello"
+        assert await desk.ask("tell me a story") == "1: tell me a story"
         assert phone.all(m.ReplyDelta)
 
 
@@ -144,14 +144,14 @@ async def test_who_looks_for_a_conversation_begins_none(tmp_path: Path) -> None:
         for name in ("garden", "taxes"):
             ann = await server.device("radio", person="ann")
             await ann.command("new", name)
-            await ann.ask("hello")
+            await ann.ask("tell me a story")
         assert (await server.conversations.find("", "ann")).name == "taxes"
 
 
 async def test_what_was_made_for_one_person_nobody_else_can_fetch(tmp_path: Path) -> None:
     async with running_server(tmp_path) as server:
         ann = await server.device("radio", person="ann")
-        await ann.ask("hello")
+        await ann.ask("tell me a story")
         made = (await ann.command("export")).file or ""
         assert server.artifacts.get(made, "ann")
         assert server.artifacts.get(made, "bob") is None
@@ -197,7 +197,7 @@ async def test_nobodys_conversations_close_because_another_person_opens_many(
 ) -> None:
     async with running_server(tmp_path, open_at_most=3) as server:
         desk, ann = await server.device(), await server.device("radio", person="ann")
-        await desk.ask("hello")
+        await desk.ask("tell me a story")
         desk.leave()
         for name in ("a", "b", "c", "d"):
             await ann.command("new", name)
@@ -285,9 +285,9 @@ async def test_another_model_answers_in_this_conversation_alone(tmp_path: Path) 
         assert "echo" in (await desk.command("model")).text
         assert not (await desk.command("model", "nobody")).ok
         assert (await desk.command("model", "loud")).ok
-        assert await desk.ask("hello") == "LOUD 1: hello"
+        assert await desk.ask("tell me a story") == "LOUD 1: tell me a story"
         await desk.command("new")
-        assert await desk.ask("hello") == "1: hello"
+        assert await desk.ask("tell me a story") == "1: tell me a story"
 
 
 async def test_the_mode_is_chosen_where_one_may_approve(tmp_path: Path) -> None:
@@ -307,9 +307,9 @@ async def test_the_mode_is_chosen_where_one_may_approve(tmp_path: Path) -> None:
 async def test_the_cost_is_told_for_here_and_for_today(tmp_path: Path) -> None:
     async with running_server(tmp_path) as server:
         desk = await server.device()
-        await desk.ask("hello")
+        await desk.ask("tell me a story")
         await desk.command("new")
-        await desk.ask("hello")
+        await desk.ask("tell me a story")
         told = (await desk.command("cost")).text.splitlines()
         assert told == ["This conversation: 3 tokens.", "Today, all conversations: 6 tokens."]
 
@@ -317,12 +317,12 @@ async def test_the_cost_is_told_for_here_and_for_today(tmp_path: Path) -> None:
 async def test_a_conversation_is_exported_as_a_file(tmp_path: Path) -> None:
     async with running_server(tmp_path) as server:
         desk = await server.device()
-        await desk.ask("hello")
+        await desk.ask("tell me a story")
         done = await desk.command("export")
         assert (done.ok, done.file_name) == (True, "main.ipynb")
         item = server.artifacts.get(done.file or "", "")
         assert item
-        assert "hello" in str(json.loads(item.data)["cells"])
+        assert "tell me a story" in str(json.loads(item.data)["cells"])
         assert (await desk.command("export", "json")).file_name == "main.jsonl"
         assert not (await desk.command("export", "pdf")).ok
 
@@ -330,7 +330,7 @@ async def test_a_conversation_is_exported_as_a_file(tmp_path: Path) -> None:
 async def test_what_a_request_took_is_told_with_its_times(tmp_path: Path) -> None:
     async with running_server(tmp_path) as server:
         desk = await server.device()
-        await desk.ask("hello")
+        await desk.ask("tell me a story")
         (metrics,) = desk.all(m.Metrics)
         assert isinstance(metrics, m.Metrics)
         assert metrics.cost == {"tokens_in": 2, "tokens_out": 1}

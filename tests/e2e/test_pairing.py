@@ -84,12 +84,12 @@ def test_a_device_is_let_in_talks_and_is_turned_out_and_leaves_no_secret_behind(
             assert (joined.returncode, "kitchen" in joined.stdout) == (0, True), joined.stderr
             assert "kitchen is paired" in pair.communicate(timeout=TURN_S)[0]
         model.add(says("Hello kitchen."))
-        asked = run(device, "ask", "Hello?")
+        asked = run(device, "ask", "Who are you talking to?")
         assert "Hello kitchen." in asked.stdout, asked.stderr
         # The device asks the server that it is paired with.
         assert "kitchen" in run(device, "pair", "list").stdout
         run(server.variables, "pair", "revoke", "kitchen", "--server", server.url)
-        refused = run(device, "ask", "Hello?")
+        refused = run(device, "ask", "Who are you talking to?")
         assert (refused.returncode, "Pair it again" in refused.stderr) == (1, True)
     secrets = {
         "machine": (home / "token").read_text().strip(),
@@ -139,7 +139,7 @@ def test_a_device_without_a_screen_is_let_in_by_a_file_once(
         assert _where({"device": token}, far) == {("device", "server.json")}
         assert not _where({"device": token}, home)
         model.add(says("Hello kitchen."))
-        asked = run(os.environ | {"SAYSO_HOME": str(far)}, "ask", "Hello?")
+        asked = run(os.environ | {"SAYSO_HOME": str(far)}, "ask", "Who are you talking to?")
         assert "Hello kitchen." in asked.stdout, asked.stderr
 
 

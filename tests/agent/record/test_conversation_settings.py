@@ -48,7 +48,7 @@ async def test_grants_mode_and_model_are_as_they_were_after_a_restart(
     async with running_server(tmp_path / "server") as server:
         approvals = await server.device()
         assert "▸ workspace" in (await approvals.command("mode")).text
-        assert await approvals.ask("hi") == "LOUD 1: hi"
+        assert await approvals.ask("tell me a story") == "LOUD 1: tell me a story"
         listed = (await approvals.command("grants")).text
         assert f"1  read {downloads}  for this conversation" in listed
         assert "2  host api.a.org" in listed
@@ -79,7 +79,7 @@ async def test_what_is_taken_back_stays_taken_back(tmp_path: Path, downloads: Pa
     async with running_server(tmp_path / "server") as server:
         approvals = await server.device()
         assert "Nothing" in (await approvals.command("grants")).text
-        assert await approvals.ask("hi") == "1: hi"
+        assert await approvals.ask("tell me a story") == "1: tell me a story"
 
 
 def lead_elsewhere(folder: Path, to: Path) -> None:
