@@ -281,6 +281,7 @@ class CodeExecutor:
             self._access,
             programs=programs,
             where=self._code_runner.where,
+            note=partial(self._journal.note, "runtime"),
         )
 
     async def _close_what_changed(self) -> str:

@@ -3,6 +3,7 @@ its output goes back to the model, until the model answers without code.
 """
 
 import asyncio
+import posixpath
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -17,6 +18,7 @@ from sayso.server.agent.prompt import server_notes
 from sayso.server.agent.prompt.profiles import PlainAnswers
 from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.draft import Draft
+from sayso.server.agent.record.test_evidence import contradiction, edited_tests
 from sayso.server.agent.reply import Replier
 from sayso.server.agent.situation import Situations
 from sayso.server.agent.spending import says_yes
@@ -118,6 +120,7 @@ class Pursuit:
                     if calls and self._answers:
                         await self._account_for(calls[-1], self._answers)
                         return
+                await self._contradict()
         except TimeoutError:
             raise self._reckoning.time_is_up() from None
 
@@ -131,6 +134,21 @@ class Pursuit:
             await self._performer.perform(call)
         if calls:
             self._steering.check_stop()
+
+    async def _contradict(self) -> None:
+        """Say it where the answer claims what no test has shown, and which tests were changed."""
+        exchange = self._journal.history.exchanges[-1]
+        answer = exchange.steps[-1].text if exchange.steps else ""
+        untested = contradiction(exchange, answer)
+        if untested:
+            await self._journal.note("server", untested)
+        told = [untested.told] if untested else []
+        if exchange.tested and (edited := edited_tests(exchange)):
+            names = ", ".join(posixpath.basename(path) for path in edited[:_TESTS_NAMED])
+            told.append(f"Tests were changed for it: {names}.")
+        if told:
+            await self._say(" ".join(told))
+            await self._journal.note("server", Answered(" ".join(told)))
 
     async def _listen(self) -> Answered:
         """Let the model reply, and say its words as they come."""
@@ -193,6 +211,9 @@ class Pursuit:
             pass
         await self._emit(failure)
 
+
+_TESTS_NAMED: Final = 3
+"""In one sentence, which is said aloud."""
 
 _GOES_ON: Final = "It goes on in the background, and I tell you when it ends."
 

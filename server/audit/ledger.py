@@ -38,6 +38,7 @@ from sayso.server.store.records import (
 )
 from sayso.server.store.redaction import redacted
 from sayso.server.store.steering import Steered
+from sayso.server.store.testing import Untested
 
 Decided = Literal["grant", "mode", "model", "folder"]
 """By a person, apart from any run."""
@@ -197,6 +198,8 @@ class _Book:
                 self._decide(event, "model", by, f"{name or 'The usual model'} answers.")
             case WorkspaceChosen(path=path, by=by):
                 self._decide(event, "folder", by, f"Code runs in {path or 'its own folder'}.")
+            case Untested(run=run, told=told) if run in self.entries:
+                self._note(run, detail=f"{self.entries[run].detail} {told}".strip())
             case _:
                 pass
 

@@ -61,6 +61,7 @@ from sayso.server.store.reminders import (
     ReminderTold,
 )
 from sayso.server.store.steering import DayExtended, Explained, Steered
+from sayso.server.store.testing import Tested, Untested
 
 _KINDS: Final[Mapping[str, type]] = {
     "asked": Asked,
@@ -79,6 +80,8 @@ _KINDS: Final[Mapping[str, type]] = {
     "code.questioned": CodeQuestioned,
     "tool.intended": ToolIntended,
     "tool.reported": ToolReported,
+    "tested": Tested,
+    "untested": Untested,
     "run.intended": RunIntended,
     "run.reported": RunReported,
     "job.began": JobBegan,

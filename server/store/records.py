@@ -19,6 +19,7 @@ from sayso.server.store.reminders import (
     ReminderTold,
 )
 from sayso.server.store.steering import SteeringRecord
+from sayso.server.store.testing import TestingRecord
 
 Source = Literal["person", "model", "runtime", "server"]
 
@@ -313,6 +314,7 @@ Record = (
     | RunIntended
     | RunReported
     | JobRecord
+    | TestingRecord
     | TakenBack
     | MadeAgain
     | Uttered

@@ -33,6 +33,7 @@ from sayso.server.store.records import (
     Withdrawn,
 )
 from sayso.server.store.steering import Steered
+from sayso.server.store.testing import Tested
 
 HELD_CHARS: Final = 480_000
 """Of what was said and done, held in memory. No model is told more than a quarter of it, and notes
@@ -99,6 +100,7 @@ class Exchange:
     asked: str
     steps: list[Step] = field(default_factory=list)
     steers: list[Steer] = field(default_factory=list)
+    tested: list[Tested] = field(default_factory=list)
     places: tuple[str, ...] = ()
     """What the person named of their own, as whole paths."""
     cut: bool = False
@@ -222,6 +224,8 @@ class History:
         match record:
             case Asked():
                 self.unfinished, self._draft = True, ""
+            case Tested() if self.exchanges:
+                self.exchanges[-1].tested.append(record)
             case Failed() if self.exchanges and self.unfinished:
                 self.exchanges[-1].failed = True
                 self._keep_draft()

@@ -15,7 +15,15 @@ import asyncio
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal, get_args
 
@@ -31,6 +39,7 @@ from sayso.server.policy.actions import Actions
 from sayso.server.policy.judge import Judgement
 from sayso.server.runtimes.programs.programs import Programs
 from sayso.server.runtimes.runtime import Ending, Output
+from sayso.server.store.testing import Tested
 
 Arguments = Mapping[str, Any]
 
@@ -90,6 +99,8 @@ class ToolContext:
     """The folder in which the conversation's code runs."""
     person: Person | None = None
     """Who can be asked something while the tool works; None where nobody can."""
+    note: Callable[[Tested], Awaitable[object]] | None = None
+    """Writes down that something was tested. Raises StoreError."""
 
 
 class Tool(ABC):

@@ -106,9 +106,12 @@ class Patch(Tool):
                 for name in whole
             ]
             raise ToolRefused("\n".join((*problems, *advice, "Nothing was changed.")), TOLD)
-        difference = str(answer.get("diff", ""))
+        return self._planned(str(answer.get("diff", "")), arguments["patch"])
+
+    def _planned(self, difference: str, meant: str) -> Arguments:
+        """What is asked about: the difference that something makes."""
         self._plans.pop(difference, None)
-        self._plans[difference] = arguments["patch"]
+        self._plans[difference] = meant
         while len(self._plans) > PLANS_HELD:
             del self._plans[next(iter(self._plans))]
         return {"patch": difference}

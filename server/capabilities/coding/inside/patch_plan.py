@@ -283,6 +283,14 @@ def _changed_since(name: str, ops: Sequence[_Operation], old: TextFile) -> str:
 # --- the diff ---
 
 
+def difference(name: str, target: str, old: TextFile, new: TextFile) -> str:
+    """What a person is shown of a file that becomes another."""
+    matcher = difflib.SequenceMatcher(None, old.texts, new.texts, autojunk=False)
+    codes = matcher.get_opcodes()
+    ops = [(a, b, new.texts[c:d]) for tag, a, b, c, d in codes if tag != "equal"]
+    return _diff(name, target, ops, old, new)
+
+
 def _diff(
     name: str,
     target: str,

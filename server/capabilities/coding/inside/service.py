@@ -15,6 +15,8 @@ from typing import Any
 from .folders import Folders, PlaceError
 from .patch_plan import Plan, hash_of, plan
 from .patch_write import WriteError, write
+from .project_tests import run_tests
+from .rename import RenameError, edit, rename
 from .repo_map import outline, repo_map
 from .search import SearchError, read, search
 
@@ -55,9 +57,11 @@ def answers(request: Request) -> Iterator[Answer]:
     """What is said about a request."""
     folders = Folders(request["roots"], request.get("home", ""))
     try:
-        last = HANDLERS[request["do"]](request, folders)
-        yield {"end": True, **last}
-    except (RefusedError, PlaceError, SearchError, WriteError) as problem:
+        if request["do"] == "tests":
+            yield from run_tests(request, folders)
+            return
+        yield {"end": True, **HANDLERS[request["do"]](request, folders)}
+    except (RefusedError, PlaceError, RenameError, SearchError, WriteError) as problem:
         yield {"end": True, "refused": str(problem)}
     except MemoryError:
         yield {"end": True, "refused": "That takes more memory than there is for it."}
@@ -104,6 +108,8 @@ HANDLERS: Mapping[str, Callable[[Request, Folders], Answer]] = {
     "search": search,
     "outline": outline,
     "repo_map": repo_map,
+    "edit": edit,
+    "rename": rename,
 }
 
 

@@ -1,0 +1,87 @@
+"""The tools `edit` and `rename`: edits that are computed, shown and made as a patch is."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sayso.server.agent.tools.tool import Arguments, ToolContext, ToolRefused, WrittenCall
+from sayso.server.capabilities.coding.patch import Patch
+from sayso.server.capabilities.coding.program import hashes, looked
+
+_TEXT: Final = {"type": "string", "maxLength": 1_000}
+_LONG: Final = {"type": "string", "maxLength": 200_000}
+_LINE: Final = {"type": "integer", "minimum": 1, "maximum": 10_000_000}
+
+_EDIT: Final = {
+    "type": "object",
+    "properties": {"path": _TEXT, "old": _LONG, "new": _LONG, "all": {"type": "boolean"}},
+    "required": ["path", "old", "new"],
+    "additionalProperties": False,
+}
+_RENAME: Final = {
+    "type": "object",
+    "properties": {"symbol": _TEXT, "new": _TEXT, "path": _TEXT, "line": _LINE},
+    "required": ["symbol", "new"],
+    "additionalProperties": False,
+}
+
+_DIFFERENCE: Final = "--- "
+"""How a difference begins."""
+
+
+class _ComputedEdit(Patch):
+    """Asks the program what an edit makes of the files, and makes that."""
+
+    is_language = False
+
+    @property
+    def labels(self) -> Sequence[str]:
+        return (self.name,)
+
+    def read_call(self, arguments: str) -> WrittenCall | None:
+        return super(Patch, self).read_call(arguments)
+
+    def read_fence(self, label: str, text: str) -> WrittenCall | None:
+        return super(Patch, self).read_fence(label, text)
+
+    def as_call(self, label: str, text: str) -> tuple[str, str] | None:
+        return super(Patch, self).as_call(label, text)
+
+    def read(self, label: str, text: str) -> Arguments:
+        if text.startswith(_DIFFERENCE):
+            return {"patch": text}
+        return super(Patch, self).read(label, text)
+
+    def write(self, arguments: Arguments) -> str:
+        return (
+            str(arguments["patch"]) if "patch" in arguments else super(Patch, self).write(arguments)
+        )
+
+    async def prepare(self, arguments: Arguments, context: ToolContext) -> Arguments:
+        answer = await looked(context, {**arguments, "do": self.name})
+        self._seen.saw(hashes(answer.get("seen")), context.history)
+        if not (difference := str(answer.get("diff", ""))):
+            raise ToolRefused("That changes nothing.")
+        return self._planned(difference, difference)
+
+
+class Edit(_ComputedEdit):
+    """Replaces a text in a file. For code, which computes both; models write patches."""
+
+    name = "edit"
+    use = (
+        "Replace a text of a file by another, letter by letter; it must be there once, or set all."
+    )
+    schema = _EDIT
+    ways = frozenset({"code"})
+
+
+class Rename(_ComputedEdit):
+    """Gives a symbol another name wherever it is meant."""
+
+    name = "rename"
+    use = (
+        "Rename a function, class or variable of Python in all files, where it is meant and not"
+        " where something is only called alike; in other languages it lists the places. path, line:"
+        " where it is defined, if there are several."
+    )
+    schema = _RENAME
