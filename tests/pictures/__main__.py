@@ -72,9 +72,9 @@ def _converse(server: Server, browser: Page, flags: list[str], folder: Path) -> 
         terminal.shows("May I run this bash?")
         browser.reload()  # it shows what was asked elsewhere once it takes the conversation up
         expect(browser.locator(".you").last).to_have_text(scene.TYPED)
-        yes = browser.get_by_role("button", name="Approve", exact=True)
-        expect(yes).to_have_attribute("aria-disabled", "false")
         (folder / TERMINAL).write_text(terminal.drawing("sayso talk", PROMPT))
+        yes = browser.get_by_role("button", name="Approve", exact=True)
+        expect(yes).to_have_attribute("aria-disabled", "false")  # it stands still for long enough
         browser.screenshot(path=folder / PAGE, animations="disabled")
 
 
