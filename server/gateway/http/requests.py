@@ -154,7 +154,7 @@ class HttpRequests:
         """What those may see who belong here, each their own."""
         if path in FOR_MONITORS:
             if path != HEALTH and who.person != OWNER:
-                return refused(HTTPStatus.FORBIDDEN, "What the house uses is its owner's to see.")
+                return refused(HTTPStatus.FORBIDDEN, "What this server uses is its owner's to see.")
             return self._of_the_server(path)
         if path.startswith(TO_LOOK_AT):
             seen = await self._host.look(unquote(path), who.person)
