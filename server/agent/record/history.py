@@ -224,8 +224,6 @@ class History:
         match record:
             case Asked():
                 self.unfinished, self._draft = True, ""
-            case Tested() if self.exchanges:
-                self.exchanges[-1].tested.append(record)
             case Failed() if self.exchanges and self.unfinished:
                 self.exchanges[-1].failed = True
                 self._keep_draft()
@@ -272,6 +270,8 @@ class History:
 
     def _follow_background(self, record: Record) -> None:
         match record:
+            case Tested() if self.exchanges:
+                self.exchanges[-1].tested.append(record)
             case JobDetached(id=job, run=run):
                 self._detached[run] = job
                 if act := self._acts.get(run):

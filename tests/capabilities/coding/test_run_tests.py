@@ -204,17 +204,17 @@ async def test_a_false_claim_is_contradicted_aloud_in_the_log_and_once(
 
 def test_tests_that_were_there_before_and_changed_are_named() -> None:
     made = exchange(
-        act(1, "patch", changed="tests/test_a.py"),
-        act(2, "patch", added="tests/test_new.py"),
-        act(3, "bash", changed="tests/test_new.py"),
+        act(1, "patch", changed="spec/test_a.py"),
+        act(2, "patch", added="spec/test_new.py"),
+        act(3, "bash", changed="spec/test_new.py"),
         act(4, "bash", deleted="b_test.go"),
     )
-    assert edited_tests(made) == ("tests/test_a.py", "b_test.go")
+    assert edited_tests(made) == ("spec/test_a.py", "b_test.go")
 
 
 @pytest.mark.parametrize(
     ("path", "is_one"),
-    [("tests/a.py", True), ("src/test_a.py", True), ("a.test.ts", True), ("x_test.go", True),
+    [("specs/a.py", True), ("src/test_a.py", True), ("a.test.ts", True), ("x_test.go", True),
      ("conftest.py", True), ("src/FooTest.java", True), ("contest.py", False), ("latest.py", False),
      ("src/attest/a.py", False)],
 )  # fmt: skip
