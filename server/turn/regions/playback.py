@@ -333,12 +333,7 @@ class PlaybackRegion:
 
     def _remember(self) -> None:
         if self._speech and self._is_answer and self._speech.is_answering:
-            self._cut = self._heard_by_now
-
-    @property
-    def _heard_by_now(self) -> str:
-        spoken = self._speech.heard if self._speech else ""
-        return f"{self._heard_before} {spoken}".strip()
+            self._cut = f"{self._heard_before} {self._speech.heard}".strip()
 
     def hush(self, reason: Literal["interrupted", "failed"]) -> None:
         """Stop, and have the device drop what it has not played."""
