@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 from importlib.metadata import version
-from typing import Literal
+from typing import Final, Literal, get_args
 
 from sayso.client.files.artifacts import ArtifactFiles
 from sayso.client.identity.known_server import Credentials, read
@@ -17,29 +17,23 @@ from sayso.protocol.codec import MAX_TEXT_BYTES
 from sayso.protocol.features import ClientFeature
 from sayso.protocol.frames import MAX_FRAME_BYTES
 from sayso.protocol.home import DEFAULT_HOST, DEFAULT_PORT, WEBSOCKET_PATH, Home
-from sayso.protocol.messages import AudioOffer, Hello, Limits
+from sayso.protocol.messages import (
+    NAMES,
+    AudioOffer,
+    FromServer,
+    Hello,
+    Limits,
+    SpeechStart,
+    SpeechStop,
+)
 from sayso.protocol.version import SPOKEN
 
 THIS_MACHINE = f"ws://{DEFAULT_HOST}:{DEFAULT_PORT}{WEBSOCKET_PATH}"
 
-WITHOUT_SPEECH = (
-    "error",
-    "bye",
-    "stt.final",
-    "turn.state",
-    "reply.delta",
-    "code.start",
-    "code.out",
-    "code.end",
-    "approval.request",
-    "approval.done",
-    "announce",
-    "metrics",
-    "command.done",
-    "file.got",
-    "conversation",
+WITHOUT_SPEECH: Final = tuple(
+    NAMES[kind] for kind in get_args(FromServer) if kind not in (SpeechStart, SpeechStop)
 )
-"""What a client wants to be sent that only reads."""
+"""All that a client wants to be sent that plays nothing."""
 
 
 def default_server() -> str:

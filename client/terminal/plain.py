@@ -70,6 +70,8 @@ class PlainScreen:
         self._replying = False
         self._trouble = ""
         self._waits = waits
+        self._runs: set[str] = set()
+        """Code that began while somebody looked: of other jobs only the end is told."""
         self._told_jobs: dict[str, int] = {}
         """By job that goes on: how many tenths of it were told."""
         self._asked = ""
@@ -131,7 +133,8 @@ class PlainScreen:
 
     def _code(self, message: Message) -> None:
         match message:
-            case CodeStart(language=language, code=code):
+            case CodeStart(id=run, language=language, code=code):
+                self._runs.add(run)
                 known, self._asked = code == self._asked, ""
                 shown = "." if known else f":\n{indented(sanitize.code(code))}"
                 self.say(f"Running {language}{shown}")
@@ -155,6 +158,9 @@ class PlainScreen:
         """Writes how far a job is, once for each tenth: nothing is drawn over here."""
         if job.state != "running":
             self._told_jobs.pop(job.id, None)
+            self._runs.discard(job.run)
+            return
+        if job.run not in self._runs:
             return
         tenths = int((job.fraction or 0.0) * 10)
         if self._told_jobs.get(job.id) != tenths:

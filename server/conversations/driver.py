@@ -65,7 +65,7 @@ class ConversationDriver:
         self._watch = watch
         self._transcript = Transcript.of(agent.past)
         parts = (responder, speech, preferences, undo_requests, self._transcript)
-        self._reflexes = ConversationReflexes(name, *parts, lambda: agent.status)
+        self._reflexes = ConversationReflexes(name, *parts, agent)
         self._machine = TurnMachine(self._transcript.next_turn, fillers=speech.fillers)
         speech.rivals.is_busy = lambda: self._machine.is_busy
         self._outlets: dict[str, Outlet] = {}

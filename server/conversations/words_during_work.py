@@ -4,6 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 
+from sayso.server.agent.jobs.job import Job
 from sayso.server.agent.loop import Agent
 from sayso.server.conversations.transcript import Transcript
 from sayso.server.store.errors import StoreError
@@ -41,6 +42,8 @@ class DuringWork:
         self._happened = happened
         self._begun = Ticket(0, 0), 0
         """The latest request, and how many there were before it."""
+        self._in_background = False
+        agent.jobs.watch(self._follow_background)
 
     def perform(self, effect: Performed) -> None:
         """Do it, or begin to."""
@@ -69,6 +72,11 @@ class DuringWork:
         if ended := await self._agent.runs.stop_request(turn):
             titles = "; ".join(dict.fromkeys(job.title for job in ended))
             self._happened(events.LeftEnded(effect.by, titles))
+
+    def _follow_background(self, _: Job) -> None:
+        if self._in_background is not (goes_on := bool(self._agent.jobs.in_background)):
+            self._in_background = goes_on
+            self._happened(events.BackgroundChanged(goes_on))
 
     def _steer(self, effect: effects.Steer) -> None:
         """Told in the same moment as it was decided: the work may end in the next."""

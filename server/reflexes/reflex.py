@@ -309,7 +309,13 @@ class StopAfter:
 class TellStatus:
     """What is being worked on, how much of it is left, or what did it take?"""
 
-    about: Literal["all", "left", "spent"] = "all"
+    about: Literal["all", "left", "spent", "jobs"] = "all"
+    """`jobs`: what goes on in the background."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopJobs:
+    """Stop what goes on in the background."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,4 +379,5 @@ Reflex = (
     | StopAfter
     | TellStatus
     | IfKnown
+    | StopJobs
 )

@@ -59,6 +59,7 @@ from sayso.server.reflexes.reflex import (
     Snooze,
     Stop,
     StopAfter,
+    StopJobs,
     Talk,
     TellDate,
     TellStatus,
@@ -291,6 +292,8 @@ _READERS: Final[Mapping[str, Callable[[Slots], Reflex | None]]] = {
     "TellStatus": lambda _: TellStatus(),
     "TellLeft": lambda _: TellStatus("left"),
     "TellSpent": lambda _: TellStatus("spent"),
+    "TellJobs": lambda _: TellStatus("jobs"),
+    "StopJobs": lambda _: StopJobs(),
     "Undo": lambda slots: Undo(slots.number("requests") or 1, slots.words("about")),
     "Elsewhere": lambda slots: Elsewhere(cast(Need, slots.text("needs"))),
 }

@@ -7,6 +7,7 @@ from typing import Literal
 from sayso.protocol.messages import FromServer, Word
 from sayso.server.turn.during_work.events import (
     AsideAnswered,
+    BackgroundChanged,
     LeftEnded,
     SteerKept,
     SteersGiven,
@@ -14,7 +15,15 @@ from sayso.server.turn.during_work.events import (
 )
 from sayso.server.turn.ticket import Ticket
 
-__all__ = ["AsideAnswered", "LeftEnded", "SteerKept", "SteerTooLate", "SteersGiven", "Ticket"]
+__all__ = [
+    "AsideAnswered",
+    "BackgroundChanged",
+    "LeftEnded",
+    "SteerKept",
+    "SteerTooLate",
+    "SteersGiven",
+    "Ticket",
+]
 
 Meaning = Literal["request", "yes", "no", "stop", "stop_after", "aside"]
 """What words mean beyond what they say, where that needs no language model. `stop_after`: stop when
@@ -369,6 +378,7 @@ Event = (
     | SteersGiven
     | SteerTooLate
     | AsideAnswered
+    | BackgroundChanged
     | WorkDone
     | WorkFailed
     | ChunkSpoken

@@ -21,12 +21,12 @@ from sayso.protocol.messages import Announce, Error, ReplyDelta, SttFinal, SttPa
 from sayso.server.turn import events
 from sayso.server.turn.announcements import Announcements
 from sayso.server.turn.during_work.narrator import Narrator
-from sayso.server.turn.during_work.words import WordsDuringWork
+from sayso.server.turn.during_work.words import MeanwhileHappened, WordsDuringWork
 from sayso.server.turn.effects import AnswerApproval, Effect, Prefer
 from sayso.server.turn.events import Event, Ticket
 from sayso.server.turn.filler import Filler
 from sayso.server.turn.missed_speech import MissedSpeech
-from sayso.server.turn.phrases import words
+from sayso.server.turn.phrases import stop_words, words
 from sayso.server.turn.regions.capture import CaptureRegion
 from sayso.server.turn.regions.code_question import CodeQuestion
 from sayso.server.turn.regions.playback import PlaybackRegion
@@ -310,7 +310,7 @@ class TurnMachine:
         had = fell_silent or self._work.has_something_of(device) or self._work.stopped_at >= since
         self._stop(device)
         if known := self._shared.devices.get(device):
-            text = words("stopped" if had else "nothing_to_stop", known.language)
+            text = stop_words(known.language, had=had, else_goes_on=self._shared.in_background)
             self._shared.next_turn()
             self._shown = replace(self.state, work="thinking")
             self._shared.tell(self._shown)
@@ -356,7 +356,7 @@ class TurnMachine:
         self._code.asked(event)
 
     @_on.register
-    def _(self, event: events.SteerKept | events.LeftEnded | events.AsideAnswered) -> None:
+    def _(self, event: MeanwhileHappened) -> None:
         self._meanwhile.happened(event)
 
     @_on.register

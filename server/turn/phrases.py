@@ -22,6 +22,7 @@ Aside = Literal[
     "not_meant",
     "stopped",
     "nothing_to_stop",
+    "only_in_background",
     "code_asks",
     "steered",
     "stopping_after",
@@ -36,11 +37,11 @@ is shown. `not_from_here`: that device may not say it. `on_a_screen`: more reach
 `not_read_out`: a yes came where nothing is shown, before the question was read to its end.
 `settled`: it was answered elsewhere, or its time was over.
 `not_meant`: shown, and never said: without the wake word, words asked for nothing.
-`stopped`, `nothing_to_stop`: words that stop have been heard. `code_asks`: what follows is a
-question of code that runs. `steered`: what was said is passed on to the work. `stopping_after`: it
-stops when what runs now has ended. `not_taken_up`: it has stopped, and this (`{text}`) was passed
-on to nobody. `also_ended`: so has what it had left in the background (`{text}`). The others fill a
-silence while work goes on."""
+`stopped`, `nothing_to_stop`, `only_in_background`: words that stop have been heard. `code_asks`:
+what follows is a question of code that runs. `steered`: what was said is passed on to the work.
+`stopping_after`: it stops when what runs now has ended. `not_taken_up`: it has stopped, and this
+(`{text}`) was passed on to nobody. `also_ended`: so has what it had left in the background
+(`{text}`). The others fill a silence while work goes on."""
 
 PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
     "en": {
@@ -57,6 +58,9 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         ),
         "stopped": ("Stopped.",),
         "nothing_to_stop": ("There is nothing to stop.",),
+        "only_in_background": (
+            "Only work in the background goes on. Say “stop the jobs” to end it.",
+        ),
         "code_asks": ("The code asks:",),
         "steered": ("Got it.", "Will do.", "All right."),
         "stopping_after": ("After this, then.",),
@@ -83,6 +87,9 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         ),
         "stopped": ("Gestoppt.",),
         "nothing_to_stop": ("Es gibt nichts zu stoppen.",),
+        "only_in_background": (
+            "Nur im Hintergrund läuft noch etwas. Sag „beende alle Jobs“, wenn es aufhören soll.",
+        ),
         "code_asks": ("Der Code fragt:",),
         "steered": ("Mach ich.", "Alles klar.", "Ist notiert."),
         "stopping_after": ("Danach höre ich auf.",),
@@ -105,6 +112,9 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         ),
         "stopped": ("Parado.",),
         "nothing_to_stop": ("No hay nada que parar.",),
+        "only_in_background": (
+            "Solo queda trabajo en segundo plano; /jobs lo muestra y lo detiene.",
+        ),
         "code_asks": ("El código pregunta:",),
         "steered": ("De acuerdo.", "Tomo nota.", "Muy bien."),
         "stopping_after": ("Después de esto paro.",),
@@ -131,6 +141,9 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         ),
         "stopped": ("Arrêté.",),
         "nothing_to_stop": ("Il n'y a rien à arrêter.",),
+        "only_in_background": (
+            "Il ne reste que du travail à l'arrière-plan ; /jobs le montre et l'arrête.",
+        ),
         "code_asks": ("Le code demande :",),
         "steered": ("Bien noté.", "C'est noté.", "Très bien."),
         "stopping_after": ("Je m'arrête après ceci.",),
@@ -157,6 +170,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         ),
         "stopped": ("Fermato.",),
         "nothing_to_stop": ("Non c'è niente da fermare.",),
+        "only_in_background": ("Resta solo lavoro in secondo piano; /jobs lo mostra e lo ferma.",),
         "code_asks": ("Il codice chiede:",),
         "steered": ("Va bene.", "Ho capito.", "D'accordo."),
         "stopping_after": ("Dopo questo mi fermo.",),
@@ -181,6 +195,9 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         ),
         "stopped": ("Gestopt.",),
         "nothing_to_stop": ("Er is niets te stoppen.",),
+        "only_in_background": (
+            "Er loopt alleen nog werk op de achtergrond; /jobs toont en stopt het.",
+        ),
         "code_asks": ("De code vraagt:",),
         "steered": ("Komt goed.", "Doe ik.", "Is genoteerd."),
         "stopping_after": ("Hierna stop ik.",),
@@ -203,6 +220,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         ),
         "stopped": ("Parado.",),
         "nothing_to_stop": ("Não há nada a parar.",),
+        "only_in_background": ("Só resta trabalho em segundo plano; /jobs mostra-o e para-o.",),
         "code_asks": ("O código pergunta:",),
         "steered": ("Está bem.", "Tomei nota.", "Muito bem."),
         "stopping_after": ("Depois disto paro.",),
@@ -245,3 +263,11 @@ def is_aside(chunk: str) -> bool:
     chunk = chunk.strip()
     is_part = len(chunk) >= SHORTEST_PART and any(chunk in question for question in QUESTIONS)
     return is_filler(chunk) or is_part
+
+
+def stop_words(language: str, *, had: bool, else_goes_on: bool) -> str:
+    """What is said to a stop. `had`: it stopped something. `else_goes_on`: work does that no
+    request waits for."""
+    if had:
+        return words("stopped", language)
+    return words("only_in_background" if else_goes_on else "nothing_to_stop", language)

@@ -58,6 +58,43 @@ async def test_who_joins_later_is_told_how_jobs_stand_and_so_is_a_snapshot(tmp_p
         assert desk.seat.snapshot().tasks == ()
 
 
+async def test_the_share_that_is_told_is_the_newest_and_not_the_last_that_was_written_down(
+    tmp_path: Path,
+) -> None:
+    async with running_server(tmp_path) as house:
+        desk = await house.device("desk")
+        progress = await code_runs(house)
+        for share in (0.1, 0.5, 0.7):
+            await progress.tell("r1", "sorting", share)
+        assert "70 percent of it is done" in await desk.ask("How far is it?")
+        assert "30 percent" in await desk.ask("What's left?")
+
+
+async def test_jobs_in_the_background_are_told_of_without_a_model_when_nothing_else_goes_on(
+    tmp_path: Path,
+) -> None:
+    async with running_server(tmp_path) as house:
+        desk = await house.device("desk")
+        assert await desk.ask("What's running in the background?") == (
+            "Nothing goes on in the background."
+        )
+        assert await desk.ask("Stop the job.") == "Nothing goes on in the background."
+        progress = await code_runs(house)
+        await progress.tell("r1", "half way", 0.5)
+        journal = house.conversations.open["main"].journal
+        [job] = journal.jobs.running
+        await journal.note("runtime", JobDetached(job.id, "r1"))
+        await journal.note("model", Answered("It goes on."))
+        for question in ("What are you doing?", "How far is it?", "What's left?"):
+            assert await desk.ask(question) == (
+                "One job goes on in the background: “sort my pictures”, for one second now, 50"
+                " percent done."
+            )
+        await progress.tell("r1", "half way", 0.6)
+        assert "60 percent" in await desk.ask("Which jobs are running?")
+        assert "„sort my pictures“, seit" in await desk.ask("Was läuft im Hintergrund?")
+
+
 async def test_only_a_job_that_goes_on_here_is_stopped(tmp_path: Path) -> None:
     async with running_server(tmp_path) as server:
         desk = await server.device("desk")

@@ -116,6 +116,18 @@ def test_a_typed_stop_is_a_turn_of_its_own_that_ends_at_once(*, busy: bool) -> N
     assert told == ("Stopped." if busy else "There is nothing to stop.")
 
 
+def test_a_stop_while_only_jobs_go_on_ends_none_and_says_what_would() -> None:
+    s = Scene()
+    s.join(speaks=False)
+    s.happens(events.BackgroundChanged(goes_on=True))
+    s.happens(events.Typed("laptop", "Stop.", "stop"))
+    assert "Say “stop the jobs” to end it." in s.told(m.ReplyDelta)[-1].text
+    assert not s.all(effects.StopThinking)
+    s.happens(events.BackgroundChanged(goes_on=False))
+    s.happens(events.Typed("laptop", "Stop.", "stop"))
+    assert s.told(m.ReplyDelta)[-1].text == "There is nothing to stop."
+
+
 def test_a_stop_over_the_answer_is_told_by_silence_and_on_the_screen() -> None:
     s = Scene()
     s.join()

@@ -228,7 +228,7 @@ class TerminalScreen:
                 pass
 
     def _turn(self, state: TurnState) -> None:
-        if (state.work, state.ears) != (self.status_line.turn.work, self.status_line.turn.ears):
+        if state.work != self.status_line.turn.work:
             self.status_line.turn_began = asyncio.get_running_loop().time()
         if state.work == "idle":
             self._finish_reply()

@@ -28,6 +28,7 @@ _BAR_CELLS = 20
 """Of a job's bar: a step is a twentieth."""
 _METER = " ▁▂▃▄▅▆▇█"
 _METER_CELLS = 12
+_MINUTE = 60
 _NARROW = 60
 """Under so many columns the hints give way to the state."""
 
@@ -105,7 +106,7 @@ class StatusLine:
             shown = sanitize.without_colour(self.output)
             lines.append(Text(f"{' ' * INDENT}{OUTPUT_BAR} {shown}", "dim"))
         if self.jobs:
-            lines.append(progress(next(reversed(self.jobs.values()))))
+            lines.append(progress(next(reversed(self.jobs.values())), others=len(self.jobs) - 1))
         if self.reply:
             rows = wrapped(sanitize.words(self.reply), width - INDENT - 1)[-MOST_REPLY_ROWS:]
             lines += [Text(" " * INDENT + row) for row in rows]
@@ -194,13 +195,14 @@ class StatusLine:
         if not self.connected:
             return Text("○ " + (self.trouble or "connecting"), "yellow")
         seconds = int(now - self.turn_began)
+        since = f" {_lasted(seconds)}" if seconds > 1 else ""
         for is_so, word in (
             (self.listening, "listening"),
             (self.pending is not None, "waiting for you"),
             (self.turn.ears == "committed", "understanding"),
-            (self.turn.work == "acting", f"running {self.running}".rstrip()),
+            (self.turn.work == "acting", f"running {self.running}".rstrip() + since),
             (self.turn.mouth != "silent", "speaking"),
-            (self.turn.work == "thinking", "thinking" + (f" {seconds} s" if seconds > 1 else "")),
+            (self.turn.work == "thinking", "thinking" + since),
         ):
             if is_so:
                 return Text.assemble(("● ", "yellow"), word)
@@ -209,13 +211,23 @@ class StatusLine:
         return Text.assemble(("● ", "green"), _WAITING.get(self.hands_free or "", "ready"))
 
 
+def _lasted(seconds: int) -> str:
+    """How long something goes on already."""
+    return (
+        f"{seconds} s" if seconds < _MINUTE else f"{seconds // _MINUTE}:{seconds % _MINUTE:02} min"
+    )
+
+
 _WAITING = {"waiting": "waiting for the wake word", "inviting": "go on, or be silent"}
 
 
-def progress(job: TaskUpdate) -> Text:
-    """How far a job is, in one line. Its words are code's, and shown as output is."""
+def progress(job: TaskUpdate, others: int = 0) -> Text:
+    """How far a job is, in one line. Its words are code's, and shown as output is. `others`: so
+    many more go on."""
     told = " ".join(sanitize.without_colour(job.text or job.title).split())
     line = Text(f"{' ' * INDENT}{OUTPUT_BAR} ", "dim")
+    if others:
+        line.append(f"{others + 1} jobs · ")
     if job.fraction is not None:
         done = round(job.fraction * _BAR_CELLS)
         line.append("█" * done, "green")

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import Final
 
 from sayso.server.agent.event_stream import Emit
@@ -11,7 +10,7 @@ from sayso.server.agent.events import CodeEnd, changes_shown
 from sayso.server.agent.jobs.progress import RunProgress
 from sayso.server.agent.limits import RequestUsage, last_line
 from sayso.server.agent.permissions.host_questions import HostQuestions
-from sayso.server.agent.permissions.network_use import NetworkUse
+from sayso.server.agent.permissions.network_use import NetworkUse, TurnedAway
 from sayso.server.agent.prompt import server_notes
 from sayso.server.agent.prompt.output_digest import Digest, as_text
 from sayso.server.agent.record.conversation_record import ConversationRecord
@@ -95,7 +94,7 @@ class CodeRun:
     ) -> None:
         """Run to the end, and report. Cancelling stops it. Raises StoreError."""
         following = asyncio.create_task(self.progress.follow(self.id))
-        ending = Ending("died", 0.0, _NO_ENDING)
+        ending, turned_away = Ending("died", 0.0, _NO_ENDING), TurnedAway()
         try:
             async with closing(tool.run(arguments, context)) as outputs:
                 async for output in outputs:
@@ -112,8 +111,8 @@ class CodeRun:
             if not self.left.is_set():
                 await self._shown.finish()
             await questions.answered()
-            if refused := await network.told(self.id, may_ask=not self.left.is_set()):
-                ending = replace(ending, detail=f"{ending.detail} {refused}".strip())
+            following.cancel()  # it waits for the person from here on, and runs no more
+            turned_away = await network.told(self.id, may_ask=not self.left.is_set())
         except asyncio.CancelledError:
             ending = Ending("interrupted", self.seconds, self._why)
             raise
@@ -121,7 +120,7 @@ class CodeRun:
             following.cancel()
             with suppress(asyncio.CancelledError):
                 await following
-            await self._report(ending)
+            await self._report(ending, turned_away)
 
     @property
     def _why(self) -> str:
@@ -130,22 +129,24 @@ class CodeRun:
         late = self._reckoning.out_of_time
         return server_notes.OUT_OF_TIME if late else server_notes.INTERRUPTED
 
-    async def _report(self, ending: Ending) -> None:
+    async def _report(self, ending: Ending, turned_away: TurnedAway) -> None:
         """What the run changed, and its ending with what the server made of that."""
         changes = await self._checkpointer.after(self.id)
-        detail = f"{ending.detail} {changes.note}".strip()
-        ending = replace(ending, detail=detail)
+        told, shown_detail = (
+            " ".join(filter(None, (ending.detail, about_hosts, changes.note)))
+            for about_hosts in (turned_away.model, turned_away.person)
+        )
         self.left_processes = ending.left
         await self._recording.finish()
         shown = changes_shown(changes)
         self.over = CodeEnd(
-            self.id, ending.status, ending.seconds, detail, shown, self._recording.whole
+            self.id, ending.status, ending.seconds, shown_detail, shown, self._recording.whole
         )
         report = RunReported(
             self.id,
             ending.status,
             ending.seconds,
-            detail,
+            told,
             self._digest.text,
             changes,
             self._recording.pictures,

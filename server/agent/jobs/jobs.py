@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 from sayso.server.agent.jobs.job import TITLE_CHARS, Job, one_line
 from sayso.server.agent.jobs.output_progress import latest_line
+from sayso.server.agent.prompt.server_notes import JOB_TOO_LONG
 from sayso.server.store.jobs import JobBegan, JobDetached, JobEnded, JobProgressed, JobTold
 from sayso.server.store.records import (
     Asked,
@@ -18,6 +19,8 @@ from sayso.server.store.records import (
 
 RECENT: Final = 8
 """Jobs that are over and can still be looked at: what a person may ask about on the same day."""
+
+_TOO_LONG: Final = "it had gone on as long as a job may (`jobs.hours`)"
 
 _ENDS: Final[
     Mapping[
@@ -163,8 +166,10 @@ class Jobs:
         if job is None:
             return ()
         told = job.text if record.status == "unknown" else record.detail
-        text = latest_line(record.output) or told
-        return (JobEnded(job.id, _ENDS[record.status], one_line(text, TITLE_CHARS)),)
+        text = one_line(latest_line(record.output) or told, TITLE_CHARS)
+        if JOB_TOO_LONG in record.detail:
+            text = _TOO_LONG if text == one_line(told, TITLE_CHARS) else f"{_TOO_LONG}: {text}"
+        return (JobEnded(job.id, _ENDS[record.status], text),)
 
     def _begin(self, record: JobBegan, at: float) -> None:
         left = record.kind == "processes"  # no request waits for what a run has left

@@ -139,9 +139,16 @@ class Runs:
 
     async def stop_request(self, turn: int) -> Sequence[Job]:
         """Stop all that this request, counted from 1, has left in the background; returns it."""
-        jobs = [job for job in self._journal.jobs.in_background if job.turn == turn]
+        of_it = [job for job in self._journal.jobs.in_background if job.turn == turn]
+        return await self._stop_all(of_it)
+
+    async def _stop_all(self, jobs: Sequence[Job]) -> Sequence[Job]:
         stopped = await asyncio.gather(*(self.stop(job.id) for job in jobs))
         return [job for job, was in zip(jobs, stopped, strict=True) if was]
+
+    async def stop_background(self) -> Sequence[Job]:
+        """Stop all that goes on in the background; returns it."""
+        return await self._stop_all(self._journal.jobs.in_background)
 
     async def close(self) -> None:
         """Stop all; returns when it has ended."""

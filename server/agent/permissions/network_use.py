@@ -7,6 +7,7 @@ nor a model understands.
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from sayso.server.agent.permissions.access_requests import AccessRequests, NotOpened
@@ -21,6 +22,14 @@ TOLD_MOST: Final = 4
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 _NAME: Final = re.compile(rf"(?=.{{4,100}}$)(?:{_LABEL}\.)+[a-z]{{2,}}")
 """Of a host that can be granted: not an address, nor a name without a dot, as a house has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedAway:
+    """What is said of the hosts at which a run was turned away."""
+
+    model: str = ""
+    person: str = ""
 
 
 class Network(Protocol):
@@ -58,29 +67,32 @@ class NetworkUse:
         refused = (each.host for each in passages if each.verdict == "refused")
         return [host for host in dict.fromkeys(refused) if not reach.lets_pass(host)]
 
-    async def told(self, run: str, *, may_ask: bool) -> str:
+    async def told(self, run: str, *, may_ask: bool) -> TurnedAway:
         """Sentences about the hosts at which a run that is over was turned away; empty if there are
         none. The person may be asked for those that they did not close."""
         hosts = [host.casefold() for host in await self.note(run)]
         names = [host for host in hosts if _NAME.fullmatch(host)][:TOLD_MOST]
         if not names:
-            return ""
+            return TurnedAway()
         said = f"Code tried to reach {_listed(names)}: not granted."
-        return f"{said} {await self._offer(run, names)}" if may_ask else said
+        return await self._offer(run, names, said) if may_ask else TurnedAway(said, said)
 
-    async def _offer(self, run: str, names: Sequence[str]) -> str:
+    async def _offer(self, run: str, names: Sequence[str], said: str) -> TurnedAway:
         declined = self._permissions.declined_hosts
         wanted = [name for name in names if name not in declined]
         if not wanted:
-            return "The person does not want it opened."
+            return TurnedAway(f"{said} The person does not want it opened.", said)
         try:
             opened = await self._access.offer_hosts(run, wanted)
         except NotOpened as problem:  # nobody was asked, so nobody said no
-            return str(problem)
+            return TurnedAway(f"{said} {problem}", f"{said} {problem}")
         if not opened:
             declined.update(wanted)
-            return "The person was asked, and did not open it."
-        return f"The person has just allowed {_listed(wanted)}: run it again."
+            return TurnedAway(f"{said} The person was asked, and did not open it.", said)
+        return TurnedAway(
+            f"{said} The person has just allowed {_listed(wanted)}: run it again.",
+            f"Code tried to reach {_listed(names)}, which you have allowed since.",
+        )
 
 
 def _listed(names: Sequence[str]) -> str:

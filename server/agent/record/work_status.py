@@ -5,7 +5,7 @@ from typing import Literal
 
 from sayso.server.agent.record.test_results import TestResult, read_test_result
 from sayso.server.store.changes import Changes
-from sayso.server.store.jobs import JobBegan, JobDetached, JobProgressed
+from sayso.server.store.jobs import JobDetached
 from sayso.server.store.records import (
     Answered,
     ApprovalClosed,
@@ -37,8 +37,8 @@ class WorkStatus:
     """Seconds for which it has been doing this."""
     whole_s: float = 0.0
     """Seconds since it was asked for; until its end, if it is over."""
-    fraction: float | None = None
-    """How much of what runs is done, from 0 to 1; none: it did not say."""
+    run: str = ""
+    """What runs for it now."""
     tests: TestResult | None = None
     """How the last tests went."""
     files: int = 0
@@ -56,7 +56,6 @@ class _Request:
     since: float = 0.0
     ended_at: float = 0.0
     steps: int = 0
-    fraction: float | None = None
     tests: TestResult | None = None
     files: set[str] = field(default_factory=set)
     more_files: int = 0
@@ -64,8 +63,6 @@ class _Request:
     usd: float | None = None
     run: str = ""
     """What it waits for: what goes on in the background is none of it."""
-    job: str = ""
-    """As which job that is known."""
     runs: set[str] = field(default_factory=set)
 
 
@@ -88,7 +85,7 @@ class WorkProgress:
             one.steps,
             now - one.since,
             (one.ended_at if over else now) - one.asked_at,
-            None if one.doing != "running" else one.fraction,
+            one.run if one.doing == "running" else "",
             one.tests,
             len(one.files) + one.more_files,
             one.tokens,
@@ -112,8 +109,7 @@ class WorkProgress:
             case ApprovalClosed():
                 self._turn(one, "thinking", now)
             case RunIntended(run=run):
-                one.steps, one.fraction = one.steps + 1, None
-                one.run, one.job = run, ""
+                one.steps, one.run = one.steps + 1, run
                 one.runs.add(run)
                 self._turn(one, "running", now)
             case RunReported() | JobDetached():
@@ -124,10 +120,6 @@ class WorkProgress:
                     self._turn(one, "nothing", now)
             case Failed() | Interrupted() | CutOff():
                 self._turn(one, "nothing", now)
-            case JobBegan(run=run, kind="run", id=job) if run == one.run:
-                one.job, one.fraction = job, record.fraction
-            case JobProgressed(id=job, fraction=fraction) if job == one.job:
-                one.fraction = one.fraction if fraction is None else fraction
             case _:
                 pass
 
@@ -142,7 +134,7 @@ class WorkProgress:
     def _ran(self, one: _Request, report: RunReported | JobDetached, now: float) -> None:
         """A run is over, or goes on in the background."""
         if report.run == one.run:
-            one.run = one.job = ""
+            one.run = ""
             self._turn(one, "thinking", now)
         if not isinstance(report, RunReported) or report.run not in one.runs:
             return

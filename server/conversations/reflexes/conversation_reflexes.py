@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from sayso.server.agent.loop import Agent
 from sayso.server.agent.record.undo import UndoRequests
-from sayso.server.agent.record.work_status import WorkStatus
 from sayso.server.conversations.preferences import Preferences
 from sayso.server.conversations.reflexes.reflex_responder import ReflexResponder
 from sayso.server.conversations.reflexes.speaking_actions import SpeakingActions
@@ -43,7 +43,7 @@ class ConversationReflexes:
         preferences: Preferences,
         undo_requests: UndoRequests,
         transcript: Transcript,
-        status: Callable[[], WorkStatus],
+        agent: Agent,
     ) -> None:
         self._conversation = conversation
         self._responder = responder
@@ -55,7 +55,7 @@ class ConversationReflexes:
         self._speaking = SpeakingActions(
             speech.synthesis, preferences, responder.languages.answers, transcript
         )
-        self._status = StatusActions(status, responder.languages.answers)
+        self._status = StatusActions(agent, responder.languages.answers)
         self._last_in: dict[str, str] = {}
         """By device: the language of what was last said there, where that is known."""
 
@@ -119,7 +119,7 @@ class ConversationReflexes:
                 return undoing.redone(await self._undo_requests.redo(device))
         if isinstance(reflex, ListTimers) and self._means_work(reflex):
             reflex = TellStatus("left")
-        if told := self._status.answer(reflex, asker.language):
+        if told := await self._status.answer(reflex, asker.language):
             return told
         about_voice = await self._speaking.answer(reflex, asker)
         return about_voice or await self._responder.answer(reflex, asker)
@@ -129,10 +129,10 @@ class ConversationReflexes:
         return self._status.stopped(self._language(device))
 
     def _means_work(self, asked: ListTimers) -> bool:
-        """Whether "what's left?" is about the work, because no timer runs."""
+        """Whether "what's left?" is about work, because no timer runs."""
         open_timers = self._responder.reminders.all(self._conversation, asked.kind)
         bare = asked.kind == "timer" and not asked.name
-        return bare and self._status.is_working and not open_timers
+        return bare and self._status.goes_on and not open_timers
 
     async def own_words(self, device: str) -> str:
         """The language of the turn's own few words: the device's, if there is a voice for it, and

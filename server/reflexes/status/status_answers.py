@@ -1,8 +1,8 @@
 """Words how far work is: numbers, and neither code nor names. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from sayso.server.reflexes.wording import Wording
@@ -28,6 +28,20 @@ class Standing:
     """That it changed."""
     tokens: int
     usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobStanding:
+    """What is told of a job that goes on in the background."""
+
+    title: str
+    since_s: float
+    fraction: float | None
+    """How much of it is done, from 0 to 1."""
+
+
+JOBS_MOST: Final = 3
+"""Of which more than their number is told: a person who listens keeps no more in mind."""
 
 
 class StatusAnswers:
@@ -60,6 +74,29 @@ class StatusAnswers:
         """It was stopped where it is."""
         steps = self._counted(now.steps, "steps")
         return _joined(self._phrases["stopped"].format(count=steps, names=""), *self._results(now))
+
+    def jobs(self, jobs: Sequence[JobStanding]) -> str:
+        """What goes on in the background, and how far it is."""
+        if not jobs:
+            return self._phrases["no_jobs"]
+        told = "; ".join(self._job(job) for job in jobs[:JOBS_MOST])
+        return _joined(self._counted(len(jobs), "jobs").format(jobs=told))
+
+    def jobs_stopped(self, titles: Sequence[str]) -> str:
+        """These jobs were stopped."""
+        if not titles:
+            return self._phrases["no_jobs"]
+        each = (self._phrases["job"].format(title=title) for title in titles)
+        return self._phrases["jobs_stopped"].format(jobs="; ".join(each))
+
+    def _job(self, job: JobStanding) -> str:
+        phrases = self._phrases
+        length = self._wording.length(job.since_s, exactness="rough", place="after")
+        title = phrases["job"].format(title=job.title)
+        if job.fraction is None:
+            return phrases["job_since"].format(title=title, length=length)
+        percent = _percent(job.fraction)
+        return phrases["job_fraction"].format(title=title, length=length, percent=percent)
 
     def _now(self, now: Standing) -> str:
         phrases = self._phrases

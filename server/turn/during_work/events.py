@@ -53,3 +53,10 @@ class AsideAnswered:
     spoken: bool
     by_model: bool = False
     """It is a model's words, which may hold a question of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundChanged:
+    """Work began or ended that goes on whoever speaks."""
+
+    goes_on: bool

@@ -22,6 +22,10 @@ from sayso.server.turn.regions.request import RequestRegion
 from sayso.server.turn.regions.shared_state import SharedState
 from sayso.server.turn.request import Request
 
+MeanwhileHappened = (
+    events.SteerKept | events.LeftEnded | events.AsideAnswered | events.BackgroundChanged
+)
+
 
 class WordsDuringWork:
     """Of one conversation."""
@@ -68,9 +72,11 @@ class WordsDuringWork:
         self._shared.do(ExplainCode(self._shared.ticket, words.device, words.text, words.spoken))
         return True
 
-    def happened(self, event: events.SteerKept | events.LeftEnded | events.AsideAnswered) -> None:
-        """Something came of what was said."""
+    def happened(self, event: MeanwhileHappened) -> None:
+        """Something came of what was said, or goes on in the background."""
         match event:
+            case events.BackgroundChanged():
+                self._shared.in_background = event.goes_on
             case events.SteerKept():
                 self._acknowledge(event)
             case events.LeftEnded():

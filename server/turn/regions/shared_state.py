@@ -14,6 +14,8 @@ class SharedState:
         self.ticket = Ticket(first_turn - 1, 0)
         """The attempt at an answer that counts; what carries another is stale."""
         self.devices: dict[str, Joined] = {}
+        self.in_background = False
+        """Work goes on that no request waits for."""
         self._effects: list[Effect] = []
 
     def next_turn(self) -> None:

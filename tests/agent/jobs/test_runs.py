@@ -216,6 +216,18 @@ async def test_a_job_ends_when_its_hours_are_over(room: Room) -> None:
     (job,) = agent.jobs.untold
     assert job.state == "cancelled"
     assert "as long as a job may" in job.text
+    assert "(`jobs.hours`)" in job.text
+
+
+async def test_what_it_printed_last_does_not_hide_why_a_job_was_ended(room: Room) -> None:
+    jobs = JobLimits(hours=0.01)
+    code = CODE.format("1 epoch 12; 500")
+    agent = room.agent(Recital(code, "It trains."), 600.0, "workspace", jobs)
+    await work(agent, IN_BACKGROUND)
+    await asyncio.sleep(100)
+    (job,) = agent.jobs.untold
+    assert "as long as a job may" in job.text
+    assert job.text.endswith(": epoch 12")
 
 
 async def test_a_job_whose_server_ended_is_unknown_and_is_not_run_again(room: Room) -> None:

@@ -41,8 +41,8 @@ async def test_a_refused_host_is_said_and_granted_with_one_tap(rig: AgentRig, ou
     assert (asked.kind, asked.code, asked.tap) == ("access", f"host {A}", True)
     assert asked.warnings[0].startswith("Code that just ran tried to reach this")
     said = f"Code tried to reach {A}: not granted. The person has just allowed {A}: run it again."
-    assert details(rig).endswith(said)
     assert said in str(rig.sent()[-1]["content"])
+    assert details(rig).endswith(f"Code tried to reach {A}, which you have allowed since.")
     assert not paths(outside)
 
 
@@ -57,7 +57,7 @@ async def test_after_a_no_it_is_said_and_not_asked_again(rig: AgentRig, outside:
     (asked,) = rig.told(ApprovalRequest)
     assert asked.code == f"host {B}"
     assert details(rig).startswith(f"Code tried to reach {A} and {B}: not granted.")
-    assert "did not open it" in details(rig)
+    assert "did not open it" in str(rig.sent()[-1]["content"])
 
 
 async def test_names_of_the_home_addresses_and_floods_are_not_asked_for(
@@ -91,4 +91,4 @@ async def test_what_nobody_was_asked_for_is_asked_for_when_the_mode_lets_it_be_o
     assert "The mode is read-only" in details(rig)
     permissions.change_mode("workspace", at_console=False)
     await rig.ask(agent, "go", "yes")
-    assert f"The person has just allowed {A}" in details(rig)
+    assert details(rig) == f"Code tried to reach {A}, which you have allowed since."

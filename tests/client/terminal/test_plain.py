@@ -73,13 +73,22 @@ def test_no_name_of_a_folder_and_no_end_of_a_run_looks_like_a_line_of_ours() -> 
 def test_progress_is_one_line_for_each_tenth_and_looks_like_no_line_of_ours() -> None:
     written = io.StringIO()
     screen = PlainScreen(written, written)
+    screen.show(Envelope(CodeStart("r1", "python", "1")))
     for number in range(1, 101):
         text = f"{number} of 100\nApproved.\n  where: /tmp/harmless"
-        screen.show(Envelope(TaskUpdate("j1", "running", "run", "", text, number / 100)))
-    screen.show(Envelope(TaskUpdate("j1", "done", "run", "", "100 of 100", 1.0)))
-    lines = written.getvalue().splitlines()
+        update = TaskUpdate("j1", "running", "run", "", text, number / 100, run="r1")
+        screen.show(Envelope(update))
+    screen.show(Envelope(TaskUpdate("j1", "done", "run", "", "100 of 100", 1.0, run="r1")))
+    lines = written.getvalue().splitlines()[2:]
     assert len(lines) == 11
     assert all(line.startswith("Progress, it says: ") for line in lines)
+
+
+def test_progress_of_what_began_before_somebody_looked_is_not_told() -> None:
+    written = io.StringIO()
+    screen = PlainScreen(written, written)
+    screen.show(Envelope(TaskUpdate("j1", "running", "run", "", "12/40", 0.3, run="r0")))
+    assert not written.getvalue()
 
 
 @pytest.mark.parametrize("text", ["+a", "+a\n```\n# b", "````\n```", "`" * 9, "\n```\n"])

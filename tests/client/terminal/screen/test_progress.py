@@ -38,6 +38,15 @@ async def test_each_update_takes_the_place_of_the_one_before(screen: TerminalScr
     assert lines(screen)[0].endswith("sort my pictures")
 
 
+async def test_of_several_the_one_that_told_something_last_is_shown(
+    screen: TerminalScreen,
+) -> None:
+    screen.show(told("12 of 40 pictures", 0.3))
+    screen.show(told("a picture", name="j2", run="r0"))
+    [line] = lines(screen)
+    assert line.endswith("2 jobs · a picture")
+
+
 async def test_without_a_fraction_there_is_no_bar(screen: TerminalScreen) -> None:
     screen.show(told("a picture"))
     assert "█" not in lines(screen)[0]

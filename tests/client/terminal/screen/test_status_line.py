@@ -84,7 +84,7 @@ def test_a_question_shows_the_time_that_is_left_and_the_keys(board: StatusLine) 
     [
         (TurnState("committed", "idle", "silent"), "understanding"),
         (TurnState("idle", "thinking", "silent"), "thinking 7 s"),
-        (TurnState("idle", "acting", "silent"), "running python"),
+        (TurnState("idle", "acting", "silent"), "running python 7 s"),
         (TurnState("idle", "thinking", "speaking"), "speaking"),
     ],
 )
