@@ -30,6 +30,8 @@ SAME = (
     "runtimes/sandbox/test_file_attributes.py",
     "runtimes/sandbox/test_special_files.py",
     "runtimes/sandbox/test_shared_memory.py",
+    "runtimes/calls/test_python_calls.py",
+    "runtimes/calls/test_forged_calls.py",
     "runtimes/calls/test_shell_calls.py",
     "runtimes/calls/test_javascript_calls.py",
     "runtimes/test_trouble.py::test_nothing_outlives_a_server_that_is_killed",
