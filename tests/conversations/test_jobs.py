@@ -61,9 +61,9 @@ async def test_who_joins_later_is_told_how_jobs_stand_and_so_is_a_snapshot(tmp_p
 async def test_the_share_that_is_told_is_the_newest_and_not_the_last_that_was_written_down(
     tmp_path: Path,
 ) -> None:
-    async with running_server(tmp_path) as house:
-        desk = await house.device("desk")
-        progress = await code_runs(house)
+    async with running_server(tmp_path) as server:
+        desk = await server.device("desk")
+        progress = await code_runs(server)
         for share in (0.1, 0.5, 0.7):
             await progress.tell("r1", "sorting", share)
         assert "70 percent of it is done" in await desk.ask("How far is it?")
@@ -73,15 +73,15 @@ async def test_the_share_that_is_told_is_the_newest_and_not_the_last_that_was_wr
 async def test_jobs_in_the_background_are_told_of_without_a_model_when_nothing_else_goes_on(
     tmp_path: Path,
 ) -> None:
-    async with running_server(tmp_path) as house:
-        desk = await house.device("desk")
+    async with running_server(tmp_path) as server:
+        desk = await server.device("desk")
         assert await desk.ask("What's running in the background?") == (
             "Nothing goes on in the background."
         )
         assert await desk.ask("Stop the job.") == "Nothing goes on in the background."
-        progress = await code_runs(house)
+        progress = await code_runs(server)
         await progress.tell("r1", "half way", 0.5)
-        journal = house.conversations.open["main"].journal
+        journal = server.conversations.open["main"].journal
         [job] = journal.jobs.running
         await journal.note("runtime", JobDetached(job.id, "r1"))
         await journal.note("model", Answered("It goes on."))
