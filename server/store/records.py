@@ -36,6 +36,9 @@ class Call:
     """The provider's, which some want to see again unchanged."""
     written: str = ""
     """How a text model wrote it, fences and all; empty if it came as a tool call."""
+    raw: str = ""
+    """The beginning of a tool call's arguments as they came, where they were not what they should
+    be and were read as well as could be."""
 
 
 @dataclass(frozen=True, slots=True)

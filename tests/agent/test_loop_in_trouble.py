@@ -1,6 +1,7 @@
 """When the model writes badly, never ends, or fails: mended, asked about, or told plainly."""
 
 import asyncio
+import json
 from typing import Literal
 
 import pytest
@@ -223,3 +224,34 @@ async def test_a_request_that_alone_is_too_long_is_said(rig: AgentRig) -> None:
     await rig.ask(agent, "hello")
     (failed,) = rig.told(WorkFailed)
     assert "too long" in failed.message
+
+
+async def test_a_call_that_was_written_wrong_is_shown_back_as_it_was_and_said_to_be_mended(
+    rig: AgentRig,
+) -> None:
+    broken = {"name": "execute", "arguments": '{"language": "python", "code": "print(6 * 7)'}
+    unread = {"name": "get_weather", "arguments": '{"city": "Rome"}'}
+    whole = {"name": "execute", "arguments": '{"language": "python", "code": "print(1)"}'}
+    agent = await rig.agent(
+        Reply(calls=[broken]),
+        Reply(calls=[unread]),
+        Reply(calls=[whole]),
+        says("Well."),
+        mode="workspace",
+    )
+    await rig.ask(agent, "?")
+    told = [str(each["content"]) for each in rig.sent() if each["role"] == "tool"]
+    assert [each.startswith("[Your call was not the JSON object") for each in told] == [
+        True,
+        False,
+        False,
+    ]
+    assert "42" in told[0]
+    shown = [
+        json.loads(each["tool_calls"][0]["function"]["arguments"])
+        for each in rig.sent()
+        if each["role"] == "assistant"
+    ]
+    assert shown[0] == {"language": "python", "code": "print(6 * 7)"}
+    assert shown[1] == {"unreadable": '{"city": "Rome"}'}
+    assert shown[2] == {"language": "python", "code": "print(1)"}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
 from sayso.server.agent.llm.model import Delta, TextDelta, ToolCallDelta, Usage
 from sayso.server.agent.parsing.fences import FENCE_SIZE
 from sayso.server.agent.parsing.markdown_reader import Code, Fences, MarkdownReader, Piece, Prose
@@ -15,6 +16,9 @@ from sayso.server.store.records import Answered, Call
 _OPENS: Final = re.compile(r"```\w")
 """A fence that opens; one that closes has no label."""
 
+
+_RAW_CHARS: Final = 2_000
+"""Of a call that was written wrong, for the model to see what it wrote."""
 
 _CIRCLE_CHARS: Final = range(20, 200)
 _CIRCLES: Final = 4
@@ -127,13 +131,23 @@ class ReplyParser:
             # Some servers give every call the same id; then ours is used.
             used = used_ids(gathered.id) or any(call.given_id == gathered.id for call in calls)
             given = "" if used else gathered.id
-            calls.append(Call(_new_id(), wanted.label, wanted.text, given_id=given))
+            raw = "" if wanted.text and _is_json(gathered.arguments) else gathered.arguments
+            call = Call(_new_id(), wanted.label, wanted.text, given, raw=raw[:_RAW_CHARS])
+            calls.append(call)
         # A model that makes a call and prints it as well wants it once.
         if self._code is not None and not calls:
             wanted = self._tools.read_fence(self._code.language, self._code.code)
             written = self._code.written
             calls.append(Call(_new_id(), wanted.label, wanted.text, written=written))
         return calls
+
+
+def _is_json(arguments: str) -> bool:
+    """Whether arguments of a call are an object, as they should be."""
+    try:
+        return isinstance(read_json(arguments or "{}", control_characters=True), dict)
+    except UntrustedJsonError:
+        return False
 
 
 def _new_id() -> str:

@@ -1,6 +1,7 @@
 """The conversation as messages: the same history for models with tools and models without. Pure."""
 
 import base64
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from sayso.server.agent.prompt.server_notes import (
     IN_BACKGROUND,
     JOB_ENDED,
     NOT_YET,
+    READ_AS,
     between_marks,
     own_words,
 )
@@ -271,6 +273,8 @@ class Prompt:
 
     def _tool_call(self, act: Act) -> Mapping[str, Any]:
         name, arguments = self.toolbox.as_call(act.call.language, act.call.code)
+        if act.call.raw and not act.call.code:  # JSON it must be, or providers refuse it
+            arguments = json.dumps({"unreadable": act.call.raw})
         function = {"name": name, "arguments": arguments}
         return {"id": _call_id(act), "type": "function", "function": function}
 
@@ -289,6 +293,7 @@ class Prompt:
         """What the model is told about a call."""
         profile, report = self._profile, act.report
         edited = profile.state_lost_note if act.renewed else ""
+        edited += READ_AS if act.call.raw and act.call.code else ""
         output = report.output if report else ""
         if act.call.id in self._brief:
             output = shorten(output)

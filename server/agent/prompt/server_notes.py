@@ -39,6 +39,9 @@ NOT_OPENED: Final = (
 )
 NOBODY_OPENED: Final = "The person did not answer, which means no: nothing more was opened."
 UNREADABLE: Final = "This call could not be read: give it a language and code."
+READ_AS: Final = (
+    "[Your call was not the JSON object that it must be. It was read as what it now says.]\n"
+)
 NOT_YET: Final = "It has not run."
 DID_NOT_RUN: Final = "It did not run."
 WANTED_ELSE: Final = "The person wanted something else: it did not run."
