@@ -32,6 +32,7 @@ TELLING = (
     "tests/client/listening/test_microphone_lock.py",
     "tests/observability/test_doctor.py",
     "tests/runtimes/languages/test_javascript.py",
+    "tests/runtimes/protection/test_held_in_time.py",
     "tests/runtimes/protection/test_swapped.py",
     "tests/runtimes/resources/test_watch.py",
     "tests/runtimes/sandbox/self_test/test_proof.py",
@@ -40,6 +41,7 @@ TELLING = (
     "tests/runtimes/sandbox/test_resource_limits.py",
     "tests/runtimes/sandbox/test_shared_memory.py",
     "tests/runtimes/sandbox/test_special_files.py",
+    "tests/runtimes/test_left_processes.py",
     "tests/runtimes/test_stopping.py",
 )
 """The tests whose outcome depends on the machine: which sandbox holds, as whom code runs, what is

@@ -57,7 +57,7 @@ class Inspection:
         self._ran = False
         """Whether code ran, or may have, since all was looked through."""
         self.own_changed_at = 0
-        """When the latest of what is the person's own was changed, in nanoseconds."""
+        """When the latest of what is the person's own had been changed for sure, in nanoseconds."""
 
     def recover(self) -> str:
         """Put out of action what is code's of before this server started; returns a note on it.
@@ -84,7 +84,7 @@ class Inspection:
                 self._confined = any(path in folders.paths for path in paths)
                 if self._confined:
                     self._remembered = look.remembered()
-                    self.own_changed_at = self._remembered.changed_at
+                    self.own_changed_at = self._remembered.changed_at + _TICK_NS
                     self._set_ids.remember(folders, look.seen)
                     self._remembered.set_ids = self._set_ids.known
                     self._recovery.begin(self._remembered)
