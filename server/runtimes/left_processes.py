@@ -6,6 +6,7 @@ a program may change its name, and leave its parents behind.
 """
 
 import threading
+import time
 from collections.abc import Set
 from pathlib import Path
 from typing import Final
@@ -25,8 +26,10 @@ _HELPERS: Final = (b"multiprocessing", b"joblib", b"loky")
 _IDLE_TICKS: Final = 10
 """A tenth of a second of computing: what libraries keep does less as long as it is not used."""
 
-_LOOKS: Final = 3
-"""Before what was left counts as gone: of what forks just then, a look may find neither."""
+_LOOKS: Final = 10
+_AGAIN_S: Final = 0.005
+"""So many looks, and so long between two, before what was left counts as gone: of what forks just
+then, and leaves its child, a look may find neither."""
 
 _Id = tuple[int, int]
 """The number of a process, and when it was started."""
@@ -85,6 +88,7 @@ class LeftInSandbox:
                 found = {each for each in there if _id(each) in left.known} | strays
                 if found:
                     break
+                time.sleep(_AGAIN_S)
             left.known = {_id(each) for each in found}
         return found
 

@@ -19,7 +19,7 @@ async def left_by(code_runner: CodeRunner, language: str, code: str) -> LeftProc
 
 async def test_what_a_run_has_left_running_is_seen_and_ended(code_runner: CodeRunner) -> None:
     for language, code in (
-        ("bash", "(setsid nohup sleep 4711 >/dev/null 2>&1 &) & sleep 4712 &"),
+        ("bash", "(setsid nohup sleep 4711 >/dev/null 2>&1 &) & sleep 4712 & sleep 0.5"),
         ("python", "import subprocess; left = subprocess.Popen(['sleep', '4713'])"),
     ):
         left = await left_by(code_runner, language, code)
