@@ -36,12 +36,10 @@ from sayso.server.store.steering import Steered
 from sayso.server.store.testing import Tested
 
 HELD_CHARS: Final = 480_000
-"""Of what was said and done, held in memory. No model is told more than a quarter of it, and notes
-on what came before fit into what is left; the log holds everything."""
+"""Of what was said and done, held in memory: four times what any model is told, notes included."""
 
 REQUEST_CHARS: Final = 200
-"""Of a request that may be undone, held for as long as the conversation is: people know it by its
-beginning."""
+"""Of a request that may be undone, held as long as the conversation: its beginning is known."""
 
 
 @dataclass(slots=True)
@@ -51,16 +49,15 @@ class Act:
     call: Call
     intended: RunIntended | None = None
     report: RunReported | None = None
-    detached: JobDetached | None = None
-    """It went on in the background: the model was told this of it, and of its end later."""
+    detached: JobDetached | None = None  # on in the background, as the model was told
     renewed: bool = False
     """It began in new interpreters, which the model had not been told."""
 
     @property
     def edited(self) -> bool:
         """Whether the person changed the code before it ran."""
-        intended = self.intended
-        return bool(intended and intended.code != self.call.code and not intended.prepared)
+        ran = self.intended
+        return ran is not None and ran.code != self.call.code and not ran.prepared
 
 
 @dataclass(slots=True)
@@ -387,9 +384,8 @@ class History:
         self._drop_acts(exchange)
 
     def _drop_acts(self, exchange: Exchange) -> None:
-        for step in exchange.steps:
-            for act in step.acts:
-                self._acts.pop(act.call.id, None)
+        for act in (act for step in exchange.steps for act in step.acts):
+            self._acts.pop(act.call.id, None)
 
     @staticmethod
     def _cut(exchange: Exchange, heard: str) -> None:
