@@ -15,6 +15,7 @@ from sayso.protocol.health import Finding
 from sayso.protocol.home import Home, make_token
 from sayso.server.agent.llm.backend import Backends
 from sayso.server.agent.permissions.standing_grants import StandingGrants, loaded_files, policy_of
+from sayso.server.agent.record.conversation_record import Place
 from sayso.server.agent.record.conversation_undo import recovery_of
 from sayso.server.agent.spending import DailySpending
 from sayso.server.agent.tools.tool import ToolSet
@@ -180,6 +181,7 @@ class App:
             self._policy,
             StandingGrants(self._home, self._settings),
             ToolSet(tools, await self._builder.mcp(code_backend.report.sandbox)),
+            place=self._place,
         )
         code = self._settings.code
         shared = SharedParts(
@@ -307,6 +309,12 @@ class App:
             self._speech_parts.findings | self._builder.findings | self._server_metrics.troubles()
         )
         return [found[part] for part in PARTS if part in found]
+
+    def _place(self, device: str) -> Place:
+        """Where a device is, as whoever paired it said; its name may have a number behind it."""
+        named = {one.name: one for one in self._devices.all}
+        known = named.get(device) or named.get(device.rstrip("0123456789").rstrip())
+        return Place(known.name, known.person) if known else Place()
 
     async def _open_log(self) -> EventLog:
         event_log = await EventLog.open(self._home.state / "events.sqlite")

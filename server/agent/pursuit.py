@@ -71,7 +71,7 @@ class Pursuit:
                 await self._performer.refuse_all(server_notes.WANTED_ELSE)
                 await self._journal.withdraw_questions()
             places = await self._performer.named(text)
-            situation, pictures = await self._situations.observed(text)
+            situation, pictures = await self._situations.observed(text, by)
             asked = Asked(text, by, places, situation, pictures)
             await self._journal.note("person", asked)
             agreed = may_extend and says_yes(text)

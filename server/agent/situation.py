@@ -27,14 +27,15 @@ class Situations:
         self._permissions = permissions
         self._code_runner = code_runner
 
-    async def observed(self, text: str) -> tuple[Situation | None, tuple[str, ...]]:
+    async def observed(self, text: str, by: str) -> tuple[Situation | None, tuple[str, ...]]:
         """The circumstances of a request that begins now, and the pictures that it names, which
-        are kept."""
+        are kept. `by`: the device it was asked from."""
         clock = self._record.clock
-        return self._now(clock()) if clock else None, await self._pictures(text)
+        return self._now(clock(), by) if clock else None, await self._pictures(text)
 
-    def _now(self, now: datetime) -> Situation:
+    def _now(self, now: datetime, by: str) -> Situation:
         journal, reach = self._record.journal, self._permissions.reach
+        place = self._record.place(by)
         lost = journal.history.state_may_be_lost
         return Situation(
             day=f"{now:%A}, {now.day} {now:%B %Y}",
@@ -44,6 +45,8 @@ class Situations:
             granted=self._permissions.granted.lines,
             running=tuple(f"job {job.id}: {job.title}" for job in journal.jobs.running),
             renewed=lost and self._code_runner.reach.needs_new_kernel(reach),
+            device=place.device,
+            person=place.person,
         )
 
     async def _pictures(self, text: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.approvals import MOST_BYTES, Approvals
 from sayso.server.agent.permissions.modes import Mode, Neighbours, Permissions
 from sayso.server.agent.permissions.standing_grants import StandingGrants
-from sayso.server.agent.record.conversation_record import ConversationRecord
+from sayso.server.agent.record.conversation_record import ConversationRecord, Place
 from sayso.server.agent.record.conversation_settings import taken_back
 from sayso.server.agent.record.conversation_undo import ConversationUndo
 from sayso.server.agent.record.journal import Journal
@@ -57,6 +57,8 @@ class AgentParts:
     owner's alone."""
     clock: Callable[[], datetime] | None = local_time
     """What time it is for models; without one they are not told of a request's circumstances."""
+    place: Callable[[str], Place] = lambda _: Place()
+    """Where a device is, by its id: models are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
         backend,
         code_runner,
         approvals,
-        ConversationRecord(journal, RunOutputs(options.outputs), parts.clock),
+        ConversationRecord(journal, RunOutputs(options.outputs), parts.clock, parts.place),
         permissions=permissions,
         checkpointer=undo.checkpointer,
         budget=Budget(request_limits(settings), parts.day, job_limits(settings)),

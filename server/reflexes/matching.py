@@ -40,7 +40,7 @@ GREETINGS: Final = ("morning", "day", "evening", "night")
 _WILD: Final = frozenset(
     {
         *("name", "what", "what_before_time", "what_untimed", "about", "items", "few_items"),
-        *("list_name", "place", "sum", "amount"),
+        *("list_name", "place", "sum", "amount", "left", "right"),
     }
 )
 """Slots of free words."""

@@ -211,6 +211,8 @@ class ListTimers:
     which: Literal["all", "next"] = "all"
     when: At | None = None
     """Only those that are due then."""
+    seconds: int = 0
+    """Only those that were set for this long; zero if no length was said."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,6 +167,8 @@ def _set_alarm(slots: Slots) -> Reflex | None:
 
 def _set_reminder(slots: Slots) -> Reflex | None:
     when, days = slots.when, slots.each
+    if when is None and days:
+        when = At(part="morning")
     if slots.text("when") == "unsaid":
         return SetReminder(None, slots.words("what", "what_before_time", "what_untimed"))
     if when is None or (days and not _comes_again(when)):
@@ -189,7 +191,8 @@ def _list_timers(slots: Slots) -> Reflex | None:
     day = slots.day
     when = None if day is None else At(day=day)
     name = slots.words("name", "about")
-    return ListTimers(cast(Kind, slots.text("kind")), name, which, when)
+    kind = cast(Kind, slots.text("kind"))
+    return ListTimers(kind, name, which, when, slots.seconds)
 
 
 def _cancel_timer(slots: Slots) -> Reflex | None:
@@ -218,10 +221,33 @@ def _place(slots: Slots) -> Reflex | None:
 
 
 def _calculate(slots: Slots) -> Reflex | None:
+    if slots.text("sign"):
+        return _worked_out(slots)
     found = slots.first("sum")
     if found is None or not isinstance(found.value, Decimal):
         return None
     return Calculate(found.text, found.value, slots.words("currency"))
+
+
+def _worked_out(slots: Slots) -> Reflex | None:
+    """What is to be done with two numbers: "divide 91 by 7", told as "91 divided by 7"."""
+    names = ("right", "left") if slots.text("turned") else ("left", "right")
+    one, other = (slots.first(name) for name in names)
+    if one is None or other is None:
+        return None
+    left, right = one.value, other.value
+    if not isinstance(left, Decimal) or not isinstance(right, Decimal):
+        return None
+    said = f"{one.text} {slots.text('sign')} {other.text}"
+    match slots.text("does"):
+        case "over":
+            return Calculate(said, left / right) if right else None
+        case "times":
+            return Calculate(said, left * right)
+        case "plus":
+            return Calculate(said, left + right)
+        case _:
+            return Calculate(said, left - right)
 
 
 def _roll(slots: Slots) -> Reflex | None:

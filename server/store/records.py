@@ -60,6 +60,10 @@ class Situation:
     """Titles of the jobs that go on."""
     renewed: bool = False
     """What runs next begins in new interpreters."""
+    device: str = ""
+    """The name of the device it was asked from; empty for this machine."""
+    person: str = ""
+    """Who that belongs to; empty for the owner."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,8 @@ class Typed:
     meaning: Meaning = "request"
     question: str | None = None
     """As in `ListenStarted`."""
+    rang: bool = False
+    """It is a stop, and silenced an alarm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +214,8 @@ class Heard:
     text: str
     meaning: Meaning = "request"
     form: Form = "request"
+    rang: bool = False
+    """As in `Typed`."""
 
 
 @dataclass(frozen=True, slots=True)

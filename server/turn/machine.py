@@ -254,7 +254,7 @@ class TurnMachine:
         at, question = utterance.released_at or self._shared.now, utterance.question
         request = Request(device, event.text, at, spoken=True, question=question)
         if self._is_stop(event, utterance):
-            self._stop_by_word(device, utterance.began_at)
+            self._stop_by_word(device, utterance.began_at, rang=event.rang)
         elif self._answers.is_given_by(device, event.meaning):
             self._answers.settle(Answer.spoken(utterance, event.meaning))
         elif not self._is_taken(request, event.meaning, utterance.began_at):
@@ -292,7 +292,7 @@ class TurnMachine:
         now, device, meaning = self._shared.now, event.device, event.meaning
         request = Request(device, event.text, now, spoken=False, question=event.question)
         if meaning == "stop":
-            self._stop_by_word(device, None)
+            self._stop_by_word(device, None, rang=event.rang)
         elif self._answers.is_given_by(device, meaning):
             self._answers.settle(Answer.typed(event, now))
         elif not self._is_taken(request, meaning, now):
@@ -303,11 +303,16 @@ class TurnMachine:
         self._playback.played(event)
         self._stop(event.device)
 
-    def _stop_by_word(self, device: str, began_at: float | None) -> None:
+    def _stop_by_word(self, device: str, began_at: float | None, *, rang: bool = False) -> None:
         """Stop, and say so: aloud if it was spoken, and nothing has fallen silent since."""
         since = self._shared.now if began_at is None else began_at
         fell_silent = self._playback.is_speaking or self._playback.quiet_since >= since
-        had = fell_silent or self._work.has_something_of(device) or self._work.stopped_at >= since
+        had = (
+            rang
+            or fell_silent
+            or self._work.has_something_of(device)
+            or self._work.stopped_at >= since
+        )
         self._stop(device)
         if known := self._shared.devices.get(device):
             text = stop_words(known.language, had=had, else_goes_on=self._shared.in_background)

@@ -59,10 +59,14 @@ class Keeper(PlainModel):
         ({"action": "set", "when": "in 2 hours", "what": "call Mum"}, "I'll remind you in two h"),
         ({"action": "set", "when": "2090-01-01T09:00", "what": "rest"}, "That is too far ahead"),
         ({"action": "set", "kind": "timer", "when": "tomorrow at nine"}, "A timer takes a length"),
-        ({"action": "set", "when": "some day", "what": "rest"}, "When 'some day' is was not under"),
+        ({"action": "set", "when": "some day", "what": "rest"}, "The time 'some day' was not und"),
         ({"action": "list"}, "No timer is running. No alarm is set. There are no reminders."),
         ({"action": "cancel"}, "Say which kind to cancel"),
         ({"action": "cancel", "kind": "alarm"}, "No alarm is set."),
+        ({"action": "cancel", "kind": "timer", "all": True}, "No timer is running."),
+        ({"action": "move", "when": "7:30"}, "No alarm is set."),
+        ({"action": "pause", "what": "egg"}, "No timer is running."),
+        ({"action": "snooze"}, "No alarm is ringing."),
     ],
 )
 async def test_a_model_sets_lists_and_cancels_with_one_call_and_nobody_is_asked(
@@ -85,6 +89,20 @@ async def test_what_the_model_kept_is_there_for_the_reflexes_and_a_guest_has_the
         assert "I put milk and eggs on" in await desk.ask("We have no breakfast for tomorrow.")
         assert await desk.ask("What's on it?") == "On your shopping list: milk and eggs."
         assert "nothing" in await guest.ask("What's on my shopping list?")
+
+
+async def test_a_model_moves_and_cancels_one_of_several_by_its_time(tmp_path: Path) -> None:
+    moves = Keeper("reminders", action="move", old="7", when="half past eight")
+    async with running_server(tmp_path, model=moves) as server:
+        desk = await server.device()
+        for said in ("Wake me tomorrow at seven.", "Wake me tomorrow at nine."):
+            await desk.ask(said)
+        assert "half past eight in the morning instead" in await desk.ask("The early one later.")
+    cancels = Keeper("reminders", action="cancel", kind="alarm", when="tomorrow at 9")
+    async with running_server(tmp_path, model=cancels) as server:
+        desk = await server.device()
+        assert "won't ring tomorrow at nine" in await desk.ask("No need of the late one.")
+        assert "half past eight" in await desk.ask("What alarms do I have?")
 
 
 async def test_what_strangers_wrote_has_the_model_keep_nothing(tmp_path: Path) -> None:

@@ -168,3 +168,20 @@ async def test_a_stop_while_an_alarm_rings_is_for_the_alarm_and_the_next_for_the
         assert not desk.all(m.TurnState)
         desk.seat.happened(Typed("desk", "Stop."))
         await until(lambda: m.TurnState("idle", "idle", "silent") in desk.told)
+
+
+async def test_a_stop_while_an_alarm_rings_is_told_as_one_where_nothing_is_worked_on(
+    tmp_path: Path,
+) -> None:
+    async with running_server(tmp_path) as server:
+        desk = await server.device("desk")
+        kitchen = await server.device("kitchen", speaks=True)
+        alarm = Reminder("a1", "alarm", time.time(), device="kitchen", conversation="main")
+        ringing = asyncio.create_task(server.responder.tell(alarm, server.conversations.tell))
+        await until(lambda: kitchen.all(m.Announce))
+        desk.seat.happened(Typed("desk", "Stop."))
+        await until(lambda: m.ReplyDelta("Stopped.") in desk.told)
+        await ringing
+        desk.told.clear()
+        desk.seat.happened(Typed("desk", "Stop."))
+        await until(lambda: m.ReplyDelta("There is nothing to stop.") in desk.told)

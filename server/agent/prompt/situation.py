@@ -32,7 +32,7 @@ MOST_LISTED: Final = 20
 
 def situation_note(now: Situation, before: Situation | None) -> str:
     """What is new, as lines that go before the request; `before`: what was told last."""
-    parts = [_when(now, before)]
+    parts = [_when(now, before), _who(now, before)]
     if before is None or before.mode != now.mode:
         parts.append(MODES.get(now.mode, ""))
     if now.renewed:
@@ -50,6 +50,15 @@ def _when(now: Situation, before: Situation | None) -> str:
     if before is None or (before.day, before.zone) != (now.day, now.zone):
         return f"It is {now.day}, {now.time} ({now.zone})." if now.day else ""
     return "" if before.time == now.time else f"It is {now.time}."
+
+
+def _who(now: Situation, before: Situation | None) -> str:
+    """Who asks and where; nothing as long as it is the owner at the server itself."""
+    told = (before.person, before.device) if before else ("", "")
+    if told == (now.person, now.device):
+        return ""
+    where = f"at the device {now.device!r}" if now.device else "at this computer"
+    return f"Asked by {now.person!r} {where}." if now.person else f"Asked {where}."
 
 
 def _listed(what: str, now: tuple[str, ...], before: tuple[str, ...]) -> str:

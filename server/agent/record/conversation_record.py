@@ -9,6 +9,15 @@ from sayso.server.agent.record.run_outputs import RunOutputs
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where something is asked, in the words of who paired the device; empty for this machine."""
+
+    device: str = ""
+    person: str = ""
+    """Empty for the owner."""
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationRecord:
     """The journal and the outputs, which belong together: a call's id leads from one to the
     other."""
@@ -18,3 +27,5 @@ class ConversationRecord:
     """Without a folder they are not kept."""
     clock: Callable[[], datetime] | None = None
     """What time it is; without one, models are not told of a request's circumstances."""
+    place: Callable[[str], Place] = lambda _: Place()
+    """Where a device is, by its id."""

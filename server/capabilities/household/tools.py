@@ -18,17 +18,21 @@ from sayso.server.reflexes.household.list_reflexes import (
     ClearList,
     ReadList,
     TakeOffList,
+    TellLists,
 )
 from sayso.server.reflexes.language_set import LanguageSet
 from sayso.server.reflexes.reflex import (
     CancelTimer,
+    ChangeAlarm,
+    ChangeTimer,
     Kind,
     ListTimers,
     Reflex,
     SetReminder,
     SetTimer,
+    Snooze,
 )
-from sayso.server.reflexes.time_expressions import After
+from sayso.server.reflexes.time_expressions import After, At, When
 from sayso.server.runtimes.runtime import Ending, Output
 
 KINDS: Final[tuple[Kind, ...]] = ("timer", "alarm", "reminder")
@@ -41,10 +45,12 @@ _TEXT: Final = {"type": "string", "maxLength": LONGEST}
 _REMINDERS: Final = {
     "type": "object",
     "properties": {
-        "action": {"enum": ["set", "list", "cancel"]},
+        "action": {"enum": ["set", "list", "cancel", "move", "pause", "resume", "snooze"]},
         "kind": {"enum": list(KINDS)},
         "when": _TEXT,
         "what": _TEXT,
+        "old": _TEXT,
+        "all": {"type": "boolean"},
     },
     "required": ["action"],
     "additionalProperties": False,
@@ -52,7 +58,7 @@ _REMINDERS: Final = {
 _LISTS: Final = {
     "type": "object",
     "properties": {
-        "action": {"enum": ["add", "remove", "read", "clear"]},
+        "action": {"enum": ["add", "remove", "read", "clear", "lists"]},
         "name": _TEXT,
         "items": {"type": "array", "items": _TEXT, "maxItems": 20},
     },
@@ -106,8 +112,10 @@ class ReminderTool(_HouseholdTool):
 
     name = "reminders"
     use = (
-        "Set, list or cancel a timer, alarm or reminder. when: as said, like 'in 20 minutes',"
-        " 'tomorrow at 9', 'every weekday at 7', or an ISO date and time."
+        "Set, list or cancel timers, alarms and reminders; move (an alarm to when; old: its time"
+        " now), pause or resume (a timer), snooze (what rings). when: as said, like"
+        " 'in 20 minutes', 'tomorrow at 9', 'every weekday at 7', or an ISO date and time."
+        " what: its name, or what to remind of."
     )
     schema = _REMINDERS
 
@@ -120,23 +128,56 @@ class ReminderTool(_HouseholdTool):
             case "cancel":
                 if kind is None:
                     raise ToolRefused("Say which kind to cancel: timer, alarm or reminder.")
-                return [CancelTimer(kind, "one", what)]
+                which: Literal["one", "all"] = "all" if arguments.get("all") else "one"
+                when = self._clock(arguments, "when")
+                seconds = when.seconds if isinstance(when, After) else 0
+                at = when if isinstance(when, At) else None
+                return [CancelTimer(kind, which, what, seconds, at)]
+            case "move":
+                found = self._required(str(arguments.get("when", "")))
+                old = self._clock(arguments, "old")
+                return [ChangeAlarm(found, old if isinstance(old, At) else None)]
+            case "pause" | "resume" as action:
+                every: Literal["one", "all"] = "all" if arguments.get("all") else "one"
+                return [ChangeTimer(action, name=what, which=every)]
+            case "snooze":
+                return [Snooze(self._length(arguments))]
             case _:
                 return [self._set(kind or "reminder", str(arguments.get("when", "")), what)]
 
     def _set(self, kind: Kind, when: str, what: str) -> Reflex:
-        found = self._when(when)
-        if found is None:
-            raise ToolRefused(
-                f"When {when!r} is was not understood: say it like 'in 20 minutes', 'tomorrow at 9'"
-                " or 'every weekday at 7', or as an ISO date and time."
-            )
+        found = self._found(when)
         if kind == "timer":
             if not isinstance(found.when, After) or found.when.days:
                 raise ToolRefused("A timer takes a length like '10 minutes'; else set an alarm.")
             return SetTimer(found.when.seconds, what)
         setting: Literal["alarm", "reminder"] = "alarm" if kind == "alarm" else "reminder"
         return replace(found, what=what, kind=setting)
+
+    def _found(self, when: str) -> SetReminder:
+        found = self._when(when)
+        if found is None:
+            raise ToolRefused(
+                f"The time {when!r} was not understood: say it like 'in 20 minutes',"
+                " 'tomorrow at 9' or 'every weekday at 7', or as an ISO date and time."
+            )
+        return found
+
+    def _required(self, when: str) -> When:
+        found = self._found(when).when
+        if found is None:
+            raise ToolRefused("Say when.")
+        return found
+
+    def _clock(self, arguments: Arguments, name: str) -> When | None:
+        """The time by which one of several is told; None if it was not given."""
+        said = str(arguments.get(name, ""))
+        return self._required(said) if said else None
+
+    def _length(self, arguments: Arguments) -> int:
+        """For how long, in seconds; zero if it was not given."""
+        when = self._clock(arguments, "when")
+        return when.seconds if isinstance(when, After) else 0
 
     def _when(self, said: str) -> SetReminder | None:
         """A time as it was given, in whichever language."""
@@ -153,7 +194,10 @@ class ListTool(_HouseholdTool):
     """Adds to, takes off, reads and clears lists."""
 
     name = "household_lists"
-    use = "Add to, remove from, read or clear a list of the household. name: shopping, todo, …"
+    use = (
+        "Add to, remove from, read or clear a list of the household, or tell which lists there are."
+        " name: shopping, todo, …"
+    )
     schema = _LISTS
 
     def _reflexes(self, arguments: Arguments) -> list[Reflex]:
@@ -163,6 +207,8 @@ class ListTool(_HouseholdTool):
                 return [ReadList(name)]
             case "clear":
                 return [ClearList(name)]
+            case "lists":
+                return [TellLists()]
             case action:
                 if not items:
                     raise ToolRefused(f"Say what to {action}, as a list of items.")

@@ -65,7 +65,8 @@ class ConversationReflexes:
         match event:
             case Typed(device, text):
                 self._last_in.pop(device, None)
-                return replace(event, meaning=self._acted_upon(device, text))
+                meaning, rang = self._acted_upon(device, text)
+                return replace(event, meaning=meaning, rang=rang)
             case Interrupted(device) if device:
                 self.silence()
         return event
@@ -87,7 +88,8 @@ class ConversationReflexes:
         form: Form = "request" if asks_for_something(text) else "remark"
         if self._responder.is_reflex(text, self._asker(device)):
             form = "reflex"
-        return Heard(utterance, text, self._acted_upon(device, text), form)
+        meaning, rang = self._acted_upon(device, text)
+        return Heard(utterance, text, meaning, form, rang)
 
     def meaning(self, device: str, text: str) -> Meaning:
         """What words mean for the turn, whoever was called before them."""
@@ -147,12 +149,12 @@ class ConversationReflexes:
         language = style.language or self._last_in.get(device, "")
         return replace(style, language=language, rates=rates)
 
-    def _acted_upon(self, device: str, text: str) -> Meaning:
-        """What words mean that were said to the end. A stop is one for what rings; the work that
-        goes on meanwhile is ended by the next one."""
+    def _acted_upon(self, device: str, text: str) -> tuple[Meaning, bool]:
+        """What words mean that were said to the end, and whether they silenced an alarm. Such a
+        stop is for the alarm alone; the work that goes on meanwhile is ended by the next one."""
         meaning = self.meaning(device, text)
         rang = meaning == "stop" and self.silence()
-        return "aside" if rang and self._status.is_working else meaning
+        return ("aside" if rang and self._status.is_working else meaning), rang
 
     def _asker(self, device: str) -> Asker:
         return Asker(device, self._conversation, self._language(device))

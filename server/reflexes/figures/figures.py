@@ -10,7 +10,7 @@ from sayso.server.reflexes.figures.places import Places
 from sayso.server.reflexes.figures.sums import SumReader
 from sayso.server.reflexes.language import Language
 
-FIGURES: Final = frozenset({"place", "sum", "amount"})
+FIGURES: Final = frozenset({"place", "sum", "amount", "left", "right"})
 """Slots whose words have a value, or are not what the sentence is about."""
 
 

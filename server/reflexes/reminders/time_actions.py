@@ -227,6 +227,8 @@ class TimeActions:
         now, answers = self._now(), self._answers(asker.language)
         some = self._reminders.all(asker.conversation, asked.kind)
         meant = self._at(_named(some, asked.name), asked.when, now)
+        if asked.seconds:
+            meant = [one for one in meant if one.seconds == asked.seconds]
         if some and not meant:
             return answers.unmatched(asked.kind, some, now)
         return answers.open(asked.kind, meant[:1] if asked.which == "next" else meant, now)
@@ -242,7 +244,13 @@ class TimeActions:
         if asked.seconds:
             meant = [one for one in meant if one.seconds == asked.seconds]
         if asked.days:
-            meant = [one for one in meant if one.days == asked.days]
+            zone = now.tzinfo
+            meant = [
+                one
+                for one in meant
+                if one.days == asked.days
+                or (not one.days and datetime.fromtimestamp(one.due, zone).weekday() in asked.days)
+            ]
         meant = self._at(meant, asked.when, now)
         if not meant or (len(meant) > 1 and asked.which == "one"):
             return self._not_one_of(asked.kind, some, meant, asker)

@@ -62,6 +62,17 @@ def test_the_first_request_says_when_it_is_and_what_code_may_do() -> None:
     assert first.endswith("\nrequest 0")
 
 
+def test_who_asks_and_where_is_said_when_it_is_not_the_owner_at_the_server() -> None:
+    kitchen = replace(MORNING, device="Kitchen")
+    annas = replace(MORNING, device="Phone", person="Anna")
+    here, there, same, other, back = requests(MORNING, kitchen, kitchen, annas, MORNING)
+    assert "Asked" not in here
+    assert there == "(Asked at the device 'Kitchen'.)\nrequest 1"
+    assert same == "request 2"
+    assert other == "(Asked by 'Anna' at the device 'Phone'.)\nrequest 3"
+    assert back == "(Asked at this computer.)\nrequest 4"
+
+
 def test_later_ones_say_what_has_changed_and_no_more() -> None:
     later = replace(MORNING, time="09:41")
     granted = replace(later, granted=("read /home/ann/Music",))
