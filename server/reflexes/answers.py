@@ -141,6 +141,10 @@ class Answers:
         """What is said of the voice."""
         return self._phrases.speaking
 
+    def home(self, what: Literal["away", "unknown"]) -> str:
+        """That the house does not answer, or fell silent while something was done there."""
+        return self._phrases.elsewhere[what]
+
     def listed(self, what: ListPhrase, items: Sequence[str], name: str) -> str:
         """Something about things and the list that they are on."""
         lists = self._phrases.lists

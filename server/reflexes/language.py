@@ -377,7 +377,7 @@ class Phrases:
     talk: Mapping[str, str]
     """By topic: see `reflex.Topic`."""
     elsewhere: Mapping[str, str]
-    """By what it needs: see `reflex.Need`."""
+    """By what it needs (`reflex.Need`); `away`, `unknown`: the house falls silent."""
     status: Mapping[str, str]
     undoing: Undoing
     memory: Mapping[str, str]

@@ -96,7 +96,7 @@ def _language(code: str, found: Mapping[str, object]) -> Language:
 def _phrases(found: object) -> Phrases:
     phrases = _record(Phrases, found, "answers")
     _same_keys(phrases.talk, get_args(Topic), "answers.talk")
-    _same_keys(phrases.elsewhere, get_args(Need), "answers.elsewhere")
+    _same_keys(phrases.elsewhere, (*get_args(Need), "away", "unknown"), "answers.elsewhere")
     return phrases
 
 

@@ -18,7 +18,7 @@ from sayso.server.conversations.reflexes.status_actions import StatusActions
 from sayso.server.conversations.transcript import Transcript
 from sayso.server.conversations.utterance_listener import UtteranceListener
 from sayso.server.reflexes.asker import Asker
-from sayso.server.reflexes.reflex import ListTimers, Redo, TellStatus, Undo
+from sayso.server.reflexes.reflex import Elsewhere, ListTimers, Redo, TellStatus, Undo
 from sayso.server.speech.recognition import recognizer
 from sayso.server.speech.speech import Speech
 from sayso.server.speech.synthesis.chunk_renderer import SpeakingStyle
@@ -106,13 +106,17 @@ class ConversationReflexes:
     async def answer(self, text: str, device: str, refusal: str) -> str | None:
         """Answer what needs no language model; None for what does. `refusal`: what is said where
         the device may not decide; empty where it may."""
-        understood = self._responder.understand(without_wake_word(text), self._asker(device))
+        text, at_home = without_wake_word(text), self._responder.at_home
+        understood = self._responder.understand(text, self._asker(device))
         if understood is None:
-            return None
+            return await at_home.answer(text, self._asker(device), refusal, expected=False)
         reflex, asker = understood
         self._remember(device, asker.language)
         undoing = self._responder.languages.answers(asker.language).undoing
         match reflex:
+            case Elsewhere():
+                done = await at_home.answer(text, asker, refusal, expected=True)
+                return done or await self._responder.answer(reflex, asker)
             case Undo() | Redo() if refusal:
                 return refusal
             case Undo(requests=most, about=about):

@@ -11,6 +11,7 @@ from typing import Final, Protocol, Self
 from sayso.server.reflexes.asker import Asker
 from sayso.server.reflexes.clock import MACHINE_CLOCKS, Clocks
 from sayso.server.reflexes.context.follow_ups import FollowUps
+from sayso.server.reflexes.home.home_actions import HomeActions
 from sayso.server.reflexes.household.list_actions import ListActions
 from sayso.server.reflexes.household.lists import Lists
 from sayso.server.reflexes.language_set import USUAL, LanguageSet, Understood, shipped_languages
@@ -80,6 +81,7 @@ class ReflexResponder:
         self.memories = memories
         self._memory_actions = MemoryActions(languages.answers, memories, lists.owner)
         self._follow_ups = FollowUps(clocks.steady)
+        self.at_home = HomeActions(languages.answers, clocks.steady)
 
     @classmethod
     async def load(
