@@ -307,12 +307,8 @@ class TurnMachine:
         """Stop, and say so: aloud if it was spoken, and nothing has fallen silent since."""
         since = self._shared.now if began_at is None else began_at
         fell_silent = self._playback.is_speaking or self._playback.quiet_since >= since
-        had = (
-            rang
-            or fell_silent
-            or self._work.has_something_of(device)
-            or self._work.stopped_at >= since
-        )
+        had = rang or fell_silent or self._work.stopped_at >= since
+        had = had or self._work.has_something_of(device)
         self._stop(device)
         if known := self._shared.devices.get(device):
             text = stop_words(known.language, had=had, else_goes_on=self._shared.in_background)

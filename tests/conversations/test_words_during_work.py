@@ -182,6 +182,3 @@ async def test_a_stop_while_an_alarm_rings_is_told_as_one_where_nothing_is_worke
         desk.seat.happened(Typed("desk", "Stop."))
         await until(lambda: m.ReplyDelta("Stopped.") in desk.told)
         await ringing
-        desk.told.clear()
-        desk.seat.happened(Typed("desk", "Stop."))
-        await until(lambda: m.ReplyDelta("There is nothing to stop.") in desk.told)
