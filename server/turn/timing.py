@@ -54,3 +54,7 @@ WAITING_REQUESTS = 8
 WAITING_ANNOUNCEMENTS = 32
 """Reminders that may wait for a gap, or for a device; beyond, the oldest stay on the screen only.
 Nobody sets so many for one minute."""
+
+SPEAKS_ON_S = 8.0
+"""So long after somebody fell silent, what they say next can be the rest of it, if nothing was
+answered yet. What comes later is said about it, or instead."""

@@ -100,6 +100,14 @@ def test_a_request_may_be_said_in_three_pieces() -> None:
     assert s.ticket.turn == 1
 
 
+def test_words_long_after_an_unanswered_request_are_not_joined_to_it() -> None:
+    s = scene()
+    s.say("write a poem")
+    s.wait(20.0)
+    s.say("what time is it")
+    assert s.all(effects.Think)[-1].text == "what time is it"
+
+
 def test_a_press_while_the_words_before_are_worked_out_joins_them() -> None:
     s = scene()
     s.press()

@@ -30,7 +30,7 @@ from sayso.server.turn.regions.playback import PlaybackRegion
 from sayso.server.turn.regions.shared_state import SharedState
 from sayso.server.turn.request import Request, WorkState
 from sayso.server.turn.timeline import Timeline
-from sayso.server.turn.timing import WAITING_REQUESTS
+from sayso.server.turn.timing import SPEAKS_ON_S, WAITING_REQUESTS
 
 TOO_MANY = "Too many requests are waiting. Please say it again in a moment."
 
@@ -147,7 +147,9 @@ class RequestRegion:
     def take_back(self, device: str) -> None:
         """This person speaks on: a request whose answer has not begun was not complete."""
         request = self.request
-        if request and request.device == device and request.spoken and not self._has_begun:
+        if not request or request.device != device or not request.spoken or self._has_begun:
+            return
+        if self._shared.now - request.at <= SPEAKS_ON_S:
             self._halves[device] = _Half(request, self._shared.ticket.turn)
             self._shared.do(Withdraw(self._shared.ticket, request.text))
             self._playback.stop()
