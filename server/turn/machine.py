@@ -306,9 +306,8 @@ class TurnMachine:
     def _stop_by_word(self, device: str, began_at: float | None, *, rang: bool = False) -> None:
         """Stop, and say so: aloud if it was spoken, and nothing has fallen silent since."""
         since = self._shared.now if began_at is None else began_at
-        fell_silent = self._playback.is_speaking or self._playback.quiet_since >= since
-        had = rang or fell_silent or self._work.stopped_at >= since
-        had = had or self._work.has_something_of(device)
+        fell_silent = rang or self._playback.is_speaking or self._playback.quiet_since >= since
+        had = fell_silent or self._work.has_something_of(device) or self._work.stopped_at >= since
         self._stop(device)
         if known := self._shared.devices.get(device):
             text = stop_words(known.language, had=had, else_goes_on=self._shared.in_background)
