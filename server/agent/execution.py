@@ -282,6 +282,7 @@ class CodeExecutor:
             programs=programs,
             where=self._code_runner.where,
             note=partial(self._journal.note, "runtime"),
+            usage=self._reckoning,
         )
 
     async def _close_what_changed(self) -> str:

@@ -150,6 +150,13 @@ class RequestUsage:
         if answer.usd is not None:
             self.usd = (self.usd or 0.0) + answer.usd
 
+    def shared(self, tokens_in: int, tokens_out: int, usd: float | None) -> None:
+        """A helper has used so much of it."""
+        self.tokens_in += tokens_in
+        self.tokens_out += tokens_out
+        if usd is not None:
+            self.usd = (self.usd or 0.0) + usd
+
     def before_run(self, call: Call, *, looks: bool = False) -> None:
         """The model wants code run, or something looked at, which is not counted as that."""
         code = f"{call.language} {_plain(call.code)}"

@@ -211,6 +211,11 @@ class Agent:
         )
 
     @property
+    def backend(self) -> Backend:
+        """Which model answers, and how it is talked to."""
+        return self._backend
+
+    @property
     def model_name(self) -> str:
         """Which model answers, for screens."""
         return self._backend.model.name

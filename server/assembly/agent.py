@@ -1,6 +1,6 @@
 """Builds the agent of one conversation, for the server and for Sayso from Python alike."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -22,6 +22,7 @@ from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.situation import local_time
 from sayso.server.agent.spending import DailyLimits, DailySpending
 from sayso.server.agent.tools.tool import Tool, ToolSet
+from sayso.server.assembly.helpers import helper_tools
 from sayso.server.capabilities.coding.tools import coding_tools
 from sayso.server.capabilities.git.identity import variables_for_code
 from sayso.server.capabilities.git.tools import git_tools
@@ -82,6 +83,10 @@ class AgentOptions:
     """What its model can do besides, for whosever conversation it is."""
     question_bytes: float = MOST_BYTES
     """The longest question that can be shown."""
+    variables: Callable[[], Mapping[str, str]] | None = None
+    """The environment of its code, in place of the person's name for git."""
+    helpers: Path | None = None
+    """The folder for the copies that helpers work in; none: it has no helpers."""
 
 
 async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAgent:
@@ -98,8 +103,9 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
 
     def make_code_runner(workspace: Workspace) -> CodeRunner:
         runner = parts.code_runner(workspace.path, permissions.reach, workspace.identity)
-        if not options.guest:  # whose commits would else bear the owner's name
-            runner.give_variables(partial(variables_for_code, workspace.path))
+        if options.variables or not options.guest:  # or commits would bear the owner's name
+            variables = options.variables or partial(variables_for_code, workspace.path)
+            runner.give_variables(variables)
         return runner
 
     code_runner = make_code_runner(options.workspace)
@@ -126,6 +132,13 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
                 undo.former,
                 trailer,
                 guest=options.guest,
+            ),
+            helper_tools(
+                parts,
+                options,
+                lambda: undo.code_runner,
+                lambda: agent.backend,
+                job_limits(settings).at_once,
             ),
             options.tools,
             () if options.guest else parts.tools,

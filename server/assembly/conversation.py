@@ -81,6 +81,7 @@ async def open_conversation(shared: SharedParts, about: Conversation) -> OpenCon
         undo=state / "undo",
         guest=bool(about.owner),
         tools=(*household_tools(shared.responder, about.id), memory),
+        helpers=shared.home.data / "helpers",
         neighbours=Neighbourhood(agents.log, workspaces, shared.folders, about.id),
     )
     own = await open_agent(agents, options)

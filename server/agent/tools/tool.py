@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal, get_args
 
 from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
+from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.llm.model import ToolDefinition
 from sayso.server.agent.permissions.access_requests import AccessRequests
 from sayso.server.agent.prompt.profiles import Way
@@ -101,6 +102,8 @@ class ToolContext:
     """Who can be asked something while the tool works; None where nobody can."""
     note: Callable[[Tested], Awaitable[object]] | None = None
     """Writes down that something was tested. Raises StoreError."""
+    usage: RequestUsage | None = None
+    """What the request has used, and may use."""
 
 
 class Tool(ABC):

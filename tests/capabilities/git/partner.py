@@ -1,9 +1,11 @@
 """A conversation that works in a person's repository, with a model that says what it is told to."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path
 from typing import cast
 
@@ -18,7 +20,19 @@ from sayso.server.turn.events import ApprovalAnswered, Typed
 from tests.git import git
 from tests.kernels import lent_home
 from tests.plain_model import PlainModel
-from tests.server.running_server import Device, running_server, until
+from tests.server.running_server import Device, running_server
+
+WAIT_S = 40.0
+"""Longest time for several interpreters and git on a busy machine."""
+
+
+async def until(is_so: Callable[[], object]) -> None:
+    """Wait until something is so."""
+    async with asyncio.timeout(WAIT_S):
+        for pause in repeat(0.005):
+            if is_so():
+                return
+            await asyncio.sleep(pause)
 
 
 @dataclass
@@ -83,6 +97,13 @@ class Partner:
                     ApprovalAnswered(self.device.name, each.id, each.nonce, decision, None)
                 )
 
+    async def answer(self, decision: Decision) -> None:
+        """Answer the latest question."""
+        each = self._questions[-1]
+        self.device.seat.happened(
+            ApprovalAnswered(self.device.name, each.id, each.nonce, decision, None)
+        )
+
     @property
     def _questions(self) -> list[m.ApprovalRequest]:
         return cast("list[m.ApprovalRequest]", self.device.all(m.ApprovalRequest))
@@ -92,7 +113,9 @@ class Partner:
 
 
 @asynccontextmanager
-async def partner(folder: Path, mode: str = "workspace") -> AsyncIterator[Partner]:
+async def partner(
+    folder: Path, mode: str = "workspace", model: Told | None = None
+) -> AsyncIterator[Partner]:
     """In a repository with one commit of `a.txt`, `b.txt` and `c.txt`, each of ten lines."""
     settings = folder / "gitconfig"
     settings.write_text("[user]\n\tname = Ann Lee\n\temail = ann@example.org\n")
@@ -103,7 +126,7 @@ async def partner(folder: Path, mode: str = "workspace") -> AsyncIterator[Partne
         (repository / name).write_text("".join(f"line {n}\n" for n in range(10)))
     git("add", ".", folder=repository)
     git("commit", "-qm", "first", folder=repository)
-    report, kernels, model = await find_sandbox(), ensure(lent_home()), Told()
+    report, kernels, model = await find_sandbox(), ensure(lent_home()), model or Told()
     async with running_server(
         folder / "home",
         model=model,
