@@ -212,7 +212,7 @@ class HandsFree:
             return "inviting"
         if turn.work in WORKING or turn.ears == "committed":
             return "working"
-        return "waiting"
+        return "waiting" if self._wake_gate.has_wake_word else "open"
 
     def _tell(self, state: HandsFreeState) -> None:
         if state != self._state:

@@ -89,6 +89,7 @@ class WakeGate:
         self._word_alone = spotter is not None and follow_up_ms == 0
         self._gate = gate
         self._spotter = spotter
+        self.has_wake_word = spotter is not None
         self._clean = clean
         self._deaf_over_answers = echo == "half_duplex"
         self._before: deque[bytes] = deque(maxlen=PRE_ROLL_FRAMES)

@@ -74,8 +74,9 @@ class FileSaved:
     mime: str
 
 
-HandsFreeState = Literal["waiting", "listening", "working", "speaking", "inviting", "muted"]
-"""Without a key. `waiting`: for the wake word. `inviting`: for whatever the person adds."""
+HandsFreeState = Literal["waiting", "open", "listening", "working", "speaking", "inviting", "muted"]
+"""Without a key. `waiting`: for the wake word. `open`: for any voice. `inviting`: for whatever the
+person adds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ _DIFFERENCE = re.compile(r"(`{3,})diff\n(.*)\n\1", re.DOTALL)
 
 _STATES = {
     "waiting": "Waiting for the wake word.",
+    "open": "Waiting for a voice.",
     "inviting": "Go on, or be silent.",
     "muted": "The microphone is closed.",
 }

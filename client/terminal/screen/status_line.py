@@ -218,7 +218,11 @@ def _lasted(seconds: int) -> str:
     )
 
 
-_WAITING = {"waiting": "waiting for the wake word", "inviting": "go on, or be silent"}
+_WAITING = {
+    "waiting": "waiting for the wake word",
+    "open": "waiting for a voice",
+    "inviting": "go on, or be silent",
+}
 
 
 def progress(job: TaskUpdate, others: int = 0) -> Text:

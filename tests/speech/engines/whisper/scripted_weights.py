@@ -6,14 +6,13 @@ the engine, CTranslate2 and the tokenizer are real, and what is heard is scripte
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from ctranslate2.specs import common_spec, whisper_spec
 from faster_whisper.tokenizer import _LANGUAGE_CODES
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 TOKENS = 51_865
 END_OF_TEXT = 50_257
@@ -38,42 +37,67 @@ STEP_S = 0.02
 def make(folder: Path, language: str, says: str, seconds: float) -> Path:
     """A model that hears `says` in this language, in so many seconds, whatever there is to hear."""
     folder.mkdir()
-    tokenizer = _tokenizer()
-    tokenizer.save(str(folder / "tokenizer.json"))
-    text = tokenizer.encode(f" {says}", add_special_tokens=False).ids
-    first = tokenizer.token_to_id("<|0.00|>")
-    told = [first, *text, first + round(seconds / STEP_S), END_OF_TEXT]
-    heard = tokenizer.token_to_id(f"<|{language}|>")
+    letters = _letters()
+    pieces, marks = _pieces(letters), _marks()
+    numbers = {piece: number for number, piece in enumerate([*pieces, *marks])}
+    assert len(numbers) == TOKENS
+    text = [numbers[letters[byte]] for byte in f" {says}".encode()]
+    first = numbers["<|0.00|>"]
+    told = [first, *text, first + round(seconds / STEP_S), numbers["<|endoftext|>"]]
+    heard = numbers[f"<|{language}|>"]
     spec = _weights([heard, heard, *told])
-    vocabulary = [tokenizer.id_to_token(number) for number in range(TOKENS)]
-    vocabulary[END_OF_TEXT - 1] = ""
-    spec.register_vocabulary(vocabulary)
-    spec.config.lang_ids = [tokenizer.token_to_id(f"<|{code}|>") for code in LANGUAGES]
+    spec.register_vocabulary([*pieces[:-1], "", *marks])
+    spec.config.lang_ids = [numbers[f"<|{code}|>"] for code in LANGUAGES]
     spec.config.suppress_ids, spec.config.suppress_ids_begin = [], []
     spec.config.alignment_heads = [(0, 0)]
     spec.validate()
     spec.save(str(folder))
+    vocabulary = {piece: numbers[piece] for piece in pieces}
+    added = [_mark(numbers[mark], mark) for mark in marks]
+    (folder / "tokenizer.json").write_text(json.dumps(_tokenizer(vocabulary, added)), "utf-8")
     (folder / "preprocessor_config.json").write_text(json.dumps({"feature_size": 80}), "utf-8")
     return folder
 
 
-def _tokenizer() -> Tokenizer:
-    """Bytes are nearly its only pieces of words; what marks language and time stands where it
-    does."""
-    pieces = [*sorted(pre_tokenizers.ByteLevel.alphabet()), *(f"{SPACE}{one}" for one in UNSPOKEN)]
-    unused = (f"unused {number}" for number in range(END_OF_TEXT - len(pieces)))
-    vocabulary = {piece: number for number, piece in enumerate([*pieces, *unused])}
-    merges = [(SPACE, one) for one in UNSPOKEN]
-    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
+def _letters() -> list[str]:
+    """How byte-level vocabularies write each byte: what can be read as itself, the rest after."""
+    readable = {*range(33, 127), *range(161, 173), *range(174, 256)}
+    others = iter(range(256, 512))
+    return [chr(byte if byte in readable else next(others)) for byte in range(256)]
+
+
+def _pieces(letters: Sequence[str]) -> list[str]:
+    """Bytes are nearly its only pieces of words."""
+    pieces = [*letters, *(f"{SPACE}{one}" for one in UNSPOKEN)]
+    return pieces + [f"unused {number}" for number in range(END_OF_TEXT - len(pieces))]
+
+
+def _marks() -> list[str]:
+    """What marks language, task and time stands where it does in real vocabularies."""
     marks = ["endoftext", "startoftranscript", *LANGUAGES, "translate", "transcribe"]
     marks += ["startoflm", "startofprev", "nospeech", "notimestamps"]
     marks += [f"{number * STEP_S:.2f}" for number in range(1_501)]
-    special = [AddedToken(f"<|{mark}|>", special=True, normalized=False) for mark in marks]
-    tokenizer.add_special_tokens(special)
-    assert tokenizer.get_vocab_size() == TOKENS
-    return tokenizer
+    return [f"<|{mark}|>" for mark in marks]
+
+
+def _mark(number: int, content: str) -> dict[str, object]:
+    plain = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    return {"id": number, "content": content, "special": True, **plain}
+
+
+def _tokenizer(
+    vocabulary: Mapping[str, int], added: Sequence[Mapping[str, object]]
+) -> dict[str, object]:
+    """As the file of a tokenizer has it."""
+    by_bytes = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
+    merges = [[SPACE, one] for one in UNSPOKEN]
+    return {
+        "version": "1.0",
+        "added_tokens": added,
+        "pre_tokenizer": by_bytes,
+        "decoder": by_bytes,
+        "model": {"type": "BPE", "vocab": vocabulary, "merges": merges},
+    }
 
 
 def _weights(told: Sequence[int]) -> Any:  # noqa: ANN401 (a library without types)
