@@ -125,8 +125,7 @@ class PlaybackRegion:
     @property
     def heard_words(self) -> int:
         """How many words of the answer were heard."""
-        spoken = self._speech.heard if self._speech else ""
-        return len(f"{self._heard_before} {spoken}".split())
+        return len(self._heard_by_now.split())
 
     @property
     def answer_sent(self) -> bool:
@@ -173,10 +172,8 @@ class PlaybackRegion:
         self._is_answer = answer
         self._heard_before, self._cut = self._cut or "", None
         self._stream_count = self._stream_count % STREAMS + 1
-        pace = self._pace_of(device)
-        self._speech = self._last = SpokenAnswer(
-            self._shared.ticket, device, self._stream_count, pace
-        )
+        parts = (self._shared.ticket, device, self._stream_count, self._pace_of(device))
+        self._speech = self._last = SpokenAnswer(*parts)
 
     def _pace_of(self, device: Joined) -> Pacing:
         here = self._shared.devices
