@@ -125,7 +125,8 @@ class PlaybackRegion:
     @property
     def heard_words(self) -> int:
         """How many words of the answer were heard."""
-        return len(self._heard_by_now.split())
+        spoken = self._speech.heard if self._speech else ""
+        return len(f"{self._heard_before} {spoken}".split())
 
     @property
     def answer_sent(self) -> bool:
