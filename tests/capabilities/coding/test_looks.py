@@ -339,3 +339,27 @@ def test_a_link_put_in_the_way_while_it_is_read_leads_nowhere(tmp_path: Path) ->
             for about in ({"do": "read", "path": "f"}, {"do": "search", "pattern": "secret"}):
                 told = next(answers({"roots": [str(inside)], **about}))
                 assert "the secret" not in str(told)
+
+
+@pytest.mark.parametrize("named", ["f", "in/f"])
+def test_a_link_put_in_the_way_at_the_last_moment_leads_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    (inside / "in").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "f").write_text("the secret\n")
+    (inside / named).write_text("plain\n")
+    swapped, plain_open = inside / named.partition("/")[0], os.open
+
+    def swap_and_open(path: str, flags: int, **more: int) -> int:
+        as_meant = bool(flags & os.O_DIRECTORY) != (named == "f")
+        if path == swapped.name and as_meant and not swapped.is_symlink():
+            swapped.rename(inside / "away")
+            swapped.symlink_to(outside / "f" if named == "f" else outside)
+        return plain_open(path, flags, **more)
+
+    monkeypatch.setattr("sayso.server.capabilities.coding.inside.folders.os.open", swap_and_open)
+    told = next(answers({"do": "read", "path": named, "roots": [str(inside)]}))
+    assert "the secret" not in str(told)
+    assert told["refused"]
