@@ -2,6 +2,8 @@
 import { button, icon, keep, make, scrolls, words } from "./dom.js";
 import { code } from "./markdown.js";
 
+/** Pixels from its end at which an output is still looked at there: it follows what comes. */
+const NEAR = 8;
 /** Characters of output that are kept on the screen for one run. */
 const MOST_OUTPUT = 200_000;
 /** Changed files that are named one by one. */
@@ -185,8 +187,11 @@ export class Runs {
       run.results.append(run.output);
     }
     run.size += text.length;
+    const shown = run.output;
+    const atEnd = shown.scrollTop + shown.clientHeight >= shown.scrollHeight - NEAR;
     run.output.append(make("span", text, kind === "stderr" || kind === "error" ? "warnings" : ""));
     if (run.size > MOST_OUTPUT) run.output.append("\n… the rest can be opened when the run is over.");
+    if (atEnd) shown.scrollTop = shown.scrollHeight;
   }
 
   async #fetched(run, { file, mime = "", text = "" }) {

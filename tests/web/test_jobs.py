@@ -92,3 +92,21 @@ def test_a_job_in_the_background_shows_its_output_and_is_stopped_by_a_tap(
         assert opened.evaluate("() => window.sent") == [{"t": "task.cancel", "id": "j1"}]
         hears(opened, update("epoch 2", "cancelled"))
         expect(line).to_have_count(0)
+
+
+def test_an_output_that_is_looked_at_at_its_end_follows_what_comes(
+    site: Site, question: Path
+) -> None:
+    with page(question, 320, 640) as opened:
+        is_paired(opened, site.server, "--person", site.person)
+        lines = [
+            {"t": "code.out", "id": "r1", "kind": "stdout", "text": f"{n}\n", **PLACE}
+            for n in range(60)
+        ]
+        hears(opened, START, *lines)
+        output = opened.locator("pre.output")
+        left = "(box) => box.scrollHeight - box.clientHeight - box.scrollTop"
+        assert output.evaluate(left) <= 1
+        output.evaluate("(box) => { box.scrollTop = 0; }")
+        hears(opened, *lines[:1])
+        assert output.evaluate("(box) => box.scrollTop") == 0
