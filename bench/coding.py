@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from bench.helpers import helpers_parallel_ratio
 from sayso.protocol.home import Home
 from sayso.server.capabilities.coding.inside.folders import Folders
 from sayso.server.capabilities.coding.inside.patch_plan import plan
@@ -43,7 +44,7 @@ async def _measure() -> Figures:
         raise SystemExit(f"There is no sandbox to measure, because {report.reason}.")
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["SAYSO_HOME"] = f"{scratch}/home"
-        for name in ("patched", "mapped", "edited"):
+        for name in ("patched", "mapped", "edited", "helped"):
             (Path(scratch) / name).mkdir()
         tried, wrong = await asyncio.to_thread(misapplied, Path(scratch) / "edited")
         files = await asyncio.to_thread(_project, Path(scratch) / "mapped", MAPPED)
@@ -54,6 +55,9 @@ async def _measure() -> Figures:
             "mapped_files": files,
             "edits_tried": tried,
             "misapplied": wrong,
+            "helpers_parallel_ratio": await helpers_parallel_ratio(
+                environment, Path(scratch) / "helped"
+            ),
         }
 
 

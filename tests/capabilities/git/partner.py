@@ -14,7 +14,7 @@ from sayso.server.agent.llm.model import ChatMessage
 from sayso.server.agent.permissions.approvals import Decision
 from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.runtimes.code_runner import CodeRunner
-from sayso.server.runtimes.kernels.environment import ensure
+from sayso.server.runtimes.kernels.environment import KernelEnvironment, ensure
 from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
 from sayso.server.turn.events import ApprovalAnswered, Typed
 from tests.git import git
@@ -114,7 +114,10 @@ class Partner:
 
 @asynccontextmanager
 async def partner(
-    folder: Path, mode: str = "workspace", model: Told | None = None
+    folder: Path,
+    mode: str = "workspace",
+    model: Told | None = None,
+    environment: KernelEnvironment | None = None,
 ) -> AsyncIterator[Partner]:
     """In a repository with one commit of `a.txt`, `b.txt` and `c.txt`, each of ten lines."""
     settings = folder / "gitconfig"
@@ -126,7 +129,8 @@ async def partner(
         (repository / name).write_text("".join(f"line {n}\n" for n in range(10)))
     git("add", ".", folder=repository)
     git("commit", "-qm", "first", folder=repository)
-    report, kernels, model = await find_sandbox(), ensure(lent_home()), model or Told()
+    report, model = await find_sandbox(), model or Told()
+    kernels = environment or ensure(lent_home())
     async with running_server(
         folder / "home",
         model=model,
