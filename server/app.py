@@ -77,7 +77,7 @@ FEATURES: Final[tuple[ServerFeature, ...]] = (
 )
 """What this server can do beyond the handshake; SPEC.md tells what each means."""
 
-PARTS = ("ears", "voice", "language model", "code", "tools", "MCP servers", "log")
+PARTS = ("ears", "voice", "language model", "code", "tools", "MCP servers", "skills", "log")
 """In the order of a conversation."""
 
 
@@ -180,7 +180,11 @@ class App:
             await DailySpending.open(event_log, day_limits(self._settings)),
             self._policy,
             StandingGrants(self._home, self._settings),
-            ToolSet(tools, await self._builder.mcp(code_backend.report.sandbox)),
+            ToolSet(
+                tools,
+                await self._builder.mcp(code_backend.report.sandbox),
+                await self._builder.skills(),
+            ),
             place=self._place,
         )
         code = self._settings.code

@@ -342,7 +342,7 @@ def is_for_background(asked: str) -> bool:
 
 def _brought_by(tool: Tool) -> Iterator[str]:
     """The untrusted content in what the tool returns."""
-    if tool.outside:
+    if tool.outside and tool.source:
         yield tool.source
 
 

@@ -26,6 +26,7 @@ from sayso.server.agent.tools.tool import Tool
 from sayso.server.assembly.mcp import open_servers
 from sayso.server.assembly.tools import load_tools
 from sayso.server.assembly.unavailable import UnavailableModel
+from sayso.server.capabilities.skills.tools import Skills
 from sayso.server.models import InstalledModels
 from sayso.server.models.machine import memory_bytes
 from sayso.server.models.names import best_fitting
@@ -230,6 +231,16 @@ class Builder:
             detail = f"{known}, asked about at each call." if known else "None is on."
             self.findings["tools"] = Finding("tools", state, " ".join((detail, *complaints)))
         return tools
+
+    async def skills(self) -> Iterable[Tool]:
+        """What the person keeps for how they want things done."""
+        skills = Skills(self._home.config / "skills", (Path.home() / ".agents" / "skills",))
+        found, complaints = await asyncio.to_thread(skills.read)
+        if found or complaints:
+            state: Literal["good", "poor"] = "poor" if complaints else "good"
+            known = f"{', '.join(found)}." if found else "None can be used."
+            self.findings["skills"] = Finding("skills", state, " ".join((known, *complaints)))
+        return skills
 
     async def mcp(self, sandbox: Sandbox | None) -> Iterable[Tool]:
         """The tools of MCP servers that the settings name; they are connected beside the rest."""

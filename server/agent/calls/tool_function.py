@@ -197,7 +197,7 @@ class ToolFunction:
             ending = Ending("interrupted", 0.0, "The run that called it was stopped.")
             raise
         finally:
-            if tool.outside:
+            if tool.outside and tool.source:
                 desk.permissions.outside_content.read([tool.source])
             text = "".join(output.text for output in outputs)
             kept = ToolReported(run.id, name, ending.status, ending.detail, text[:KEPT_CHARS])

@@ -153,7 +153,7 @@ class Tool(ABC):
     @property
     def source(self) -> str:
         """What a person is told that its results are from, where strangers may have written
-        them."""
+        them; empty where nobody did."""
         return f"the tool {self.name}"
 
     def goes_unasked(self, arguments: Arguments, read: Sequence[str]) -> bool:

@@ -1,0 +1,144 @@
+"""The tools `skill`, which reads a skill on use, and `teach_skill`, which keeps what a person
+taught once they have seen it whole and said yes.
+"""
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from sayso.server.agent.tools.tool import Arguments, ArgumentsError, Tool, ToolContext, ToolRefused
+from sayso.server.capabilities.skills.skill_files import (
+    DESCRIPTION_CHARS,
+    Skill,
+    SkillError,
+    catalogue,
+    keep,
+    read_skills,
+    written,
+)
+from sayso.server.runtimes.runtime import Ending, Output
+
+_TOLD: Final = (
+    "Skills, which the person keeps for how they want things done. Before you do what one is for,"
+    " or when they name one, read it with the tool skill and keep to it; it grants you nothing:"
+)
+_TEACHING: Final = (
+    "When the person wants to teach you something, let them tell or show it step by step, ask what"
+    " is unclear, then call teach_skill with what you learnt: they are shown it before it is kept."
+)
+
+_BODY_CHARS: Final = 8_000
+"""Of what is taught: a page or two that somebody reads before a yes."""
+
+
+class ReadSkill(Tool):
+    """Reads one skill."""
+
+    name = "skill"
+    use = "Read how the person wants something done, by the name of the skill."
+    schema: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {"name": {"type": "string", "maxLength": 80}},
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+    undo = ""
+    kind = "reads"
+    outside = False
+
+    def __init__(self, skills: Mapping[str, Skill]) -> None:
+        self._skills = skills
+        self.told = f"{_TOLD}\n{catalogue(skills.values())}"
+
+    def may_touch(self, arguments: Arguments) -> tuple[str, ...]:
+        return ()
+
+    async def run(
+        self, arguments: Arguments, context: ToolContext
+    ) -> AsyncIterator[Output | Ending]:
+        name = str(arguments["name"]).strip().lower().removeprefix("/").replace(" ", "-")
+        skill = self._skills.get(name)
+        if skill is None:
+            raise ToolRefused(f"There is no skill {name}; there are: {', '.join(self._skills)}.")
+        yield Output("result", f"{skill.body}\n")
+        if files := skill.files:
+            listed = "\n".join(f"  {each}" for each in files)
+            yield Output("result", f"Beside it, in {skill.folder}:\n{listed}\n")
+        yield Ending("ok", 0.0)
+
+
+class TeachSkill(Tool):
+    """Keeps a skill, on the person's yes to what is shown."""
+
+    name = "teach_skill"
+    use = (
+        "Keep as a skill what the person taught you: name in small letters with hyphens, in the"
+        " description when to use it, in the body the steps, exactly as they want them."
+    )
+    schema: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "maxLength": 64},
+            "description": {"type": "string", "maxLength": DESCRIPTION_CHARS},
+            "body": {"type": "string", "minLength": 1, "maxLength": _BODY_CHARS},
+        },
+        "required": ["name", "description", "body"],
+        "additionalProperties": False,
+    }
+    undo = "deleting its folder takes it back"
+    ways = frozenset({"call", "fence"})
+    told = _TEACHING
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @property
+    def source(self) -> str:
+        return ""  # what comes back is ours
+
+    def read(self, label: str, text: str) -> Arguments:
+        arguments = super().read(label, text)
+        try:
+            written(arguments["name"], arguments["description"], arguments["body"])
+        except SkillError as problem:
+            raise ArgumentsError(f"This is no skill: {problem}.") from None
+        return arguments
+
+    def may_touch(self, arguments: Arguments) -> tuple[str, ...]:
+        place = self._folder / str(arguments["name"])
+        new = "write" if not place.exists() else "write anew, over the one that is there,"
+        return (f"{new} the skill {place}, which later conversations keep to",)
+
+    async def run(
+        self, arguments: Arguments, context: ToolContext
+    ) -> AsyncIterator[Output | Ending]:
+        name = str(arguments["name"])
+        text = written(name, str(arguments["description"]), str(arguments["body"]))
+        try:
+            file = keep(self._folder, name, text)
+        except OSError as problem:
+            yield Output("error", f"It could not be written ({problem.strerror}).\n")
+            yield Ending("error", 0.0)
+            return
+        yield Output("result", f"Kept as the skill {name}, in {file}.\n")
+        yield Ending("ok", 0.0)
+
+
+class Skills:
+    """Gone through, it is the tools for the skills that are there now."""
+
+    def __init__(self, own: Path, also: tuple[Path, ...] = ()) -> None:
+        """`own`: the folder to which skills are written; `also`: further ones of the person's."""
+        self._own = own
+        self._also = also
+
+    def __iter__(self) -> Iterator[Tool]:
+        skills, _ = self.read()
+        if skills:
+            yield ReadSkill(skills)
+        yield TeachSkill(self._own)
+
+    def read(self) -> tuple[Mapping[str, Skill], tuple[str, ...]]:
+        """The skills by name, and what is wrong with others."""
+        skills, complaints = read_skills((self._own, *self._also))
+        return skills, tuple(complaints)
