@@ -22,6 +22,7 @@ from sayso.server.agent.tools.tool import ToolSet
 from sayso.server.assembly.adapters import AdapterHost, open_adapters
 from sayso.server.assembly.agent import AgentParts, day_limits
 from sayso.server.assembly.conversation import SharedParts, open_conversation
+from sayso.server.assembly.home import home_trouble, open_home
 from sayso.server.assembly.models import Builder
 from sayso.server.assembly.said_once import is_news
 from sayso.server.assembly.speech import SpeechParts
@@ -77,7 +78,7 @@ FEATURES: Final[tuple[ServerFeature, ...]] = (
 )
 """What this server can do beyond the handshake; SPEC.md tells what each means."""
 
-PARTS = ("ears", "voice", "language model", "code", "tools", "MCP servers", "skills", "log")
+PARTS = ("ears", "voice", "language model", "code", "tools", "MCP servers", "skills", "home", "log")
 """In the order of a conversation."""
 
 
@@ -161,7 +162,14 @@ class App:
         )
         # A model may look things up, if it is let; the smallest one only makes them up.
         looks_up = backend.profile.name != "pocket"
-        responder.serves = lambda need: bool(tools) or (need == "web" and looks_up)
+        home = open_home(self._settings.home, self._stack)
+        if self._settings.home.url:
+            trouble = home_trouble(self._settings.home)
+            told = Finding("home", "bad" if trouble else "good", trouble or "Home Assistant.")
+            self._builder.findings["home"] = told
+        responder.at_home.home = home.sentences if home else None
+        served = {"web": looks_up, "home": home is not None, "music": home is not None}
+        responder.serves = lambda need: bool(tools) or served[need]
         voice = self._settings.voice
         speech = Speech(
             SpeechRecognition(
@@ -184,6 +192,7 @@ class App:
                 tools,
                 await self._builder.mcp(code_backend.report.sandbox),
                 await self._builder.skills(),
+                home.tools if home else (),
             ),
             place=self._place,
         )

@@ -22,6 +22,7 @@ class Settings:
     language_model: schema.LanguageModel = field(default_factory=schema.LanguageModel)
     agent: schema.Agent = field(default_factory=schema.Agent)
     jobs: schema.Jobs = field(default_factory=schema.Jobs)
+    home: schema.Home = field(default_factory=schema.Home)
     approvals: schema.Approvals = field(default_factory=schema.Approvals)
     code: schema.Code = field(default_factory=schema.Code)
     git: schema.Git = field(default_factory=schema.Git)

@@ -1,0 +1,185 @@
+"""Speaks with Home Assistant: a dry run of a sentence, the sentence, states and services."""
+
+import asyncio
+import contextlib
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import WebSocketException
+
+from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
+
+ANSWER_S: Final = 1.5
+"""For one answer: what is asked aloud is told within two seconds that the home is away."""
+
+CLOSE_S: Final = 0.2
+"""For a farewell: nobody waits for it who waits for an answer."""
+
+MESSAGE_BYTES: Final = 8 * 1024**2
+"""All states of a large home."""
+
+
+class HomeAwayError(Exception):
+    """Home Assistant does not answer, or not us; the text says what to do, in a sentence."""
+
+
+class HomeRefusedError(Exception):
+    """Home Assistant did not do what it was asked; the text says why."""
+
+
+AWAY: Final = "Your home does not answer; look whether Home Assistant runs at {url}."
+SHUT_OUT: Final = "Your home does not take the token that it was shown; make a new one there."
+
+
+class HomeAssistant:
+    """One Home Assistant, by its address and a long-lived token. `close` ends the connections."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self._url = url.rstrip("/")
+        self._token = token
+        self._http = httpx.AsyncClient(
+            base_url=self._url,
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=ANSWER_S,
+            trust_env=False,
+            follow_redirects=False,  # the token is for this address alone
+        )
+        self._socket: ClientConnection | None = None
+        self._numbers = itertools.count(1)
+        self._one_at_a_time = asyncio.Lock()
+
+    async def close(self) -> None:
+        """Hang up."""
+        await self._hang_up()
+        await self._http.aclose()
+
+    async def try_out(self, sentence: str, language: str) -> Mapping[str, Any] | None:
+        """What a sentence would do; None where it means nothing there. Raises HomeAwayError."""
+        command = {
+            "type": "conversation/agent/homeassistant/debug",
+            "sentences": [sentence],
+            "language": language,
+        }
+        result = await self._command(command)
+        found = (result or {}).get("results") or [None]
+        return found[0] if isinstance(found[0], Mapping) else None
+
+    async def say(self, sentence: str, language: str) -> str:
+        """Have a sentence done; return what there is to say. Raises HomeAwayError,
+        HomeRefusedError."""
+        asked = {"text": sentence, "language": language, "agent_id": "conversation.home_assistant"}
+        answer = await self._post("/api/conversation/process", asked)
+        response = answer.get("response") or {}
+        speech = ((response.get("speech") or {}).get("plain") or {}).get("speech", "")
+        if response.get("response_type") == "error":
+            raise HomeRefusedError(str(speech))
+        return str(speech)
+
+    async def entities(self) -> Sequence[tuple[str, str]]:
+        """What the home lets assistants use: ids, and the names that its household gave. Raises
+        HomeAwayError."""
+        exposed = await self._command({"type": "homeassistant/expose_entity/list"})
+        listed = await self._command({"type": "config/entity_registry/list_for_display"})
+        ours = {
+            name
+            for name, by in ((exposed or {}).get("exposed_entities") or {}).items()
+            if (by or {}).get("conversation")
+        }
+        names = {
+            each.get("ei", ""): str(each.get("en") or "")
+            for each in (listed or {}).get("entities") or ()
+        }
+        return [(each, names.get(each, "")) for each in sorted(ours)]
+
+    async def states(self, of: Sequence[str]) -> Sequence[Mapping[str, Any]]:
+        """States of things, by id or domain. Raises HomeAwayError."""
+        answer = await self._request("GET", "/api/states")
+        wanted = set(of)
+        return [
+            each
+            for each in answer
+            if {each.get("entity_id"), str(each.get("entity_id")).partition(".")[0]} & wanted
+        ]
+
+    async def call(self, service: str, entities: Sequence[str], data: Mapping[str, Any]) -> None:
+        """Call a service for things. Raises HomeAwayError, HomeRefusedError."""
+        domain, _, name = service.partition(".")
+        given = {**data, "entity_id": list(entities)}
+        await self._post(f"/api/services/{domain}/{name}", given)
+
+    async def _post(self, path: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
+        return await self._request("POST", path, body)
+
+    async def _request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - JSON
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                response = await self._http.request(method, path, json=body)
+                answer = read_json(response.content, most_bytes=MESSAGE_BYTES)
+        except (httpx.HTTPError, TimeoutError, OSError):
+            raise HomeAwayError(AWAY.format(url=self._url)) from None
+        except UntrustedJsonError:
+            answer = {}
+        if response.status_code in (401, 403):
+            raise HomeAwayError(SHUT_OUT)
+        if response.is_error:
+            said = answer.get("message", "") if isinstance(answer, Mapping) else ""
+            raise HomeRefusedError(f"Home Assistant refused it ({said or response.status_code}).")
+        return answer
+
+    async def _command(self, command: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
+        """The result of a command over the socket, which is opened anew where it was lost."""
+        async with self._one_at_a_time:
+            for _ in range(2):
+                fresh = self._socket is None
+                try:
+                    async with asyncio.timeout(ANSWER_S):
+                        return await self._asked(command)
+                except (OSError, TimeoutError, WebSocketException, UntrustedJsonError):
+                    await self._hang_up()
+                    if fresh:
+                        break
+            raise HomeAwayError(AWAY.format(url=self._url))
+
+    async def _asked(self, command: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
+        socket = self._socket or await self._connected()
+        number = next(self._numbers)
+        await socket.send(json.dumps({**command, "id": number}))
+        while True:
+            answer = read_json(await socket.recv(), most_bytes=MESSAGE_BYTES)
+            if isinstance(answer, Mapping) and answer.get("id") == number:
+                return answer.get("result") if answer.get("success") else None
+
+    async def _connected(self) -> ClientConnection:
+        parts = urlsplit(self._url)
+        scheme = "wss" if parts.scheme == "https" else "ws"
+        address = urlunsplit((scheme, parts.netloc, f"{parts.path}/api/websocket", "", ""))
+        socket = await connect(
+            address,
+            max_size=MESSAGE_BYTES,
+            proxy=None,
+            open_timeout=ANSWER_S,
+            close_timeout=CLOSE_S,
+        )
+        try:
+            await socket.recv()
+            await socket.send(json.dumps({"type": "auth", "access_token": self._token}))
+            answer = read_json(await socket.recv())
+            if answer.get("type") != "auth_ok":
+                raise HomeAwayError(SHUT_OUT)  # noqa: TRY301
+        except BaseException:
+            await socket.close()
+            raise
+        self._numbers = itertools.count(1)
+        self._socket = socket
+        return socket
+
+    async def _hang_up(self) -> None:
+        if socket := self._socket:
+            self._socket = None
+            with contextlib.suppress(OSError, WebSocketException):
+                await socket.close()
