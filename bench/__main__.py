@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from bench import agent, clients, coding, ears, size, trust, voice
+from bench import agent, clients, coding, ears, size, tools, trust, voice
 from bench.support import chart
 
 CHART = Path(".house/bench/voice.svg")
@@ -32,10 +32,11 @@ def main() -> int:
     ways.add_argument("--presses", type=int, default=30, help="of the key (at least 20)")
     ways.add_argument("--answers", type=int, default=5, help="over bad lines (3 to 10)")
     hands = names.add_parser("coding", help="what a model's hands on code cost")
+    others = names.add_parser("tools", help="calls of MCP servers, and of the home")
     weigh = names.add_parser("size", help="disk and memory that an installation takes")
     for bench in (talk, hear):
         bench.add_argument("--model", type=Path, help="another Whisper model's folder")
-    for bench in (talk, hear, work, hurt, ways, hands, weigh):
+    for bench in (talk, hear, work, hurt, ways, hands, others, weigh):
         bench.add_argument("--json", action="store_true", help="figures as one JSON object")
     arguments = parser.parse_args()
     match arguments.name:
@@ -56,12 +57,10 @@ def main() -> int:
         case "ears":
             heard = ears.measure(arguments.model, arguments.most)
             print(json.dumps(heard) if arguments.json else ears.table(heard))
-        case "coding":
-            hands_cost = coding.measure()
-            print(json.dumps(hands_cost) if arguments.json else coding.table(hands_cost))
-        case "size":
-            weights = size.measure()
-            print(json.dumps(weights) if arguments.json else size.table(weights))
+        case "coding" | "tools" | "size":
+            plain = {"coding": coding, "tools": tools, "size": size}[arguments.name]
+            found = plain.measure()
+            print(json.dumps(found) if arguments.json else plain.table(found))
         case _:
             figures = voice.measure(
                 max(10, arguments.turns), arguments.model, peers=arguments.peers
