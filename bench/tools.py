@@ -15,7 +15,7 @@ from typing import Any, Final
 from sayso.protocol.home import Home
 from sayso.server.agent.tools.tool import ToolContext
 from sayso.server.capabilities.home.assistant import HomeAssistant
-from sayso.server.capabilities.home.reflex import HomeReflex
+from sayso.server.capabilities.home.sentences import HomeSentences
 from sayso.server.capabilities.mcp.servers import McpServers
 from sayso.server.capabilities.mcp.tools import McpSearch, McpTool
 from sayso.server.settings.mcp_servers import McpServer
@@ -76,12 +76,14 @@ async def _home() -> float:
     wire of a home that answers at once."""
     async with pretend_home() as home:
         assistant = HomeAssistant(home.url, TOKEN)
-        reflex = HomeReflex(assistant)
+        sentences = HomeSentences(assistant)
         times = []
         for number in range(CALLS):
             how = ("on", "off")[number % 2]
             began = time.perf_counter()
-            await reflex.answer(f"Turn {how} the kitchen light.", "en", for_home=True)
+            plan = await sentences.plan(f"Turn {how} the kitchen light.", "en", "bench")
+            if plan and plan.is_calm:
+                await sentences.carry_out(plan)
             times.append(1_000 * (time.perf_counter() - began))
             if home.states["light.kitchen"] != how:
                 raise SystemExit("The light is not as it was wanted.")
