@@ -10,7 +10,7 @@ from typing import Any, Final
 from sayso.server.agent.record.test_evidence import edited_tests
 from sayso.server.agent.record.test_results import MOST, read_test_result
 from sayso.server.agent.tools.tool import Arguments, Tool, ToolContext
-from sayso.server.capabilities.coding.program import NOT_HERE, PROGRAM, Answer, texts
+from sayso.server.capabilities.coding.program import NOT_HERE, PROGRAM, Answer, looked, texts
 from sayso.server.runtimes.programs.confined_program import ProgramError
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.store.errors import StoreError
@@ -57,6 +57,14 @@ class RunTests(Tool):
 
     def may_touch(self, arguments: Arguments) -> tuple[str, ...]:
         return ("run the tests of the project, which is its own code",)
+
+    async def prepare(self, arguments: Arguments, context: ToolContext) -> Arguments:
+        """With the command that was found, which the person is shown."""
+        if arguments.get("command"):
+            return arguments
+        found = await looked(context, {**arguments, "do": "find_tests"})
+        kept = {"path": arguments["path"]} if "path" in arguments else {}
+        return {**kept, "command": str(found.get("command", ""))}
 
     async def run(
         self, arguments: Arguments, context: ToolContext

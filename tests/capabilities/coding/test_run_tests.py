@@ -58,6 +58,7 @@ async def test_a_fault_is_mended_by_tests_that_fail_and_then_pass(
     )
     assert await rig.ask(agent, "mend it") == "Fixed: all tests pass."
     assert [each.language for each in rig.told(ApprovalRequest)] == ["tests", "patch", "tests"]
+    assert rig.told(ApprovalRequest)[0].code == '{"command": "python -m pytest -q"}'
     told = [str(each["content"]) for each in rig.sent() if each["role"] == "tool"]
     assert "test_adding::test_two" in told[0]
     assert "assert -1 == 2" in told[0] or "assert 0 == 2" in told[0]

@@ -93,9 +93,20 @@ def run_tests(request: Mapping[str, Any], folders: Folders) -> Iterator[Mapping[
         }
 
 
+def find_tests(request: Mapping[str, Any], folders: Folders) -> Mapping[str, Any]:
+    """The command that runs a project's tests, as a person is shown it."""
+    place = folders.find(str(request.get("path") or "."))
+    folder = Path(folders.roots[place.root], place.path)
+    command = _command(folder if folders.is_folder(place) else folder.parent, request, Path("-"))
+    if command.lacks:
+        raise PlaceError(command.lacks)
+    return {"command": shlex.join(_shown(command))}
+
+
 def _shown(command: Command) -> list[str]:
     left_out = ("--junitxml", "-p", "no:cacheprovider", "-o", "junit_family")
-    return [part for part in command.argv if not part.startswith(left_out)]
+    shown = [part for part in command.argv if not part.startswith(left_out)]
+    return ["python", *shown[1:]] if shown[:1] == [sys.executable] else shown
 
 
 def _command(folder: Path, request: Mapping[str, Any], report: Path) -> Command:

@@ -15,7 +15,7 @@ from typing import Any
 from .folders import Folders, PlaceError
 from .patch_plan import Plan, hash_of, plan
 from .patch_write import WriteError, write
-from .project_tests import run_tests
+from .project_tests import find_tests, run_tests
 from .rename import RenameError, edit, rename
 from .repo_map import outline, repo_map
 from .search import SearchError, read, search
@@ -110,6 +110,7 @@ HANDLERS: Mapping[str, Callable[[Request, Folders], Answer]] = {
     "repo_map": repo_map,
     "edit": edit,
     "rename": rename,
+    "find_tests": find_tests,
 }
 
 
