@@ -62,7 +62,7 @@ REPLIES = (
     ),
     says("I am here."),
 )
-QUESTION = "Is anybody there?"
+QUESTION = "How deep is the sea?"
 
 
 class Figures(TypedDict):
@@ -313,7 +313,7 @@ async def kill_servers(model: ScriptedModel, toll: Toll, count: int) -> None:
             watching = asyncio.create_task(_orphans(family, killed))
             await asyncio.to_thread(_start_again, server)
             async with visitor(server, PATIENCE_S) as device:
-                await device.say(m.Text("are you there"))
+                await device.say(m.Text("tell me a story"))
                 answered = await device.until(lambda: bool(device.all(m.ReplyDelta)), PATIENCE_S)
                 toll.server_back_s.append(time.monotonic() - killed)
                 toll.lost += not answered

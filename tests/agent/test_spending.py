@@ -53,12 +53,12 @@ async def test_the_day_is_one_for_all_conversations_and_outlives_a_restart(tmp_p
     bounds = DailyLimits(tokens=3)
     async with running_server(tmp_path, day=bounds) as server:
         approvals = await server.device()
-        assert await approvals.ask("hello") == "1: hello"  # three tokens
+        assert await approvals.ask("tell me a story") == "1: tell me a story"  # three tokens
         await approvals.command("new", "other")
-        assert "Shall I go on?" in await approvals.ask("hello")
+        assert "Shall I go on?" in await approvals.ask("tell me a story")
     async with running_server(tmp_path, day=bounds) as server:
         approvals = await server.device()
-        assert "Shall I go on?" in await approvals.ask("hello")
+        assert "Shall I go on?" in await approvals.ask("tell me a story")
         assert await approvals.ask("yes please go on") != ""
 
 

@@ -46,7 +46,7 @@ def fill(path: Path) -> None:
 def test_a_full_disk_is_said_and_over_once_there_is_room(small_disk: Path) -> None:
     lend_kernels(small_disk)
     with ScriptedModel([says("Here I am.")]) as model, Server(small_disk, model) as server:
-        assert server.ask("are you there").reply == "Here I am."
+        assert server.ask("tell me a story").reply == "Here I am."
         ballast = small_disk / "ballast"
         fill(ballast)
         is_said_and_over(server, "is full; free some space", ballast.unlink)

@@ -66,12 +66,12 @@ def test_a_model_that_breaks_off_is_told_and_the_next_question_works(
     model.add(Reply(says=["This is ", "half an"], ending="cut"), says("Here I am again."))
     broken = server.ask("Tell me something.")
     assert broken.all("error"), broken.events
-    assert server.ask("Are you there?").reply == "Here I am again."
+    assert server.ask("Tell me a story.").reply == "Here I am again."
 
 
 def test_a_wrong_key_is_told_in_words(server: Server, model: ScriptedModel) -> None:
     model.add(fails(401, "Incorrect API key provided"))
-    client = server.ask("Hello?")
+    client = server.ask("Tell me a story.")
     message = client.first("error")["message"]
     assert "key" in message
     assert model.key not in message + client.stderr + server.said
@@ -106,7 +106,7 @@ def test_damaged_ears_leave_everything_else_working(home: Path, model: ScriptedM
 
 def test_an_unknown_model_is_told_before_anything_is_asked(home: Path) -> None:
     with Server(home, None, ("--model", "no-such-model")) as server:
-        client = server.ask("Hello?")
+        client = server.ask("Tell me a story.")
         assert "no-such-model" in client.first("error")["message"]
 
 
@@ -138,7 +138,7 @@ def test_two_servers_in_one_home_are_one_sentence(server: Server) -> None:
 
 def test_no_server_is_one_sentence(home: Path) -> None:
     done = subprocess.run(
-        [SAYSO, "ask", "Hello?", "--server", f"ws://127.0.0.1:{free_port()}/ws"],
+        [SAYSO, "ask", "Tell me a story.", "--server", f"ws://127.0.0.1:{free_port()}/ws"],
         env=os.environ | {"SAYSO_HOME": str(home)},
         capture_output=True,
         text=True,

@@ -84,7 +84,7 @@ def test_an_old_paired_device_is_known_by_its_pairing(
     server: Server, model: ScriptedModel, device: Path
 ) -> None:
     model.add(says("Hello again."))
-    asked = run(os.environ | {"SAYSO_HOME": str(device)}, "ask", "Hello?")
+    asked = run(os.environ | {"SAYSO_HOME": str(device)}, "ask", "Tell me a story.")
     assert "Hello again." in asked.stdout, asked.stderr
 
 

@@ -28,7 +28,7 @@ def test_a_disk_that_becomes_read_only_is_said_and_over_once_it_is_not(tmp_path:
     shim = {"LD_PRELOAD": str(library), "SAYSO_TEST_READ_ONLY": str(sign)}
     with ScriptedModel([says("Here I am.")]) as model:
         with Server(home, model, environment=shim) as server:
-            assert server.ask("are you there").reply == "Here I am."
+            assert server.ask("tell me a story").reply == "Here I am."
             sign.touch()
             is_said_and_over(server, "check the disk, ask again", sign.unlink)
         with Server(home, model) as server:

@@ -61,7 +61,7 @@ def test_a_line_that_fell_silent_is_given_up_when_the_network_changes(
         is_paired(opened, site.server, "--person", site.person)
         network.silence()
         opened.evaluate("() => document.dispatchEvent(new Event('resume'))")
-        ask(opened, "are you there")
+        ask(opened, "tell me a story")
         expect(opened.locator(".answer")).to_have_text("Here I am.")
 
 

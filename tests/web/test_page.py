@@ -153,7 +153,7 @@ def test_the_page_opens_without_a_server_and_says_so(tmp_path: Path, question: P
     ):
         is_paired(opened, server)
         model.add(says("Good morning."))
-        ask(opened, "hello")
+        ask(opened, "dawn")
         expect(opened.locator(".answer")).to_have_text("Good morning.")
         opened.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
         opened.reload()
@@ -180,9 +180,9 @@ def test_the_page_opens_without_a_server_and_says_so(tmp_path: Path, question: P
         ask(opened, "evening")
         expect(opened.locator(".turn").last).to_have_text("eveningWith rain.csvGood evening.")
         expect(opened.locator(".note.bad")).to_have_count(0)
-        expect(opened.locator(".you")).to_have_text(["hello", "noon", "evening"])
+        expect(opened.locator(".you")).to_have_text(["dawn", "noon", "evening"])
         opened.reload()
-        said = [re.compile(each) for each in ("hello", r"noon\s+.*wind\.csv", r"evening\s+.*rain")]
+        said = [re.compile(each) for each in ("dawn", r"noon\s+.*wind\.csv", r"evening\s+.*rain")]
         expect(opened.locator(".you")).to_have_text(said)
         answers = ["Good morning.", "Good day.", "Good evening."]
         expect(opened.locator(".answer")).to_have_text(answers)
