@@ -15,6 +15,7 @@ from sayso.server.conversations.registry import ConversationRegistry, NoSuchConv
 from sayso.server.conversations.situation import Commands
 from sayso.server.gateway.http.routes import Routes
 from sayso.server.settings import Settings
+from sayso.server.speech.speech import Speech
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import Answered, Event
 from sayso.server.trust.principal import Principal
@@ -29,6 +30,7 @@ class AdapterHost:
     backends: Backends
     day: DailySpending
     log: EventLog
+    speech: Speech
 
     async def conversation(self, wanted: str, who: Principal) -> Participant:
         """A place in a conversation. Raises StoreError."""
@@ -91,6 +93,6 @@ async def open_adapters(
     if settings.adapters.openai:
         from sayso.server.adapters.openai.adapter import OpenAIAdapter
 
-        adapter = OpenAIAdapter(host, host)
+        adapter = OpenAIAdapter(host, host, host.speech)
         adapter.add_to(routes)
         stack.push_async_callback(adapter.close)

@@ -1,1 +1,1 @@
-"""Answers clients of the OpenAI API: chat completions, responses, models."""
+"""Answers clients of the OpenAI API: chat completions, responses, models, sound."""

@@ -1,4 +1,4 @@
-"""The routes of the OpenAI API: models, chat completions, responses.
+"""The routes of the OpenAI API: models, chat completions, responses, sound.
 
 A program shows a key, which is the token of a paired device: its person and rights are those of the
 key, and a program's wish is asked about like everybody's.
@@ -14,6 +14,7 @@ from websockets.http11 import Response
 
 from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
 from sayso.server.adapters.openai import chat_output, responses_output
+from sayso.server.adapters.openai.audio import Audio
 from sayso.server.adapters.openai.conversation_input import (
     MODEL,
     PLAIN_MODEL,
@@ -33,6 +34,7 @@ from sayso.server.adapters.plain_model import PlainModel, PlainModelError
 from sayso.server.adapters.turn_client import Host
 from sayso.server.gateway.http.responses import answered_events, answered_json
 from sayso.server.gateway.http.routes import HttpRequest, Route, Routes
+from sayso.server.speech.speech import Speech
 from sayso.server.trust.principal import OWNER
 
 NAMED: Final = "X-Sayso-Conversation"
@@ -46,8 +48,9 @@ PLAIN_ONLY_OWNER: Final = "Only the owner's programs may ask the language model 
 class OpenAIAdapter:
     """Answers programs that speak the OpenAI API."""
 
-    def __init__(self, host: Host, plain: PlainModel) -> None:
+    def __init__(self, host: Host, plain: PlainModel, speech: Speech) -> None:
         self._plain = plain
+        self._audio = Audio(speech)
         self._runs = RequestRuns(host, lambda run: chat_output.shown(run.items))
 
     def add_to(self, routes: Routes) -> None:
@@ -56,6 +59,7 @@ class OpenAIAdapter:
         routes.add(Route("GET", "/v1/models/", self.model))
         routes.add(Route("POST", "/v1/chat/completions", self.chat))
         routes.add(Route("POST", "/v1/responses", self.responses))
+        self._audio.add_to(routes)
 
     async def close(self) -> None:
         """The server ends."""

@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import cast
 
 import httpx
@@ -205,6 +206,32 @@ def test_the_same_request_asked_three_times_runs_once(site: Site) -> None:
             answers.append(http.post(url, json=body, headers=headers).json())
     assert [one["choices"][0]["message"]["content"] for one in answers] == ["Once."] * 3
     assert len(site.model.requests) == 1
+
+
+def test_speech_is_made_and_understood_again(site: Site, tmp_path: Path) -> None:
+    sound = tmp_path / "said.wav"
+    client = site.client("talking")
+    with client.audio.speech.with_streaming_response.create(
+        model="sayso",
+        voice="alloy",
+        input="The garden is full of roses.",
+        response_format="wav",
+    ) as spoken:
+        spoken.stream_to_file(sound)
+    with sound.open("rb") as file:
+        heard = client.audio.transcriptions.create(model="sayso", file=file)
+    assert "garden is full of roses" in heard.text.lower()
+    raw = client.audio.speech.create(
+        model="sayso", voice="alloy", input="Yes.", response_format="pcm"
+    )
+    assert len(raw.content) > 2 * 24_000 * 0.2
+    with sound.open("rb") as file:
+        whole = client.audio.transcriptions.create(
+            model="sayso", file=file, response_format="verbose_json"
+        )
+    assert whole.duration > 1.0
+    with pytest.raises(BadRequestError, match="WAV"):
+        client.audio.transcriptions.create(model="sayso", file=("a.mp3", b"ID3" + b"x" * 99))
 
 
 def test_the_plain_model_talks_without_a_conversation_and_for_its_owner_alone(site: Site) -> None:
