@@ -111,7 +111,7 @@ def test_an_old_devices_own_program_talks_and_takes_its_session_up_again(
         line.send(resumed)
         again = _next(line, "welcome")
         assert again["session"] == welcome["session"]
-        assert again["conversation"] == "main"
+        assert again["conversation"] == welcome["conversation"]
         model.add(says("Rome."))
         line.send('{"t":"text","seq":2,"text":"And of Italy?"}')
         assert _next(line, "reply.delta")["text"] == "Rome."
