@@ -12,6 +12,7 @@ from types import FrameType
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
+import sayso.server
 from sayso.protocol import messages as m
 from sayso.protocol.codec import decode
 from sayso.protocol.frames import AudioFrame
@@ -24,6 +25,8 @@ from tests.scripted_server import Host, Scripted
 from tests.server.running_server import running_server
 from tests.speech_doubles import ScriptedRecognizer, ToneSynthesizer
 
+SERVER = Path(*sayso.server.__path__)
+"""Where it is installed: the repository, or the wheel."""
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
 WAY = set(
     re.findall(r"`(server/[\w/]+\.py)`", PAGE.partition("Module by module")[2].partition("## ")[0])
@@ -63,8 +66,8 @@ class Trace:
 
 def _module(frame: FrameType) -> str:
     path = Path(frame.f_code.co_filename)
-    named = path.is_relative_to(ROOT / "server")
-    return path.relative_to(ROOT).as_posix() if named else ""
+    named = path.is_relative_to(SERVER)
+    return f"server/{path.relative_to(SERVER).as_posix()}" if named else ""
 
 
 def _is_given(frame: FrameType) -> bool:
