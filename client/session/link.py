@@ -39,7 +39,6 @@ from sayso.protocol.errors import HomeError, Invalid, ProtocolError
 from sayso.protocol.frames import MAX_FRAME_BYTES, unpack
 from sayso.protocol.messages import (
     Announce,
-    ApprovalDone,
     AudioAck,
     Bye,
     Conversation,
@@ -315,7 +314,7 @@ class Link:
                 self._outbox.ended(end)
             case SttFinal():
                 self._outbox.understood()
-            case Metrics() | Announce() | ApprovalDone():
+            case Metrics() | Announce(answers=True):
                 self._outbox.answered()
             case _:
                 pass

@@ -21,6 +21,7 @@ from tests.server.running_server import WAIT_S
 from tests.speech_server import SpeechServer
 
 
+@pytest.mark.slow
 async def test_while_ears_and_voice_load_a_monitor_sees_that_they_are_not_ready(
     tmp_path: Path,
 ) -> None:
@@ -51,6 +52,7 @@ async def test_of_ears_that_cannot_be_loaded_it_is_said_what_to_do(tmp_path: Pat
         assert "Fetch it again" in telemetry.troubles()["ears"].detail
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("language", "refused"), [("fr", True), ("en-GB", False)])
 async def test_a_language_that_the_model_cannot_hear_is_refused_with_what_to_get(
     tmp_path: Path, language: str, *, refused: bool
@@ -116,6 +118,7 @@ async def test_where_speech_leaves_the_house_it_is_said_to_whom(tmp_path: Path) 
         assert any(sentence in finding.detail for sentence in told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ears", "says"),
     [

@@ -65,6 +65,7 @@ async def talk(url: str, question: Path, *more: str) -> tuple[int, list[dict[str
 
 
 class TestTalkOnFiles:
+    @pytest.mark.slow
     async def test_a_question_is_spoken_and_its_answer_heard(
         self, question: Path, tmp_path: Path
     ) -> None:

@@ -111,6 +111,7 @@ def test_diagnostics_hold_how_it_is_and_no_secret(
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 def test_diagnostics_that_can_not_be_written_are_told_of_in_a_sentence(
     home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

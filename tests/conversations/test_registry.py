@@ -340,6 +340,7 @@ async def test_what_a_request_took_is_told_with_its_times(tmp_path: Path) -> Non
         assert metrics.cost == {}
 
 
+@pytest.mark.slow
 async def test_nobody_waits_for_a_long_conversation_to_be_exported(tmp_path: Path) -> None:
     async with running_server(tmp_path) as server:
         desk = await server.device()

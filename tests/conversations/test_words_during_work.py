@@ -5,6 +5,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from sayso.protocol import messages as m
 from sayso.server.agent.llm.model import ChatMessage
 from sayso.server.reflexes.reminders.reminder import Reminder
@@ -119,6 +121,7 @@ class InBackground(PlainModel):
         return f"```python\n{code}\n```\n" if asked else "It runs."
 
 
+@pytest.mark.slow
 async def test_a_stop_of_what_has_not_begun_ends_nothing_of_the_request_before(
     tmp_path: Path,
 ) -> None:

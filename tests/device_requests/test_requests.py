@@ -236,6 +236,7 @@ async def test_a_device_that_is_turned_out_is_asked_nothing_more(desk: Desk) -> 
         assert set(desk.requests().offered) == {"desk"}
 
 
+@pytest.mark.slow
 async def test_a_hundred_megabytes_of_pictures_cost_no_memory_and_prove_nothing(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

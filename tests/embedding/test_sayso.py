@@ -252,6 +252,7 @@ def test_a_language_of_the_programs_own_is_offered_and_runs(model: ScriptedModel
     assert "shout" in str(model.requests[0].body["tools"])
 
 
+@pytest.mark.slow
 def test_what_code_did_to_files_is_shown_taken_back_and_done_again(
     model: ScriptedModel, tmp_path: Path
 ) -> None:
@@ -353,6 +354,7 @@ def test_importing_it_is_light() -> None:
     assert run.stdout == "[]\n"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_the_example_of_the_docs_works(model: ScriptedModel) -> None:
     page = (Path(__file__).parents[2] / "docs" / "python.md").read_text()

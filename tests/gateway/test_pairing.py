@@ -273,6 +273,7 @@ async def test_who_waits_to_be_welcomed_has_no_more_connections_than_others(tmp_
         assert [error.code for error in refused] == ["too_many"]
 
 
+@pytest.mark.slow
 async def test_guessing_gets_slower_and_the_owner_still_comes_in(tmp_path: Path) -> None:
     now = asyncio.get_running_loop().time
     async with open_network_gateway(tmp_path) as gateway:

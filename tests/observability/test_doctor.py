@@ -201,6 +201,7 @@ def test_where_the_sandbox_does_not_hold_the_reason_and_remedy_are_told(
     )
 
 
+@pytest.mark.slow
 def test_a_port_that_somebody_else_has_is_told(free_port: int) -> None:
     set_in_file(user_file(Home.find()), "language_model.model", "none")
     with socket.create_server(("127.0.0.1", free_port)):

@@ -51,6 +51,7 @@ def is_right(answer: str, expected: str) -> bool:
     return fnmatchcase(answer, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "de"])
 async def test_a_day_of_a_household_is_answered_right(tmp_path: Path, language: str) -> None:
     wrong: list[str] = []

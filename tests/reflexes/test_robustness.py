@@ -89,6 +89,7 @@ UTTERANCES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "utterances"),
     [("en", UTTERANCES), ("de", (*test_german.MEANT, *test_german.REMINDED))],

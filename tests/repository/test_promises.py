@@ -73,6 +73,7 @@ def test_no_file_of_code_is_longer_than_a_head_holds() -> None:
     assert {name: length for name, length in lengths.items() if length > LONGEST_FILE} == {}
 
 
+@pytest.mark.slow
 def test_every_file_of_python_says_what_it_is_for() -> None:
     silent = [
         relative(path)

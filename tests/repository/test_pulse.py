@@ -48,6 +48,7 @@ def test_what_portaudio_plays_is_heard(sound_card: SoundCard, tmp_path: Path) ->
     assert loudness(tmp_path / "heard.wav", 1300) < 0.05
 
 
+@pytest.mark.slow
 def test_what_is_said_into_the_microphone_is_recorded_by_portaudio(
     sound_card: SoundCard, tmp_path: Path
 ) -> None:

@@ -116,6 +116,7 @@ def test_a_folder_with_many_modules_says_why() -> None:
             assert REASON.search(told or ""), f"{folder}: {len(modules)} modules, and no reason"
 
 
+@pytest.mark.slow
 def test_rooms_of_the_server_import_as_they_may() -> None:
     server = ROOT / "server"
     found = [

@@ -241,6 +241,7 @@ async def test_what_an_earlier_run_left_running_outlives_the_stop_of_another(
     assert len(below(mark)) == 1
 
 
+@pytest.mark.slow
 async def test_an_interrupt_that_comes_late_does_not_meet_the_next_run(
     any_workshop: CodeRunner,
 ) -> None:

@@ -189,6 +189,7 @@ async def test_what_is_ended_as_it_starts_leaves_nothing_behind(
     assert not below(FOR_EVER[-1], root=1)
 
 
+@pytest.mark.slow
 def test_another_server_that_sweeps_as_it_starts_takes_no_folder_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,6 +212,7 @@ def test_another_server_that_sweeps_as_it_starts_takes_no_folder_away(
         sweeping.join()
 
 
+@pytest.mark.slow
 async def test_folders_in_folders_without_end_stop_no_server_and_go_with_their_interpreter(
     sandbox: Sandbox,
     environment: KernelEnvironment,

@@ -129,9 +129,11 @@ async def _heard_to_its_end(socket: ClientConnection) -> None:
             )
 
 
+@pytest.mark.slow
 def test_each_module_of_the_way_is_given_the_words_or_the_sound(trace: Trace) -> None:
     assert {module for module in WAY - trace.takers if not DOUBLED.match(module)} == set()
 
 
+@pytest.mark.slow
 def test_no_other_module_hands_them_on_to_one_of_the_way(trace: Trace) -> None:
     assert {by for by, module in trace.handed if module in WAY and by not in WAY} == set()

@@ -28,6 +28,7 @@ async def strike(folder: Path, way: Way, first: int, stride: int) -> int:
     return int(struck[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("way", "stride"), [("kill", 41), ("fail", 17)])
 async def test_some_writes_may_be_its_last(tmp_path: Path, way: Way, stride: int) -> None:
     assert await strike(tmp_path, way, 5, stride) > 3

@@ -373,6 +373,7 @@ async def test_a_nested_repository_is_whole_after_undo(here: Place) -> None:
     git("fsck", "--strict", folder=inner)
 
 
+@pytest.mark.slow
 async def test_the_comparison_shows_lines_and_names_the_rest(here: Place) -> None:
     (here.workspace / "poem").write_text("roses\nare\nred\n")
     (here.workspace / "picture").write_bytes(b"\x89PNG\0before")

@@ -55,6 +55,7 @@ def test_the_pages_qr_codes_are_those_of_a_library(node: str, web: Path) -> None
         assert rows in list(drawings), text
 
 
+@pytest.mark.slow
 def test_the_pages_modules_keep_to_the_protocol(node: str, web: Path, tmp_path: Path) -> None:
     hidden = tmp_path / "hidden.json"
     hidden.write_text(json.dumps([code for code in range(0x110000) if HIDDEN.search(chr(code))]))

@@ -29,6 +29,7 @@ def printed(rig: AgentRig) -> str:
     return "".join(e.output.text for e in rig.told(CodeOut) if e.output.kind == "stdout")
 
 
+@pytest.mark.slow
 async def test_the_answer_comes_back_as_text_and_is_written_down(rig: AgentRig) -> None:
     await asked_by(rig, "print(repr(sayso.ask('Your name?')))", " Ada ")
     assert printed(rig) == "'Ada'\n"

@@ -175,6 +175,7 @@ async def test_requests_are_counted_as_a_person_makes_them(told: Told) -> None:
     assert told.jobs[-1].turn == 2
 
 
+@pytest.mark.slow
 async def test_real_code_is_a_job_from_its_first_word_to_its_end(rig: AgentRig) -> None:
     agent = await rig.agent(runs("print('a', flush=True)\nprint('b')"), says("Done."))
     progress = RunProgress(rig.journal)

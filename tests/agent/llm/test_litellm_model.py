@@ -251,6 +251,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 def test_a_cold_start_asks_nobody_prints_nothing_and_reads_no_env_file(
     server: ScriptedModel, tmp_path: os.PathLike[str]
 ) -> None:

@@ -23,6 +23,7 @@ PRINT = "for number in range(250_000): print(number)"
 PRINTED = "".join(f"{number}\n" for number in range(250_000))
 
 
+@pytest.mark.slow
 async def test_a_megabyte_and_a_half_is_kept_to_the_last_character(rig: AgentRig) -> None:
     agent = await rig.agent(runs(PRINT), says("Done."), mode="workspace")
     await rig.ask(agent, "go")

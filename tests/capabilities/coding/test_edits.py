@@ -83,6 +83,7 @@ async def test_of_several_definitions_and_of_other_languages_the_places_are_told
     assert contents(project) == before
 
 
+@pytest.mark.slow
 async def test_code_computes_edits_and_is_told_what_does_not_fit(
     rig: AgentRig, project: Path
 ) -> None:

@@ -220,6 +220,7 @@ def test_a_pattern_that_is_none_is_told(tmp_path: Path, pattern: str) -> None:
     assert asked(tmp_path, do="search", pattern=pattern)["refused"]
 
 
+@pytest.mark.slow
 def test_pipes_sockets_devices_and_large_files_hold_nobody_up(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.py")
     with socket.socket(socket.AF_UNIX) as listener:

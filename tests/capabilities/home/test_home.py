@@ -153,6 +153,7 @@ async def test_a_home_that_is_away_is_one_sentence_and_holds_up_nothing_else() -
     await assistant.close()
 
 
+@pytest.mark.slow
 async def test_a_home_that_answers_nothing_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         assistant = HomeAssistant(f"http://127.0.0.1:{silent.getsockname()[1]}", TOKEN)

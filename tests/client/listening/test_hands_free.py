@@ -131,6 +131,7 @@ async def test_while_a_question_waits_its_open_stream_is_no_speech() -> None:
         assert not session.silent, "more of the answer comes later"
 
 
+@pytest.mark.slow
 async def test_over_work_a_voice_counts_as_not_addressed() -> None:
     heard: list[ListenStart] = []
 
@@ -213,6 +214,7 @@ async def test_after_a_recording_silence_goes_on_until_the_server_has_found_the_
         assert not session.client_turn.listening
 
 
+@pytest.mark.slow
 async def test_after_a_recording_what_was_said_is_answered_before_it_leaves() -> None:
     answered = asyncio.Event()
 

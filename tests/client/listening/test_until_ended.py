@@ -15,6 +15,7 @@ def token() -> Path:
     return give_token()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("json", [False, True])
 async def test_it_listens_and_writes_what_happens(tmp_path: Path, *, json: bool) -> None:
     question = tmp_path / "question.wav"

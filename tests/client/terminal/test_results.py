@@ -147,6 +147,7 @@ async def test_d_by_itself_shows_what_the_last_run_changed(plain: bool) -> None:
     assert said == (["note the tide"] if plain else ["note the tide", "delete it"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plain", [False, True])
 async def test_o_by_itself_opens_all_of_a_long_output(plain: bool) -> None:
     conversation = Conversation(Answer(code="count()", whole="w1", seconds=0.1))

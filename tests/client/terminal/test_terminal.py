@@ -65,6 +65,7 @@ async def test_without_sound_it_says_how_to_get_some_and_typing_works() -> None:
         await seen.sees("There is no microphone: type, and press Enter.")
 
 
+@pytest.mark.slow
 async def test_where_a_key_cannot_be_held_space_begins_and_space_ends(question: Path) -> None:
     conversation = Conversation()
     async with (
@@ -115,6 +116,7 @@ async def test_escape_drops_what_is_being_said(question: Path) -> None:
         await seen.sees("ready")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "decision", "shown"), [("y", "yes", "┆ 4"), ("n", "no", "Denied.")]
 )
@@ -141,6 +143,7 @@ async def test_code_is_shown_whole_and_runs_when_the_person_says_so(
     assert [(a.decision, a.nonce) for a in answers] == [(decision, "n1")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "decision", "lasting", "plain"),
     [("a", "yes", True, False), ("n", "no", False, False), ("a", "yes", True, True)],
@@ -175,6 +178,7 @@ async def test_more_reach_is_shown_whole_and_granted_once_or_for_good(
     assert answers == [Approve("a1", "n2", decision, lasting=lasting)]  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 async def test_edited_code_is_sent_as_edited(editor: str) -> None:
     conversation = Conversation(Answer(code=CODE))
     async with (
@@ -191,6 +195,7 @@ async def test_edited_code_is_sent_as_edited(editor: str) -> None:
     assert answers == [Approve("c1", "n1", "edit", "print(5)")]
 
 
+@pytest.mark.slow
 async def test_an_editor_that_fails_leaves_the_question_open() -> None:
     async with (
         ServerDouble(Conversation(Answer(code=CODE))) as server,
@@ -277,6 +282,7 @@ async def test_a_token_that_is_not_accepted_ends_it_with_one_sentence() -> None:
         assert seen.as_before
 
 
+@pytest.mark.slow
 async def test_a_narrow_window_that_changes_its_size_goes_on() -> None:
     async with (
         ServerDouble(Conversation(Answer(code=CODE))) as server,
@@ -294,6 +300,7 @@ async def test_a_narrow_window_that_changes_its_size_goes_on() -> None:
         await seen.sees("type, and press Enter")
 
 
+@pytest.mark.slow
 async def test_no_color_means_no_colour() -> None:
     async with (
         ServerDouble(Conversation(Answer(code=CODE))) as server,
@@ -308,6 +315,7 @@ async def test_no_color_means_no_colour() -> None:
 
 
 class TestPlain:
+    @pytest.mark.slow
     async def test_everything_is_lines_from_the_top_down(self) -> None:
         async with (
             ServerDouble(Conversation(Answer(code=CODE))) as server,
@@ -338,6 +346,7 @@ class TestPlain:
             await seen.sees("Two and two is four.")
             assert "begins to talk" not in seen.text
 
+    @pytest.mark.slow
     async def test_an_empty_line_talks(self, question: Path) -> None:
         async with (
             ServerDouble() as server,

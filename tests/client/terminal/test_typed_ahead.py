@@ -59,6 +59,7 @@ def started(server: ServerDouble, *, plain: bool) -> tuple[str, ...]:
     return (*how, "--server", server.url)
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize("typed", ["y\n", "y\ny\ny\n", "y", "y\x04"])
 async def test_what_was_typed_before_the_question_runs_nothing(typed: str, *, plain: bool) -> None:
@@ -96,6 +97,7 @@ async def test_a_yes_at_the_very_moment_of_the_question_is_refused_and_that_is_s
         assert conversation.decisions == ["yes"]
 
 
+@pytest.mark.slow
 async def test_no_line_of_a_pipe_answers_a_question() -> None:
     conversation = Conversation(RUNS)
     async with ServerDouble(conversation) as server:

@@ -82,6 +82,7 @@ async def test_who_is_here_when_the_server_stops_did_not_leave() -> None:
     assert end.why == "stopped"
 
 
+@pytest.mark.slow
 async def test_each_refusal_is_written_down_with_its_reason_and_nothing_that_was_sent(
     tmp_path: Path,
 ) -> None:

@@ -157,6 +157,7 @@ async def test_a_paired_device_that_pings_and_never_reads_is_cut_off_over_tls(
             await asyncio.gather(raw.pour(PINGS), others_are_served(gateway))
 
 
+@pytest.mark.slow
 async def test_pings_that_may_be_answered_cost_nothing_while_nobody_reads_the_answers() -> None:
     limits = Limits(control_burst=10**9, send_s=0.5, vanished_s=WAIT_S, handshake_s=WAIT_S)
     async with open_gateway(limits) as gateway, bounded_memory(), upgraded(gateway) as raw:

@@ -105,6 +105,7 @@ async def test_a_flood_of_messages_is_read_slowly_and_others_are_served() -> Non
         flood.transport.abort()
 
 
+@pytest.mark.slow
 async def test_a_flood_without_a_pause_is_sent_away() -> None:
     limits = Limits(messages_burst=10, messages_a_second=100, flood_s=0.2)
     async with open_gateway(limits) as gateway, gateway.client() as flood:

@@ -142,6 +142,7 @@ async def test_who_took_something_a_moment_ago_has_its_whole_time() -> None:
         assert took >= limits.send_s, took
 
 
+@pytest.mark.slow
 async def test_more_than_may_wait_ends_a_stuck_line_before_its_time() -> None:
     limits = Limits(outgoing_bytes=200_000, send_s=WAIT_S, vanished_s=WAIT_S)
     async with open_gateway(limits) as gateway, reader_of_little(gateway):

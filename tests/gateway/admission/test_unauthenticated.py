@@ -16,6 +16,7 @@ from sayso.server.trust.principal import OWNER
 from tests.gateway.running_gateway import WAIT_S, NetworkGateway, open_network_gateway
 
 
+@pytest.mark.slow
 async def test_strangers_of_one_address_are_bounded_and_keep_nobody_out(tmp_path: Path) -> None:
     limits = Limits(strangers=3, handshake_s=30.0, settled_s=30.0)
     async with open_network_gateway(tmp_path, limits) as gateway:
@@ -69,6 +70,7 @@ async def is_shut(reader: asyncio.StreamReader) -> None:
             assert await reader.read() == b""
 
 
+@pytest.mark.slow
 async def test_who_connects_and_says_nothing_counts_as_a_stranger(tmp_path: Path) -> None:
     limits = Limits(strangers=3, handshake_s=30.0, settled_s=30.0)
     async with open_network_gateway(tmp_path, limits) as gateway:

@@ -248,6 +248,7 @@ async def test_a_proxy_that_was_named_may_stand_before_it() -> None:
         await listener.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("address", "known"), [("127.0.0.2", "127.0.0.2"), ("::1", "[::1]")])
 async def test_every_address_of_this_machine_alone_is_answered_by_its_name(
     address: str, known: str

@@ -90,6 +90,7 @@ def trusting(gateway: NetworkGateway) -> ssl.SSLContext:
     return ssl.create_default_context(cadata=gateway.pem)
 
 
+@pytest.mark.slow
 async def test_a_slow_reader_gets_the_whole_of_a_large_file() -> None:
     began = time.monotonic()
     async with open_gateway(QUICK) as gateway, fetching(gateway, gateway.port, TOKEN) as line:
@@ -97,6 +98,7 @@ async def test_a_slow_reader_gets_the_whole_of_a_large_file() -> None:
     assert time.monotonic() - began > max(QUICK.handshake_s, QUICK.send_s)
 
 
+@pytest.mark.slow
 async def test_a_slow_reader_gets_the_whole_of_a_large_file_over_tls(tmp_path: Path) -> None:
     async with open_network_gateway(tmp_path, QUICK) as gateway:
         _, token = gateway.devices.add("phone", OWNER, ("talk",))
@@ -138,6 +140,7 @@ async def test_a_server_that_stops_does_not_wait_for_who_fetches(tmp_path: Path)
         assert time.monotonic() - began < limits.send_s / 2
 
 
+@pytest.mark.slow
 async def test_who_fetches_is_not_turned_away_for_a_strangers_sake(tmp_path: Path) -> None:
     limits = Limits(strangers=1, settled_s=0.0)
     async with open_network_gateway(tmp_path, limits) as gateway:

@@ -157,6 +157,7 @@ except sayso.Refused as refusal:
     assert (await forged(any_workshop, "sayso.call('echo', value=1)", echo)).result == "1"
 
 
+@pytest.mark.slow
 async def test_what_is_sent_after_calls_are_closed_is_not_even_counted(
     code_runner: CodeRunner, echo: Echo, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -176,6 +177,7 @@ print('sent')
     assert len([line for line in caplog.messages if "no call" in line]) == 2
 
 
+@pytest.mark.slow
 async def test_who_reads_no_answers_fills_no_memory(any_workshop: CodeRunner, echo: Echo) -> None:
     code = """
 stuck = socket.socket(fileno=os.dup(link.fileno()))
@@ -291,6 +293,7 @@ async def test_half_a_frame_of_one_run_takes_nothing_of_the_next(
         assert run.result == "1", (half, run)
 
 
+@pytest.mark.slow
 async def test_code_that_closes_its_channel_harms_itself_alone(
     any_workshop: CodeRunner, echo: Echo
 ) -> None:

@@ -156,6 +156,7 @@ async def test_a_forged_call_is_the_runs_own_or_closes_the_channel_until_the_nex
     assert (await called(any_workshop, "sayso.echo({ value: 1 })", echo)).result == "1"
 
 
+@pytest.mark.slow
 async def test_a_flood_is_ended(any_workshop: CodeRunner, echo: Echo) -> None:
     code = "for (let n = 0; n < 20_001; n++) sayso.promises.echo().catch(() => {}); 1"
     await called(any_workshop, code, echo)
@@ -172,6 +173,7 @@ async def test_a_call_of_a_mebibyte_is_refused_before_it_is_sent(
     assert (await called(any_workshop, "sayso.echo({ value: 1 })", echo)).result == "1"
 
 
+@pytest.mark.slow
 async def test_a_timer_of_an_earlier_run_calls_nothing_after_its_end(
     any_workshop: CodeRunner, echo: Echo
 ) -> None:

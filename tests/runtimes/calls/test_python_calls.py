@@ -50,6 +50,7 @@ async def test_functions_run_together(any_workshop: CodeRunner) -> None:
     assert run.result == "[1, 2]", run
 
 
+@pytest.mark.slow
 async def test_stop_cancels_a_call_that_waits_and_keeps_the_variables(
     code_runner: CodeRunner, echo: Echo
 ) -> None:

@@ -60,6 +60,7 @@ def test_it_is_not_the_servers_own(environment: KernelEnvironment) -> None:
         assert len(json.loads(said.replace("'", '"'))) == found
 
 
+@pytest.mark.slow
 def test_without_an_index_it_says_so_and_leaves_nothing_half(home: Home) -> None:
     with pytest.raises(KernelEnvironmentError, match="cannot be downloaded"):
         ensure(home)
@@ -67,6 +68,7 @@ def test_without_an_index_it_says_so_and_leaves_nothing_half(home: Home) -> None
     assert not (home.data / "kernels" / "python").exists()
 
 
+@pytest.mark.slow
 def test_a_build_that_broke_off_is_not_taken_and_is_swept_away(home: Home) -> None:
     half = home.data / "kernels" / "python-12345678-12345678"
     (half / "bin").mkdir(parents=True)
@@ -77,6 +79,7 @@ def test_a_build_that_broke_off_is_not_taken_and_is_swept_away(home: Home) -> No
     assert not half.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "marker", ["", "{}", "[]", '{"base": 7}', '{"lock": "another", "base": "/usr"}']
 )

@@ -43,6 +43,7 @@ async def looking_at_the_loop() -> AsyncIterator[list[float]]:
         looking.cancel()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [
@@ -63,6 +64,7 @@ async def test_twenty_megabytes_hurt_nobody(any_workshop: CodeRunner, code: str)
     assert max(late) < LATE_S
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [
@@ -79,6 +81,7 @@ async def test_what_is_printed_fast_is_there_to_the_last_character(
     assert not run.stderr
 
 
+@pytest.mark.slow
 async def test_beyond_the_bound_each_character_is_counted(any_workshop: CodeRunner) -> None:
     run = await told(any_workshop, "print('yé' * 20_000_000, end='')")
     left_out = 40_000_000 - pieces.KEPT_CHARACTERS - pieces.TAIL_CHARACTERS
@@ -158,6 +161,7 @@ async def test_one_message_of_many_pieces_fills_no_memory_of_the_servers(
     assert (await told(any_workshop, "print('heard')")).stdout == "heard\n"
 
 
+@pytest.mark.slow
 async def test_no_link_in_a_sockets_place_is_connected_to(
     code_runner: CodeRunner, tmp_path: Path
 ) -> None:
@@ -178,6 +182,7 @@ print('y' * 100_000_000)
             others.accept()
 
 
+@pytest.mark.slow
 async def test_many_small_pieces_hurt_nobody_either(any_workshop: CodeRunner) -> None:
     await told(any_workshop, "1")
     async with looking_at_the_loop() as late:
@@ -187,6 +192,7 @@ async def test_many_small_pieces_hurt_nobody_either(any_workshop: CodeRunner) ->
     assert max(late) < LATE_S
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_busy_for_a_while_loses_nothing(any_workshop: CodeRunner) -> None:
     going = any_workshop.run("python", "for i in range(8_000): print(i, flush=True)")
     first = await anext(going)

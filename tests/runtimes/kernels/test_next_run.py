@@ -81,6 +81,7 @@ async def test_an_interrupt_does_not_meet_the_kernels_own_work(code_runner: Code
     assert (run.ending.status, run.stdout) == ("ok", "next\n")
 
 
+@pytest.mark.slow
 async def test_an_answer_that_never_comes_is_told(any_workshop: CodeRunner) -> None:
     run = await told(any_workshop, "get_ipython().kernel.finish_metadata = lambda *request: 1 / 0")
     assert run.ending.status == "error"

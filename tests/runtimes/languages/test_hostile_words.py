@@ -180,6 +180,7 @@ def cut(said):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["cut(b'\\xff' * 100)", "cut(b'')"], ids=["garbage", "hung up"])
 async def test_a_kernel_that_cuts_its_own_lines_is_replaced_and_told_of_once(
     code_runner: CodeRunner, how: str
@@ -191,6 +192,7 @@ async def test_a_kernel_that_cuts_its_own_lines_is_replaced_and_told_of_once(
     assert (run.ending.status, run.ending.detail, run.stdout) == ("ok", "", "heard False\n")
 
 
+@pytest.mark.slow
 async def test_lines_that_are_cut_between_two_runs_are_told_of_with_the_next(
     any_workshop: CodeRunner,
 ) -> None:

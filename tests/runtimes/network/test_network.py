@@ -50,6 +50,7 @@ async def online(
     await made.close()
 
 
+@pytest.mark.slow
 async def test_nothing_passes_before_a_grant_and_then_its_host_alone(
     online: CodeRunner, outside: Web
 ) -> None:
@@ -93,6 +94,7 @@ subprocess.Popen([sys.executable, '-c', code % (URL + 'process')], start_new_ses
 """
 
 
+@pytest.mark.slow
 async def test_what_a_run_left_running_reaches_no_host_that_was_granted_later(
     online: CodeRunner, outside: Web
 ) -> None:

@@ -91,6 +91,7 @@ async def test_a_look_has_no_network_whatever_is_granted(
     assert answer["net"] != "there"
 
 
+@pytest.mark.slow
 async def test_one_program_serves_looks_and_what_ends_is_replaced(
     code_runner: CodeRunner, helper: Program
 ) -> None:

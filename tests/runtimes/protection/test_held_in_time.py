@@ -3,6 +3,8 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.undo.checkpointer import NoCheckpoints
 from sayso.server.undo.hooks.guard import GitHookGuard
@@ -18,6 +20,7 @@ def guard(code_runner: CodeRunner, workspace: Path) -> GitHookGuard:
     return GitHookGuard(NoCheckpoints(), lambda: [workspace], kept, code_runner.renew_unused)
 
 
+@pytest.mark.slow
 async def test_a_repository_that_came_after_the_interpreter_was_started_is_held(
     code_runner: CodeRunner, workspace: Path
 ) -> None:

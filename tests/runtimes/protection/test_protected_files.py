@@ -159,6 +159,7 @@ open('scripts/new.txt', 'w').write('mine')
         await code_runner.close()
 
 
+@pytest.mark.slow
 async def test_of_more_repositories_than_can_be_closed_in_parts_all_are_closed(
     workspace: Path, sandbox: Sandbox, environment: KernelEnvironment
 ) -> None:
@@ -242,6 +243,7 @@ open('notes', 'w').write('mine')
         await code_runner.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -284,6 +286,7 @@ os.execv({real!r}, [{real!r}, *given[:at], *{wrong}, *given[at:], *sys.argv[3:]]
     assert "changed just now" in run.ending.detail + run.error
 
 
+@pytest.mark.slow
 async def test_starting_while_code_swaps_folders_shows_nothing_of_the_host(
     workspace: Path, sandbox: Sandbox, environment: KernelEnvironment, tmp_path: Path
 ) -> None:

@@ -71,6 +71,7 @@ time.sleep(600)
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", HOARDS)
 async def test_what_holds_more_memory_together_than_it_may_is_ended_and_told(
     bounded: CodeRunner, way: str
@@ -79,6 +80,7 @@ async def test_what_holds_more_memory_together_than_it_may_is_ended_and_told(
     assert (await told(bounded, "print(1)")).stdout == "1\n"
 
 
+@pytest.mark.slow
 async def test_files_in_memory_count_as_memory(bounded: CodeRunner) -> None:
     code = """
 import os, time
@@ -100,6 +102,7 @@ except OSError as refused:
         assert "Permission denied" in run.stdout
 
 
+@pytest.mark.slow
 async def test_two_languages_are_counted_together(bounded: CodeRunner) -> None:
     await told(bounded, f"hoard = b'x' * {200 * MIB}")
     hoard = "head -c 420000000 /dev/zero | tail -c 410000000 | sleep 600"
@@ -108,6 +111,7 @@ async def test_two_languages_are_counted_together(bounded: CodeRunner) -> None:
     assert (await told(bounded, "print(len(hoard))")).stdout
 
 
+@pytest.mark.slow
 async def test_memory_that_processes_share_counts_once(bounded: CodeRunner) -> None:
     code = f"""
 import os, time
@@ -123,6 +127,7 @@ print('kept')
     assert (await told(bounded, code)).stdout == "kept\n"
 
 
+@pytest.mark.slow
 async def test_what_was_left_running_is_ended_too_and_told_of_later(bounded: CodeRunner) -> None:
     mark = "847391"
     later = f"import time; time.sleep(1); hoard = b'x' * {900 * MIB}; time.sleep({mark})"
@@ -166,6 +171,7 @@ async def narrow(
         await each.close()
 
 
+@pytest.mark.slow
 async def test_what_was_left_running_does_not_fill_the_disk(
     narrow: Callable[..., CodeRunner], workspace: Path
 ) -> None:
@@ -186,6 +192,7 @@ for number in range(1_000):
     assert "disk is nearly full" in (await told(code_runner, "1")).ending.detail
 
 
+@pytest.mark.slow
 async def test_a_run_makes_no_more_files_than_it_may(narrow: Callable[..., CodeRunner]) -> None:
     code_runner = narrow(files_most=5_000)
     code = """

@@ -121,6 +121,7 @@ for name, kind in kinds.items():
     assert_nobody_came(listeners)
 
 
+@pytest.mark.slow
 async def test_an_address_that_changes_while_it_is_looked_at_reaches_nobody(
     code_runner: CodeRunner, granted: Path, listeners: dict[str, socket.socket]
 ) -> None:

@@ -189,6 +189,7 @@ async def test_closing_ends_it_whatever_it_does(worker: Supervisor) -> None:
         await worker.ask("echo", Note("echo", {"text": ""}), limit=LONG)
 
 
+@pytest.mark.slow
 async def test_closed_at_any_moment_of_its_start_it_leaves_no_process() -> None:
     before = _children()
     for moments in range(40):

@@ -20,6 +20,7 @@ from sayso.server.speech.synthesis.session import Chunk, Handed, MoreSound, Spee
 from sayso.server.speech.synthesis.voices import OneVoice
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -70,6 +71,7 @@ def test_what_has_no_sound_makes_none(piper: PiperEngine, text: str) -> None:
     assert len(sound.pcm) < sound.rate  # not half a second
 
 
+@pytest.mark.slow
 def test_from_the_same_seed_it_says_all_in_the_same_way_again(voice_file: Path) -> None:
     def takes(seed: int) -> list[bytes]:
         piper = PiperEngine(voice_file, threads=2, seed=seed)
@@ -95,6 +97,7 @@ def test_the_first_sound_is_a_small_part_and_has_all_words(piper: PiperEngine) -
     assert not any(each.words for each in others)
 
 
+@pytest.mark.slow
 def test_the_same_seed_says_it_alike_piece_by_piece_and_whole(voice_file: Path) -> None:
     text = "One, two, three: this is said in pieces, and once more in one."
     whole = PiperEngine(voice_file, threads=2, seed=5).speak(text)
@@ -131,6 +134,7 @@ async def synthesizer(voice_file: Path) -> AsyncIterator[PiperSynthesizer]:
     await synthesizer.close()
 
 
+@pytest.mark.slow
 async def test_killed_in_mid_reply_it_goes_on_speaking(synthesizer: PiperSynthesizer) -> None:
     heard: list[str] = []
     ended = asyncio.Event()
@@ -152,6 +156,7 @@ async def test_killed_in_mid_reply_it_goes_on_speaking(synthesizer: PiperSynthes
     assert heard == ["This is said first.", "This is said after it died.", "And this at last."]
 
 
+@pytest.mark.slow
 async def test_what_is_given_up_makes_way_after_a_window(synthesizer: PiperSynthesizer) -> None:
     long = "The miller had three sons, a mill, and an old donkey, and when he became very old " * 12
     clock = asyncio.get_running_loop().time
@@ -164,6 +169,7 @@ async def test_what_is_given_up_makes_way_after_a_window(synthesizer: PiperSynth
     assert length > 20
 
 
+@pytest.mark.slow
 async def test_who_takes_its_sound_slowly_holds_up_nobody_else(
     synthesizer: PiperSynthesizer,
 ) -> None:
@@ -175,6 +181,7 @@ async def test_who_takes_its_sound_slowly_holds_up_nobody_else(
     assert rest
 
 
+@pytest.mark.slow
 async def test_killed_between_windows_it_goes_on_with_the_word_it_was_at(
     synthesizer: PiperSynthesizer,
 ) -> None:

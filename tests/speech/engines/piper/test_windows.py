@@ -134,6 +134,7 @@ def test_windows_grow_and_none_is_longer_than_an_interruption_may_wait(
     assert max(sizes) < LATER + WINDOWS[0]
 
 
+@pytest.mark.slow
 def test_a_real_voice_is_exact(voice_file: Path) -> None:
     voice = decoder(onnx.load(str(voice_file)))
     said = voice.encode(feeds(120, Shape()))

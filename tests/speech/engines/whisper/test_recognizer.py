@@ -46,6 +46,7 @@ def errors(said: str, heard: str) -> int:
     return row[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["final", "draft"])
 def test_commands_are_understood(whisper: WhisperEngine, piper: PiperEngine, kind: str) -> None:
     wrong = sum(
@@ -153,6 +154,7 @@ async def recognizer(whisper_model: Path) -> AsyncIterator[WhisperRecognizer]:
     await recognizer.close()
 
 
+@pytest.mark.slow
 async def test_killed_under_a_request_it_comes_back_and_nothing_is_lost(
     recognizer: WhisperRecognizer, piper: PiperEngine
 ) -> None:
