@@ -76,15 +76,15 @@ WORK = "[user]\n\temail = ann@work.example\n"
 @pytest.mark.parametrize(
     "condition",
     [
-        "gitdir:~/work/",
-        "gitdir:~/work/**",
-        "gitdir:work/",
-        "gitdir:**/wor?/**",
-        "gitdir/i:~/WORK/",
-        "gitdir:~/WORK/",
-        "gitdir:~/work",
-        "gitdir:./work/",
-        "gitdir:~/w*/deep/.git",
+        "gitdir:~/desk/",
+        "gitdir:~/desk/**",
+        "gitdir:desk/",
+        "gitdir:**/des?/**",
+        "gitdir/i:~/DESK/",
+        "gitdir:~/DESK/",
+        "gitdir:~/desk",
+        "gitdir:./desk/",
+        "gitdir:~/d*/deep/.git",
         "gitdir:~/*/.git",
         "onbranch:main",
         "gitdir:",
@@ -93,7 +93,7 @@ WORK = "[user]\n\temail = ann@work.example\n"
 def test_conditional_settings_hold_where_git_says_that_they_do(home: Path, condition: str) -> None:
     (home / ".work").write_text(WORK)
     (home / ".gitconfig").write_text(f'{ANN}[includeIf "{condition}"]\n\tpath = .work\n')
-    for place in (repository(home / "work/deep"), repository(home / "home")):
+    for place in (repository(home / "desk/deep"), repository(home / "home")):
         assert read_identity(place).email == as_git_says(place, "user.email")
         below = place / "inner"
         below.mkdir()

@@ -120,16 +120,16 @@ async def test_code_in_the_sandbox_cannot_push_outside_of_it(tmp_path: Path) -> 
     "url",
     [
         "ext::sh", "-oProxyCommand=x", "ssh://-oProxyCommand=x/y", "git://a.org/x", "a b",
-        "http://a.org/x", "https://ann:secret@a.org/x", "file:///work/inner.git", "/work",
+        "http://a.org/x", "https://ann:secret@a.org/x", "file:///clone/inner.git", "/clone",
         "/missing", "fd::17", "a.org:-x\nb", "ssh://a.org\u202e/x", "ftp://a.org/x", "",
     ],
 )  # fmt: skip
 def test_addresses_that_could_start_something_or_show_something_else_are_refused(
     url: str, tmp_path: Path
 ) -> None:
-    work = tmp_path / "work"
+    work = tmp_path / "clone"
     (work / "inner.git").mkdir(parents=True)
-    real = url.replace("/work", str(work))
+    real = url.replace("/clone", str(work))
     with pytest.raises(RemoteError):
         checked_url(real, (work,))
 
