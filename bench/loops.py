@@ -12,7 +12,6 @@ from pathlib import Path
 
 from bench.support.figures import resident_kb
 from sayso.protocol import messages as m
-from sayso.server.agent.limits import RequestLimits
 from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.llm.model import (
     ChatMessage,
@@ -24,13 +23,14 @@ from sayso.server.agent.llm.model import (
 )
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.approvals import Approvals
-from sayso.server.agent.permissions.modes import Permissions
+from sayso.server.agent.permissions.permissions import Permissions
+from sayso.server.agent.prompt.compaction import HISTORY_CHARS
 from sayso.server.agent.prompt.messages import Prompt
 from sayso.server.agent.prompt.profiles import profile
 from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.history import History
 from sayso.server.agent.record.journal import Journal
-from sayso.server.agent.situation import local_time
+from sayso.server.agent.request_situation import local_time
 from sayso.server.conversations.participant import Participant
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
@@ -165,9 +165,7 @@ def prompts(folder: Path) -> list[float]:
     code_runner = CodeRunner(
         folder, None, SandboxReport(holds=False, remedy="None is needed here.")
     )
-    prompt = Prompt(
-        profile("default"), code_runner, calls_tools=True, characters=RequestLimits().history_chars
-    )
+    prompt = Prompt(profile("default"), code_runner, calls_tools=True, characters=HISTORY_CHARS)
     took = []
     for _ in range(PROMPTS):
         began = time.perf_counter()

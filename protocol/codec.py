@@ -17,7 +17,7 @@ from sayso.protocol.decoding import Mismatch, decoder_for
 from sayso.protocol.encoding import fields_of, plain
 from sayso.protocol.errors import Invalid, Malformed, Oversized
 from sayso.protocol.messages import NAMES, TYPES, Message
-from sayso.protocol.messages.quantities import GREATEST, Count
+from sayso.protocol.messages.bounds import GREATEST, Count
 from sayso.protocol.untrusted_json import is_deeper
 
 MAX_TEXT_BYTES = 65_536

@@ -22,7 +22,7 @@ from typing import (
     get_type_hints,
 )
 
-from sayso.protocol.messages.quantities import Between
+from sayso.protocol.messages.bounds import Between
 
 Decode = Callable[[object], object]
 """Takes what the JSON parser made; returns the checked value or raises `Mismatch`."""

@@ -38,7 +38,7 @@ from sayso.server.conversations.registry import ConversationRegistry, NoSuchConv
 from sayso.server.gateway.admission.access_recorder import AccessRecorder
 from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.host import Greeting
-from sayso.server.gateway.http.routes import Routes
+from sayso.server.gateway.http.adapter_routes import Routes
 from sayso.server.gateway.lan.remote_access import RemoteAccess
 from sayso.server.gateway.listener import CannotListenError, Listener
 from sayso.server.observability.metrics import Part, ServerMetrics

@@ -13,3 +13,13 @@ def is_at_home(host: str) -> bool:
     except ValueError:
         return host == "localhost" or host.endswith(HOME_SUFFIXES)
     return address.is_private
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address to listen on can be reached from this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

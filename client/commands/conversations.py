@@ -8,20 +8,10 @@ import argparse
 import asyncio
 import sys
 
-from sayso.audio.devices.speaker import silent_speaker
 from sayso.client.commands.talk import Talk
-from sayso.client.options import (
-    WITHOUT_SPEECH,
-    add_server,
-    add_timeout,
-    make_link,
-    prepare_logging,
-)
-from sayso.client.session.one_shot import TurnWatch, always, once, run_turns
-from sayso.client.session.session import Session
-from sayso.client.terminal.events import Seen
-from sayso.protocol.codec import Envelope
-from sayso.protocol.messages import Command, CommandDone, Error
+from sayso.client.options import add_server, add_timeout, prepare_logging
+from sayso.client.terminal.server_command import AnswerPrinter, give
+from sayso.protocol.messages import Command
 
 MISUSED = 2
 
@@ -41,42 +31,15 @@ class Conversations:
         match arguments.words:
             case []:
                 prepare_logging()
-                return asyncio.run(_list(arguments))
+                listing = Command("conversations")
+                return asyncio.run(
+                    give(listing, arguments.server, arguments.timeout, AnswerPrinter())
+                )
             case ["resume", *name] if name:
                 return _resume(arguments.server, " ".join(name))
             case _:
                 sys.stderr.write("Name the conversation: `sayso conversations resume NAME`.\n")
                 return MISUSED
-
-
-class _Printer:
-    """A screen for one answer."""
-
-    def __init__(self) -> None:
-        self.code = 0
-
-    def show(self, seen: Seen) -> None:
-        match seen:
-            case Envelope(message=CommandDone(ok=True, text=text)):
-                sys.stdout.write(text + "\n")
-            case Envelope(message=CommandDone(text=text) | Error(message=text)):
-                sys.stderr.write(text + "\n")
-                self.code = 1
-            case _:
-                pass
-
-
-async def _list(arguments: argparse.Namespace) -> int:
-    printer = _Printer()
-    watch = TurnWatch(printer)
-    link = make_link(arguments.server, "conversations", WITHOUT_SPEECH)
-    session = Session(link, silent_speaker(), watch)
-
-    async def ask() -> None:
-        session.send(Command("conversations"))
-
-    await run_turns(session, watch, once(ask), always("no"), arguments.timeout)
-    return printer.code
 
 
 def _resume(server: str, name: str) -> int:

@@ -10,28 +10,13 @@ import argparse
 import asyncio
 import re
 import sys
-from collections.abc import AsyncGenerator
 from typing import Final
 
-from sayso.audio.devices.speaker import silent_speaker
-from sayso.client.options import (
-    WITHOUT_SPEECH,
-    add_server,
-    add_timeout,
-    make_link,
-    prepare_logging,
-)
-from sayso.client.session.one_shot import Ask, TurnWatch, always, run_turns
-from sayso.client.session.session import Session
-from sayso.client.terminal.events import Seen
-from sayso.client.terminal.screen import sanitize
-from sayso.protocol.codec import Envelope
-from sayso.protocol.messages import Command, CommandDone, Error
+from sayso.client.options import add_server, add_timeout, prepare_logging
+from sayso.client.terminal.server_command import AnswerPrinter, give
+from sayso.protocol.messages import Command
 
 MISUSED = 2
-
-LOOK_EVERY_S: Final = 1.0
-"""Between two looks at a job that is followed: it tells no more itself."""
 
 _GOES_ON: Final = "goes on"
 """Stands in the first line on a job that does."""
@@ -65,55 +50,28 @@ class Jobs:
                 return MISUSED
         prepare_logging()
         follows = arguments.words[:1] == ["follow"]
-        return asyncio.run(_ask(arguments, _Printer(follows=follows), text))
+        printer = _JobPrinter(follows=follows)
+        return asyncio.run(
+            give(Command("jobs", text), arguments.server, arguments.timeout, printer)
+        )
 
 
-class _Printer:
-    """A screen for answers about jobs."""
+class _JobPrinter(AnswerPrinter):
+    """Prints how a job stands: once, or whenever there is news until it ends."""
 
     def __init__(self, *, follows: bool) -> None:
-        self.code = 0
         self.over = not follows
         self._follows = follows
         self._last = ""
 
-    def show(self, seen: Seen) -> None:
-        match seen:
-            case Envelope(message=CommandDone(ok=True, text=text)):
-                self._answered(text)
-            case Envelope(message=CommandDone(text=text) | Error(message=text)):
-                sys.stderr.write(sanitize.words(text) + "\n")
-                self.code, self.over = 1, True
-            case _:
-                pass
-
-    def _answered(self, text: str) -> None:
+    def answered(self, text: str) -> None:
         first, _, _ = text.partition("\n")
         self.over = self.over or _GOES_ON not in first
         shown = first if self._follows and not self.over else text
         said = _TOOK.sub("", shown)
         if said != self._last:
             self._last = said
-            sys.stdout.write(sanitize.words(shown) + "\n")
-            sys.stdout.flush()
-
-
-async def _ask(arguments: argparse.Namespace, printer: _Printer, text: str) -> int:
-    watch = TurnWatch(printer)
-    link = make_link(arguments.server, "jobs", WITHOUT_SPEECH)
-    session = Session(link, silent_speaker(), watch)
-
-    async def ask() -> None:
-        session.send(Command("jobs", text))
-
-    async def asks() -> AsyncGenerator[Ask, None]:
-        yield ask
-        while not printer.over:
-            await asyncio.sleep(LOOK_EVERY_S)
-            yield ask
-
-    await run_turns(session, watch, asks(), always("no"), arguments.timeout)
-    return printer.code
+            super().answered(shown)
 
 
 command = Jobs()

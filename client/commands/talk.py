@@ -15,8 +15,8 @@ import asyncio
 import os
 import sys
 
+from sayso.audio.devices.device_microphone import DeviceMicrophone
 from sayso.audio.devices.microphone import DeviceChange
-from sayso.audio.devices.reconnecting import DeviceMicrophone
 from sayso.audio.errors import AudioError
 from sayso.audio.playback_reference import PlaybackReference
 from sayso.client.devices.device_choice import recall

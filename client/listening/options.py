@@ -4,7 +4,8 @@ import argparse
 from importlib.util import find_spec
 from typing import Literal, get_args
 
-from sayso.audio.devices.reconnecting import DeviceMicrophone, DeviceSpeaker
+from sayso.audio.devices.device_microphone import DeviceMicrophone
+from sayso.audio.devices.device_speaker import DeviceSpeaker
 from sayso.audio.playback_reference import PlaybackReference
 from sayso.client.devices.sound import Sound
 from sayso.client.listening.hands_free import NO_WORD, HandsFree, Listening, make_ear

@@ -24,7 +24,7 @@ from sayso.client.session.session import Session
 from sayso.client.terminal import slash
 from sayso.client.terminal.approval_prompt import TOO_SOON, Attention, understand
 from sayso.client.terminal.events import Seen
-from sayso.client.terminal.input.keyboard import DIFF, LONGEST_TEXT, TWICE_SECONDS, Fetch
+from sayso.client.terminal.input.keyboard import DIFF, TWICE_SECONDS, Fetch
 from sayso.client.terminal.input.lines import Lines
 from sayso.client.terminal.plain import PlainScreen, changed
 from sayso.client.terminal.tty import quiet
@@ -37,6 +37,7 @@ from sayso.protocol.messages import (
     Conversation,
     TurnState,
 )
+from sayso.protocol.messages.bounds import LONGEST_TYPED
 
 TALK = "Enter by itself begins to talk, Enter again sends. Or type a question. /help tells more."
 HANDS_FREE = (
@@ -170,7 +171,7 @@ class PlainTalking:
             session.send(Command(DIFF))
         elif line.strip() == "o" and self._whole and self.fetch:
             await self._page(self.fetch, self._whole)
-        elif len(line) > LONGEST_TEXT:
+        elif len(line) > LONGEST_TYPED:
             self._screen.say("That is too long to ask; put it into a file.")
         else:
             session.say(line.strip())
@@ -259,7 +260,7 @@ async def piped(session: Session) -> AsyncGenerator[Ask, None]:
         async for line in typed:
             if line.strip():
 
-                async def ask(text: str = line.strip()[:LONGEST_TEXT]) -> None:
+                async def ask(text: str = line.strip()[:LONGEST_TYPED]) -> None:
                     put(session, text)
 
                 yield ask

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sayso.protocol.messages.quantities import Count
+from sayso.protocol.messages.bounds import Count
 
 
 @dataclass(frozen=True, slots=True)

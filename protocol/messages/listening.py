@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sayso.protocol.messages.quantities import PreRoll, Samples, Stream, Wait
+from sayso.protocol.messages.bounds import PreRoll, Samples, Stream, Wait
 
 
 @dataclass(frozen=True, slots=True)

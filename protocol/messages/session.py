@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sayso.protocol.messages.quantities import (
+from sayso.protocol.messages.bounds import (
     BufferMilliseconds,
     Count,
     FrameBytes,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from sayso.protocol.messages.quantities import Rate, Samples, Stream
+from sayso.protocol.messages.bounds import Rate, Samples, Stream
 
 
 @dataclass(frozen=True, slots=True)

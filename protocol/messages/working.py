@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sayso.protocol.messages.quantities import Count
+from sayso.protocol.messages.bounds import Count
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,16 +14,16 @@ from sayso.server.agent.calls.offered import offered
 from sayso.server.agent.calls.tool_function import ToolDesk
 from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.events import Announce, CodeEnd, CodeStart, TimeAsked
+from sayso.server.agent.jobs.background_runs import BackgroundRuns
 from sayso.server.agent.jobs.code_run import CodeRun
-from sayso.server.agent.jobs.progress import JOB_AFTER_S
-from sayso.server.agent.jobs.runs import Runs
+from sayso.server.agent.jobs.run_progress import JOB_AFTER_S
 from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.access_requests import AccessRequests
 from sayso.server.agent.permissions.approvals import Approvals, Proposal
-from sayso.server.agent.permissions.host_questions import HostQuestions
+from sayso.server.agent.permissions.host_reapproval import HostReapproval
 from sayso.server.agent.permissions.mentioned_paths import named_places, needed
-from sayso.server.agent.permissions.modes import Permissions
 from sayso.server.agent.permissions.network_use import NetworkUse
+from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.agent.permissions.run_questions import REFUSALS, RunQuestions
 from sayso.server.agent.prompt import server_notes
 from sayso.server.agent.prompt.output_digest import as_text
@@ -73,7 +73,7 @@ class CodeExecutor:
         record: ConversationRecord,
         tools: Toolbox,
         *,
-        runs: Runs,
+        runs: BackgroundRuns,
         permissions: Permissions,
         reckoning: RequestUsage,
         emit: Emit,
@@ -152,7 +152,7 @@ class CodeExecutor:
             await self._refuse(call, hindrance)
             return
         await self._emit(CodeStart(call.id, request.language, request.code))
-        questions = HostQuestions(
+        questions = HostReapproval(
             call, request.where, self._approvals, self._journal, self._reckoning, self._emit
         )
         await self._network.note(call.id)
@@ -221,7 +221,7 @@ class CodeExecutor:
         tool: Tool,
         request: Proposal,
         context: ToolContext,
-        questions: HostQuestions,
+        questions: HostReapproval,
     ) -> None:
         """A run, with all that it may ask for and that is looked at after it."""
         folders = (Path(request.where), *self._code_runner.reach.writable(Path(request.where)))
@@ -243,7 +243,7 @@ class CodeExecutor:
             await self._permissions.leave(folders)
 
     def _functions(
-        self, run: CodeRun, request: Proposal, context: ToolContext, questions: HostQuestions
+        self, run: CodeRun, request: Proposal, context: ToolContext, questions: HostReapproval
     ) -> Sequence[CallFunction]:
         """What the code of a run may call."""
         desk = ToolDesk(

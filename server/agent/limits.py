@@ -8,27 +8,27 @@ from typing import Final
 
 from sayso.server.agent.request_clock import RequestClock
 from sayso.server.agent.spending import DailyLimits, DailySpending
+from sayso.server.settings.defaults import Agent, Jobs
 from sayso.server.store.records import Answered, Call
+
+_USUAL: Final = Agent()
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """Limits of one request. Each ends in a question to the person, who may let it go on."""
+    """Limits of one request, as the settings have them (`settings/defaults/agent.py`). Each ends in
+    a question to the person, who may let it go on."""
 
-    steps: int = 12
-    """Times that code may run. Most requests take one to four; a loop never ends by itself."""
-    seconds: float = 600.0
-    """Time, without waits for the person's approval. Longer than anyone waits in a talk."""
-    tokens: int = 200_000
-    """Tokens in and out: a dozen steps with full outputs; a runaway stops before it is dear."""
-    usd: float = 1.0
-    """US dollars, where the price is known. More than a request of a few cents ever needs."""
-    output_chars: int = 8_000
-    """Characters of a run's output given to the model: a page or two, some 2,500 tokens."""
-    reply_chars: int = 60_000
-    """Characters of one reply. Nobody listens to more; a model that repeats itself never ends."""
-    history_chars: int = 120_000
-    """Characters of conversation given to the model: 30,000 tokens, which most models take."""
+    steps: int = _USUAL.steps
+    """Times that code may run."""
+    seconds: float = _USUAL.seconds
+    """Time, without waits for the person's approval."""
+    tokens: int = _USUAL.tokens
+    """Tokens in and out."""
+    usd: float = _USUAL.usd
+    """US dollars, where the price is known."""
+    output_chars: int = _USUAL.output_chars
+    """Characters of a run's output given to the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ class JobLimits:
     """Limits of runs in the background."""
 
     at_once: int = 3
-    """Of one conversation. Each has an interpreter of its own, of some 60 MB before it does
-    anything."""
-    hours: float = 8.0
-    """For so long one may run: a night."""
+    """Of one conversation, where the settings leave it open. Each has an interpreter of its own, of
+    some 60 MB before it does anything."""
+    hours: float = Jobs().hours
+    """For so long one may run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,9 @@ class Budget:
     day: DailySpending = field(default_factory=lambda: DailySpending(DailyLimits()))
     jobs: JobLimits = field(default_factory=JobLimits)
 
+
+REPLY_CHARS: Final = 60_000
+"""Characters of one reply. Nobody listens to more; a model that repeats itself never ends."""
 
 LOOKS: Final = 60
 """Of one request: who gets to know a large project looks at some thirty of its files."""
@@ -140,7 +143,7 @@ class RequestUsage:
 
     def during_reply(self, characters: int) -> None:
         """The model's reply is this long by now."""
-        if characters > self.limits.reply_chars:
+        if characters > REPLY_CHARS:
             raise LimitReached("My answer is getting very long. Shall I go on?")
 
     def after_reply(self, answer: Answered) -> None:

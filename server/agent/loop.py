@@ -12,12 +12,13 @@ from sayso.server.agent.event_stream import Emit, emitting
 from sayso.server.agent.events import AgentEvent
 from sayso.server.agent.execution import CodeExecutor
 from sayso.server.agent.explanation import NO_ANSWER, Explanation
+from sayso.server.agent.jobs.background_runs import BackgroundRuns
 from sayso.server.agent.jobs.jobs import Jobs
-from sayso.server.agent.jobs.runs import Runs
 from sayso.server.agent.limits import Budget, RequestUsage
 from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.permissions.approvals import Approvals
-from sayso.server.agent.permissions.modes import Permissions
+from sayso.server.agent.permissions.permissions import Permissions
+from sayso.server.agent.prompt.compaction import HISTORY_CHARS
 from sayso.server.agent.prompt.messages import Prompt
 from sayso.server.agent.prompt.redacted_messages import Outgoing
 from sayso.server.agent.prompt.system_prompt import Facts
@@ -27,7 +28,7 @@ from sayso.server.agent.record.history import Exchange
 from sayso.server.agent.record.work_status import WorkStatus
 from sayso.server.agent.reply import Replier
 from sayso.server.agent.request_clock import RequestClock
-from sayso.server.agent.situation import Situations
+from sayso.server.agent.request_situation import RequestSituation
 from sayso.server.agent.spending import CostEstimate
 from sayso.server.agent.steering import Steering
 from sayso.server.agent.stream_closing import closing
@@ -67,13 +68,15 @@ class Agent:
         self._record = record
         self._journal = record.journal
         self.budget = budget or Budget()
-        self.runs = Runs(record.journal, checkpointer or NoCheckpoints(), self.budget.jobs)
+        self.runs = BackgroundRuns(
+            record.journal, checkpointer or NoCheckpoints(), self.budget.jobs
+        )
         """What runs, and what goes on in the background."""
         self._clock: RequestClock | None = None
         self._guess = CostEstimate()
         self._outgoing = Outgoing()
         self._tools = tools
-        self._told_at_most = self.budget.request.history_chars
+        self._told_at_most = HISTORY_CHARS
         """Less, once the model has said that it was too much."""
         self._one_at_a_time = asyncio.Lock()
         self._steering: Steering | None = None
@@ -176,7 +179,7 @@ class Agent:
                 emit,
                 answers=prompt.answers,
                 steering=self._steering,
-                situations=Situations(self._record, self.permissions, self._code_runner),
+                situation=RequestSituation(self._record, self.permissions, self._code_runner),
             )
             try:
                 await pursue(work)
@@ -223,7 +226,7 @@ class Agent:
     def use_model(self, backend: Backend) -> None:
         """It answers from the next request on."""
         self._backend, self._guess = backend, CostEstimate()
-        self._told_at_most = self.budget.request.history_chars
+        self._told_at_most = HISTORY_CHARS
 
     def use_code_runner(self, code_runner: CodeRunner) -> None:
         """Code runs there from the next request on."""

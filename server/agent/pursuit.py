@@ -20,7 +20,7 @@ from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.draft import Draft
 from sayso.server.agent.record.test_evidence import contradiction, edited_tests
 from sayso.server.agent.reply import Replier
-from sayso.server.agent.situation import Situations
+from sayso.server.agent.request_situation import RequestSituation
 from sayso.server.agent.spending import says_yes
 from sayso.server.agent.steering import Steering, StopWanted
 from sayso.server.store.errors import StoreError
@@ -47,7 +47,7 @@ class Pursuit:
         *,
         answers: PlainAnswers | None,
         steering: Steering,
-        situations: Situations,
+        situation: RequestSituation,
     ) -> None:
         self._journal = record.journal
         self._replier = replier
@@ -56,7 +56,7 @@ class Pursuit:
         self._emit = emit
         self._answers = answers
         self._steering = steering
-        self._situations = situations
+        self._situation = situation
         self._given = 0
         """How much of what the person said meanwhile the model was told."""
         self._draft = Draft(record.journal)
@@ -71,7 +71,7 @@ class Pursuit:
                 await self._performer.refuse_all(server_notes.WANTED_ELSE)
                 await self._journal.withdraw_questions()
             places = await self._performer.named(text)
-            situation, pictures = await self._situations.observed(text, by)
+            situation, pictures = await self._situation.observed(text, by)
             asked = Asked(text, by, places, situation, pictures)
             await self._journal.note("person", asked)
             agreed = may_extend and says_yes(text)

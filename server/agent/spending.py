@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Self
 
+from sayso.server.settings.defaults import Agent
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.jobs import JobDetached, JobEnded
 from sayso.server.store.records import (
@@ -23,19 +24,22 @@ from sayso.server.store.records import (
 )
 from sayso.server.store.steering import DayExtended, Explained
 
+_USUAL: Final = Agent()
+
 
 @dataclass(frozen=True, slots=True)
 class DailyLimits:
-    """Limits of one day, from midnight to midnight. Each ends in a question to the person."""
+    """Limits of one day, from midnight to midnight, as the settings have them
+    (`settings/defaults/agent.py`). Each ends in a question to the person."""
 
-    steps: int = 500
-    """Times that code may run: forty long pieces of work."""
-    seconds: float = 14_400.0
-    """Time that models and code take: four hours, waiting for the person not counted."""
-    tokens: int = 5_000_000
-    """Tokens in and out: two dozen pieces of work that each reach their own limit."""
-    usd: float = 5.0
-    """US dollars, where the price is known: what a household would notice in a month."""
+    steps: int = _USUAL.day_steps
+    """Times that code may run."""
+    seconds: float = _USUAL.day_seconds
+    """Time that models and code take, waiting for the person not counted."""
+    tokens: int = _USUAL.day_tokens
+    """Tokens in and out."""
+    usd: float = _USUAL.day_usd
+    """US dollars, where the price is known."""
 
 
 @dataclass(slots=True)

@@ -10,10 +10,10 @@ from sayso.server.adapters.turn_client import Past
 from sayso.server.agent.llm.backend import Backends
 from sayso.server.agent.llm.model import ModelError, TextDelta, Usage
 from sayso.server.agent.spending import DailySpending
+from sayso.server.conversations.command_context import Commands
 from sayso.server.conversations.participant import Participant
 from sayso.server.conversations.registry import ConversationRegistry, NoSuchConversation
-from sayso.server.conversations.situation import Commands
-from sayso.server.gateway.http.routes import Routes
+from sayso.server.gateway.http.adapter_routes import Routes
 from sayso.server.settings import Settings
 from sayso.server.speech.speech import Speech
 from sayso.server.store.event_log import EventLog

@@ -12,14 +12,14 @@ from sayso.server.agent.limits import Budget, JobLimits, RequestLimits
 from sayso.server.agent.llm.backend import Backends
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.approvals import MOST_BYTES, Approvals
-from sayso.server.agent.permissions.modes import Mode, Neighbours, Permissions
+from sayso.server.agent.permissions.permissions import Mode, Neighbours, Permissions
 from sayso.server.agent.permissions.standing_grants import StandingGrants
 from sayso.server.agent.record.conversation_record import ConversationRecord, Place
 from sayso.server.agent.record.conversation_settings import taken_back
 from sayso.server.agent.record.conversation_undo import ConversationUndo
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.record.run_outputs import RunOutputs
-from sayso.server.agent.situation import local_time
+from sayso.server.agent.request_situation import local_time
 from sayso.server.agent.spending import DailyLimits, DailySpending
 from sayso.server.agent.tools.tool import Tool, ToolSet
 from sayso.server.assembly.helpers import helper_tools

@@ -12,7 +12,7 @@ from sayso.server.agent.tools.tool import Tool
 from sayso.server.home_network import is_at_home
 from sayso.server.process import end
 from sayso.server.reflexes.home.home import Home
-from sayso.server.settings.schema import Home as HomeSettings
+from sayso.server.settings.defaults import Home as HomeSettings
 
 LEARN_AGAIN_S: Final = 600.0
 """Between looks at what there is in the home: a new lamp is known after ten minutes."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sayso.server.agent.parsing.fences import fenced
 from sayso.server.agent.permissions.access_syntax import LANGUAGE as ACCESS
-from sayso.server.agent.tools.output_pages import PAGE
+from sayso.server.agent.tools.output_page_syntax import PAGE
 from sayso.server.audit.ledger import Entry, as_json, ledger
 from sayso.server.store.records import (
     Answered,

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from sayso.protocol.home import Home
-from sayso.server.agent.permissions.modes import MEANINGS
+from sayso.server.agent.permissions.permissions import MEANINGS
 from sayso.server.conversations.registry import ConversationRegistry, NoSuchConversation, called
 from sayso.server.models import InstalledModels
 from sayso.server.speech.engines.installed import voices

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from sayso.protocol import messages as m
 from sayso.protocol.frames import PictureFrame
+from sayso.server.conversations.command_context import CommandContext, CommandResult, Commands
 from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.conversations.registry import ConversationRegistry, NoSuchConversation, called
-from sayso.server.conversations.situation import Commands, Outcome, Situation
 from sayso.server.gateway.host import Outlet
 from sayso.server.log_context import conversation_id, log_ids
 from sayso.server.store.errors import StoreError
@@ -160,7 +160,7 @@ class Participant:
     async def _obey(self, device: str, name: str, text: str) -> None:
         async with self._one_at_a_time:
             may_approve = self._device is not None and self._device.may_approve
-            situation = Situation(
+            context = CommandContext(
                 self._conversations,
                 self._here,
                 self.move,
@@ -172,19 +172,19 @@ class Participant:
                 at_console=self._device is not None and self._device.at_console,
             )
             try:
-                outcome = await self._commands.run(name, situation)
+                result = await self._commands.run(name, context)
             except (StoreError, NoSuchConversation) as problem:
-                outcome = Outcome(str(problem), ok=False)
+                result = CommandResult(str(problem), ok=False)
             except Exception:
                 # The root of the task: a command that breaks must not leave the person waiting.
                 log.exception("/%s failed", name)
-                outcome = Outcome("Something went wrong inside Sayso over that.", ok=False)
+                result = CommandResult("Something went wrong inside Sayso over that.", ok=False)
             if self._outlet:
                 done = m.CommandDone(
                     name,
-                    outcome.ok,
-                    outcome.text[:LONGEST_ANSWER],
-                    outcome.file,
-                    outcome.file_name,
+                    result.ok,
+                    result.text[:LONGEST_ANSWER],
+                    result.file,
+                    result.file_name,
                 )
                 self._outlet.tell(done, self._here.conversation.ticket)

@@ -1,7 +1,8 @@
 """The registry of all conversations, and of the few that are open.
 
 An open conversation has its memory, its interpreters and its turn machine at hand. One that nobody
-takes part in is closed after a while, and opened from the log when somebody comes back to it.
+takes part in is closed after a while (`idle_closing.py`), and opened from the log when somebody
+comes back to it.
 """
 
 import asyncio
@@ -9,7 +10,6 @@ import logging
 import re
 import secrets
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime
 from functools import partial
@@ -20,6 +20,7 @@ from sayso.server.agent.record.conversation_settings import seen_at
 from sayso.server.conversations.deletion import NotDeleted
 from sayso.server.conversations.device_conversations import DeviceConversations
 from sayso.server.conversations.driver import ConversationDriver as TurnConversation
+from sayso.server.conversations.idle_closing import IDLE_S, OPEN_AT_MOST, IdleClosing
 from sayso.server.conversations.job_ends import LATELY_S, JobEnds, untold
 from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.log_context import conversation_id, log_ids, no_log_ids
@@ -45,17 +46,6 @@ ASKS_UNSEEN: Final = (
 
 FIRST: Final = "main"
 """The conversation that there is when there is none yet."""
-
-IDLE_S: Final = 1_800.0
-"""Nobody takes part and nothing runs: after half an hour the interpreters give back their memory.
-A device that comes and goes within that time finds its variables as it left them."""
-
-LOOK_EVERY_S: Final = 60.0
-"""Between two looks for idle conversations."""
-
-OPEN_AT_MOST: Final = 16
-"""Open ones that nobody takes part in count too; beyond that the longest unused are closed. Each
-may hold interpreters of some 60 MB."""
 
 ID_BYTES: Final = 4
 """Of chance in the id of a guest's conversation."""
@@ -89,10 +79,8 @@ class ConversationRegistry:
         self._log = event_log
         self._open_one = open_one
         self._wipe = wipe
-        self._idle_s = idle_s
-        self._open_at_most = open_at_most
         self._open: dict[str, OpenConversation] = {}
-        self._used_at: dict[str, float] = {}
+        self._idle_closing = IdleClosing(self._open, idle_s, open_at_most)
         self._owners: dict[str, str] = {}
         """Whose each conversation is."""
         self._devices = DeviceConversations(event_log)
@@ -209,7 +197,7 @@ class ConversationRegistry:
     async def enter(self, conversation: Conversation) -> OpenConversation:
         """Open it, if it is not. Raises StoreError."""
         async with self._one_at_a_time:
-            self._used_at[conversation.id] = asyncio.get_running_loop().time()
+            self._idle_closing.used(conversation.id)
             here = self._open.get(conversation.id)
             if here is None:
                 with no_log_ids(), log_ids(conversation=conversation_id(conversation.id)):
@@ -217,7 +205,8 @@ class ConversationRegistry:
                 self._owners[conversation.id] = conversation.owner
                 here.conversation.asks_unseen = partial(self._ask_elsewhere, here)
                 self._job_ends.follow(here.journal)
-                await self._close_beyond(self._open_at_most)
+                while name := self._idle_closing.beyond():
+                    await self._close(name)
             return here
 
     async def open_for_jobs(self) -> None:
@@ -324,14 +313,10 @@ class ConversationRegistry:
     async def run(self) -> None:
         """Close those that are idle."""
         while True:
-            await asyncio.sleep(min(LOOK_EVERY_S, self._idle_s))
+            await asyncio.sleep(self._idle_closing.look_every_s)
             async with self._one_at_a_time:
-                now = asyncio.get_running_loop().time()
-                for name, here in list(self._open.items()):
-                    if here.conversation.occupied:
-                        self._used_at[name] = now
-                    elif now - self._used_at[name] >= self._idle_s:
-                        await self._close(name)
+                while name := self._idle_closing.idle():
+                    await self._close(name)
 
     def halt(self) -> None:
         """All go no further, from here on; to be closed."""
@@ -345,26 +330,11 @@ class ConversationRegistry:
             await asyncio.gather(*(here.close() for here in self._open.values()))
             self._open.clear()
 
-    async def _close_beyond(self, most: int) -> None:
-        while len(self._open) > most and (name := self._to_spare()):
-            await self._close(name)
-
-    def _to_spare(self) -> str:
-        """The longest unused of whoever has most open: nobody's conversations close because another
-        person opens many."""
-        unused = sorted(
-            (name for name, here in self._open.items() if not here.conversation.occupied),
-            key=self._used_at.__getitem__,
-        )
-        shares = Counter(here.about.owner for here in self._open.values())
-        # The newest of the unused is the one that is being entered.
-        return max(unused[:-1], key=lambda name: shares[self._open[name].about.owner], default="")
-
     async def _close(self, name: str) -> None:
         with log_ids(conversation=conversation_id(name)):
             log.info("a conversation is idle and closed")
             await self._open.pop(name).close()
-        del self._used_at[name]
+        self._idle_closing.closed(name)
 
 
 def slug(name: str) -> str:

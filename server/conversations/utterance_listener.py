@@ -5,12 +5,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from sayso.audio.endpointing import AdaptiveSilence
 from sayso.audio.voice_gate import VoiceGate
 from sayso.server.log_context import log_ids
 from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.recognition.agreement import Partial
 from sayso.server.speech.recognition.end_of_speech import EndOfSpeech, Gate
+from sayso.server.speech.recognition.endpointing import AdaptiveSilence
 from sayso.server.speech.recognition.recognizer import Transcript
 from sayso.server.speech.recognition.rival_devices import Rivals, Voice
 from sayso.server.speech.recognition.session import SpeechRecognition

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 from sayso.server.embedding.stream import BY, CLOSE_S, Approve, ChatFailed, EventStream
 
 if TYPE_CHECKING:
-    from sayso.server.agent.permissions.modes import Mode
+    from sayso.server.agent.permissions.permissions import Mode
     from sayso.server.embedding.session import EmbeddedSession
     from sayso.server.runtimes.language import Language
     from sayso.server.undo.results import Undone

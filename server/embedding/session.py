@@ -13,7 +13,7 @@ from sayso.protocol.home import Home
 from sayso.server.agent.conversation_agent import ConversationAgent
 from sayso.server.agent.events import AgentEvent, ApprovalRequest
 from sayso.server.agent.llm.backend import Backends
-from sayso.server.agent.permissions.modes import Mode
+from sayso.server.agent.permissions.permissions import Mode
 from sayso.server.agent.permissions.standing_grants import StandingGrants, policy_of
 from sayso.server.agent.spending import DailySpending
 from sayso.server.agent.tools.function import as_tools

@@ -18,10 +18,11 @@ from sayso.protocol.version import choose
 from sayso.server.gateway.admission.access_recorder import AccessRecorder
 from sayso.server.gateway.admission.authentication import Authentication, ListenerKind
 from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.admission.rate_limits import RequestRates
 from sayso.server.gateway.admission.unauthenticated import address_of, known
 from sayso.server.gateway.host import Host
-from sayso.server.gateway.http.requests import HttpRequests, Requester, is_loopback
-from sayso.server.gateway.http.routes import RequestRates, Routes
+from sayso.server.gateway.http.adapter_routes import Routes
+from sayso.server.gateway.http.request_handler import Requester, RequestHandler
 from sayso.server.gateway.http.trust_page import TrustPage
 from sayso.server.gateway.lan.device_admin import NOT_OPEN, DeviceAdmin, Reachable
 from sayso.server.gateway.socket.bounded_connection import BoundedConnection
@@ -30,6 +31,7 @@ from sayso.server.gateway.socket.message_size import with_snapshot
 from sayso.server.gateway.socket.session import Session
 from sayso.server.gateway.socket.sessions import Sessions
 from sayso.server.gateway.socket.websocket_server import GatewayServer, prepare
+from sayso.server.home_network import is_loopback
 from sayso.server.log_context import log_ids
 from sayso.server.store.access import AccessRefused, DeviceConnected, DeviceDisconnected
 from sayso.server.trust.certificates import Identity, best_name, bracketed
@@ -149,10 +151,10 @@ class Listener:
         bound = 0
 
         async def answer(line: Requester, request: Request) -> Response | None:
-            requests = HttpRequests(
+            handler = RequestHandler(
                 self._host, self._guard, entrance_at(bound), self._routes, self._rates
             )
-            return await requests.answer(line, request)
+            return await handler.answer(line, request)
 
         async def welcome(socket: ServerConnection) -> None:
             await self._welcome(socket, entrance_at(bound))

@@ -21,7 +21,7 @@ from sayso.server.agent.llm.embedded.client import Pocket, PocketError
 from sayso.server.agent.llm.loopback_http import NoAnswer, ask
 from sayso.server.agent.llm.selection import ModelChoice
 from sayso.server.agent.permissions.standing_grants import policy_of
-from sayso.server.gateway.http.requests import is_loopback
+from sayso.server.home_network import is_loopback
 from sayso.server.models import InstalledModels
 from sayso.server.models.machine import in_words, memory_bytes
 from sayso.server.models.names import SUGGESTED, best_fitting

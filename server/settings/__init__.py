@@ -16,16 +16,7 @@ decide it.
     └── UnusableFile     unreadable, no TOML, or not to be edited without loss
 """
 
-from sayso.server.settings.all_settings import Settings
-from sayso.server.settings.errors import (
-    NotByProject,
-    SettingsError,
-    UnknownKey,
-    UnusableFile,
-    WrongValue,
-)
-from sayso.server.settings.loading import Origin, Readings, read, user_file
-from sayso.server.settings.schema import (
+from sayso.server.settings.defaults import (
     Agent,
     Approvals,
     Code,
@@ -40,6 +31,15 @@ from sayso.server.settings.schema import (
     Undo,
     Voice,
 )
+from sayso.server.settings.errors import (
+    NotByProject,
+    SettingsError,
+    UnknownKey,
+    UnusableFile,
+    WrongValue,
+)
+from sayso.server.settings.loading import Origin, Readings, read, user_file
+from sayso.server.settings.settings import Settings
 from sayso.server.settings.value_types import MB
 from sayso.server.settings.writing import set_in_file, unset_in_file
 

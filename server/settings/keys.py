@@ -7,7 +7,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 
-from sayso.server.settings.schema import SECTIONS
+from sayso.server.settings.defaults import SECTIONS
 from sayso.server.settings.value_types import Between, ByProject, Key, Kind
 
 LIKENESS = 0.7

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from sayso.protocol.home import Home
+from sayso.server.settings.defaults import SECTIONS
 from sayso.server.settings.errors import NotByProject, UnknownKey, UnusableFile, WrongValue
 from sayso.server.settings.keys import keys, meant, meant_variable
 from sayso.server.settings.profiles import CHOICE, profile_file, profile_names
-from sayso.server.settings.schema import SECTIONS
 from sayso.server.settings.value_types import Key, NotAllowed, Value
 
 PROJECT_FILE = "sayso.toml"

@@ -8,17 +8,18 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 
-from sayso.server.settings import schema
+from sayso.server.settings.defaults import SECTIONS
 from sayso.server.settings.keys import keys
 from sayso.server.settings.value_types import Key
 from sayso.server.settings.writing import to_toml
 
 HEAD = """# Settings
 
-<!-- Made from server/settings/schema.py by `python -m sayso.server.settings.reference`. -->
+<!-- Made from server/settings/defaults by `python -m sayso.server.settings.reference`. -->
 
 Every setting has a default; a fresh machine needs none. `sayso settings` shows all values and where
 each came from, `sayso settings KEY` explains one, `sayso settings set KEY VALUE` changes one for
@@ -60,17 +61,20 @@ sentence that names the place, the setting and what is allowed.
 @cache
 def meanings() -> Mapping[str, str]:
     """What each section (`listen`) and each key (`listen.port`) means, in one paragraph."""
-    names = {section.__name__: name for name, section in schema.SECTIONS.items()}
     found: dict[str, str] = {}
-    for node in ast.parse(inspect.getsource(schema)).body:
-        if not isinstance(node, ast.ClassDef) or node.name not in names:
-            continue
-        section = names[node.name]
-        found[section] = _one_paragraph(ast.get_docstring(node) or "")
-        for field, text in zip(node.body, node.body[1:], strict=False):
+    for section, section_type in SECTIONS.items():
+        found[section] = _one_paragraph(inspect.getdoc(section_type) or "")
+        for field, text in pairwise(_body_of(section_type)):
             if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
                 found[f"{section}.{field.target.id}"] = _one_paragraph(_text(text))
     return MappingProxyType(found)
+
+
+def _body_of(section_type: type) -> list[ast.stmt]:
+    match ast.parse(inspect.getsource(section_type)).body:
+        case [ast.ClassDef(body=body)]:
+            return body
+    return []
 
 
 def page() -> str:

@@ -1,7 +1,7 @@
 """What one setting may be: its type, its bounds, and how a value is read from text or TOML."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 MB: Final = 1_000_000
 """Bytes in the unit of settings that end in `_mb`."""
@@ -21,6 +21,10 @@ class Between:
 
     least: float
     greatest: float
+
+
+Port = Annotated[int, Between(0, 65_535)]
+Threads = Annotated[int, Between(0, 256)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from sayso.server.conversations.situation import Outcome, Situation
+from sayso.server.conversations.command_context import CommandContext, CommandResult
 
 Needs = Literal["talk", "approve"]
 """What a device must be allowed. `approve`: it changes what runs, what was done or what is kept."""
@@ -17,14 +17,14 @@ class Command:
     name: str
     about: str
     """One line for the list, without a full stop."""
-    run: Callable[[Situation], Awaitable[Outcome]]
+    run: Callable[[CommandContext], Awaitable[CommandResult]]
     """Raises StoreError and NoSuchConversation, whose texts are for the person."""
     needs: Needs
     to_look: Needs | None = None
     """What it needs where nothing stands behind its name, if that only tells how things are."""
 
-    def is_allowed(self, situation: Situation) -> bool:
-        """Whether the device in this situation may give it."""
-        looks = self.to_look is not None and not situation.text.strip()
+    def is_allowed(self, context: CommandContext) -> bool:
+        """Whether the device in this context may give it."""
+        looks = self.to_look is not None and not context.text.strip()
         needs = self.to_look if looks else self.needs
-        return needs == "talk" or situation.may_approve
+        return needs == "talk" or context.may_approve

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
+from sayso.server.conversations.command_context import CommandContext, CommandResult
 from sayso.server.conversations.registry import called
-from sayso.server.conversations.situation import Outcome, Situation
 from sayso.server.slash.command import Command
 from sayso.server.store.records import Conversation
 
@@ -11,44 +11,46 @@ LISTED = 20
 """Conversations in a list: a screen."""
 
 
-async def _list(situation: Situation) -> Outcome:
-    there = await situation.conversations.all(situation.person)
+async def _list(context: CommandContext) -> CommandResult:
+    there = await context.conversations.all(context.person)
     lines = [
-        _line(number, one, here=one.id == situation.here.about.id)
+        _line(number, one, here=one.id == context.here.about.id)
         for number, one in enumerate(there[:LISTED], 1)
     ]
     if len(there) > LISTED:
         lines.append(f"… and {len(there) - LISTED} older ones; /resume finds them by name.")
-    return Outcome("\n".join(lines) or "There is none yet.")
+    return CommandResult("\n".join(lines) or "There is none yet.")
 
 
-async def _new(situation: Situation) -> Outcome:
-    about = await situation.conversations.begin(situation.text, situation.person)
-    await situation.move(about)
-    return Outcome(f"This is a new conversation, {called(about)}.")
+async def _new(context: CommandContext) -> CommandResult:
+    about = await context.conversations.begin(context.text, context.person)
+    await context.move(about)
+    return CommandResult(f"This is a new conversation, {called(about)}.")
 
 
-async def _resume(situation: Situation) -> Outcome:
-    if not situation.text.strip():
-        return await _list(situation)
-    about = await situation.conversations.find(situation.text, situation.person)
-    if about.id == situation.here.about.id:
-        return Outcome(f"This is {called(about)} already.")
-    await situation.move(about)
-    return Outcome(f"This is {called(about)}; it goes on where it was.")
+async def _resume(context: CommandContext) -> CommandResult:
+    if not context.text.strip():
+        return await _list(context)
+    about = await context.conversations.find(context.text, context.person)
+    if about.id == context.here.about.id:
+        return CommandResult(f"This is {called(about)} already.")
+    await context.move(about)
+    return CommandResult(f"This is {called(about)}; it goes on where it was.")
 
 
-async def _save(situation: Situation) -> Outcome:
-    name = situation.text.strip()
+async def _save(context: CommandContext) -> CommandResult:
+    name = context.text.strip()
     if not name:
-        return Outcome("Everything is kept anyway; `/save NAME` gives this a name.", ok=False)
-    await situation.conversations.rename(situation.here.about.id, name)
-    return Outcome(f"This conversation is called {name} now; `/resume {name}` comes back to it.")
+        return CommandResult("Everything is kept anyway; `/save NAME` gives this a name.", ok=False)
+    await context.conversations.rename(context.here.about.id, name)
+    return CommandResult(
+        f"This conversation is called {name} now; `/resume {name}` comes back to it."
+    )
 
 
-async def _reset(situation: Situation) -> Outcome:
-    await situation.conversations.reset(situation.here.about.id)
-    return Outcome(
+async def _reset(context: CommandContext) -> CommandResult:
+    await context.conversations.reset(context.here.about.id)
+    return CommandResult(
         "We begin anew: what was said is no longer told to the model, and variables are gone. "
         "Files in the workspace stay."
     )

@@ -1,16 +1,16 @@
 """`/cost`: what this conversation and this day have used."""
 
-from sayso.server.conversations.situation import Outcome, Situation
+from sayso.server.conversations.command_context import CommandContext, CommandResult
 from sayso.server.slash.command import Command
 from sayso.server.trust.principal import OWNER
 
 
-async def _cost(situation: Situation) -> Outcome:
-    here, today = await situation.here.used(), situation.here.agent.budget.day.used
+async def _cost(context: CommandContext) -> CommandResult:
+    here, today = await context.here.used(), context.here.agent.budget.day.used
     lines = [f"This conversation: {_told(here.tokens, here.usd, here.steps)}."]
-    if situation.person == OWNER:  # What the others use is their own affair.
+    if context.person == OWNER:  # What the others use is their own affair.
         lines.append(f"Today, all conversations: {_told(today.tokens, today.usd, today.steps)}.")
-    return Outcome("\n".join(lines))
+    return CommandResult("\n".join(lines))
 
 
 def _told(tokens: int, usd: float, steps: int) -> str:

@@ -7,8 +7,8 @@ from functools import partial
 
 from sayso.server.audit.ledger import as_json, ledger
 from sayso.server.audit.notebook import notebook
+from sayso.server.conversations.command_context import CommandContext, CommandResult
 from sayso.server.conversations.registry import called
-from sayso.server.conversations.situation import Outcome, Situation
 from sayso.server.slash.command import Command
 from sayso.server.store.records import Event
 
@@ -16,20 +16,20 @@ _NOTEBOOK = "application/x-ipynb+json"
 _LINES = "application/jsonl"
 
 
-async def _export(situation: Situation) -> Outcome:
-    here = situation.here
+async def _export(context: CommandContext) -> CommandResult:
+    here = context.here
     make: Callable[[Sequence[Event]], tuple[str, str]]
-    match situation.text.strip().lower():
+    match context.text.strip().lower():
         case "" | "notebook":
             make, kind, ending = partial(_notebook, called(here.about)), _NOTEBOOK, "ipynb"
         case "json":
             make, kind, ending = _account, _LINES, "jsonl"
         case _:
-            return Outcome("`/export` makes a notebook, `/export json` an account.", ok=False)
+            return CommandResult("`/export` makes a notebook, `/export json` an account.", ok=False)
     # Months of talk take seconds, which nobody else is to wait.
     told, text = await asyncio.to_thread(make, await here.events())
     file = here.artifacts.put(kind, text.encode())
-    return Outcome(told, file=file, file_name=f"{here.about.id}.{ending}")
+    return CommandResult(told, file=file, file_name=f"{here.about.id}.{ending}")
 
 
 def _notebook(title: str, events: Sequence[Event]) -> tuple[str, str]:

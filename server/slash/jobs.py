@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from sayso.server.agent.jobs.job import Job
+from sayso.server.conversations.command_context import CommandContext, CommandResult
 from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.conversations.registry import called
-from sayso.server.conversations.situation import Outcome, Situation
 from sayso.server.slash.command import Command
 from sayso.server.turn.events import Interrupted
 
@@ -28,26 +28,26 @@ _NONE: Final = "No job goes on."
 _HOW: Final = "`/jobs ID` shows one, `/jobs stop ID` stops it."
 
 
-async def _jobs(situation: Situation) -> Outcome:
-    match situation.text.split():
+async def _jobs(context: CommandContext) -> CommandResult:
+    match context.text.split():
         case []:
-            return Outcome(_list(situation))
+            return CommandResult(_list(context))
         case ["stop", wanted]:
-            return await _stop(situation, wanted)
+            return await _stop(context, wanted)
         case [wanted]:
-            found = _find(_own(situation), wanted)
-            return Outcome(_shown(*found)) if found else _no_such(wanted)
+            found = _find(_own(context), wanted)
+            return CommandResult(_shown(*found)) if found else _no_such(wanted)
         case _:
-            return Outcome(_HOW, ok=False)
+            return CommandResult(_HOW, ok=False)
 
 
-async def _background(situation: Situation) -> Outcome:
-    why = situation.here.agent.use_time("background")
-    return Outcome(why or "It goes on in the background.", ok=not why)
+async def _background(context: CommandContext) -> CommandResult:
+    why = context.here.agent.use_time("background")
+    return CommandResult(why or "It goes on in the background.", ok=not why)
 
 
-async def _stop(situation: Situation, wanted: str) -> Outcome:
-    everybodys = [*_own(situation), *(_others(situation) if situation.may_admin else ())]
+async def _stop(context: CommandContext, wanted: str) -> CommandResult:
+    everybodys = [*_own(context), *(_others(context) if context.may_admin else ())]
     found = _find(everybodys, wanted)
     if found is None or found[1].state != "running":
         return _no_such(wanted)
@@ -55,25 +55,27 @@ async def _stop(situation: Situation, wanted: str) -> Outcome:
     if job.where == "background":
         await here.agent.runs.stop(job.id)
     else:
-        here.conversation.happened(Interrupted(situation.device, None, 0))
-    return Outcome(f"{job.id} is stopped.")
+        here.conversation.happened(Interrupted(context.device, None, 0))
+    return CommandResult(f"{job.id} is stopped.")
 
 
-def _no_such(wanted: str) -> Outcome:
-    return Outcome(f"There is no job {wanted[:40]}; `/jobs` lists those that there are.", ok=False)
+def _no_such(wanted: str) -> CommandResult:
+    return CommandResult(
+        f"There is no job {wanted[:40]}; `/jobs` lists those that there are.", ok=False
+    )
 
 
-def _own(situation: Situation) -> list[tuple[OpenConversation, Job]]:
-    return list(_of(situation, theirs=True))
+def _own(context: CommandContext) -> list[tuple[OpenConversation, Job]]:
+    return list(_of(context, theirs=True))
 
 
-def _others(situation: Situation) -> list[tuple[OpenConversation, Job]]:
-    return list(_of(situation, theirs=False))
+def _others(context: CommandContext) -> list[tuple[OpenConversation, Job]]:
+    return list(_of(context, theirs=False))
 
 
-def _of(situation: Situation, *, theirs: bool) -> Iterator[tuple[OpenConversation, Job]]:
-    for here in situation.conversations.open.values():
-        if (here.about.owner == situation.person) is theirs:
+def _of(context: CommandContext, *, theirs: bool) -> Iterator[tuple[OpenConversation, Job]]:
+    for here in context.conversations.open.values():
+        if (here.about.owner == context.person) is theirs:
             jobs = here.agent.jobs
             yield from ((here, job) for job in (*jobs.recent, *jobs.running))
 
@@ -87,11 +89,11 @@ def _find(
     return same[-1] if same else found[0] if len(found) == 1 else None
 
 
-def _list(situation: Situation) -> str:
-    own = sorted(_own(situation), key=lambda one: one[1].began)
-    lines = [_line(here, job, is_here=here is situation.here) for here, job in own]
-    if situation.may_admin:
-        others = [job for _, job in _others(situation) if job.state == "running"]
+def _list(context: CommandContext) -> str:
+    own = sorted(_own(context), key=lambda one: one[1].began)
+    lines = [_line(here, job, is_here=here is context.here) for here, job in own]
+    if context.may_admin:
+        others = [job for _, job in _others(context) if job.state == "running"]
         lines += [f"{job.id}  {_state(job)}  (another person's)" for job in others]
     return "\n".join([*lines, _HOW] if lines else [_NONE])
 

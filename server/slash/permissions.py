@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Final
 
 from sayso.server.agent.permissions.held_grants import HeldGrants
-from sayso.server.agent.permissions.modes import MEANINGS, ModeError
+from sayso.server.agent.permissions.permissions import MEANINGS, ModeError
 from sayso.server.agent.record.conversation_settings import taken_back
-from sayso.server.conversations.situation import Outcome, Situation
+from sayso.server.conversations.command_context import CommandContext, CommandResult
 from sayso.server.slash.command import Command
 from sayso.server.store.decisions import ModeChanged
 
@@ -23,55 +23,59 @@ _UNTIL: Final = {
 }
 
 
-async def _mode(situation: Situation) -> Outcome:
-    permissions = situation.here.agent.permissions
-    wanted = situation.text.strip()
+async def _mode(context: CommandContext) -> CommandResult:
+    permissions = context.here.agent.permissions
+    wanted = context.text.strip()
     if not wanted:
         lines = [
             f"{'▸' if mode == permissions.mode else ' '} {mode:<10} {meaning}"
             for mode, meaning in MEANINGS.items()
         ]
-        return Outcome("\n".join(lines))
+        return CommandResult("\n".join(lines))
     try:
-        mode = permissions.change_mode(wanted, at_console=situation.at_console)
+        mode = permissions.change_mode(wanted, at_console=context.at_console)
     except ModeError as problem:
-        return Outcome(str(problem), ok=False)
-    await situation.here.journal.note("person", ModeChanged(mode, situation.device))
+        return CommandResult(str(problem), ok=False)
+    await context.here.journal.note("person", ModeChanged(mode, context.device))
     held = "; it ends with the server" if mode == "full" else ""
-    lost = _LOST if situation.here.agent.loses_variables else ""
-    return Outcome(f"The mode is {mode} from the next run on: {MEANINGS[mode]}{held}.{lost}")
+    lost = _LOST if context.here.agent.loses_variables else ""
+    return CommandResult(f"The mode is {mode} from the next run on: {MEANINGS[mode]}{held}.{lost}")
 
 
-async def _grants(situation: Situation) -> Outcome:
-    held = situation.here.agent.permissions.held
-    match situation.text.split():
+async def _grants(context: CommandContext) -> CommandResult:
+    held = context.here.agent.permissions.held
+    match context.text.split():
         case []:
-            return Outcome(_listed(held) or "Nothing beyond the workspace is granted.")
+            return CommandResult(_listed(held) or "Nothing beyond the workspace is granted.")
         case ["forget" | "clear"]:
             wanted = [each for each in held if each.until == "conversation"]
         case ["forget" | "clear", *words]:
             wanted = _meant(" ".join(words), held)
         case _:
-            return Outcome("`/grants` lists them, `/grants forget 1` takes one back.", ok=False)
+            return CommandResult(
+                "`/grants` lists them, `/grants forget 1` takes one back.", ok=False
+            )
     if not wanted:
-        return Outcome("There is no such grant; `/grants` lists those that there are.", ok=False)
-    return await _take_back(situation, wanted)
+        return CommandResult(
+            "There is no such grant; `/grants` lists those that there are.", ok=False
+        )
+    return await _take_back(context, wanted)
 
 
-async def _take_back(situation: Situation, wanted: Sequence[HeldGrants]) -> Outcome:
+async def _take_back(context: CommandContext, wanted: Sequence[HeldGrants]) -> CommandResult:
     """The network at once, folders from the next run on; and written down."""
-    here, told = situation.here, []
+    here, told = context.here, []
     for each in wanted:
         if trouble := await here.agent.permissions.take_back(each):
             told.append(trouble)
         if each.until != "rule":
             lasting = each.until == "good"
             await here.journal.note(
-                "person", taken_back(each.part, situation.device, lasting=lasting)
+                "person", taken_back(each.part, context.device, lasting=lasting)
             )
             when = "from the next run on" if each.part.folders else "at once"
             told.append(f"Taken back {when}: {each.line}.")
-    return Outcome("\n".join(told))
+    return CommandResult("\n".join(told))
 
 
 def _listed(held: Sequence[HeldGrants]) -> str:

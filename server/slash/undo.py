@@ -1,7 +1,7 @@
 """Commands that take back what code did to files. They show what is said aloud otherwise."""
 
 from sayso.server.agent.parsing.fences import fenced
-from sayso.server.conversations.situation import Outcome, Situation
+from sayso.server.conversations.command_context import CommandContext, CommandResult
 from sayso.server.slash.command import Command
 from sayso.server.undo.results import Undone
 
@@ -11,23 +11,23 @@ _DIGITS = 3
 """Of how many requests; nobody goes back further."""
 
 
-async def _undo(situation: Situation) -> Outcome:
-    here = situation.here
-    undone = await here.undo_requests.undo(situation.device, *_meant(situation.text))
-    return Outcome(here.undo_answers.undone(undone), ok=undone.outcome in _DONE)
+async def _undo(context: CommandContext) -> CommandResult:
+    here = context.here
+    undone = await here.undo_requests.undo(context.device, *_meant(context.text))
+    return CommandResult(here.undo_answers.undone(undone), ok=undone.outcome in _DONE)
 
 
-async def _redo(situation: Situation) -> Outcome:
-    here = situation.here
-    redone = await here.undo_requests.redo(situation.device)
-    return Outcome(here.undo_answers.redone(redone), ok=redone.outcome in _DONE)
+async def _redo(context: CommandContext) -> CommandResult:
+    here = context.here
+    redone = await here.undo_requests.redo(context.device)
+    return CommandResult(here.undo_answers.redone(redone), ok=redone.outcome in _DONE)
 
 
-async def _diff(situation: Situation) -> Outcome:
-    here = situation.here
-    text = await here.undo_requests.diff(*_meant(situation.text))
+async def _diff(context: CommandContext) -> CommandResult:
+    here = context.here
+    text = await here.undo_requests.diff(*_meant(context.text))
     nothing = here.undo_answers.undone(Undone("nothing"))
-    return Outcome(fenced("diff", text) if text else nothing)
+    return CommandResult(fenced("diff", text) if text else nothing)
 
 
 def _meant(text: str) -> tuple[int, str]:

@@ -10,7 +10,10 @@ from sayso.protocol.messages import Announce
 from sayso.server.turn.events import Announced, Joined, Ticket
 from sayso.server.turn.regions.playback import PlaybackRegion
 from sayso.server.turn.regions.shared_state import SharedState
-from sayso.server.turn.timing import WAITING_ANNOUNCEMENTS
+
+WAITING_ANNOUNCEMENTS = 32
+"""Reminders that may wait for a gap, or for a device; beyond, the oldest stay on the screen only.
+Nobody sets so many for one minute."""
 
 TRIES = 2
 """How often one is tried if no word of it was heard: something else came at the same moment."""

@@ -12,7 +12,10 @@ from sayso.server.turn.regions.capture import CaptureRegion
 from sayso.server.turn.regions.playback import PlaybackRegion
 from sayso.server.turn.regions.request import RequestRegion
 from sayso.server.turn.regions.shared_state import SharedState
-from sayso.server.turn.timing import FILLER_AFTER_S
+
+FILLER_AFTER_S = 1.2
+"""Silence while work goes on, after which a few words say that it does. Shorter pauses are usual in
+talk between people; after longer ones they ask "are you there?"."""
 
 
 class Filler:

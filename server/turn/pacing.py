@@ -9,7 +9,11 @@ what the line delays by chance, or what the loudspeaker stood still for want of 
     0.12 s    at 10.29 s    10.17            0.15 s late: the line needs more
 """
 
-from sayso.server.turn.timing import AHEAD_S, FAR_AHEAD_S
+AHEAD_S = 0.3
+"""Sound sent ahead of what was played: covers a home network's jitter, leaves little to flush."""
+
+FAR_AHEAD_S = 0.8
+"""The most of it, for a device on a line that delays by chance, as mobile ones do."""
 
 COVERED_S = 0.05
 """So much is covered by what is ahead in any case, and by steps in which small devices report."""

@@ -15,7 +15,12 @@ from sayso.server.turn.effects import Send
 from sayso.server.turn.events import ChunkSpoken, Joined, SoundCame, Ticket
 from sayso.server.turn.pacing import Pacing
 from sayso.server.turn.phrases import is_aside, is_filler
-from sayso.server.turn.timing import FRAME_S, PLAYBACK_STALL_S
+
+FRAME_S = 0.04
+"""Length of a frame of speech on its way down: few frames, and little waits for a whole one."""
+
+PLAYBACK_STALL_S = 10.0
+"""A device that plays nothing for so long has lost its loudspeaker; the speech is given up."""
 
 BYTES_PER_SAMPLE = 2
 FRAME_HEADER_BYTES = 12

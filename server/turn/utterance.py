@@ -17,14 +17,27 @@ Hands-free, the first frames are older than the opening, and somebody else finds
 from typing import Literal
 
 from sayso.server.turn.events import ListenStarted
-from sayso.server.turn.timing import (
-    ACK_EVERY_S,
-    LARGEST_GAP_S,
-    LINK_GRACE_S,
-    REST_OF_AUDIO_S,
-    RETURN_GRACE_S,
-    UTTERANCE_CAP_S,
-)
+
+UTTERANCE_CAP_S = 60.0
+"""A press longer than this commits by itself: the release was lost, or somebody sat on the key."""
+
+REST_OF_AUDIO_S = 2.0
+"""After a release and the last frame that came, how long more may take; then what is there is the
+utterance. Hands-free, how long no sound at all may come: silence is sent, too, so nothing means a
+broken device."""
+
+LINK_GRACE_S = 5.0
+"""A device that vanishes in mid-sentence may come back; after this, what it said counts as said."""
+
+RETURN_GRACE_S = 20.0
+"""The same for a device that keeps what is said meanwhile: a network that changes, a lift. Half a
+sentence is worse to act upon than a late one."""
+
+ACK_EVERY_S = 0.2
+"""Audio is acknowledged this often: the client keeps little, the wire carries few messages."""
+
+LARGEST_GAP_S = 1.0
+"""A longer hole in the audio is not filled with silence; the utterance ends before it."""
 
 RATE = 16_000
 BYTES_PER_SAMPLE = 2

@@ -17,7 +17,7 @@ from sayso.server.agent.llm.litellm_model import LitellmModel, Timeouts
 from sayso.server.agent.llm.model import ChatModel, Endpoint
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.approvals import Approvals, Decision
-from sayso.server.agent.permissions.modes import Mode, Permissions, StandingPermissions
+from sayso.server.agent.permissions.permissions import Mode, Permissions, StandingPermissions
 from sayso.server.agent.prompt.profiles import ModelProfile, profile
 from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.journal import Journal

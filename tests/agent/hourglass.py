@@ -9,7 +9,7 @@ from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.llm.model import ChatMessage
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.approvals import Approvals
-from sayso.server.agent.permissions.modes import Mode, Permissions
+from sayso.server.agent.permissions.permissions import Mode, Permissions
 from sayso.server.agent.prompt.profiles import profile
 from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.journal import Journal

@@ -10,7 +10,7 @@ from sayso.server.agent.events import CodeEnd
 from sayso.server.agent.limits import Budget, RequestLimits
 from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.loop import Agent
-from sayso.server.agent.permissions.modes import Permissions
+from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.agent.prompt.profiles import profile
 from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.journal import Journal

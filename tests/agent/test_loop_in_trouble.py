@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 
 from sayso.server.agent.events import ApprovalRequest, CodeStart, WorkDone, WorkFailed
-from sayso.server.agent.limits import RequestLimits
+from sayso.server.agent.limits import REPLY_CHARS, RequestLimits
 from sayso.server.store.records import RunReported
 from tests.agent.conftest import AgentRig
 from tests.scripted_model import Reply, fails, runs, says
@@ -120,12 +120,10 @@ async def test_the_same_failure_three_times_ends_in_a_question(rig: AgentRig) ->
 
 
 async def test_a_reply_without_end_ends_in_a_question(rig: AgentRig) -> None:
-    agent = await rig.agent(
-        Reply(says=" ".join(map(str, range(1000))), split=20), bounds=RequestLimits(reply_chars=500)
-    )
+    agent = await rig.agent(Reply(says=" ".join(map(str, range(REPLY_CHARS // 4))), split=2_000))
     said = await rig.ask(agent, "go")
     assert said.endswith("My answer is getting very long. Shall I go on?")
-    assert len(said) < 700
+    assert REPLY_CHARS < len(said) < REPLY_CHARS + 4_000
 
 
 async def test_a_model_that_goes_in_circles_is_cut_short(rig: AgentRig) -> None:

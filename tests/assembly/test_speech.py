@@ -13,7 +13,7 @@ from sayso.server.assembly.speech import SpeechParts
 from sayso.server.models import InstalledModels
 from sayso.server.observability.metrics import Part, ServerMetrics
 from sayso.server.settings import Settings
-from sayso.server.settings.schema import Ears, LanguageModel, Voice
+from sayso.server.settings.defaults import Ears, LanguageModel, Voice
 from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.recognition.recognizer import Recognizer
 from sayso.server.speech.synthesis.voices import Voices

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from sayso.audio.devices.cards import Device, Direction, End, Fill, Hear
-from sayso.audio.devices.reconnecting import DeviceSpeaker
+from sayso.audio.devices.device_speaker import DeviceSpeaker
 from sayso.audio.errors import DeviceUnavailable
 
 

@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
-from sayso.audio.devices.reconnecting import DeviceMicrophone
+from sayso.audio.devices.device_microphone import DeviceMicrophone
 from sayso.audio.pcm import FRAME_BYTES, FRAME_MS
 from sayso.audio.playback_reference import TRIM_ABOVE_FRAMES, PlaybackReference
 from tests.audio.cards_double import Cards, device

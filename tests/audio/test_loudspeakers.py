@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from sayso.audio.devices.device_speaker import DeviceSpeaker
 from sayso.audio.devices.microphone import DeviceChange
-from sayso.audio.devices.reconnecting import DeviceSpeaker
 from tests.audio.cards_double import Cards, OpenStream, cards, device, pcm, speaking, until
 
 pytestmark = pytest.mark.virtual_time

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import cast
 
 from sayso.protocol import messages as m
-from sayso.server.agent.jobs.progress import RunProgress
+from sayso.server.agent.jobs.run_progress import RunProgress
 from sayso.server.conversations.driver import ConversationDriver
 from sayso.server.store.jobs import JobDetached, JobTold
 from sayso.server.store.records import Answered, Asked, Call, RunIntended, RunReported

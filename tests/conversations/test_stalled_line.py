@@ -16,7 +16,7 @@ from sayso.protocol.home import Home, make_token
 from sayso.server.agent.llm.model import ChatMessage
 from sayso.server.gateway.listener import Listener
 from sayso.server.turn.events import ApprovalAnswered
-from sayso.server.turn.timing import SHOWN_S
+from sayso.server.turn.regions.spoken_approval import SHOWN_S
 from tests.client.programs import Window, window
 from tests.fault_proxy import FaultProxy
 from tests.plain_model import PlainModel

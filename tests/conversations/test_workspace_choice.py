@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sayso.protocol.home import Home
-from sayso.server.agent.permissions.modes import Permissions
+from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.conversations.files.workspace_choice import chosen_folder
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.grants import GrantError

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from sayso.protocol.codec import Envelope
 from sayso.protocol.frames import AudioFrame
 from sayso.protocol.messages import TYPES, Approve, Message, TaskUpdate
-from sayso.protocol.messages.quantities import GREATEST
+from sayso.protocol.messages.bounds import GREATEST
 
 Record = TypeVar("Record")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sayso.protocol.codec import MAX_DEPTH, MAX_TEXT_BYTES, Envelope, decode, encode
 from sayso.protocol.errors import Malformed, Oversized, ProtocolError
 from sayso.protocol.messages import TYPES, Settings, Text
-from sayso.protocol.messages.quantities import GREATEST
+from sayso.protocol.messages.bounds import GREATEST
 from tests.protocol import strategies
 
 HELLO = '{"t":"hello","protocol":{"min":1,"max":1},"client":"test"}'

@@ -17,6 +17,7 @@ from sayso.protocol.codec import MAX_DEPTH, MAX_TEXT_BYTES, Unknown, decode, enc
 from sayso.protocol.errors import CODES
 from sayso.protocol.frames import unpack
 from sayso.protocol.messages import TYPES, FromClient, FromServer
+from sayso.protocol.messages.bounds import LONGEST_TYPED
 from sayso.protocol.version import SPOKEN
 from sayso.server import app
 from sayso.server.agent.jobs.updates import TOLD_EVERY_S
@@ -24,10 +25,10 @@ from sayso.server.agent.permissions import approvals
 from sayso.server.device_requests import answer, requests
 from sayso.server.gateway.admission import rate_limits
 from sayso.server.gateway.admission.limits import HEADER_LINE_BYTES, HEADER_LINES, Limits
-from sayso.server.gateway.socket import translate
 from sayso.server.gateway.socket.sessions import UNCONFIRMED_S
 from sayso.server.trust import guess_delay, pairing
-from sayso.server.turn import timing
+from sayso.server.turn import pacing, spoken_answer, utterance
+from sayso.server.turn.regions import capture, playback, request, spoken_approval
 
 SPEC = files("sayso.protocol").joinpath("SPEC.md").read_text(encoding="utf-8")
 
@@ -186,7 +187,7 @@ def test_the_bounds_are_those_of_the_code() -> None:
         "nesting": MAX_DEPTH,
         "line of a request's header": HEADER_LINE_BYTES,
         "lines of a request's header": HEADER_LINES,
-        "typed request": translate.LARGEST_TEXT,
+        "typed request": LONGEST_TYPED,
         "hello": limits.handshake_s,
         "wrong messages": limits.complaints,
         "connections of a paired device": limits.device_connections,
@@ -207,31 +208,31 @@ def test_the_bounds_are_those_of_the_code() -> None:
         "WebSocket pings and pongs of a client": limits.control_a_second,
         "requests of a paired device": limits.requests_a_minute,
         "sign of life": limits.ping_s,
-        "utterance": timing.UTTERANCE_CAP_S,
-        "rest of the audio": timing.REST_OF_AUDIO_S,
+        "utterance": utterance.UTTERANCE_CAP_S,
+        "rest of the audio": utterance.REST_OF_AUDIO_S,
         "session of a client that is away": limits.resume_s,
         "session of a client that is away and has said nothing since its welcome": UNCONFIRMED_S,
         "messages to be sent again": limits.replay_messages,
         "bytes to be sent again": limits.replay_bytes,
         "sessions": limits.sessions,
         "goodbye": limits.goodbye_s,
-        "lost link of a client that resumes": timing.RETURN_GRACE_S,
-        "lost link": timing.LINK_GRACE_S,
-        "hole in the audio": timing.LARGEST_GAP_S,
-        "held over a voice": timing.DUCK_S,
-        "tap": timing.TAP_S * 1_000,
-        "acknowledgement": timing.ACK_EVERY_S * 1_000,
-        "ahead of playback": timing.AHEAD_S * 1_000,
-        "ahead on a bad line": timing.FAR_AHEAD_S * 1_000,
-        "stalled playback": timing.PLAYBACK_STALL_S,
-        "a request, before a yes in words counts": timing.SHOWN_S,
+        "lost link of a client that resumes": utterance.RETURN_GRACE_S,
+        "lost link": utterance.LINK_GRACE_S,
+        "hole in the audio": utterance.LARGEST_GAP_S,
+        "held over a voice": playback.DUCK_S,
+        "tap": capture.TAP_S * 1_000,
+        "acknowledgement": utterance.ACK_EVERY_S * 1_000,
+        "ahead of playback": pacing.AHEAD_S * 1_000,
+        "ahead on a bad line": pacing.FAR_AHEAD_S * 1_000,
+        "stalled playback": spoken_answer.PLAYBACK_STALL_S,
+        "a request, before a yes in words counts": spoken_approval.SHOWN_S,
         "an approval request": approvals.MOST_BYTES,
         "pictures of an answer": answer.MOST_PICTURE_BYTES,
         "pictures of a device": rate_limits.PICTURES_A_SECOND,
         "an answer of a device": requests.LONGEST_S,
         "requests that a device works on": requests.MOST_OPEN,
         "a job's updates": 1 / TOLD_EVERY_S,
-        "requests that wait": timing.WAITING_REQUESTS,
+        "requests that wait": request.WAITING_REQUESTS,
     }
     figures = {name: value.split(" ")[0] for name, value, _ in rows(part("Bounds"))}
     documented = {name: float(figure.replace(",", "")) for name, figure in figures.items()}

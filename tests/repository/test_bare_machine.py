@@ -38,7 +38,7 @@ TELLING = (
     "tests/runtimes/sandbox/self_test/test_proof.py",
     "tests/runtimes/sandbox/test_escapes.py",
     "tests/runtimes/sandbox/test_file_attributes.py",
-    "tests/runtimes/sandbox/test_resource_limits.py",
+    "tests/runtimes/sandbox/test_limits.py",
     "tests/runtimes/sandbox/test_shared_memory.py",
     "tests/runtimes/sandbox/test_special_files.py",
     "tests/runtimes/test_left_processes.py",

@@ -21,7 +21,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         {
             "gateway.host",
             "gateway.http.responses",
-            "gateway.http.routes",
+            "gateway.http.adapter_routes",
             "log_context",
             "settings",
             "speech",

@@ -15,12 +15,12 @@ from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.runtimes.sandbox import landlock
+from sayso.server.runtimes.sandbox.limits import SandboxLimits
 from sayso.server.runtimes.sandbox.sandbox import (
     NO_HANDOVER,
     Confined,
     Confines,
     Kind,
-    Limits,
     Sandbox,
 )
 from sayso.server.runtimes.sandbox.self_test import proof
@@ -116,7 +116,7 @@ async def rest(pieces: AsyncGenerator[Output | Ending]) -> Told:
     raise AssertionError("a run ended without an ending")
 
 
-def sandbox_of(kind: Kind, limits: Limits | None = None) -> Sandbox | str:
+def sandbox_of(kind: Kind, limits: SandboxLimits | None = None) -> Sandbox | str:
     """The sandbox of a kind, or why this machine has none."""
     if sys.platform != "linux":
         return f"{kind} is for Linux"

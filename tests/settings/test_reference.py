@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from sayso.server.settings.defaults import SECTIONS
 from sayso.server.settings.keys import keys
 from sayso.server.settings.reference import meanings, page
-from sayso.server.settings.schema import SECTIONS
 
 DOCS = Path(__file__).parents[2] / "docs"
 

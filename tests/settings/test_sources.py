@@ -17,9 +17,9 @@ from sayso.server.settings import (
     read,
     user_file,
 )
+from sayso.server.settings.defaults import SECTIONS
 from sayso.server.settings.keys import keys
 from sayso.server.settings.loading import project_file
-from sayso.server.settings.schema import SECTIONS
 from tests.permissions import permissions_hold
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from sayso.protocol import messages as m
 from sayso.server.turn import effects, events
-from sayso.server.turn.timing import WAITING_ANNOUNCEMENTS
+from sayso.server.turn.announcements import WAITING_ANNOUNCEMENTS
 from tests.turn.scene import Scene
 
 EGGS = "The eggs are done."

@@ -6,7 +6,7 @@ import pytest
 
 from sayso.protocol import messages as m
 from sayso.server.turn import effects, events
-from sayso.server.turn.timing import SHOWN_S
+from sayso.server.turn.regions.spoken_approval import SHOWN_S
 from tests.turn.scene import RATE_OUT, Scene
 
 FIRST = m.ApprovalRequest("1", "n", "python", "…", "/work")

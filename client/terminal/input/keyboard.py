@@ -22,6 +22,7 @@ from sayso.client.terminal.screen.screen import TerminalScreen
 from sayso.client.terminal.screen.status_line import TYPE, Pending
 from sayso.client.terminal.tty import Terminal
 from sayso.protocol.messages import Approve, Command
+from sayso.protocol.messages.bounds import LONGEST_TYPED
 
 DIFF = "diff"
 """The server's command that tells what runs did to files."""
@@ -31,9 +32,6 @@ TWICE_SECONDS = 2.0
 """Two Ctrl-C within this time mean: leave."""
 BY_ITSELF_SECONDS = 0.6
 """A person who writes a word that begins with d has written its next letter by then."""
-LONGEST_TEXT = 16_384
-"""Characters of a typed request, as the protocol has it."""
-
 
 Fetch = Callable[[str, str], Awaitable[Path]]
 """Takes an id and a type, and returns where the file lies. Raises ClientError."""
@@ -228,7 +226,7 @@ class Keyboard:
         line = self._status_line.line.take()
         if line.startswith("/"):
             self._command(line)
-        elif len(line) > LONGEST_TEXT:
+        elif len(line) > LONGEST_TYPED:
             self._screen.put(render.note("That is too long to ask; put it into a file."))
         elif line:
             self._session.say(line, question=self._question)

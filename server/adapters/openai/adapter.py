@@ -32,8 +32,8 @@ from sayso.server.adapters.openai.request_run import (
 )
 from sayso.server.adapters.plain_model import PlainModel, PlainModelError
 from sayso.server.adapters.turn_client import Host
+from sayso.server.gateway.http.adapter_routes import HttpRequest, Route, Routes
 from sayso.server.gateway.http.responses import answered_events, answered_json
-from sayso.server.gateway.http.routes import HttpRequest, Route, Routes
 from sayso.server.speech.speech import Speech
 from sayso.server.trust.principal import OWNER
 

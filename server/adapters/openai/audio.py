@@ -18,8 +18,8 @@ from sayso.audio.wav import header, parse
 from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
 from sayso.server.adapters.openai.errors import BadRequest, answered_error
 from sayso.server.adapters.openai.form_data import read_form
+from sayso.server.gateway.http.adapter_routes import HttpRequest, Route, Routes
 from sayso.server.gateway.http.responses import answered, answered_json, answered_stream
-from sayso.server.gateway.http.routes import HttpRequest, Route, Routes
 from sayso.server.speech.recognition.session import MAX_UTTERANCE
 from sayso.server.speech.speech import Speech
 from sayso.server.speech.synthesis.session import Chunk, MoreSound, SpeakingStyle, SynthesisFailed

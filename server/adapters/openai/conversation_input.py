@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from sayso.protocol.messages.bounds import LONGEST_TYPED
 from sayso.server.adapters.openai.errors import BadRequest
 
 MODEL: Final = "sayso"
@@ -13,8 +14,6 @@ PLAIN_MODEL: Final = "sayso-plain"
 """The language model alone: for titles and tags, which programs ask for by themselves."""
 
 MOST_MESSAGES: Final = 2_000
-LONGEST_TEXT: Final = 16_384
-"""Characters of a request, as everywhere: longer ones belong into a file."""
 
 _ROLES: Final = frozenset({"system", "developer", "user", "assistant"})
 _NOT_TAKEN: Final = {
@@ -96,7 +95,7 @@ class _Reader:
         if self.answered:
             raise BadRequest("The last message must be the person's: role `user`.")
         text = "\n\n".join(self.asked).strip()
-        if len(text) > LONGEST_TEXT:
+        if len(text) > LONGEST_TYPED:
             raise BadRequest("That text is too long. Put it into a file and ask about the file.")
         return text
 

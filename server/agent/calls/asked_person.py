@@ -9,7 +9,7 @@ from sayso.server.agent.calls.questions import UnansweredError
 from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.access_syntax import LANGUAGE
 from sayso.server.agent.permissions.approvals import Approvals, Proposal
-from sayso.server.agent.permissions.host_questions import HostQuestions
+from sayso.server.agent.permissions.host_reapproval import HostReapproval
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.tools.person import NoAnswerError
 from sayso.server.store.decisions import CodeQuestioned
@@ -23,7 +23,7 @@ class AskedPerson:
 
     def __init__(
         self,
-        questions: HostQuestions,
+        questions: HostReapproval,
         approvals: Approvals,
         journal: Journal,
         reckoning: RequestUsage,

@@ -6,7 +6,7 @@ from sayso.server.agent.calls.ask import Ask
 from sayso.server.agent.calls.background import Background
 from sayso.server.agent.calls.tell import Tell
 from sayso.server.agent.calls.tool_function import ToolDesk
-from sayso.server.agent.jobs.progress import RunProgress
+from sayso.server.agent.jobs.run_progress import RunProgress
 from sayso.server.agent.tools.tool import Tool
 from sayso.server.runtimes.calls.function import CallFunction
 

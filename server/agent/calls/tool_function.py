@@ -19,7 +19,7 @@ from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.events import CodeOut
 from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
-from sayso.server.agent.permissions.modes import Permissions
+from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.stream_closing import closing
 from sayso.server.agent.tools.run_code import named_in

@@ -7,9 +7,9 @@ from typing import Final
 
 from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.events import CodeEnd, changes_shown
-from sayso.server.agent.jobs.progress import RunProgress
+from sayso.server.agent.jobs.run_progress import RunProgress
 from sayso.server.agent.limits import RequestUsage, last_line
-from sayso.server.agent.permissions.host_questions import HostQuestions
+from sayso.server.agent.permissions.host_reapproval import HostReapproval
 from sayso.server.agent.permissions.network_use import NetworkUse, TurnedAway
 from sayso.server.agent.prompt import server_notes
 from sayso.server.agent.prompt.output_digest import Digest, as_text
@@ -89,7 +89,7 @@ class CodeRun:
         tool: Tool,
         arguments: Arguments,
         context: ToolContext,
-        questions: HostQuestions,
+        questions: HostReapproval,
         network: NetworkUse,
     ) -> None:
         """Run to the end, and report. Cancelling stops it. Raises StoreError."""

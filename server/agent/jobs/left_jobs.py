@@ -5,7 +5,7 @@ import logging
 from typing import Final
 
 from sayso.server.agent.jobs.job import TITLE_CHARS, one_line
-from sayso.server.agent.jobs.progress import new_job_id
+from sayso.server.agent.jobs.run_progress import new_job_id
 from sayso.server.agent.record.journal import Journal
 from sayso.server.runtimes.left_processes import LeftProcesses
 from sayso.server.store.errors import StoreError

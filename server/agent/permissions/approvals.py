@@ -16,11 +16,11 @@ from typing import Final, Literal
 from sayso.server.agent.calls.questions import CodeQuestions
 from sayso.server.agent.events import ApprovalDone, ApprovalRequest
 from sayso.server.agent.record.journal import Journal
+from sayso.server.settings import defaults
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import ApprovalClosed, ApprovalOpened
 
-EXPIRES_S: Final = 120.0
-"""Long enough to read a screen of code; short enough that a yes is about what was just asked."""
+_EXPIRES_S: Final = defaults.Approvals().expire_s
 
 MOST_BYTES: Final = 60_000
 """Of a request as JSON: a client takes frames of 65,536 bytes if it does not say otherwise, and
@@ -114,7 +114,7 @@ class Approvals:
     """Where one conversation's questions lie until they are answered."""
 
     def __init__(
-        self, journal: Journal, expires_s: float = EXPIRES_S, *, most_bytes: float = MOST_BYTES
+        self, journal: Journal, expires_s: float = _EXPIRES_S, *, most_bytes: float = MOST_BYTES
     ) -> None:
         self.of_code = CodeQuestions()
         """What running code asks the person, which is no approval."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from sayso.server.agent.permissions.access_requests import AccessRequests, NotOpened
-from sayso.server.agent.permissions.modes import Permissions
+from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.agent.record.journal import Journal
 from sayso.server.runtimes.network.traffic_record import Transfer
 from sayso.server.store.decisions import NetworkUsed

@@ -8,7 +8,7 @@ from typing import Final
 from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
-from sayso.server.agent.permissions.modes import Permissions
+from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.agent.prompt import server_notes
 from sayso.server.agent.tools.tool import Arguments, ArgumentsError, Tool, approval_words
 from sayso.server.policy.judge import Judgement

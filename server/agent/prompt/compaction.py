@@ -15,6 +15,10 @@ from sayso.server.agent.prompt.server_notes import between_marks, own_words
 from sayso.server.agent.record.history import Act, Exchange
 from sayso.server.store.records import RunReported
 
+HISTORY_CHARS: Final = 120_000
+"""Characters of conversation given to the model: 30,000 tokens, which most models take. Profiles of
+small models give less."""
+
 NOTES_SHARE: Final = 0.15
 """Of what is told, so much may be notes."""
 

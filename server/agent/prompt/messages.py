@@ -22,7 +22,7 @@ from sayso.server.agent.prompt.server_notes import (
     between_marks,
     own_words,
 )
-from sayso.server.agent.prompt.situation import situation_note
+from sayso.server.agent.prompt.situation_note import situation_note
 from sayso.server.agent.prompt.system_prompt import Facts, system_prompt
 from sayso.server.agent.record.history import Act, Exchange, History, JobNews, Step
 from sayso.server.agent.tools.read_output import ReadOutput

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
-from sayso.server.agent.tools.output_pages import gap_note
+from sayso.server.agent.tools.output_page_syntax import gap_note
 from sayso.server.runtimes.runtime import Output
 from sayso.server.store.redaction import LONGEST_SECRET, redacted, redacted_part
 

@@ -1,5 +1,5 @@
 """Writes the system prompt: what holds for a whole conversation, so that providers can keep it in
-their caches. What changes in between is told with requests (`situation.py`)."""
+their caches. What changes in between is told with requests (`situation_note.py`)."""
 
 import platform
 from collections.abc import Sequence

@@ -5,7 +5,7 @@ from typing import Final
 
 from sayso.server.agent.record.history import History
 from sayso.server.agent.record.run_outputs import RunOutputs
-from sayso.server.agent.tools.output_pages import PAGE, Page, read_arguments, read_line
+from sayso.server.agent.tools.output_page_syntax import PAGE, Page, read_arguments, read_line
 from sayso.server.agent.tools.tool import Arguments, ArgumentsError, Tool, ToolContext, WrittenCall
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.store.redaction import LONGEST_SECRET, redacted_part

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from sayso.server.agent.llm.model import ToolDefinition
 from sayso.server.agent.parsing.printed_calls import read_tool_call
-from sayso.server.agent.permissions.modes import Reachable
+from sayso.server.agent.permissions.permissions import Reachable
 from sayso.server.agent.prompt.language_names import Languages
 from sayso.server.agent.tools.tool import Arguments, Tool, ToolContext, WrittenCall
 from sayso.server.runtimes.calls.function import CallFunction

@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Final
 
-from sayso.server.agent.permissions.modes import Permissions
+from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.runtimes.grants import GrantError, folder, of_the_system, personal
 
 _SHARED: Final = tuple(map(Path, ("/home", "/media", "/mnt", "/opt", "/srv", "/var", gettempdir())))

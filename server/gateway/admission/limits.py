@@ -1,6 +1,12 @@
-"""The gateway's limits, each with its reason."""
+"""The gateway's limits, each with its reason. Those that a person may change have their defaults in
+`settings/defaults/gateway.py`."""
 
 from dataclasses import dataclass
+from typing import Final
+
+from sayso.server.settings.defaults import Gateway
+
+_USUAL: Final = Gateway()
 
 HEADER_LINE_BYTES = 8_192
 """Of a request: a token and a long address are a tenth. It is the WebSocket library's own bound."""
@@ -13,24 +19,22 @@ HEADER_LINES = 128
 class Limits:
     """One limit per name. The figures keep one bad client from harming the server for others."""
 
-    handshake_s: float = 5.0
-    """Seconds from the connection to a valid `hello`, TLS included: a client needs few round
-    trips."""
+    handshake_s: float = _USUAL.handshake_s
+    """Seconds from the connection to a valid `hello`, TLS included."""
     text_bytes: int = 65_536
     """Longest text frame from a client: a long typed question is a tenth of it."""
     frame_bytes: int = 8_192
     """Longest audio frame from a client: 20 ms are 652 bytes."""
-    outgoing_bytes: int = 4_194_304
-    """What may wait for a client that reads slowly; more is a client that has stopped reading."""
-    send_s: float = 3.0
+    outgoing_bytes: int = _USUAL.waiting_mb * 2**20
+    """What may wait for a client that reads slowly."""
+    send_s: float = _USUAL.send_s
     """Seconds for which a client may take nothing at all while more waits than its line holds. One
     that is slow and goes on taking is waited for: speech and talk never fill a line, and a client
-    that is let go by mistake comes back and has lost nothing. On Linux `vanished_s` bounds it,
-    too."""
-    vanished_s: float = 4.5
-    """Seconds for which a client's machine may leave unacknowledged what it was sent: then it is
-    gone, without a word. Telephones that change their cell are silent for two or three. To the
-    system it is the same where a client takes nothing: that, too, lasts no longer."""
+    that is let go by mistake comes back and has lost nothing."""
+    vanished_s: float = _USUAL.vanished_s
+    """Seconds for which a client's machine may leave unacknowledged what it was sent. Telephones
+    that change their cell are silent for two or three. To the system it is the same where a client
+    takes nothing: that, too, lasts no longer."""
     unsent_bytes: int = 65_536
     """What the system may hold of what the line does not take yet: more than a second of speech,
     and little to stand before what can't wait."""
@@ -40,16 +44,14 @@ class Limits:
     """Wrong messages that a connection is told of before it is closed: more is not a slip."""
     ping_s: float = 20.0
     """Seconds between signs of life, so that half-open connections are noticed."""
-    connections: int = 256
-    """Connections at once, of all clients together: 200 small devices, and people's own. One that
-    only listens costs some 50 KB."""
-    sound_pace: float = 1.5
-    """How much faster than it was spoken sound is read, in the long run: a client catches up after
-    a cut, and nobody keeps recognition busy for the others."""
-    sound_burst_s: float = 60.0
-    """Seconds of sound that are read at once: one utterance as long as they may be."""
-    messages_a_second: float = 100.0
-    """Messages that are read in the long run; a client that plays sends ten or twenty."""
+    connections: int = _USUAL.connections
+    """Connections at once, of all clients together. One that only listens costs some 50 KB."""
+    sound_pace: float = _USUAL.sound_pace
+    """How much faster than it was spoken sound is read, in the long run."""
+    sound_burst_s: float = _USUAL.sound_burst_s
+    """Seconds of sound that are read at once."""
+    messages_a_second: float = _USUAL.messages_a_second
+    """Messages that are read in the long run."""
     messages_burst: int = 1_000
     """Messages that are read at once: all that a client keeps during a cut, many times over."""
     flood_s: float = 2.0
@@ -59,12 +61,11 @@ class Limits:
     """WebSocket pings and pongs of a client that are read at once; the signs of life of minutes."""
     control_a_second: float = 10.0
     """Of these in the long run. More end the connection: nobody needs more than one a second."""
-    requests_a_minute: int = 30
-    """Requests of a paired device: nobody asks more. Programs of this machine are their owner's
-    own, and not counted."""
-    device_connections: int = 2
-    """Connections at once of one paired device: its app, and a page of it."""
-    strangers: int = 8
+    requests_a_minute: int = _USUAL.requests_a_minute
+    """Requests of a paired device. Programs of this machine are their owner's own, not counted."""
+    device_connections: int = _USUAL.device_connections
+    """Connections at once of one paired device."""
+    strangers: int = _USUAL.strangers
     """Connections of one address on the network that have not yet proved who they are, counted
     before TLS is agreed on."""
     near_strangers: int = 128
@@ -86,9 +87,9 @@ class Limits:
     once. They are not read, and cost a file descriptor each."""
     waiting_s: float = 2.0
     """Seconds for which they may: twice what the last of those that have places may keep theirs."""
-    resume_s: float = 300.0
-    """Seconds for which the session of a client whose connection broke is kept: a tunnel, a lift, a
-    walk between two networks. Who is longer away begins anew and loses only what it did not see."""
+    resume_s: float = _USUAL.resume_s
+    """Seconds for which the session of a client whose connection broke is kept. Who is longer away
+    begins anew and loses only what it did not see."""
     replay_messages: int = 512
     """Messages kept to be sent again: a long answer with code is a tenth of it."""
     replay_bytes: int = 1_048_576

@@ -78,7 +78,7 @@ class Bucket:
 
 
 class Rates:
-    """Of one client."""
+    """Of what one client sends over its socket."""
 
     def __init__(self, limits: Limits, who: Principal) -> None:
         burst = limits.sound_burst_s * SOUND_BYTES
@@ -117,3 +117,36 @@ class Rates:
             return
         if not self._requests.take(1, asyncio.get_running_loop().time()):
             raise TooFast(self._between_s)
+
+
+class RequestRates:
+    """How much each device asks over HTTP, and how much of it is being answered."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._a_minute = limits.requests_a_minute
+        self._at_once = limits.device_requests
+        self._buckets: dict[str, Bucket] = {}
+        self._answering: dict[str, int] = {}
+
+    def begin(self, who: Principal) -> bool:
+        """Whether one more is answered; then `end` is called. Programs of this machine are their
+        owner's own, and not counted."""
+        if who is THIS_MACHINE:
+            return True
+        bucket = self._buckets.setdefault(
+            who.device, Bucket(self._a_minute, self._a_minute / MINUTE_S)
+        )
+        answering = self._answering.get(who.device, 0)
+        now = asyncio.get_running_loop().time()
+        if answering >= self._at_once or not bucket.take(1, now):
+            return False
+        self._answering[who.device] = answering + 1
+        return True
+
+    def end(self, who: Principal) -> None:
+        """It was answered."""
+        if who is THIS_MACHINE:
+            return
+        self._answering[who.device] -= 1
+        if not self._answering[who.device]:
+            del self._answering[who.device]

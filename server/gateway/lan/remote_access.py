@@ -10,7 +10,7 @@ from typing import Final
 from sayso.protocol.home import Home
 from sayso.server.gateway.lan.mdns import Announcer
 from sayso.server.gateway.listener import Listener
-from sayso.server.settings.schema import Listen
+from sayso.server.settings.defaults import Listen
 from sayso.server.trust.certificates import (
     CLOCKS_DIFFER,
     CertificateError,

@@ -5,13 +5,10 @@ from collections.abc import Container
 from sayso.protocol import messages as m
 from sayso.protocol.errors import Invalid, OutOfOrder
 from sayso.protocol.frames import AudioFrame
+from sayso.protocol.messages.bounds import LONGEST_TYPED
 from sayso.server.gateway.socket.settings_request import preferred
 from sayso.server.turn import events
 from sayso.server.turn.events import Event
-
-LARGEST_TEXT = 16_384
-"""Characters of a typed request: longer ones belong into a file."""
-
 
 MOST_FILES = 32
 """Files that are named with a request; what is more belongs into a folder or an archive."""
@@ -67,7 +64,7 @@ def heard(device: str, frame: AudioFrame) -> Event:
 
 def _typed(device: str, message: m.Text) -> Event | None:
     text = message.text.strip()
-    if len(text) > LARGEST_TEXT:
+    if len(text) > LONGEST_TYPED:
         raise Invalid("That text is too long. Put it into a file and ask about the file.")
     if text and message.files:
         names = ", ".join(" ".join(name.split()) for name in message.files[:MOST_FILES])

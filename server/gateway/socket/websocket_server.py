@@ -27,7 +27,7 @@ from sayso.server.gateway.admission.unauthenticated import (
 from sayso.server.gateway.admission.waiting import CountingSocket
 from sayso.server.gateway.http.http_connection import HttpConnection
 from sayso.server.gateway.http.http_server import HttpServer
-from sayso.server.gateway.http.requests import NOTHING, SOCKET_PATH
+from sayso.server.gateway.http.request_handler import NOTHING, SOCKET_PATH
 from sayso.server.gateway.http.response_body import end, pieces_of, send_piece
 from sayso.server.gateway.http.responses import refused
 

@@ -25,6 +25,7 @@ from sayso.server.runtimes.sandbox.call_filter import seccomp
 from sayso.server.runtimes.sandbox.call_filter.refused_calls import IN_ITS_OWN_WORLD
 from sayso.server.runtimes.sandbox.landlock import REFER, WRITE_FILE, version
 from sayso.server.runtimes.sandbox.launcher import Steps, mount_points
+from sayso.server.runtimes.sandbox.limits import SandboxLimits, limits_of_process
 from sayso.server.runtimes.sandbox.sandbox import (
     NO_HANDOVER,
     PROCESSOR,
@@ -33,10 +34,8 @@ from sayso.server.runtimes.sandbox.sandbox import (
     Confined,
     Confines,
     Kind,
-    Limits,
     Place,
     clean_environment,
-    limits_of_process,
     recognised,
     roots_own,
     sealed,
@@ -47,7 +46,7 @@ from sayso.server.runtimes.sandbox.sandbox import (
 )
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
-_SCRIPTS = (_LAUNCHER, _LAUNCHER.with_name("resource_limits.py"))
+_SCRIPTS = (_LAUNCHER, _LAUNCHER.with_name("set_limits.py"))
 """What runs in the sandbox before the code."""
 _SCRATCH = Path("/tmp")  # noqa: S108 - the sandbox's own
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the sandbox's own
@@ -70,10 +69,10 @@ class Bubblewrap:
 
     kind: Kind = "bubblewrap"
 
-    def __init__(self, program: Path, python: Path, limits: Limits | None = None) -> None:
+    def __init__(self, program: Path, python: Path, limits: SandboxLimits | None = None) -> None:
         self._program = program
         self._python = python
-        self.limits = limits or Limits()
+        self.limits = limits or SandboxLimits()
 
     def confine(
         self,

@@ -27,6 +27,7 @@ from sayso.server.runtimes.network.socket_handover import PORT
 from sayso.server.runtimes.sandbox.call_filter import seccomp
 from sayso.server.runtimes.sandbox.call_filter.refused_calls import IN_SIGHT_OF_THE_HOST
 from sayso.server.runtimes.sandbox.launcher import Steps
+from sayso.server.runtimes.sandbox.limits import SandboxLimits, limits_of_process
 from sayso.server.runtimes.sandbox.sandbox import (
     NO_HANDOVER,
     PROCESSOR,
@@ -35,9 +36,7 @@ from sayso.server.runtimes.sandbox.sandbox import (
     Confined,
     Confines,
     Kind,
-    Limits,
     clean_environment,
-    limits_of_process,
     recognised,
     roots_own,
     sealed,
@@ -93,9 +92,9 @@ class Landlock:
 
     kind: Kind = "landlock"
 
-    def __init__(self, python: Path, limits: Limits | None = None) -> None:
+    def __init__(self, python: Path, limits: SandboxLimits | None = None) -> None:
         self._python = python
-        self.limits = limits or Limits()
+        self.limits = limits or SandboxLimits()
 
     def confine(
         self,

@@ -174,7 +174,7 @@ def enter(steps: Steps, outside: socket.socket | None = None) -> None:
     if LINUX:
         give_up()
     # The limits are the user's, who need not be able to read how they are set.
-    from_script("resource_limits", "bound")(steps.limits, steps.already, lambda: become(steps.user))
+    from_script("set_limits", "set_limits")(steps.limits, steps.already, lambda: become(steps.user))
     if steps.role == "enter":
         recognise(steps, held)
     if steps.home:

@@ -16,6 +16,7 @@ from sayso.server.runtimes.protection.own_places import held_in
 from sayso.server.runtimes.protection.protected_files import find_to_hold
 from sayso.server.runtimes.resources.cgroups import NO_CGROUP, ConversationCgroup
 from sayso.server.runtimes.resources.watch import ResourceWatch
+from sayso.server.runtimes.sandbox.limits import SandboxLimits
 
 Kind = Literal["bubblewrap", "landlock", "seatbelt", "none"]
 """`none`: a person at the console wanted no sandbox."""
@@ -50,42 +51,6 @@ SEARCH_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 
 NO_HANDOVER = -1
 """Instead of a descriptor: there is no way to the network."""
-
-_GIB = 1024**3
-
-
-def half_the_memory() -> int:
-    """Half of the machine's memory, but 2 GiB (numerical libraries reserve a lot) to 8 GiB."""
-    try:
-        whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):
-        return 4 * _GIB
-    return min(8 * _GIB, max(2 * _GIB, whole // 2))
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one confined interpreter, and each process that it starts, may use."""
-
-    memory: int = field(default_factory=half_the_memory)
-    """Bytes of address space: a run-away allocation ends as MemoryError, not on the host's back."""
-    together: int = field(default_factory=half_the_memory)
-    """Bytes of memory that all processes of a conversation may hold at once."""
-    file: int = 4 * _GIB
-    """Bytes of one file: more than data work needs, less than a disk."""
-    processes: int = 512
-    """Processes and threads: ten for a kernel, one per processor in numerical libraries, room for
-    pools and shells; a fork bomb stops here."""
-    processes_together: int = 1_024
-    """Processes and threads of a conversation, where the kernel counts them: one interpreter may
-    come to its own bound, and the others work on."""
-    open_files: int = 4_096
-    """What Linux gives to services by default, in effect."""
-    core: int = 1
-    """Bytes of a core dump: it would hold the workspace's secrets and fill it. With none at all the
-    kernel would still hand a crash to a program of the host's; with one byte it does not."""
-    scratch: int = _GIB
-    """Bytes in /tmp and in /dev/shm each, where these are memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +104,7 @@ class Sandbox(Protocol):
     def kind(self) -> Kind: ...
 
     @property
-    def limits(self) -> Limits | None:
+    def limits(self) -> SandboxLimits | None:
         """What code may use; None is without a bound."""
         ...
 
@@ -268,17 +233,6 @@ def _exists_here(user: int) -> bool:
         if first <= user < first + count:
             return True
     return False
-
-
-def limits_of_process(limits: Limits) -> dict[str, int]:
-    """What the launcher bounds for each process."""
-    return {
-        "memory": limits.memory,
-        "file": limits.file,
-        "core": limits.core,
-        "processes": limits.processes,
-        "open_files": limits.open_files,
-    }
 
 
 def tasks_of(user: int) -> int:

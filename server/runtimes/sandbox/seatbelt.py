@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Literal
 
 from sayso.server.runtimes.sandbox.launcher import Steps
+from sayso.server.runtimes.sandbox.limits import SandboxLimits
 from sayso.server.runtimes.sandbox.sandbox import (
     NO_HANDOVER,
     Confined,
     Confines,
     Kind,
-    Limits,
     clean_environment,
     recognised,
     to_hold,
@@ -47,9 +47,9 @@ class Seatbelt:
 
     kind: Kind = "seatbelt"
 
-    def __init__(self, python: Path, limits: Limits | None = None) -> None:
+    def __init__(self, python: Path, limits: SandboxLimits | None = None) -> None:
         self._python = python
-        self.limits = limits or Limits()
+        self.limits = limits or SandboxLimits()
 
     def confine(
         self,

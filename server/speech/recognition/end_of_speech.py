@@ -14,9 +14,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal, Protocol
 
-from sayso.audio.endpointing import Endpointing, Stage
 from sayso.audio.errors import AudioError
 from sayso.audio.pcm import FRAME_BYTES, SAMPLE_BYTES
+from sayso.server.speech.recognition.endpointing import Endpointing, Stage
 
 log = logging.getLogger(__name__)
 

@@ -12,8 +12,10 @@ from sayso.protocol.messages import AudioAck, ListenEnd
 from sayso.server.turn import events
 from sayso.server.turn.effects import Feed, Finish, Forget, Listen
 from sayso.server.turn.regions.shared_state import SharedState
-from sayso.server.turn.timing import TAP_S
 from sayso.server.turn.utterance import RATE, Utterance
+
+TAP_S = 0.15
+"""A shorter press is a tap: it asks for silence, not for an answer."""
 
 
 class CaptureRegion:

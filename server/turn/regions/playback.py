@@ -29,7 +29,10 @@ from sayso.server.turn.phrases import SENTENCE_BREAK, Aside, words
 from sayso.server.turn.regions.away import Away
 from sayso.server.turn.regions.shared_state import SharedState
 from sayso.server.turn.spoken_answer import SpokenAnswer
-from sayso.server.turn.timing import DUCK_S
+
+DUCK_S = 2.0
+"""How long an answer is held for a voice that says no words: a cough, a laugh, a door. A word is
+recognised within a second, on a busy machine within two."""
 
 STREAMS = 0xFFFF
 """A stream's number has 16 bits; 0 is left out."""

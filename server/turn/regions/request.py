@@ -30,7 +30,13 @@ from sayso.server.turn.regions.playback import PlaybackRegion
 from sayso.server.turn.regions.shared_state import SharedState
 from sayso.server.turn.request import Request, WorkState
 from sayso.server.turn.timeline import Timeline
-from sayso.server.turn.timing import SPEAKS_ON_S, WAITING_REQUESTS
+
+SPEAKS_ON_S = 8.0
+"""So long after somebody fell silent, what they say next can be the rest of it, if nothing was
+answered yet. What comes later is said about it, or instead."""
+
+WAITING_REQUESTS = 8
+"""Requests of other devices that may wait while one is worked on; more are refused, aloud."""
 
 TOO_MANY = "Too many requests are waiting. Please say it again in a moment."
 

@@ -11,8 +11,11 @@ from sayso.server.turn.regions import question_words
 from sayso.server.turn.regions.playback import PlaybackRegion
 from sayso.server.turn.regions.request import RequestRegion
 from sayso.server.turn.regions.shared_state import SharedState
-from sayso.server.turn.timing import SHOWN_S
 from sayso.server.turn.utterance import Utterance
+
+SHOWN_S = 1.0
+"""A question is out for so long before a yes in words counts: nobody reads it sooner, and a yes
+that was meant for the one before may still be on its way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from sayso.server.adapters.openai.request_run import Failed, RequestRun, Request
 from sayso.server.adapters.turn_client import Past
 from sayso.server.assembly.adapters import AdapterHost, open_adapters
 from sayso.server.gateway.host import Conversation, Outlet
-from sayso.server.gateway.http.routes import Routes
+from sayso.server.gateway.http.adapter_routes import Routes
 from sayso.server.settings import Settings
 from sayso.server.trust.principal import Principal
 from sayso.server.turn.events import ApprovalAnswered, Event, Interrupted, Joined, Ticket, Typed

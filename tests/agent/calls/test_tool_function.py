@@ -10,7 +10,7 @@ import pytest
 
 from sayso.server.agent.calls.tool_function import CALLS_MOST, fitted
 from sayso.server.agent.events import ApprovalRequest, CodeEnd, CodeOut
-from sayso.server.agent.permissions.modes import Mode, Permissions
+from sayso.server.agent.permissions.permissions import Mode, Permissions
 from sayso.server.agent.prompt.profiles import Way, profile
 from sayso.server.agent.record.conversation_settings import ConversationSettings
 from sayso.server.agent.tools.function import Function, as_tools

@@ -8,13 +8,13 @@ import pytest
 from sayso.protocol.home import Home
 from sayso.server.agent.events import ApprovalRequest, CodeEnd
 from sayso.server.agent.permissions.access_syntax import AccessRequest, RequestedFolder
-from sayso.server.agent.permissions.modes import Permissions
+from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.agent.permissions.standing_grants import StandingGrants
 from sayso.server.agent.record.conversation_settings import ConversationSettings, granted
 from sayso.server.runtimes.grants import Folder, Grants
 from sayso.server.runtimes.protection.folder_identity import NOWHERE
 from sayso.server.settings import Settings
-from sayso.server.settings.schema import Code
+from sayso.server.settings.defaults import Code
 from sayso.server.store.codec import decode, encode
 from sayso.server.store.decisions import ReachTakenBack
 from tests.agent.conftest import AgentRig

@@ -7,7 +7,7 @@ import pytest
 from sayso.server.agent.events import ApprovalRequest, CodeEnd
 from sayso.server.agent.permissions.access_syntax import RequestedFolder
 from sayso.server.agent.permissions.mentioned_paths import named_places, needed
-from sayso.server.agent.permissions.modes import Permissions
+from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.store.decisions import ReachGranted
 from tests.agent.conftest import AgentRig
 from tests.scripted_model import Reply

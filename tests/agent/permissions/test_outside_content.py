@@ -9,8 +9,8 @@ import pytest
 
 from sayso.server.agent.events import ApprovalRequest
 from sayso.server.agent.loop import Agent
-from sayso.server.agent.permissions.modes import Mode, Permissions
 from sayso.server.agent.permissions.outside_content import MOST_ASKED, OutsideContent
+from sayso.server.agent.permissions.permissions import Mode, Permissions
 from sayso.server.agent.record.conversation_settings import CUT_OFF, ConversationSettings
 from sayso.server.agent.tools.run_code import CodeRunner
 from sayso.server.audit.ledger import ledger

@@ -3,7 +3,7 @@
 import pytest
 
 from sayso.server.agent.events import ApprovalRequest, CodeEnd
-from sayso.server.agent.permissions.modes import Mode, Permissions
+from sayso.server.agent.permissions.permissions import Mode, Permissions
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import ensure

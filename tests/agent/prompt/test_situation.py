@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from sayso.server.agent.limits import RequestLimits
-from sayso.server.agent.permissions.modes import MODES
+from sayso.server.agent.permissions.permissions import MODES
 from sayso.server.agent.prompt.messages import Prompt
 from sayso.server.agent.prompt.profiles import profile
-from sayso.server.agent.prompt.situation import MODES as MODE_NOTES
+from sayso.server.agent.prompt.situation_note import MODES as MODE_NOTES
 from sayso.server.agent.prompt.system_prompt import Facts
 from sayso.server.agent.record.history import History
 from sayso.server.agent.record.named_pictures import MOST_BYTES, named_pictures

@@ -11,7 +11,7 @@ from sayso.server.agent.parsing.markdown_reader import Code, MarkdownReader, Pie
 from sayso.server.agent.prompt.language_names import Languages
 from sayso.server.agent.record.history import History
 from sayso.server.agent.record.run_outputs import KEPT_CHARS, RunOutputs
-from sayso.server.agent.tools.output_pages import Page, read_arguments, read_line
+from sayso.server.agent.tools.output_page_syntax import Page, read_arguments, read_line
 from sayso.server.agent.tools.read_output import ReadOutput, read_page
 from sayso.server.runtimes.runtime import Output
 from sayso.server.store.records import RunReported

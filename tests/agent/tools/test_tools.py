@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 
 from sayso.server.agent.events import ApprovalRequest, CodeEnd, CodeStart
-from sayso.server.agent.permissions.modes import Mode, Permissions
+from sayso.server.agent.permissions.permissions import Mode, Permissions
 from sayso.server.agent.prompt.profiles import profile
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.tools.function import Function, as_tools

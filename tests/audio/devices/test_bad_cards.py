@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from sayso.audio.devices.cards import PortAudio
-from sayso.audio.devices.reconnecting import DeviceMicrophone
+from sayso.audio.devices.device_microphone import DeviceMicrophone
 from sayso.audio.errors import DeviceUnavailable
 from tests.audio.cards_double import cards, device, until
-from tests.audio.devices.test_reconnecting import listening
+from tests.audio.devices.test_hotplug import listening
 
 
 @pytest.mark.virtual_time

@@ -14,7 +14,7 @@ import pytest
 
 from sayso.server.agent.events import ApprovalRequest, CodeEnd, CodeStart
 from sayso.server.agent.limits import LOOKS, RequestLimits
-from sayso.server.agent.permissions.modes import Mode, Permissions
+from sayso.server.agent.permissions.permissions import Mode, Permissions
 from sayso.server.capabilities.coding.inside import search as searching
 from sayso.server.capabilities.coding.inside.service import answers
 from sayso.server.capabilities.coding.program import PROGRAM

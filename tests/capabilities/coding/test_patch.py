@@ -8,7 +8,7 @@ import pytest
 
 from sayso.server.agent.events import ApprovalRequest, CodeEnd, CodeStart
 from sayso.server.agent.limits import RequestLimits
-from sayso.server.agent.permissions.modes import Permissions
+from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.agent.prompt.profiles import profile
 from sayso.server.capabilities.coding.tools import coding_tools
 from sayso.server.policy.judge import Policy

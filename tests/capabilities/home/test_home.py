@@ -17,7 +17,7 @@ from sayso.server.reflexes.asker import Asker
 from sayso.server.reflexes.home.home import Plan
 from sayso.server.reflexes.home.home_actions import HomeActions
 from sayso.server.reflexes.language_set import shipped_languages
-from sayso.server.settings.schema import Home
+from sayso.server.settings.defaults import Home
 from tests.agent.conftest import AgentRig
 from tests.agent.permissions.places import Described
 from tests.capabilities.home.pretend_home import TOKEN, pretend_home

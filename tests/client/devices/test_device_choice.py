@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from sayso.audio.devices.device_microphone import DeviceMicrophone
+from sayso.audio.devices.device_speaker import DeviceSpeaker
 from sayso.audio.devices.microphone import DeviceChange
-from sayso.audio.devices.reconnecting import DeviceMicrophone, DeviceSpeaker
 from sayso.client.devices.device_choice import DeviceChoice, NotRemembered, recall, remember
 from sayso.client.devices.sound import find_sound
 from sayso.protocol.home import Home

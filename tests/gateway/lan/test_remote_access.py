@@ -10,7 +10,7 @@ from cryptography import x509
 from sayso.protocol.home import Home
 from sayso.server.gateway.lan.remote_access import RemoteAccess
 from sayso.server.gateway.listener import Listener
-from sayso.server.settings.schema import Listen
+from sayso.server.settings.defaults import Listen
 from tests.gateway.running_gateway import TOKEN, RunningGateway
 from tests.server.running_server import until
 

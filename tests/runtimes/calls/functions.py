@@ -3,7 +3,17 @@
 import asyncio
 from collections.abc import Mapping
 
-from sayso.server.runtimes.calls.function import CallingRun, CallRefusedError
+from sayso.server.runtimes.calls.function import CallFunction, CallingRun, CallRefusedError
+from sayso.server.runtimes.code_runner import CodeRunner
+from tests.runtimes.sandboxes import Told, told
+
+
+async def called_in(
+    language: str, code_runner: CodeRunner, code: str, *functions: CallFunction, run: str = "run"
+) -> Told:
+    """What comes of code that may call these functions."""
+    with code_runner.offering(run, functions):
+        return await told(code_runner, code, language)
 
 
 class Echo:

@@ -26,11 +26,6 @@ def raw(body, length=None):
 CLOSED = "Calls are closed until the next run, because of what was sent: "
 
 
-@pytest.fixture
-def echo() -> Echo:
-    return Echo()
-
-
 async def forged(
     code_runner: CodeRunner,
     code: str,

@@ -1,27 +1,18 @@
 """JavaScript calls functions of the server, in each sandbox."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
-from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.code_runner import CodeRunner
-from tests.runtimes.calls.functions import Echo, Picture, Refuse, Wait
-from tests.runtimes.sandboxes import Told, rest, told
+from tests.runtimes.calls.functions import Echo, Picture, Refuse, Wait, called_in
+from tests.runtimes.sandboxes import rest, told
 
 pytestmark = pytest.mark.needs("node", "nodejs")
 
 
-@pytest.fixture
-def echo() -> Echo:
-    return Echo()
-
-
-async def called(
-    code_runner: CodeRunner, code: str, *functions: CallFunction, run: str = "run"
-) -> Told:
-    with code_runner.offering(run, functions):
-        return await told(code_runner, code, "javascript")
+called = partial(called_in, "javascript")
 
 
 async def test_a_value_goes_out_and_comes_back_with_or_without_await(

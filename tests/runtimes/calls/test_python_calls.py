@@ -1,22 +1,15 @@
 """Functions of the server, called by Python code in each sandbox."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
 from sayso.server.runtimes.code_runner import CodeRunner
-from tests.runtimes.calls.functions import Echo, Picture, Refuse, Wait
-from tests.runtimes.sandboxes import Told, rest, told
+from tests.runtimes.calls.functions import Echo, Picture, Refuse, Wait, called_in
+from tests.runtimes.sandboxes import rest, told
 
-
-@pytest.fixture
-def echo() -> Echo:
-    return Echo()
-
-
-async def called(code_runner: CodeRunner, code: str, *functions: object, run: str = "run") -> Told:
-    with code_runner.offering(run, functions):  # type: ignore[arg-type]
-        return await told(code_runner, code)
+called = partial(called_in, "python")
 
 
 async def test_a_value_goes_out_and_comes_back(code_runner: CodeRunner, echo: Echo) -> None:

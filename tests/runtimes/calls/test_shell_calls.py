@@ -1,29 +1,20 @@
 """The shell's command `sayso`: bash calls functions of the server, in each sandbox."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.calls.shell_line import as_call
 from sayso.server.runtimes.code_runner import CodeRunner
-from tests.runtimes.calls.functions import Echo, Picture, Refuse, Wait
-from tests.runtimes.sandboxes import Told, began, rest, told
+from tests.runtimes.calls.functions import Echo, Picture, Refuse, Wait, called_in
+from tests.runtimes.sandboxes import began, rest, told
 
 pytestmark = pytest.mark.needs("bash")
 
 
-@pytest.fixture
-def echo() -> Echo:
-    return Echo()
-
-
-async def called(
-    code_runner: CodeRunner, code: str, *functions: CallFunction, run: str = "run"
-) -> Told:
-    with code_runner.offering(run, functions):
-        return await told(code_runner, code, "bash")
+called = partial(called_in, "bash")
 
 
 async def test_a_value_goes_out_and_its_answer_is_printed(

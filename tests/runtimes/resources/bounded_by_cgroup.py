@@ -17,7 +17,8 @@ from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import ensure
 from sayso.server.runtimes.resources.bounds import ResourceBounds
 from sayso.server.runtimes.resources.cgroups import Cgroups, NoCgroupError, find_delegated
-from sayso.server.runtimes.sandbox.sandbox import Confined, Limits
+from sayso.server.runtimes.sandbox.limits import SandboxLimits
+from sayso.server.runtimes.sandbox.sandbox import Confined
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from tests.kernels import lent_home
 from tests.runtimes.sandboxes import Altered, Told, sandbox_of, told
@@ -106,7 +107,7 @@ def _conversations(own: Path) -> list[Path]:
 
 async def attack(cgroups: Cgroups, own: Path, workspace: Path) -> dict[str, object]:
     """Have a conversation's code attack, and return what came of it."""
-    sandbox = sandbox_of("bubblewrap", Limits(together=MEMORY, processes_together=PROCESSES))
+    sandbox = sandbox_of("bubblewrap", SandboxLimits(together=MEMORY, processes_together=PROCESSES))
     assert not isinstance(sandbox, str), sandbox
     report = SandboxReport(True, sandbox.kind, sandbox=Altered(sandbox, _unwatched))
     code_runner = CodeRunner(

@@ -9,7 +9,8 @@ import pytest
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.resources.bounds import ResourceBounds
-from sayso.server.runtimes.sandbox.sandbox import Limits, Sandbox
+from sayso.server.runtimes.sandbox.limits import SandboxLimits
+from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from tests.runtimes.processes import below, until
 from tests.runtimes.sandboxes import Told, sandbox_of, shares_memory, told
@@ -27,7 +28,7 @@ async def bounded(
     sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
 ) -> AsyncIterator[CodeRunner]:
     """A workshop whose code may hold half a gibibyte together."""
-    made = sandbox_of(sandbox.kind, Limits(together=BOUND))
+    made = sandbox_of(sandbox.kind, SandboxLimits(together=BOUND))
     assert not isinstance(made, str)
     code_runner = CodeRunner(workspace, environment, SandboxReport(True, made.kind, sandbox=made))
     yield code_runner

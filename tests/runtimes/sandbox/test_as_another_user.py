@@ -22,7 +22,7 @@ NOBODY = 65_534
 ROOT = Path(__file__).parents[3]
 SAME = (
     "runtimes/sandbox/test_escapes.py",
-    "runtimes/sandbox/test_resource_limits.py",
+    "runtimes/sandbox/test_limits.py",
     "runtimes/protection/test_protected_files.py",
     "runtimes/protection/test_own_places.py",
     "runtimes/protection/test_swapped.py",

@@ -6,10 +6,10 @@ from typing import Literal
 
 import pytest
 
-from sayso.audio.endpointing import AdaptiveSilence
 from sayso.audio.errors import NotInstalled
 from sayso.audio.voice_gate import VoiceGate
 from sayso.server.speech.recognition.end_of_speech import FRAME_SAMPLES, EndOfSpeech, Gate
+from sayso.server.speech.recognition.endpointing import AdaptiveSilence
 from tests.speech.sounds import fan, keyboard, white_noise
 
 pytestmark = pytest.mark.virtual_time

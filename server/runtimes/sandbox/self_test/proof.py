@@ -18,8 +18,9 @@ from sayso.server.runtimes.sandbox import landlock, seatbelt
 from sayso.server.runtimes.sandbox.bubblewrap import Bubblewrap
 from sayso.server.runtimes.sandbox.call_filter import seccomp
 from sayso.server.runtimes.sandbox.landlock import Landlock
+from sayso.server.runtimes.sandbox.limits import SandboxLimits
 from sayso.server.runtimes.sandbox.remedies import LEAK, look, remedy
-from sayso.server.runtimes.sandbox.sandbox import Confines, Kind, Limits, Sandbox
+from sayso.server.runtimes.sandbox.sandbox import Confines, Kind, Sandbox
 from sayso.server.runtimes.sandbox.self_test.targets import set_out
 
 _PROBE = Path(__file__).with_name("escape_probe.py")
@@ -66,7 +67,7 @@ async def find_sandbox() -> SandboxReport:
     )
 
 
-def candidates(limits: Limits | None = None) -> Iterator[Sandbox]:
+def candidates(limits: SandboxLimits | None = None) -> Iterator[Sandbox]:
     """The sandboxes that this machine offers, the best first."""
     python = base_python()
     if sys.platform == "darwin":

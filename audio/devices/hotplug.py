@@ -1,4 +1,11 @@
-"""Looks for a microphone or a loudspeaker until there is one; notices when cards come and go."""
+"""Looks for a microphone or a loudspeaker until there is one; notices when cards come and go.
+
+open ──▶ (device gone) ──▶ DeviceChange lost ──▶ look again
+  ▲                                                  │
+  └────── DeviceChange back, or fallback ◀───────────┘
+
+What stands in for the wanted device gives way when that is plugged in again.
+"""
 
 import asyncio
 import logging
@@ -13,6 +20,9 @@ from sayso.audio.errors import AudioError, DeviceUnavailable
 
 log = logging.getLogger(__name__)
 
+DEAD_SECONDS = 4.0
+"""A device that neither gives nor takes for so long is gone, even if nobody says so. Sound servers
+have been seen to pause for two seconds when they change their buffers."""
 LOOK_AGAIN_SECONDS = 1.0
 """Between two looks for a device that has just gone: starting PortAudio afresh takes a tenth of
 that. Whether a card came or went is seen as often, and costs nothing."""

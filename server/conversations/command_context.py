@@ -10,7 +10,7 @@ from sayso.server.store.records import Conversation
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class CommandContext:
     """Where a command was given."""
 
     conversations: ConversationRegistry
@@ -31,7 +31,7 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CommandResult:
     """What to tell the person."""
 
     text: str
@@ -46,6 +46,6 @@ class Outcome:
 class Commands(Protocol):
     """What a person can type with a slash."""
 
-    async def run(self, name: str, situation: Situation) -> Outcome:
+    async def run(self, name: str, context: CommandContext) -> CommandResult:
         """Do as a command says. Raises StoreError and NoSuchConversation."""
         ...

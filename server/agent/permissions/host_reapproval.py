@@ -15,7 +15,7 @@ from sayso.server.store.records import Call
 _HOW_LONG: Final = "Whichever yes you give, it holds for this request alone."
 
 
-class HostQuestions:
+class HostReapproval:
     """Of one run."""
 
     def __init__(

@@ -5,19 +5,20 @@ are checked, so that no foreign page can talk to a server at home.
 """
 
 from http import HTTPStatus
-from ipaddress import ip_address
 from typing import Protocol
 from urllib.parse import unquote
 
 from websockets.http11 import Request, Response
 
 from sayso.server.gateway.admission.authentication import REASONS, Authentication, ListenerKind
+from sayso.server.gateway.admission.rate_limits import RequestRates
 from sayso.server.gateway.admission.unauthenticated import (
     Line,
     UnauthenticatedClient,
     recognised,
 )
 from sayso.server.gateway.host import Host
+from sayso.server.gateway.http.adapter_routes import HttpRequest, Routes
 from sayso.server.gateway.http.http_connection import HttpConnection
 from sayso.server.gateway.http.request_body import too_large
 from sayso.server.gateway.http.responses import (
@@ -28,7 +29,6 @@ from sayso.server.gateway.http.responses import (
     answered_json,
     refused,
 )
-from sayso.server.gateway.http.routes import HttpRequest, RequestRates, Routes
 from sayso.server.gateway.http.static_files import page
 from sayso.server.trust.principal import OWNER, THIS_MACHINE, Principal
 
@@ -52,7 +52,7 @@ class Requester(UnauthenticatedClient, Line, Protocol):
     """A connection that a request came by."""
 
 
-class HttpRequests:
+class RequestHandler:
     """Answers GETs at one entrance, and lets those open a socket who may."""
 
     def __init__(
@@ -175,13 +175,3 @@ class HttpRequests:
         if file is None:
             return refused(HTTPStatus.NOT_FOUND, "No such file.")
         return answered_file("application/octet-stream", file)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address to listen on can be reached from this machine alone."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False

@@ -16,7 +16,8 @@ from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.resources.bounds import ResourceBounds
 from sayso.server.runtimes.runtime import Ending
 from sayso.server.runtimes.sandbox import sandbox as sandbox_module
-from sayso.server.runtimes.sandbox.sandbox import Limits, Sandbox
+from sayso.server.runtimes.sandbox.limits import SandboxLimits
+from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from tests import leaks
 from tests.runtimes.processes import until
@@ -28,7 +29,7 @@ async def small_workshop(
     sandbox: Sandbox, environment: KernelEnvironment, workspace: Path
 ) -> AsyncIterator[CodeRunner]:
     """A workshop with small limits, so that to reach them does no harm even if they do not hold."""
-    limits = Limits(memory=1024**3, file=16 * 1024**2, processes=64, scratch=16 * 1024**2)
+    limits = SandboxLimits(memory=1024**3, file=16 * 1024**2, processes=64, scratch=16 * 1024**2)
     made = sandbox_of(sandbox.kind, limits)
     assert not isinstance(made, str)
     code_runner = workshop_in(workspace, environment, made)
@@ -90,7 +91,7 @@ def start_threads(most):
             return started
     return most
 
-bound = runpy.run_path(sys.argv[1])["bound"]
+set_limits = runpy.run_path(sys.argv[1])["set_limits"]
 if os.geteuid() == 0:
     os.setresuid(61_234, 61_234, 61_234)
 told, tell = os.pipe()
@@ -99,7 +100,7 @@ if not os.fork():
     os.write(tell, b".")
     time.sleep(604)
 os.read(told, 1)
-bound({"processes": 64}, 0, lambda: None)
+set_limits({"processes": 64}, 0, lambda: None)
 print(start_threads(2_000), flush=True)
 os.killpg(0, 9)
 """
@@ -107,7 +108,7 @@ os.killpg(0, 9)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="macOS bounds processes by itself")
 def test_what_a_user_runs_out_of_sight_takes_nothing_of_what_code_may_start() -> None:
-    script = str(Path(sandbox_module.__file__).with_name("resource_limits.py"))
+    script = str(Path(sandbox_module.__file__).with_name("set_limits.py"))
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", _OUT_OF_SIGHT, script],
         capture_output=True,

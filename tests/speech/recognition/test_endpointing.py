@@ -2,7 +2,7 @@
 
 import pytest
 
-from sayso.audio.endpointing import (
+from sayso.server.speech.recognition.endpointing import (
     FINISHED_MS,
     HELD_MS,
     LONGEST_MS,

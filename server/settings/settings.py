@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sayso.protocol.home import Home
-from sayso.server.settings import schema
+from sayso.server.settings import defaults
 from sayso.server.settings.loading import read
 from sayso.server.settings.value_types import Value
 
@@ -16,22 +16,22 @@ from sayso.server.settings.value_types import Value
 class Settings:
     """All settings, each checked against its type and bounds."""
 
-    listen: schema.Listen = field(default_factory=schema.Listen)
-    ears: schema.Ears = field(default_factory=schema.Ears)
-    voice: schema.Voice = field(default_factory=schema.Voice)
-    language_model: schema.LanguageModel = field(default_factory=schema.LanguageModel)
-    agent: schema.Agent = field(default_factory=schema.Agent)
-    jobs: schema.Jobs = field(default_factory=schema.Jobs)
-    home: schema.Home = field(default_factory=schema.Home)
-    approvals: schema.Approvals = field(default_factory=schema.Approvals)
-    code: schema.Code = field(default_factory=schema.Code)
-    git: schema.Git = field(default_factory=schema.Git)
-    undo: schema.Undo = field(default_factory=schema.Undo)
-    gateway: schema.Gateway = field(default_factory=schema.Gateway)
-    adapters: schema.Adapters = field(default_factory=schema.Adapters)
-    storage: schema.Storage = field(default_factory=schema.Storage)
-    models: schema.Models = field(default_factory=schema.Models)
-    log: schema.Log = field(default_factory=schema.Log)
+    listen: defaults.Listen = field(default_factory=defaults.Listen)
+    ears: defaults.Ears = field(default_factory=defaults.Ears)
+    voice: defaults.Voice = field(default_factory=defaults.Voice)
+    language_model: defaults.LanguageModel = field(default_factory=defaults.LanguageModel)
+    agent: defaults.Agent = field(default_factory=defaults.Agent)
+    jobs: defaults.Jobs = field(default_factory=defaults.Jobs)
+    home: defaults.Home = field(default_factory=defaults.Home)
+    approvals: defaults.Approvals = field(default_factory=defaults.Approvals)
+    code: defaults.Code = field(default_factory=defaults.Code)
+    git: defaults.Git = field(default_factory=defaults.Git)
+    undo: defaults.Undo = field(default_factory=defaults.Undo)
+    gateway: defaults.Gateway = field(default_factory=defaults.Gateway)
+    adapters: defaults.Adapters = field(default_factory=defaults.Adapters)
+    storage: defaults.Storage = field(default_factory=defaults.Storage)
+    models: defaults.Models = field(default_factory=defaults.Models)
+    log: defaults.Log = field(default_factory=defaults.Log)
 
     @classmethod
     def load(
@@ -58,6 +58,6 @@ class Settings:
             section, _, name = dotted.partition(".")
             tables[section][name] = value
         parts: dict[str, Any] = {
-            name: section_type(**tables[name]) for name, section_type in schema.SECTIONS.items()
+            name: section_type(**tables[name]) for name, section_type in defaults.SECTIONS.items()
         }
         return cls(**parts)

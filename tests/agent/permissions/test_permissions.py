@@ -14,7 +14,7 @@ from sayso.server.agent.permissions.access_syntax import (
     RequestedFolder,
     read_access_request,
 )
-from sayso.server.agent.permissions.modes import MODES, Mode, ModeError, Permissions
+from sayso.server.agent.permissions.permissions import MODES, Mode, ModeError, Permissions
 from sayso.server.agent.permissions.standing_grants import StandingGrants
 from sayso.server.conversations.files.workspace_choice import chosen_folder
 from sayso.server.policy.judge import Policy

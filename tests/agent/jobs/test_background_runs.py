@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sayso.server.agent.events import Announce, CodeEnd, CodeStart, ReplyDelta
+from sayso.server.agent.jobs.background_runs import NOTHING_RUNS
 from sayso.server.agent.jobs.job import Job
-from sayso.server.agent.jobs.runs import NOTHING_RUNS
 from sayso.server.agent.limits import JobLimits
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.record.journal import Journal

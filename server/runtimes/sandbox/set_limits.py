@@ -24,7 +24,7 @@ _MOST = 2**22
 """As many as Linux can have (PID_MAX_LIMIT)."""
 
 
-def bound(most: Mapping[str, int], already: int, become: Callable[[], None]) -> None:
+def set_limits(most: Mapping[str, int], already: int, become: Callable[[], None]) -> None:
     """Set the limits, and become the user that runs into them. How many processes it may have comes
     on top of those that it was seen to have `already`, unless that is -1."""
     for name, value in most.items():

@@ -4,7 +4,6 @@ A client is authenticated before its body is read, and has the right that the
 route names. An adapter for a foreign protocol adds its routes here, and sees no socket.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
@@ -12,9 +11,7 @@ from typing import Final
 from websockets.datastructures import Headers
 from websockets.http11 import Response
 
-from sayso.server.gateway.admission.limits import Limits
-from sayso.server.gateway.admission.rate_limits import MINUTE_S, Bucket
-from sayso.server.trust.principal import THIS_MACHINE, Principal, Scope
+from sayso.server.trust.principal import Principal, Scope
 
 BODY_BYTES: Final = 1_048_576
 """Longest body, where a route says nothing else: a long conversation as JSON."""
@@ -57,39 +54,6 @@ class Route:
     def leads_from(self, path: str) -> bool:
         """Whether a request for this path is meant."""
         return path == self.path or (self.path.endswith("/") and path.startswith(self.path))
-
-
-class RequestRates:
-    """How much each device asks, and how much of it is being answered."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._a_minute = limits.requests_a_minute
-        self._at_once = limits.device_requests
-        self._buckets: dict[str, Bucket] = {}
-        self._answering: dict[str, int] = {}
-
-    def begin(self, who: Principal) -> bool:
-        """Whether one more is answered; then `end` is called. Programs of this machine are their
-        owner's own, and not counted."""
-        if who is THIS_MACHINE:
-            return True
-        bucket = self._buckets.setdefault(
-            who.device, Bucket(self._a_minute, self._a_minute / MINUTE_S)
-        )
-        answering = self._answering.get(who.device, 0)
-        now = asyncio.get_running_loop().time()
-        if answering >= self._at_once or not bucket.take(1, now):
-            return False
-        self._answering[who.device] = answering + 1
-        return True
-
-    def end(self, who: Principal) -> None:
-        """It was answered."""
-        if who is THIS_MACHINE:
-            return
-        self._answering[who.device] -= 1
-        if not self._answering[who.device]:
-            del self._answering[who.device]
 
 
 class Routes:

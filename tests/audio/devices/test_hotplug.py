@@ -6,9 +6,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from sayso.audio.devices.device_microphone import DeviceMicrophone
+from sayso.audio.devices.device_speaker import DeviceSpeaker
+from sayso.audio.devices.hotplug import DEAD_SECONDS, LOOK_AGAIN_SECONDS
 from sayso.audio.devices.microphone import DeviceChange
-from sayso.audio.devices.reconnecting import DEAD_SECONDS, DeviceMicrophone, DeviceSpeaker
-from sayso.audio.devices.search import LOOK_AGAIN_SECONDS
 from sayso.audio.pcm import FRAME_BYTES, FRAME_SAMPLES
 from tests.audio.cards_double import cards, device, pcm, speaking, until
 

@@ -10,7 +10,7 @@ import pytest
 
 from sayso.server.agent.events import ApprovalRequest, CodeOut
 from sayso.server.agent.jobs.job import Job
-from sayso.server.agent.jobs.progress import RunProgress
+from sayso.server.agent.jobs.run_progress import RunProgress
 from sayso.server.agent.jobs.updates import TOLD_EVERY_S, PacedUpdates
 from sayso.server.agent.record.journal import Journal
 from sayso.server.store.errors import StoreError

@@ -1,4 +1,4 @@
-"""Whole numbers of the wire and how far they reach."""
+"""How far the numbers of the wire may reach, and how long a typed text may be."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -11,6 +11,9 @@ class Between:
     least: int
     most: int
 
+
+LONGEST_TYPED = 16_384
+"""Characters of a typed request: longer ones belong into a file."""
 
 GREATEST = 2**53 - 1
 """Above this, JavaScript and other readers of JSON round: no number of the wire goes beyond."""

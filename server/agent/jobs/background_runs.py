@@ -45,7 +45,7 @@ class Foreground:
     task: "asyncio.Task[None]" = field(init=False)
 
 
-class Runs:
+class BackgroundRuns:
     """Begins runs, lets them go to the background, and stops them there."""
 
     def __init__(self, journal: Journal, checkpointer: Checkpointer, limits: JobLimits) -> None:

@@ -5,7 +5,7 @@ import asyncio
 from datetime import datetime
 from pathlib import Path
 
-from sayso.server.agent.permissions.modes import Permissions
+from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.named_pictures import named_pictures
 from sayso.server.agent.tools.run_code import CodeRunner
@@ -17,7 +17,7 @@ def local_time() -> datetime:
     return datetime.now().astimezone()
 
 
-class Situations:
+class RequestSituation:
     """Of one conversation."""
 
     def __init__(
