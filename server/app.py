@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Final, Self
 from sayso.protocol.features import ServerFeature
 from sayso.protocol.health import Finding
 from sayso.protocol.home import Home, make_token
+from sayso.server.agent.instructions.trusted_instructions import TrustedInstructions
 from sayso.server.agent.llm.backend import Backends
 from sayso.server.agent.permissions.standing_grants import StandingGrants, loaded_files, policy_of
 from sayso.server.agent.record.conversation_record import Place
@@ -195,6 +196,7 @@ class App:
                 home.tools if home else (),
             ),
             place=self._place,
+            instructions=TrustedInstructions(self._home.state / "trusted-instructions.json"),
         )
         code = self._settings.code
         shared = SharedParts(

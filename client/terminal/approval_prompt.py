@@ -13,6 +13,7 @@ from sayso.client.session.one_shot import Decide
 from sayso.client.terminal.input.editor import edit
 from sayso.client.terminal.input.lines import Lines
 from sayso.client.terminal.plain import PlainScreen, indented
+from sayso.client.terminal.question_keys import answers_to
 from sayso.protocol.messages import ApprovalRequest, Approve
 
 CARELESS_SECONDS = 0.6
@@ -109,13 +110,11 @@ async def understand(line: str, request: ApprovalRequest, screen: PlainScreen) -
         return Approve(request.id, request.nonce, "yes")
     if word in {"n", "no"}:
         return Approve(request.id, request.nonce, "no")
-    if request.kind == "access":
-        if word in {"a", "always", "for good"}:
-            return Approve(request.id, request.nonce, "yes", lasting=True)
-        screen.say("Please answer y, a or n.")
-        return None
-    if word not in {"e", "edit"}:
-        screen.say("Please answer y, n or e.")
+    letters = list(answers_to(request))
+    if "a" in letters and word in {"a", "always", "for good"}:
+        return Approve(request.id, request.nonce, "yes", lasting=True)
+    if "e" not in letters or word not in {"e", "edit"}:
+        screen.say(f"Please answer {', '.join(letters[:-1])} or {letters[-1]}.")
         return None
     try:
         code = await edit(request.code, request.language)

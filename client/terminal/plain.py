@@ -236,6 +236,11 @@ def question(request: ApprovalRequest) -> str:
     touch = _one_line("; ".join(request.may_touch)) or "nothing outside its sandbox"
     warnings = "".join(f"  ! {sanitize.words(warning)}\n" for warning in request.warnings)
     asked = indented(sanitize.code(request.code))
+    if request.question:
+        return (
+            f"{_one_line(request.question)}\n{asked}\n{warnings}"
+            f"  y = yes, n = no. {request.expires_s:.0f} seconds; silence is a no."
+        )
     if request.kind == "access":
         why = f"  because, it says: {sanitize.words(request.why)}\n" if request.why else ""
         return (
@@ -247,8 +252,14 @@ def question(request: ApprovalRequest) -> str:
     return (
         f"May I run this {request.language}?\n{asked}\n"
         f"{warnings}  where: {_one_line(request.where)}\n  may touch: {touch}\n"
-        f"  y = yes, n = no, e = edit. {request.expires_s:.0f} seconds; silence is a no."
+        f"  y = yes, {_wider(request)}n = no, e = edit."
+        f" {request.expires_s:.0f} seconds; silence is a no."
     )
+
+
+def _wider(request: ApprovalRequest) -> str:
+    """The key for the yes that covers more, with what it covers; empty where there is none."""
+    return f"a = yes, and {_one_line(request.wider)}, " if request.wider else ""
 
 
 def timing(marks: Mapping[str, float], cost: Mapping[str, object]) -> str:

@@ -29,7 +29,8 @@ export class Requests {
     const card = make("section", "", "card asks");
     const isAccess = request.kind === "access";
     const title = make("h2");
-    title.append(icon("shield"), isAccess ? "May Sayso reach further?" : `May this ${request.language} run?`);
+    const usual = isAccess ? "May Sayso reach further?" : `May this ${request.language} run?`;
+    title.append(icon("shield"), request.question ? revealed(request.question) : usual);
     title.id = `request-${request.id}`;
     card.setAttribute("aria-labelledby", title.id);
     card.append(title);
@@ -75,9 +76,13 @@ export class Requests {
       live("Approve", () => this.#approve(request, "yes"), "yes"),
       button("Deny", () => this.#approve(request, "no"), "no"),
     );
-    if (request.kind === "access") {
+    if (request.wider) {
+      const more = `Approve, and ${revealed(request.wider)}`;
+      actions.append(live(more, () => this.#approve(request, "yes", undefined, true)));
+    }
+    if (request.kind === "access" && !request.question) {
       actions.append(live("Approve for good", () => this.#approve(request, "yes", undefined, true)));
-    } else if (request.code) {
+    } else if (request.kind !== "access" && request.code) {
       actions.append(live("Edit", () => this.#edit(request, card, actions, sight)));
     }
     return actions;

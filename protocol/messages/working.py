@@ -105,6 +105,11 @@ class ApprovalRequest:
     """With `access`: what the model says that it is for."""
     tap: bool = False
     """It opens more than the sandbox: a yes needs an `approve`, words count for nothing."""
+    question: str = ""
+    """What is asked, where that is neither whether code may run nor for more reach; shown above
+    all else."""
+    wider: str = ""
+    """With code: what a `yes` that is `lasting` says yes to besides; empty: it can't be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,8 @@ class Approve:
     code: str | None = None
     """With `edit`, and only then: the code to run instead."""
     lasting: bool = False
-    """With `yes` to a request for access: for good, not for this conversation alone."""
+    """With `yes` to a request for access: for good, not for this conversation alone. With `yes` to
+    code: to what is `wider`, too."""
 
     def __post_init__(self) -> None:
         if (self.decision == "edit") != bool(self.code):

@@ -14,12 +14,13 @@ from sayso.server.agent.calls.offered import offered
 from sayso.server.agent.calls.tool_function import ToolDesk
 from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.events import Announce, CodeEnd, CodeStart, TimeAsked
+from sayso.server.agent.instructions.folder_instructions import WorkPlace
 from sayso.server.agent.jobs.background_runs import BackgroundRuns
 from sayso.server.agent.jobs.code_run import CodeRun
 from sayso.server.agent.jobs.run_progress import JOB_AFTER_S
 from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.access_requests import AccessRequests
-from sayso.server.agent.permissions.approvals import Approvals, Proposal
+from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
 from sayso.server.agent.permissions.host_reapproval import HostReapproval
 from sayso.server.agent.permissions.mentioned_paths import named_places, needed
 from sayso.server.agent.permissions.network_use import NetworkUse
@@ -49,6 +50,7 @@ from sayso.server.undo.checkpointer import NoCheckpoints
 _TOLD: Final = {
     **dict.fromkeys(REFUSALS.values(), server_notes.DID_NOT_RUN),
     server_notes.UNREADABLE: "It did not run: it could not be read.",
+    server_notes.NOW_FOLLOWS: "It did not run: first come the instructions that you allowed.",
     server_notes.TOO_LONG: "It did not run: it is too long to be shown whole.",
 }
 """What the person is told where the sentence above is for the model."""
@@ -122,6 +124,9 @@ class CodeExecutor:
 
     async def _run(self, tool: Tool, call: Call) -> None:
         """Carry out what is recorded and shown as code is."""
+        if not tool.outside and await self._follow_new_instructions(call):
+            await self._refuse(call, server_notes.NOW_FOLLOWS)
+            return
         if closed := await self._open_what_was_named(call):
             await self._refuse(call, closed, _NOT_OPENED)
             return
@@ -135,8 +140,8 @@ class CodeExecutor:
         if isinstance(allowed, str):
             await self._refuse(call, allowed)
             return
-        request, alone = allowed
-        context = replace(context, alone=alone)
+        request = allowed.request
+        context = replace(context, alone=allowed.alone)
         # Nothing runs that is not written down before.
         code, where, binding = request.code, request.where, request.binding
         reach = self._code_runner.reach
@@ -145,7 +150,9 @@ class CodeExecutor:
         outside = (*read, *await self._permissions.take_up(folders))
         await self._permissions.leave(folders, (*read, *_hosts(reach)))
         by_tool = code == tool.write(arguments) != call.code
-        intended = RunIntended(call.id, request.language, code, where, binding, outside, by_tool)
+        intended = RunIntended(
+            call.id, request.language, code, where, binding, outside, by_tool, allowed.under
+        )
         await self._journal.note("server", intended)
         checkpointer = NoCheckpoints() if tool.kind == "looks" else self._runs.checkpointer
         if hindrance := await checkpointer.before(call.id):
@@ -291,6 +298,20 @@ class CodeExecutor:
         for part in self._permissions.take_closed():
             await self._journal.note("server", taken_back(part, "", lasting=False))
         return told
+
+    async def _follow_new_instructions(self, call: Call) -> bool:
+        """Ask whether to follow what the folders say in which it works; return whether the person
+        has just said so, which the model has to know before it does anything."""
+        place = WorkPlace(
+            self._code_runner.where, self._code_runner.identity, self._permissions.reach
+        )
+
+        async def ask(request: Proposal) -> ApprovalDecision:
+            with self._reckoning.paused():
+                return await self._approvals.ask(request, self._emit)
+
+        instructions = self._permissions.instructions
+        return bool(await instructions.ask_about_new(call.id, place, self._journal, ask))
 
     async def _open_what_was_named(self, call: Call) -> str:
         """Why it must not run: it needs what the person named, and they did not open it."""

@@ -12,6 +12,7 @@ from sayso.server.agent.event_stream import Emit, emitting
 from sayso.server.agent.events import AgentEvent
 from sayso.server.agent.execution import CodeExecutor
 from sayso.server.agent.explanation import NO_ANSWER, Explanation
+from sayso.server.agent.instructions.folder_instructions import WorkPlace
 from sayso.server.agent.jobs.background_runs import BackgroundRuns
 from sayso.server.agent.jobs.jobs import Jobs
 from sayso.server.agent.limits import Budget, RequestUsage
@@ -188,11 +189,21 @@ class Agent:
 
         async with self._one_at_a_time:
             self.permissions.outside_content.new_request()
+            await self._look_for_instructions()
             prompt = self._prompt()
-            async with closing(emitting(do)) as events:
-                async for event in events:
-                    yield event
+            try:
+                async with closing(emitting(do)) as events:
+                    async for event in events:
+                        yield event
+            finally:
+                self.permissions.task.end()
             self._told_at_most = prompt.characters
+
+    async def _look_for_instructions(self) -> None:
+        code_runner, permissions = self._code_runner, self.permissions
+        if not code_runner.refusal:
+            place = WorkPlace(code_runner.where, code_runner.identity, permissions.reach)
+            await permissions.instructions.look(place)
 
     def use_time(self, how: Literal["anew", "background"]) -> str:
         """What is worked on gets as much time again, or what runs of it goes on in the background;
@@ -211,6 +222,7 @@ class Agent:
             characters=self._told_at_most,
             tools=tuple(self._tools),
             facts=Facts(self._backend.model.sees, self.budget.request),
+            instructions=self.permissions.instructions,
         )
 
     @property

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from sayso.server.agent.conversation_agent import ConversationAgent
+from sayso.server.agent.instructions.folder_instructions import FolderInstructions
+from sayso.server.agent.instructions.trusted_instructions import TrustedInstructions
 from sayso.server.agent.limits import Budget, JobLimits, RequestLimits
 from sayso.server.agent.llm.backend import Backends
 from sayso.server.agent.loop import Agent
@@ -60,6 +62,8 @@ class AgentParts:
     """What time it is for models; without one they are not told of a request's circumstances."""
     place: Callable[[str], Place] = lambda _: Place()
     """Where a device is, by its id: models are told."""
+    instructions: TrustedInstructions | None = None
+    """Which folders' instructions the owner wants followed; none: nobody's are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,7 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
                 options,
                 lambda: undo.code_runner,
                 lambda: agent.backend,
+                lambda: permissions.instructions.followed,
                 job_limits(settings).at_once,
             ),
             options.tools,
@@ -169,6 +174,7 @@ async def _permissions(
         standing,
         guest=options.guest,
         neighbours=options.neighbours,
+        instructions=FolderInstructions(None if options.guest else parts.instructions),
     )
     lost = [*(standing.take_losses() if standing else ()), *permissions.restore(terms)]
     for part in permissions.take_closed():

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sayso.server.agent.conversation_agent import ConversationAgent
+from sayso.server.agent.instructions.instruction_files import InstructionFile
 from sayso.server.agent.limits import RequestLimits
 from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.record.conversation_settings import ConversationSettings
@@ -35,13 +36,14 @@ def helper_tools(
     options: "AgentOptions",
     code_runner: Callable[[], CodeRunner],
     backend: Callable[[], Backend],
+    followed: Callable[[], Sequence[InstructionFile]],
     at_once: int,
 ) -> Sequence[Tool]:
     """The tools for helpers of one conversation; none where a folder for copies is not given."""
     if options.helpers is None:
         return ()
     results = Results()
-    opened = partial(_opened, parts, options, options.helpers, backend)
+    opened = partial(_opened, parts, options, options.helpers, backend, followed)
     return (
         Helpers(lambda: Path(code_runner().where), opened, results, at_once),
         TakeOver(code_runner, results),
@@ -54,6 +56,7 @@ async def _opened(
     options: "AgentOptions",
     copies: Path,
     backend: Callable[[], Backend],
+    followed: Callable[[], Sequence[InstructionFile]],
     source: Path,
     limits: RequestLimits,
 ) -> AsyncIterator[ConversationAgent]:
@@ -86,6 +89,7 @@ async def _opened(
         )
         try:
             agent.agent.use_model(backend())
+            agent.agent.permissions.instructions.given = tuple(followed())
             read = Grants(folders=(folder(source, "read"),))
             agent.agent.permissions.restore(ConversationSettings(read))
             agent.agent.permissions.change_mode("workspace", at_console=False)

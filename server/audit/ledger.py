@@ -18,6 +18,7 @@ from sayso.server.store.access import (
 from sayso.server.store.changes import NO_CHANGES, Changes
 from sayso.server.store.decisions import (
     HostAsked,
+    InstructionsAnswered,
     ModeChanged,
     ModelChosen,
     NetworkUsed,
@@ -40,7 +41,7 @@ from sayso.server.store.redaction import redacted
 from sayso.server.store.steering import Steered
 from sayso.server.store.testing import Untested
 
-Decided = Literal["grant", "mode", "model", "folder"]
+Decided = Literal["grant", "mode", "model", "folder", "instructions"]
 """By a person, apart from any run."""
 
 Access = Literal["connected", "disconnected", "refused", "paired", "revoked"]
@@ -62,8 +63,9 @@ ACCESS: Final[Mapping[type, Access]] = {
 class Approval:
     """How the person's approval was asked for and given."""
 
-    decision: Literal["yes", "no", "edit", "expired", "cancelled", "open", "not asked"]
-    """`not asked`: the mode or a rule let it run. `open`: no answer is in the log."""
+    decision: Literal["yes", "no", "edit", "expired", "cancelled", "open", "not asked", "covered"]
+    """`not asked`: the mode or a rule let it run. `covered`: a yes to an earlier run of the same
+    request covers it, too. `open`: no answer is in the log."""
     by: str = ""
     """The device that decided."""
     asked_at: float = 0.0
@@ -198,6 +200,10 @@ class _Book:
                 self._decide(event, "model", by, f"{name or 'The usual model'} answers.")
             case WorkspaceChosen(path=path, by=by):
                 self._decide(event, "folder", by, f"Code runs in {path or 'its own folder'}.")
+            case InstructionsAnswered(by=by):
+                followed = "followed" if record.follow else "not followed"
+                detail = f"{record.name} of {record.folder} ({record.digest[:12]}) is {followed}."
+                self._decide(event, "instructions", by, detail)
             case Untested(run=run, told=told) if run in self.entries:
                 self._note(run, detail=f"{self.entries[run].detail} {told}".strip())
             case _:
@@ -241,6 +247,8 @@ class _Book:
             started=event.time,
             status="unknown",
         )
+        if before := self.entries.get(intended.under):
+            self._note(intended.run, approval=Approval("covered", before.approval.by))
 
     def _take_back(self, event: Event, record: TakenBack | MadeAgain) -> None:
         changes = Changes(changed=record.restored, deleted=record.removed)

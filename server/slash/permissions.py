@@ -1,5 +1,6 @@
 """Commands about permissions: what runs unasked, and what was granted."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -8,8 +9,9 @@ from sayso.server.agent.permissions.held_grants import HeldGrants
 from sayso.server.agent.permissions.permissions import MEANINGS, ModeError
 from sayso.server.agent.record.conversation_settings import taken_back
 from sayso.server.conversations.command_context import CommandContext, CommandResult
+from sayso.server.policy.actions import home_as_tilde
 from sayso.server.slash.command import Command
-from sayso.server.store.decisions import ModeChanged
+from sayso.server.store.decisions import InstructionsAnswered, ModeChanged
 
 _LOST: Final = (
     " The interpreters start anew for it then, and variables are lost: change it back before the"
@@ -99,6 +101,50 @@ def _meant(text: str, held: Sequence[HeldGrants]) -> list[HeldGrants]:
     ]
 
 
+async def _instructions(context: CommandContext) -> CommandResult:
+    instructions = context.here.agent.permissions.instructions
+    trusted = instructions.trusted
+    if trusted is None:
+        return CommandResult(
+            "Here no folder's instructions are followed; they are the owner's.", ok=False
+        )
+    folders = list(trusted.answers)
+    match context.text.split(maxsplit=1):
+        case []:
+            lines = [
+                f"{number:>3}  {'followed' if answer.follow else 'not followed':<12}  "
+                f"{folder}/{answer.name}"
+                for number, (folder, answer) in enumerate(trusted.answers.items(), 1)
+            ]
+            told = "\n".join([*lines, "`/instructions forget 1` has it asked about anew."])
+            return CommandResult(
+                told if lines else "You were asked about no folder's instructions yet."
+            )
+        case ["forget", which]:
+            wanted = [
+                folder
+                for number, folder in enumerate(folders, 1)
+                if which in (str(number), folder, home_as_tilde(folder, str(Path.home())))
+            ]
+        case _:
+            return CommandResult(
+                "`/instructions` lists them, `/instructions forget 1` takes one back.", ok=False
+            )
+    if not wanted:
+        return CommandResult("There are none of that folder; `/instructions` lists them.", ok=False)
+    (folder,) = wanted
+    before = trusted.answers[folder]
+    trouble = await asyncio.to_thread(trusted.forget, folder)
+    taken = InstructionsAnswered(
+        "", folder, before.name, before.digest, follow=False, by=context.device
+    )
+    await context.here.journal.note("person", taken)
+    told = (
+        f"{folder}/{before.name} is followed no more from the next request on, until you are asked."
+    )
+    return CommandResult(" ".join(filter(None, (told, trouble))))
+
+
 DECIDING = (
     Command(
         "mode", "what runs unasked: read-only, ask, workspace or full", _mode, "approve", "talk"
@@ -107,6 +153,13 @@ DECIDING = (
         "grants",
         "what code may reach besides; `/grants forget 1` takes it back",
         _grants,
+        "approve",
+        "talk",
+    ),
+    Command(
+        "instructions",
+        "which folders' AGENTS.md are followed; `/instructions forget 1` takes it back",
+        _instructions,
         "approve",
         "talk",
     ),

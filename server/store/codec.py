@@ -16,6 +16,7 @@ from sayso.server.store.access import (
 from sayso.server.store.decisions import (
     CodeQuestioned,
     HostAsked,
+    InstructionsAnswered,
     ModeChanged,
     ModelChosen,
     NetworkUsed,
@@ -77,6 +78,7 @@ _KINDS: Final[Mapping[str, type]] = {
     "workspace.chosen": WorkspaceChosen,
     "network.used": NetworkUsed,
     "host.asked": HostAsked,
+    "instructions.answered": InstructionsAnswered,
     "code.questioned": CodeQuestioned,
     "tool.intended": ToolIntended,
     "tool.reported": ToolReported,

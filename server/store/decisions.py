@@ -97,6 +97,22 @@ class HostAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class InstructionsAnswered:
+    """The person was shown the instructions of a folder, and said whether to follow them."""
+
+    run: str
+    """The call before which they were asked."""
+    folder: str
+    name: str
+    """Of the file."""
+    digest: str
+    """SHA-256 of folder, name and text: the answer is about no other."""
+    follow: bool
+    by: str = ""
+    """The device on which it was answered, or the wish taken back."""
+
+
+@dataclass(frozen=True, slots=True)
 class CodeQuestioned:
     """A run asked the person something of its own, which approves nothing."""
 
@@ -157,6 +173,7 @@ DecisionRecord = (
     | WorkspaceChosen
     | NetworkUsed
     | HostAsked
+    | InstructionsAnswered
     | CodeQuestioned
     | ToolIntended
     | ToolReported

@@ -117,6 +117,8 @@ class ApprovalOpened:
     """`access`: not whether code may run, but whether it may reach more."""
     warnings: tuple[str, ...] = ()
     why: str = ""
+    wider: str = ""
+    """What the person could say yes to besides, until the request is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ class ApprovalClosed:
     binding: str = ""
     """Hash of what was approved; empty unless something was."""
     lasting: bool = False
-    """More reach was granted for good."""
+    """More reach was granted for good; or, of a run, what was `wider`, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,8 @@ class RunIntended:
     """What it could read besides its workspace and the system, as a person is told it."""
     prepared: bool = False
     """Where `code` is not what the model wrote: a tool made it of that, and not the person."""
+    under: str = ""
+    """The run whose yes covered this one, too; empty if it was asked about, or none was needed."""
 
 
 @dataclass(frozen=True, slots=True)

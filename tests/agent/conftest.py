@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 Kind = TypeVar("Kind")
 
-Answer = Decision | Literal["silence"]
+Answer = Decision | Literal["silence", "yes and more"]
 
 
 @dataclass
@@ -126,9 +126,11 @@ class AgentRig:
                 self.events.append(event)
                 if isinstance(event, ApprovalRequest):
                     decision, code = answer(event) if callable(answer) else (answer, None)
+                    more = decision == "yes and more"
                     if decision != "silence":
+                        given: Decision = "yes" if decision == "yes and more" else decision
                         assert self.approvals.answer(
-                            event.id, event.nonce, decision, code, "kitchen"
+                            event.id, event.nonce, given, code, "kitchen", lasting=more
                         )
         return "".join(event.text for event in self.events if isinstance(event, ReplyDelta))
 

@@ -22,6 +22,7 @@ DECIDES = {
     "model": "loud",
     "grants": "forget 1",
     "folder": "/",
+    "instructions": "forget 1",
 }
 """With what they are tried."""
 LOOKS = (
@@ -32,6 +33,7 @@ LOOKS = (
     "mode",
     "model",
     "grants",
+    "instructions",
     "folder",
     "export",
     "jobs",
@@ -47,7 +49,7 @@ async def test_who_may_only_talk_decides_nothing_by_a_command(tmp_path: Path) ->
             done = await radio.command(name, text)
             assert (done.ok, done.text) == (False, NOT_HERE), name
         for name in LOOKS:
-            assert (await radio.command(name)).ok or name == "grants", name
+            assert (await radio.command(name)).ok or name in ("grants", "instructions"), name
         assert (await radio.ask("two")).startswith("3:")  # the model knows what was said
 
 

@@ -17,6 +17,7 @@ from sayso.client.terminal import slash
 from sayso.client.terminal.approval_prompt import CARELESS_SECONDS
 from sayso.client.terminal.input.editor import edit, page
 from sayso.client.terminal.input.keys import Key
+from sayso.client.terminal.question_keys import answers_to
 from sayso.client.terminal.screen import render
 from sayso.client.terminal.screen.screen import TerminalScreen
 from sayso.client.terminal.screen.status_line import TYPE, Pending
@@ -268,8 +269,7 @@ class Keyboard:
         """Answers the question that is open. True: the key is used up."""
         pending = self._status_line.pending
         letter = key.text.lower() if key.name == "text" else ""
-        access = pending is not None and pending.request.kind == "access"
-        if pending is None or letter not in (("y", "n", "a") if access else ("y", "n", "e")):
+        if pending is None or letter not in answers_to(pending.request):
             return False
         if _now() - pending.asked_at < CARELESS_SECONDS or self._editing is not None:
             return True

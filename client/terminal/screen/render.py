@@ -86,11 +86,28 @@ def code(language: str, text: str, *, title: str = "") -> list[RenderableType]:
 def question(request: ApprovalRequest) -> list[RenderableType]:
     """All that a person must see before they answer."""
     about = (
-        access_request(request)
+        instructions(request)
+        if request.question
+        else access_request(request)
         if request.kind == "access"
         else code(request.language, request.code)
     )
-    return [*about, *warned(request), reach(request)]
+    return [*about, *warned(request), reach(request), *_wider(request)]
+
+
+def _wider(request: ApprovalRequest) -> list[RenderableType]:
+    """What else there is to say yes to."""
+    if not request.wider:
+        return []
+    words = f"a: yes, and {sanitize.words(request.wider)}"
+    return [Padding(Text(words, "dim"), (0, 1, 0, INDENT))]
+
+
+def instructions(request: ApprovalRequest) -> list[RenderableType]:
+    """A text that is asked about, and under it the question."""
+    asked = Text(sanitize.code(request.code).rstrip("\n"))
+    question = Text(" " * INDENT + sanitize.words(request.question), "bold")
+    return [Text(" " * INDENT + request.language, "dim"), Barred(asked, "yellow"), question]
 
 
 def warned(request: ApprovalRequest) -> list[RenderableType]:

@@ -10,6 +10,7 @@ from rich.text import Text
 from sayso.client.terminal import slash
 from sayso.client.terminal.events import HandsFreeState
 from sayso.client.terminal.input.line_editor import LineEdit
+from sayso.client.terminal.question_keys import answers_to
 from sayso.client.terminal.screen import sanitize
 from sayso.client.terminal.screen.live import Picture
 from sayso.client.terminal.screen.render import INDENT, OUTPUT_BAR, PROMPT
@@ -121,11 +122,11 @@ class StatusLine:
         request = self.pending.request
         access = request.kind == "access"
         asked = "May code reach more?" if access else f"May I run this {request.language}?"
+        asked = sanitize.words(request.question) or asked
         head = Text.assemble(bar, (asked, "bold yellow"))
         head.append(f"  {left} s left" if left else "  no time left", "dim")
         choices = Text.assemble(bar)
-        last = ("a", "yes, for good") if access else ("e", "edit")
-        for key, word in (("y", "yes"), ("n", "no"), last):
+        for key, word in answers_to(request).items():
             choices.append_text(Text.assemble((f" {key} ", "reverse"), f" {word}   "))
         return [head, choices]
 

@@ -20,6 +20,7 @@ from sayso.server.agent.events import CodeOut
 from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
 from sayso.server.agent.permissions.permissions import Permissions
+from sayso.server.agent.permissions.task_grant import is_plain
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.stream_closing import closing
 from sayso.server.agent.tools.run_code import named_in
@@ -113,6 +114,8 @@ class ToolFunction:
         request = self._request(name, text, judged.warnings)
         if self._is_covered(judged) or not self._desk.permissions.must_ask(judged):
             return request
+        if self._is_in_task(text, judged):
+            return request
         approval = await self._ask(request)
         if not approval.allows:
             raise CallRefusedError(_REFUSALS[approval.decision])
@@ -127,6 +130,12 @@ class ToolFunction:
         if not self._named or tool.kind in ("keeps", "requests"):
             return False
         return tool.kind == "reads" or (not tool.outside and judged.verdict != "ask")
+
+    def _is_in_task(self, text: str, judged: Judgement) -> bool:
+        """Whether what the person allowed until the request is done covers it."""
+        desk, tool = self._desk, self._tool
+        stays = is_plain(judged) and tool.stays_in(tool.read(tool.name, text), desk.where)
+        return stays and bool(desk.permissions.task.covering(desk.where))
 
     def _judged(self, text: str) -> Judgement:
         tool = self._tool

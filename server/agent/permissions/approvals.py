@@ -48,6 +48,11 @@ class Proposal:
     """It opens more than the sandbox: words alone do not allow it."""
     once: bool = False
     """With `access`: it cannot be granted for good."""
+    question: str = ""
+    """What is asked, where that is neither whether code may run nor for more reach."""
+    wider: str = ""
+    """What a tap may say yes to besides, of the same kind and until the request is done; empty:
+    nothing."""
     definition: str = ""
     """Of a tool that acts outside of the sandbox: the hash of what it is."""
 
@@ -55,14 +60,14 @@ class Proposal:
     def bytes(self) -> int:
         """How long it is where it is shown, about."""
         parts = (self.code, self.language, self.where, self.may_touch, self.warnings, self.why)
-        told = json.dumps(parts, ensure_ascii=False)
+        told = json.dumps((*parts, self.question, self.wider), ensure_ascii=False)
         return len(told.encode("utf-8", "surrogatepass"))
 
     @property
     def binding(self) -> str:
         """The hash that an approval is bound to."""
         parts: tuple[object, ...] = (self.code, self.language, self.where, self.may_touch)
-        parts = (*parts, self.definition) if self.definition else parts
+        parts = (*parts, *filter(None, (self.definition, self.question, self.wider)))
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -77,7 +82,7 @@ class ApprovalDecision:
     request: Proposal
     """What was ruled on, with the person's own code if it was edited."""
     lasting: bool = False
-    """With more reach: for good."""
+    """With more reach: for good. With a run: what was `wider`, too."""
 
     @property
     def settled(self) -> Settled:
@@ -217,6 +222,8 @@ class Approvals:
             warnings=request.warnings,
             why=request.why,
             tap=request.tap,
+            question=request.question,
+            wider=request.wider,
         )
         return _Question(asked, request, loop.time() + self._expires_s, loop.create_future())
 
@@ -235,6 +242,7 @@ def _opened(question: _Question) -> ApprovalOpened:
         kind=request.kind,
         warnings=request.warnings,
         why=request.why,
+        wider=request.wider,
     )
 
 
@@ -242,7 +250,8 @@ def _ruled(name: str, request: Proposal, answer: _Answer | None) -> ApprovalDeci
     if answer is None:
         return ApprovalDecision(name, "expired", "", request)
     approved = replace(request, code=answer.code) if answer.code is not None else request
-    lasting = answer.lasting and request.kind == "access" and not request.once
+    for_good = request.kind == "access" and not request.once
+    lasting = answer.lasting and (for_good or (bool(request.wider) and answer.code is None))
     return ApprovalDecision(name, answer.decision, answer.by, approved, lasting)
 
 

@@ -17,9 +17,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, Protocol, get_args
 
+from sayso.server.agent.instructions.folder_instructions import FolderInstructions
 from sayso.server.agent.permissions.access_syntax import AccessRequest
 from sayso.server.agent.permissions.held_grants import Grant, HeldGrants
 from sayso.server.agent.permissions.outside_content import OutsideContent
+from sayso.server.agent.permissions.task_grant import TaskGrant
 from sayso.server.agent.record.conversation_settings import ConversationSettings
 from sayso.server.policy.actions import Actions
 from sayso.server.policy.judge import Judgement, Policy
@@ -110,6 +112,7 @@ class Permissions:
         *,
         guest: bool = False,
         neighbours: Neighbours | None = None,
+        instructions: FolderInstructions | None = None,
     ) -> None:
         """`guest`: the machine's folders are not this person's to grant. `neighbours`: other
         conversations whose code may write where this one's does. Raises ModeError where there is no
@@ -125,6 +128,10 @@ class Permissions:
         self._neighbours = neighbours
         self._own = Grants()
         self._closed: list[Folder] = []
+        self.instructions = instructions or FolderInstructions()
+        """What folders say how to work there, as far as it is followed."""
+        self.task = TaskGrant()
+        """What the person allowed until the request is done."""
         self.outside_content = OutsideContent()
         """The untrusted content that was read."""
         self.declined_hosts: set[str] = set()
@@ -188,6 +195,7 @@ class Permissions:
         self._own = Grants()
         self._mode = self._first_mode
         self.outside_content.forget()
+        self.instructions.forget()
         self.declined_hosts.clear()
         if self._neighbours:
             self._neighbours.wipe()

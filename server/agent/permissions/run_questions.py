@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -9,6 +10,7 @@ from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
 from sayso.server.agent.permissions.permissions import Permissions
+from sayso.server.agent.permissions.task_grant import OFFERED, is_plain
 from sayso.server.agent.prompt import server_notes
 from sayso.server.agent.tools.tool import Arguments, ArgumentsError, Tool, approval_words
 from sayso.server.policy.judge import Judgement
@@ -22,6 +24,17 @@ REFUSALS: Final = {
     "expired": server_notes.SAID_NOTHING,
     "too_long": server_notes.TOO_LONG,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What may run, as the person wants it."""
+
+    request: Proposal
+    alone: bool = False
+    """Apart from what earlier runs left."""
+    under: str = ""
+    """The run whose yes covers this one, too."""
 
 
 class RunQuestions:
@@ -42,11 +55,8 @@ class RunQuestions:
         self._emit = emit
         self._where = where
 
-    async def allowed(
-        self, tool: Tool, call: Call, arguments: Arguments
-    ) -> tuple[Proposal, bool] | str:
-        """What may run, as the person wants it, and whether apart from what earlier runs left; or
-        why nothing may."""
+    async def allowed(self, tool: Tool, call: Call, arguments: Arguments) -> Allowed | str:
+        """What may run; or why nothing may."""
         code = tool.write(arguments)
         judged = await self._judged(tool, call.language, code)
         if judged.verdict == "deny":
@@ -54,7 +64,12 @@ class RunQuestions:
         request = self._request(tool, call, code, judged.warnings)
         if not self._must_ask(tool, judged):
             # An earlier run may have given the commands another meaning than the rule has for them.
-            return request, self._permissions.mode == "ask" and judged.words_count
+            return Allowed(request, self._permissions.mode == "ask" and judged.words_count)
+        task = self._permissions.task
+        if tool.stays_in(arguments, request.where) and is_plain(judged):
+            if under := task.covering(request.where):
+                return Allowed(request, under=under)
+            request = replace(request, wider=OFFERED.format(folder=request.where))
         try:
             approval = await self._ask(tool, call, request)
             if not approval.allows:
@@ -65,7 +80,9 @@ class RunQuestions:
                     return judged.reason
         except ArgumentsError as problem:  # they are the person's, who changed them
             return str(problem)
-        return approval.request, False
+        if approval.lasting:
+            task.give(request.where, call.id)
+        return Allowed(approval.request)
 
     def _must_ask(self, tool: Tool, judged: Judgement) -> bool:
         """Whether the person decides."""
@@ -106,6 +123,7 @@ class RunQuestions:
             if not approval.allows:
                 return approval
             now = self._request(tool, call, approval.request.code, request.warnings)
+            now = replace(now, wider=request.wider)
             if approval.covers(now):
                 return approval
             request = now

@@ -7,6 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from sayso.server.agent.instructions.folder_instructions import (
+    FolderInstructions,
+    told_to_model,
+)
 from sayso.server.agent.llm.embedded.examples import ExampleBook
 from sayso.server.agent.llm.model import ChatMessage
 from sayso.server.agent.parsing.fences import fenced
@@ -80,9 +84,10 @@ class Prompt:
         characters: int,
         tools: Sequence[Tool] = (),
         facts: Facts | None = None,
+        instructions: FolderInstructions | None = None,
     ) -> None:
         """`characters`: how much of the conversation is told at most. `tools`: what was added to
-        Sayso's own."""
+        Sayso's own. `instructions`: of folders, those that are followed."""
         code = RunCode(code_runner)
         self._runs = code.languages
         if not self._runs:
@@ -100,6 +105,7 @@ class Prompt:
         self._pictures: Pictures = {}
         self._characters = min(profile.history_chars or characters, characters)
         self._profile = profile
+        self._folder_instructions = instructions or FolderInstructions()
         self._book = ExampleBook(profile)
         written = profile.languages.items() if self._runs else ()
         here = (text.strip() for name, text in written if name in self.toolbox.languages.here)
@@ -159,10 +165,12 @@ class Prompt:
         return Sending(messages, chosen.begun)
 
     def _system_for(self, instructions: str) -> ChatMessage:
-        """Sayso's own prompt, and below it what the program behind a conversation asks for."""
-        if not instructions:
-            return self._system
-        text = f"{self._system['content']}\n\n{FROM_PROGRAM}\n{instructions}"
+        """Sayso's own prompt, and below it what folders and the program behind a conversation ask
+        for."""
+        followed = self._folder_instructions.followed
+        of_folders = told_to_model(followed, self._profile.folder_instructions_chars)
+        of_program = f"{FROM_PROGRAM}\n{instructions}" if instructions else ""
+        text = "\n\n".join(filter(None, (str(self._system["content"]), of_folders, of_program)))
         return {"role": "system", "content": text}
 
     def ask_about(self, history: History, question: str) -> Sequence[ChatMessage]:

@@ -139,6 +139,8 @@ class ModelProfile:
     not. 0 leaves it to the bounds."""
     instructions: str = ""
     """The person's own, added at the end of the system prompt."""
+    folder_instructions_chars: int = 24_000
+    """Of the instructions of one folder (AGENTS.md); 0: the model is told none."""
     history_chars: int = 0
     """Characters of conversation that the model can make use of; 0 leaves it to the bounds. The
     request itself is always told."""

@@ -42,6 +42,10 @@ UNREADABLE: Final = "This call could not be read: give it a language and code."
 READ_AS: Final = (
     "[Your call was not the JSON object that it must be. It was read as what it now says.]\n"
 )
+NOW_FOLLOWS: Final = (
+    "It did not run. The person has just had you follow the instructions of this folder, which now"
+    " stand in the system prompt: go on by them."
+)
 NOT_YET: Final = "It has not run."
 DID_NOT_RUN: Final = "It did not run."
 WANTED_ELSE: Final = "The person wanted something else: it did not run."
@@ -68,7 +72,7 @@ _OWN: Final[Mapping[str, frozenset[str]]] = {
         {
             SAID_NO, SAID_NOTHING, TOO_LONG, NOT_OPENED, NOBODY_OPENED, UNREADABLE, NOT_YET,
             DID_NOT_RUN, WANTED_ELSE, ASKED_BACK, STEERED, STOPPED_HERE, INTERRUPTED_BEFORE,
-            LOST_BEFORE,
+            LOST_BEFORE, NOW_FOLLOWS,
         }
     ),
     "interrupted": frozenset({INTERRUPTED, OUT_OF_TIME, JOB_TOO_LONG}),

@@ -210,6 +210,11 @@ class Tool(ABC):
         code. `where`: the conversation's folder."""
         return None
 
+    def stays_in(self, arguments: Arguments, folder: str) -> bool:
+        """Whether it is certain that a call works on plain files of this folder and nothing else:
+        then a tap may allow further ones like it until the request is done."""
+        return False
+
     def judge(self, arguments: Arguments) -> Judgement:
         """What the tool itself has against a call: `ask` and `deny` count, and warnings are shown;
         nothing that it says allows anything."""

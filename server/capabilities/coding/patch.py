@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Final
 
+from sayso.server.agent.instructions.instruction_files import is_instruction_file
+from sayso.server.agent.permissions.task_grant import changes_plain_files
 from sayso.server.agent.tools.tool import Arguments, Tool, ToolContext, ToolRefused, WrittenCall
 from sayso.server.capabilities.coding.program import NOT_HERE, PROGRAM, hashes, looked, texts
 from sayso.server.capabilities.coding.seen_files import SeenFiles
@@ -91,6 +93,12 @@ class Patch(Tool):
                 )
                 for verb, path in touched
             )
+        )
+
+    def stays_in(self, arguments: Arguments, folder: str) -> bool:
+        touched = _touched(arguments["patch"])
+        return changes_plain_files(self.actions(arguments, folder), folder) and not any(
+            is_instruction_file(path) for _, path in touched
         )
 
     async def prepare(self, arguments: Arguments, context: ToolContext) -> Arguments:

@@ -3,6 +3,7 @@ out, what is new since the last time, what was skipped, and which tests were cha
 """
 
 import asyncio
+import posixpath
 from collections.abc import AsyncIterator, Collection
 from contextlib import aclosing, suppress
 from typing import Any, Final
@@ -54,15 +55,23 @@ class RunTests(Tool):
         self._failed: dict[str, frozenset[str]] = {}
         """By command, what failed the last time."""
         self._skipped: dict[str, frozenset[str]] = {}
+        self._found: set[str] = set()
+        """Commands that the project's own files name, and not the model."""
 
     def may_touch(self, arguments: Arguments) -> tuple[str, ...]:
         return ("run the tests of the project, which is its own code",)
+
+    def stays_in(self, arguments: Arguments, folder: str) -> bool:
+        place = posixpath.normpath(posixpath.join(folder, str(arguments.get("path") or ".")))
+        inside = place == folder or place.startswith(f"{folder}/")
+        return inside and arguments.get("command") in self._found
 
     async def prepare(self, arguments: Arguments, context: ToolContext) -> Arguments:
         """With the command that was found, which the person is shown."""
         if arguments.get("command"):
             return arguments
         found = await looked(context, {**arguments, "do": "find_tests"})
+        self._found.add(str(found.get("command", "")))
         kept = {"path": arguments["path"]} if "path" in arguments else {}
         return {**kept, "command": str(found.get("command", ""))}
 

@@ -19,6 +19,8 @@ LONGEST_READ = 240
 in mind."""
 MOST_LINES = 4
 """Of code that is read aloud."""
+INSTRUCTIONS = "instructions"
+"""Stands for the language where it is asked whether a folder's instructions are followed."""
 SHELLS = frozenset({"bash", "shell", "sh", "zsh"})
 
 _LIVE = re.compile(r"[;&|<>$`(){}*?\[\]!#\\\n=]")
@@ -39,6 +41,7 @@ class _Language:
     here: str
     home: str
     both: str
+    follow: str
     on_a_screen: str
     opens: str
     it_is: str
@@ -68,6 +71,7 @@ _EN = _Language(
     here="this folder",
     home="your home folder",
     both=" and ",
+    follow="keep to the instructions of this folder",
     on_a_screen="Please answer on a screen.",
     opens="This would open, until this conversation is closed: {code}.",
     it_is="This is the {language}: {code}.",
@@ -100,6 +104,7 @@ _DE = _Language(
     here="diesen Ordner",
     home="deinen Heimatordner",
     both=" und ",
+    follow="mich an die Anweisungen dieses Ordners halten",
     on_a_screen="Bitte antworte auf einem Bildschirm.",
     opens="Das würde, bis dieses Gespräch geschlossen wird, öffnen: {code}.",
     it_is="Das ist der Code, in {language}: {code}.",
@@ -136,7 +141,7 @@ def whole(request: ApprovalRequest, language: str) -> str:
     words = _LANGUAGES.get(language.partition("-")[0].lower())
     code = request.code.strip()
     is_run = request.kind == "run"
-    if words is None or len(code) > LONGEST_READ or (request.tap and is_run):
+    if words is None or len(code) > LONGEST_READ or (request.tap and is_run) or request.question:
         return ""
     lines = [line for line in code.splitlines() if line.strip()]
     if not lines or len(lines) > MOST_LINES or not all(map(str.isprintable, lines)):
@@ -159,6 +164,8 @@ def opens_by_word(request: ApprovalRequest, device: Joined) -> bool:
 
 
 def _doing(request: ApprovalRequest, words: _Language) -> str:
+    if request.language == INSTRUCTIONS:
+        return words.follow
     if request.kind == "access":
         return words.both.join(_reaching(line, words) for line in request.code.splitlines())
     if request.language in SHELLS and (told := _command(request.code, words)):

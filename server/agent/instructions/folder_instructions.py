@@ -1,0 +1,176 @@
+"""Follows the instructions of the folders that one conversation works in, as far as they are
+trusted, and asks about those that are not.
+
+A person is asked once, before the first thing is done there, with the text before their eyes. Their
+answer is bound to its hash: a text that is not the same, whoever changed it, is asked about again,
+and until then followed by nobody. To follow opens nothing: what needs a yes still does.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from sayso.server.agent.instructions.instruction_files import (
+    SHOWN_CHARS,
+    InstructionFile,
+    read_instructions,
+    shortened,
+)
+from sayso.server.agent.instructions.trusted_instructions import TrustedInstructions
+from sayso.server.agent.permissions.approvals import ApprovalDecision, Proposal
+from sayso.server.agent.record.journal import Journal
+from sayso.server.policy.actions import home_as_tilde
+from sayso.server.policy.hidden_code import looks
+from sayso.server.runtimes.grants import Grants
+from sayso.server.runtimes.protection.folder_identity import Identity
+from sayso.server.store.decisions import InstructionsAnswered
+
+LANGUAGE: Final = "instructions"
+"""Stands for the language in a question about them."""
+
+_MEANS: Final = (
+    "The file {name} in {folder} says how to work there. With a yes, Sayso keeps to it from now on,"
+    " in all conversations, until it changes. It opens nothing: what needs your yes still does."
+)
+_CHANGED: Final = "It is not what you said yes to before: it was changed."
+_BY_CODE: Final = "Code of this conversation wrote it."
+_CUT: Final = "It is longer: only what is shown is followed."
+
+Ask = Callable[[Proposal], Awaitable[ApprovalDecision]]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkPlace:
+    """Where code of a conversation may write now."""
+
+    folder: str
+    identity: Identity | None
+    reach: Grants
+    """What was granted besides."""
+
+
+@dataclass(slots=True)
+class FolderInstructions:
+    """Of one conversation."""
+
+    trusted: TrustedInstructions | None = None
+    """None: nobody's here are followed, and nobody is asked."""
+    given: Sequence[InstructionFile] = ()
+    """Those of whoever started this conversation's work, which hold without being asked about."""
+    followed: Sequence[InstructionFile] = ()
+    """What the model is told of."""
+    _unanswered: set[str] = field(default_factory=set)
+    """Hashes of those that nobody answered about: they are not asked about again here."""
+
+    async def look(self, place: WorkPlace) -> None:
+        """See what is there now, and follow what is trusted of it."""
+        found = await self._found(place)
+        trusted = self.trusted
+        own = [one for one in found if trusted and trusted.answer(one)]
+        self.followed = (*self.given, *own)
+
+    async def ask_about_new(
+        self, run: str, place: WorkPlace, journal: Journal, ask: Ask
+    ) -> Sequence[InstructionFile]:
+        """Ask about what nobody was asked about yet; return what is followed from now on besides.
+        Raises StoreError."""
+        added = []
+        for file in await self._found(place):
+            if self.trusted is None or self.trusted.answer(file) is not None:
+                continue
+            if file.digest in self._unanswered:
+                continue
+            decision = await ask(self._question(run, file, place, journal))
+            if decision.decision not in ("yes", "no"):
+                self._unanswered.add(file.digest)
+                continue
+            follow = decision.allows
+            record = InstructionsAnswered(
+                run, file.folder, file.name, file.digest, follow=follow, by=decision.by
+            )
+            await journal.note("person", record)
+            await asyncio.to_thread(self.trusted.keep, file, follow=follow)
+            added += [file] if follow else []
+        if added:
+            await self.look(place)
+        return added
+
+    def forget(self) -> None:
+        """Begin anew: what was not answered may be asked about again."""
+        self._unanswered.clear()
+        self.followed = self.given
+
+    async def _found(self, place: WorkPlace) -> list[InstructionFile]:
+        """One of each folder in which code may write, the conversation's own first."""
+        if self.trusted is None:
+            return []
+        folders = [(Path(place.folder), place.identity)]
+        granted = (each for each in place.reach.folders if each.access == "write")
+        folders += [(each.path, each.identity) for each in granted]
+        found = [
+            await asyncio.to_thread(read_instructions, folder, identity)
+            for folder, identity in folders
+        ]
+        return [one for one in found if one]
+
+    def _question(
+        self, run: str, file: InstructionFile, place: WorkPlace, journal: Journal
+    ) -> Proposal:
+        told = home_as_tilde(file.folder, str(Path.home()))
+        changed = self.trusted is not None and self.trusted.followed_before(file)
+        warnings = (
+            _MEANS.format(name=file.name, folder=told),
+            _CHANGED if changed else "",
+            _BY_CODE if _written_by_code(file, place.folder, journal) else "",
+            _CUT if file.cut else "",
+            *looks(file.text),
+        )
+        return Proposal(
+            run=f"{run}:{LANGUAGE}",
+            language=LANGUAGE,
+            code=file.text,
+            where=file.folder,
+            may_touch=place.reach.words(Path(place.folder)),
+            kind="access",
+            warnings=tuple(filter(None, warnings)),
+            tap=True,
+            once=True,
+            question=f"Shall I keep to {file.name} of {told}?",
+        )
+
+
+def told_to_model(files: Sequence[InstructionFile], most: int) -> str:
+    """The instructions for a model that can make use of so many characters of each; empty if there
+    are none."""
+    parts = []
+    for file in files:
+        text = shortened(file.text, min(most, SHOWN_CHARS))
+        if not text:
+            continue
+        cut = (
+            "\n(It is longer; read the rest in the file.)" if file.cut or text != file.text else ""
+        )
+        parts.append(f"{file.folder}/{file.name}:\n{text}{cut}")
+    return "\n\n".join((_TOLD, *parts)) if parts else ""
+
+
+_TOLD: Final = (
+    "The person has you follow the instructions below when you work in these folders. What the"
+    " person says goes before them, and they open nothing: what is asked about still is."
+)
+
+
+def _written_by_code(file: InstructionFile, where: str, journal: Journal) -> bool:
+    """Whether a run of this conversation changed a file of this name in this folder."""
+    own = file.name if file.folder == where else f"{file.folder}/{file.name}"
+    for exchange in journal.history.exchanges:
+        for step in exchange.steps:
+            for act in step.acts:
+                changes = act.report.changes if act.report else None
+                if changes and own in (
+                    *changes.added, *changes.changed, *(one.new for one in changes.renamed)
+                ):  # fmt: skip
+                    return True
+    return False
