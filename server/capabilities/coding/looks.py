@@ -1,4 +1,4 @@
-"""The tools that look: `read`, `search`, `outline`, `repo_map`.
+"""The tools that look: `read`, `search`, `outline`, `repo_map`, `git`.
 
 What they see is what code may see at that moment, in the conversation's folder and in what was
 granted, by a program in the sandbox that can write nothing and has no network. So nobody is asked,
@@ -96,3 +96,30 @@ class RepoMap(Look):
         "A page about a project: the files and symbols that matter most. about: words of the task."
     )
     schema = _schema(path=_TEXT, about=_TEXT)
+
+
+class GitLook(Look):
+    """Shows what git knows."""
+
+    name = "git"
+    use = (
+        "Look at git: status, log (count), diff (staged; revision may be a range), or show a"
+        " revision or REVISION:PATH. It can change nothing and asks nobody; path narrows it."
+    )
+    schema = _schema(
+        "command",
+        command={"enum": ["status", "log", "diff", "show"]},
+        path=_TEXT,
+        revision={"type": "string", "maxLength": 200},
+        staged={"type": "boolean"},
+        count=_NUMBER,
+    )
+
+    def actions(self, arguments: Arguments, where: str) -> Actions | None:
+        """What a revision holds is not told from the files that it is about: a rule about one of
+        them is about a look at all, too."""
+        _, colon, inner = str(arguments.get("revision") or "").partition(":")
+        if not colon:
+            return super().actions(arguments, where)
+        named = posixpath.normpath(posixpath.join(where, inner))
+        return Actions(paths=(Touched(named, "read"), Touched(where, "read")))

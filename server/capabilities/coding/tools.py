@@ -2,7 +2,7 @@
 
 from sayso.server.agent.tools.tool import Tool
 from sayso.server.capabilities.coding.edits import Edit, Rename
-from sayso.server.capabilities.coding.looks import Outline, Read, RepoMap, Search
+from sayso.server.capabilities.coding.looks import GitLook, Outline, Read, RepoMap, Search
 from sayso.server.capabilities.coding.patch import Patch
 from sayso.server.capabilities.coding.run_tests import RunTests
 from sayso.server.capabilities.coding.seen_files import SeenFiles
@@ -13,4 +13,5 @@ def coding_tools() -> tuple[Tool, ...]:
     may touch, so every conversation has them."""
     seen = SeenFiles()
     edits = (Patch(seen), Edit(seen), Rename(seen))
-    return (*edits, Read(seen), Search(seen), Outline(seen), RepoMap(seen), RunTests())
+    looks = (Read(seen), Search(seen), Outline(seen), RepoMap(seen), GitLook(seen))
+    return (*edits, *looks, RunTests())

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .folders import Folders, PlaceError
+from .git_look import GitLookError, git_look
 from .patch_plan import Plan, hash_of, plan
 from .patch_write import WriteError, write
 from .project_tests import find_tests, run_tests
@@ -61,7 +62,14 @@ def answers(request: Request) -> Iterator[Answer]:
             yield from run_tests(request, folders)
             return
         yield {"end": True, **HANDLERS[request["do"]](request, folders)}
-    except (RefusedError, PlaceError, RenameError, SearchError, WriteError) as problem:
+    except (
+        RefusedError,
+        GitLookError,
+        PlaceError,
+        RenameError,
+        SearchError,
+        WriteError,
+    ) as problem:
         yield {"end": True, "refused": str(problem)}
     except MemoryError:
         yield {"end": True, "refused": "That takes more memory than there is for it."}
@@ -111,6 +119,7 @@ HANDLERS: Mapping[str, Callable[[Request, Folders], Answer]] = {
     "edit": edit,
     "rename": rename,
     "find_tests": find_tests,
+    "git": git_look,
 }
 
 
