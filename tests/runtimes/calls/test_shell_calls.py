@@ -73,6 +73,24 @@ set -- /proc/$$/fd/*; echo $#
     )
 
 
+async def test_a_call_starts_no_process_where_bash_can_make_a_pipe_without_one(
+    code_runner: CodeRunner, echo: Echo
+) -> None:
+    code = """
+ulimit -u 0
+for i in {1..3}; do sayso echo --value $i; done
+"""
+    run = await called(code_runner, code, echo)
+    assert run.stdout == "1\n2\n3\n", run
+
+
+async def test_a_bash_that_keeps_short_texts_in_files_calls_as_well(
+    code_runner: CodeRunner, echo: Echo
+) -> None:
+    run = await called(code_runner, "BASH_COMPAT=5.0\nsayso echo --value old", echo)
+    assert run.stdout == "old\n", run
+
+
 async def test_it_is_there_in_the_shell_that_takes_the_place_of_one_that_ended(
     any_workshop: CodeRunner, echo: Echo
 ) -> None:

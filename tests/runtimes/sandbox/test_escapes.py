@@ -16,6 +16,7 @@ from sayso.server.runtimes.grants import Folder, Grants
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from tests.runtimes.attempts import TRY, all_of, assert_nothing_done
+from tests.runtimes.calls.functions import Echo
 from tests.runtimes.sandboxes import told, workshop_in
 
 SECRET = "the-secret-that-must-stay-outside"
@@ -47,7 +48,8 @@ async def code_runner(
     workspace: Path,
     tmp_path: Path,
 ) -> AsyncIterator[CodeRunner]:
-    """In each sandbox; and again with all that can be granted, which must open nothing else."""
+    """In each sandbox, where functions of the server can be called; and again with all that can be
+    granted, which must open nothing else."""
     made = workshop_in(workspace, environment, sandbox)
     if request.param == "granted":
         for name in ("granted to read", "granted to write"):
@@ -57,7 +59,8 @@ async def code_runner(
             Folder(tmp_path / "granted to write", "write"),
         )
         await made.set_reach(Grants(folders, network=True))
-    yield made
+    with made.offering("escape", [Echo()]):
+        yield made
     await made.close()
 
 

@@ -5,11 +5,14 @@ sayso() {
     if (( ${#sayso_said} > 1000000 )); then
         sayso_text='A call has 1048576 bytes of JSON at most.'
     else
+        # A pipe to read the answer from: bash makes one of a short text since 5.1, which starts no process.
         {
-            builtin printf '%s\0' "$#" "${sayso_word-}" 248 "$@" >&249 &&
-                builtin read -r -u 248 sayso_code sayso_length &&
-                builtin read -r -d '' -N "$sayso_length" -u 248 sayso_text
-        } 248<> <(builtin :) 2>/dev/null
+            if [[ -p /dev/fd/247 ]]; then
+                { builtin read -r -u 248 sayso_said && sayso_ask "$@"; } 248<>/dev/fd/247
+            else
+                sayso_ask "$@" 248<> <(builtin :)
+            fi
+        } 247<<<'' 2>/dev/null
     fi
     if (( sayso_code )); then
         builtin printf 'sayso: %s\n' "$sayso_text" >&2
@@ -17,4 +20,9 @@ sayso() {
         builtin printf '%s\n' "$sayso_text"
     fi
     builtin return "$sayso_code"
+}
+sayso_ask() {
+    builtin printf '%s\0' "$#" "${sayso_word-}" 248 "$@" >&249 &&
+        builtin read -r -u 248 sayso_code sayso_length &&
+        builtin read -r -d '' -N "$sayso_length" -u 248 sayso_text
 }
