@@ -164,7 +164,7 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME",
-        help="where it talks (default: the latest); several are shared out among a fleet",
+        help="where it talks (default: its own, or this machine's latest); several are shared out",
     )
     run.add_argument("--limit", type=float, default=60.0, help="seconds, then it ends")
     setup = verbs.add_parser("setup", help="open the captive portal and wait to be set up")

@@ -22,7 +22,7 @@ class Stored:
     """The one certificate that may vouch for the server: DER in base64; only with `wss://`."""
     token: str = ""
     conversation: str = ""
-    """In which conversation it talks; empty: in its person's latest."""
+    """In which conversation it talks; empty: where the server puts it, in one of its own."""
 
     @property
     def is_set_up(self) -> bool:
