@@ -76,7 +76,7 @@ def measure(model: Path | None = None) -> dict[str, float]:
     )
     ears = model or InstalledModels(home).ready("ears", "tiny.en").path
     far = _repeat(answers, SECONDS)
-    false_starts = sum(len(_openings(far, room.echo(far), room.hiss(len(far)))) for room in ROOMS)
+    false_starts = sum(len(openings(far, room.echo(far), room.hiss(len(far)))) for room in ROOMS)
     heard, understood = asyncio.run(_stops(ears, answers, stops))
     silence = np.random.default_rng(1).normal(0, 10 / 32_768, IDLE_SECONDS * RATE)
     return {
@@ -103,15 +103,16 @@ async def _speak(voice: Path) -> tuple[list[Sound], list[Sound]]:
     mouth = PiperSynthesizer(voice, seed=secrets.randbelow(2**31))  # no run repeats another's takes
     await mouth.start()
     try:
-        answers = [await _say(mouth, text) for text in ANSWERS]
-        stops = [await _say(mouth, text, speed) for text in STOPS for speed in STOP_SPEEDS]
+        answers = [await say(mouth, text) for text in ANSWERS]
+        stops = [await say(mouth, text, speed) for text in STOPS for speed in STOP_SPEEDS]
     finally:
         await mouth.close()
     pitched = [soxr.resample(sound, RATE * pitch, RATE) for pitch in PITCHES for sound in stops]
     return answers, pitched
 
 
-async def _say(mouth: PiperSynthesizer, text: str, speed: float = 1.0) -> Sound:
+async def say(mouth: PiperSynthesizer, text: str, speed: float = 1.0) -> Sound:
+    """As loud as a person at the device."""
     sound = await mouth.synthesize(text, speed=speed)
     resampled: Sound = soxr.resample(floats(sound.pcm), sound.rate, RATE)
     return resampled * float(0.1 / np.sqrt(np.mean(resampled**2)))
@@ -123,7 +124,7 @@ def _repeat(sounds: list[Sound], seconds: int) -> Sound:
     return np.resize(once, seconds * RATE)
 
 
-def _openings(far: Sound, echo: Sound, voices: Sound) -> list[tuple[int, bytes]]:
+def openings(far: Sound, echo: Sound, voices: Sound) -> list[tuple[int, bytes]]:
     """Where the ear opened over the answer, in samples, and what it handed on.
 
     The loudspeaker goes on as loud as before; the real one is lowered then, which helps.
@@ -131,7 +132,7 @@ def _openings(far: Sound, echo: Sound, voices: Sound) -> list[tuple[int, bytes]]
     canceller = EchoCanceller()
     played = b""
     ear = WakeGate(VoiceGate(), None, lambda frame: canceller.take(frame, played), "cancelled")
-    openings: list[tuple[int, bytes]] = []
+    found: list[tuple[int, bytes]] = []
     begun, open_until, sent = 0, -1, b""
     for number, at in enumerate(range(0, len(far) - FRAME + 1, FRAME)):
         part = slice(at, at + FRAME)
@@ -147,8 +148,8 @@ def _openings(far: Sound, echo: Sound, voices: Sound) -> list[tuple[int, bytes]]
             begun, sent = number, opening.pre_roll
             open_until = number + int(LOOKS_S[-1] * RATE / FRAME)
         if number == open_until:
-            openings.append((begun * FRAME, sent))
-    return openings
+            found.append((begun * FRAME, sent))
+    return found
 
 
 async def _stops(ears: Path, answers: list[Sound], stops: list[Sound]) -> tuple[int, int]:
@@ -173,13 +174,13 @@ async def _heard_in(
     places = [int((4 + BETWEEN_STOPS_S * number) * RATE) for number in range(len(stops))]
     for place, stop in zip(places, stops, strict=True):
         voices[place : place + len(stop)] += stop
-    openings = _openings(far, room.echo(far), voices)
+    found = openings(far, room.echo(far), voices)
     heard = 0
     for place, stop in zip(places, stops, strict=True):
         end = place + len(stop) + RATE // 4
         looks = [
             sound[: len(sound) - int((LOOKS_S[-1] - look_s) * RATE) * 2]
-            for at, sound in openings
+            for at, sound in found
             if place <= at <= end
             for look_s in LOOKS_S
         ]

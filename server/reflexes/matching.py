@@ -17,6 +17,7 @@ from sayso.server.reflexes.politeness import Politeness
 from sayso.server.reflexes.reflex import IfKnown, Reflex, Talk, Yes
 from sayso.server.reflexes.slot_reader import INTENTS, reflex_of
 from sayso.server.reflexes.slots import Slot
+from sayso.server.reflexes.template_index import TemplateIndex
 
 if TYPE_CHECKING:
     from hassil import Intents, RecognizeResult
@@ -52,7 +53,7 @@ class Reflexes:
     def __init__(self, language: Language, intents: "Intents") -> None:
         self.language = language.code
         self._examples = language.examples
-        self._intents = intents
+        self._templates = TemplateIndex(intents)
         self._manners = Politeness(language.manners)
         self._doubts = _Doubts(language.doubts)
         self._figures = Figures(language)
@@ -128,7 +129,8 @@ class Reflexes:
         from hassil import recognize_all
 
         wild = []
-        for result in recognize_all(_HYPHEN.sub(" ", text), self._intents):
+        spaced = _HYPHEN.sub(" ", text)
+        for result in recognize_all(spaced, self._templates.fitting(spaced)):
             if _wild_chars(result):
                 wild.append(result)
             else:

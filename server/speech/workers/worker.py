@@ -1,7 +1,10 @@
-"""The worker's side: one process, one model, one request at a time.
+"""The worker's side: one process, one model, one step of one request at a time.
 
     server ── socketpair ──► listener thread ──► inbox ──► main thread runs the model
        ◄────────────────────────── answers ──────────────────────┘
+
+An answer may be made in steps, each of which gives a part of it. Of several requests the one goes
+on whose next part is needed first: who has nothing yet waits for one step of another.
 
 The listener thread sees two things at once, whatever the model is doing: that a request is given
 up (`Task.wanted()` turns false), and that the server is gone (the process ends on the spot).
@@ -16,9 +19,9 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Generator
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Protocol
 
 from sayso.server.speech.errors import SpeechError
@@ -28,22 +31,27 @@ PR_SET_PDEATHSIG = 1
 """prctl(2): send this process a signal when its parent dies."""
 
 MAX_WAITING = 16
-"""The server wants one thing at a time; more than a few wanted requests mean a broken peer. It may
-give up any number while one is worked on: a chunk that is guessed at ends with the next letter."""
+"""The server wants few things at a time; more than that mean a broken peer. It may give up any
+number while one is worked on: a chunk that is guessed at ends with the next letter."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Task:
     """A request as the model sees it."""
 
     note: Note
-    tell: Callable[[Note], None] = lambda _: None
-    """Sends a part of the answer ahead of the rest."""
+    due: float = field(default_factory=time.monotonic)
+    """When the next part of the answer is needed, on the monotonic clock: at once, unless whoever
+    works on it knows better."""
     given_up: threading.Event = field(default_factory=threading.Event)
 
     def wanted(self) -> bool:
         """Is anybody still waiting for this? Ask between the steps of long work."""
         return not self.given_up.is_set()
+
+
+Answer = Generator[Note, None, Note]
+"""Each step yields a part of the answer; the last returns its end."""
 
 
 class GivenUp(Exception):
@@ -57,8 +65,8 @@ class Engine(Protocol):
         """Load and warm up; the note says what was loaded."""
         ...
 
-    def answer(self, task: Task) -> Note:
-        """Do what is asked; the note is the answer, or its last part."""
+    def answer(self, task: Task) -> Answer:
+        """Do what is asked, step by step."""
         ...
 
 
@@ -83,27 +91,36 @@ class WorkerLoop:
     def serve(self, engine: Engine) -> None:
         """Answer until the server closes the channel; the listener then ends the process."""
         threading.Thread(target=self._listen, name="listener", daemon=True).start()
+        working: dict[Task, Answer] = {}
         while True:
-            task = self._inbox.get()
-            self._work(engine, task)
-            with self._lock:
-                self._tasks.pop(task.note.whole("id"), None)
+            while not working or not self._inbox.empty():
+                task = self._inbox.get()
+                working[task] = _answer(engine, task)
+            task = min(working, key=lambda one: one.due)
+            if self._step(task, working[task]):
+                del working[task]
+                with self._lock:
+                    self._tasks.pop(task.note.whole("id"), None)
 
-    def _work(self, engine: Engine, task: Task) -> None:
+    def _step(self, task: Task, answer: Answer) -> bool:
+        """Make and send the next part of an answer; returns whether it was the last."""
         number = task.note.whole("id")
         try:
-            if task.note.kind == "load":
-                answer = engine.load(task.note)
-            elif task.wanted():
-                answer = engine.answer(task)
-            else:
-                answer = Note("given_up")
+            part = next(answer) if task.wanted() else None
+        except StopIteration as end:
+            last: Note = end.value
         except GivenUp:
-            answer = Note("given_up")
+            last = Note("given_up")
         except SpeechError as problem:
-            answer = Note("error", {"error": type(problem).__name__, "message": str(problem)})
+            last = Note("error", {"error": type(problem).__name__, "message": str(problem)})
+        else:
+            if part is not None:
+                self._send(part, number)
+                return False
+            last = Note("given_up")
         # Anything else is a defect: the process dies of it, the server restarts it and says so.
-        self._send(Note(answer.kind, {**answer.fields, LAST: True}, answer.load), number)
+        self._send(Note(last.kind, {**last.fields, LAST: True}, last.load), number)
+        return True
 
     def _send(self, note: Note, number: int) -> None:
         with contextlib.suppress(OSError):  # the server is gone; the listener ends us
@@ -120,8 +137,7 @@ class WorkerLoop:
                         if number in self._tasks:
                             self._tasks[number].given_up.set()
                         continue
-                    task = Task(note, partial(self._send, number=number))
-                    self._tasks[number] = task
+                    task = self._tasks[number] = Task(note)
                     self._check_waiting()
                 self._inbox.put(task)
         except (EOFError, OSError, WireBroken):
@@ -140,6 +156,12 @@ class WorkerLoop:
                 raise EOFError
             parts += part
         return bytes(parts)
+
+
+def _answer(engine: Engine, task: Task) -> Answer:
+    if task.note.kind == "load":
+        return engine.load(task.note)
+    return (yield from engine.answer(task))
 
 
 def main(engine: Engine, arguments: list[str]) -> None:

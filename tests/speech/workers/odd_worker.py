@@ -6,11 +6,11 @@ import time
 
 from sayso.server.speech.errors import ModelBroken
 from sayso.server.speech.workers.wire import Note
-from sayso.server.speech.workers.worker import GivenUp, Task, main
+from sayso.server.speech.workers.worker import Answer, GivenUp, Task, main
 
 
 class Odd:
-    """Takes orders: echo, die, nap, sleep, busy, babble."""
+    """Takes orders: echo, die, nap, sleep, busy, babble, count."""
 
     def load(self, order: Note) -> Note:
         if order.text("model") == "crashing":
@@ -21,12 +21,14 @@ class Odd:
             raise ModelBroken("This model is broken. Get another.")
         return Note("loaded", {"what": "nothing"})
 
-    def answer(self, task: Task) -> Note:
+    def answer(self, task: Task) -> Answer:
         match task.note.kind:
             case "echo":
                 return Note("echo", {"text": task.note.text("text")}, task.note.load[::-1])
             case "pid":
                 return Note("pid", {"pid": os.getpid()})
+            case "count":
+                return (yield from self._count(task))
             case "die":
                 os.abort()
             case "nap":
@@ -42,6 +44,14 @@ class Odd:
                 os.write(int(sys.argv[1]), b"\xff" * 64)
                 time.sleep(60)
         raise RuntimeError("a defect")
+
+    def _count(self, task: Task) -> Answer:
+        upto, lasts = task.note.whole("upto"), task.note.number("lasts")
+        for number in range(upto):
+            task.due += lasts
+            time.sleep(0.002)
+            yield Note("counted", {"number": number})
+        return Note("counted", {"number": upto})
 
 
 if __name__ == "__main__":

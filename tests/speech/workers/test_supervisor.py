@@ -252,3 +252,21 @@ async def test_many_requests_that_are_given_up_while_it_works_do_not_end_it(
     assert (await napping).kind == "rested"
     assert await pid_of(worker) == pid
     assert worker.restarts == 0
+
+
+async def test_whose_next_part_is_needed_first_goes_on(worker: Supervisor) -> None:
+    """One that is far ahead of what is heard of it lets a newcomer by between two steps."""
+    came: list[str] = []
+
+    async def count(name: str, upto: int, lasts: float) -> None:
+        wanted = Note("count", {"upto": upto, "lasts": lasts})
+        async for part in worker.ask_in_parts("count", wanted, limit=LONG):
+            came.append(f"{name} {part.whole('number')}")
+            if came == ["ahead 0"]:
+                others.append(asyncio.create_task(count("new", 3, 0.001)))
+
+    others: list[asyncio.Task[None]] = []
+    await count("ahead", 400, 60.0)
+    await asyncio.gather(*others)
+    assert came.index("new 3") < came.index("ahead 399")
+    assert [one for one in came if one.startswith("ahead")] == [f"ahead {n}" for n in range(401)]

@@ -21,6 +21,11 @@ SLOWEST, FASTEST = 0.5, 2.0
 """Piper cannot speak faster, and nobody wants it slower."""
 
 
+MOST_AT_ONCE = 8
+"""Chunks that it is asked for together: as many as one core computes faster than they are heard.
+Whose next sound is needed first goes on, so that nobody waits for another's whole chunk."""
+
+
 class PiperSynthesizer:
     """A `StreamingSynthesizer` on piper, supervised. In the folder `parts` it keeps what it made of
     the voice to speak sooner, if there is one.
@@ -32,7 +37,7 @@ class PiperSynthesizer:
     def __init__(
         self, voice: Path, *, threads: int = 2, seed: int = 0, parts: Path | None = None
     ) -> None:
-        self._lock = asyncio.Lock()
+        self._places = asyncio.Semaphore(MOST_AT_ONCE)
         kept = str(parts) if parts else ""
         order: dict[str, Value] = {"voice": str(voice), "threads": threads, "seed": seed}
         self._worker = Supervisor(
@@ -91,12 +96,12 @@ class PiperSynthesizer:
     async def _make(
         self, text: str, speed: float, came: asyncio.Queue[Sound | Exception | None]
     ) -> None:
-        """Have it spoken, one chunk at a time. Its last word is None, or what went wrong."""
+        """Have it spoken. Its last word is None, or what went wrong."""
         wanted = Note("speak", {"text": text, "speed": min(max(speed, SLOWEST), FASTEST)})
         limit = BASE_LIMIT + LIMIT_PER_CHARACTER * len(text)
         try:
             async with (
-                self._lock,
+                self._places,
                 aclosing(self._worker.ask_in_parts("speak", wanted, limit=limit)) as parts,
             ):
                 async for part in parts:

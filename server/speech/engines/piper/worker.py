@@ -1,12 +1,13 @@
 """The synthesis process: `python -m sayso.server.speech.engines.piper.worker CHANNEL PARENT`."""
 
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sayso.server.speech.errors import PackageMissing
 from sayso.server.speech.workers.wire import Note, Value
-from sayso.server.speech.workers.worker import GivenUp, Task, main
+from sayso.server.speech.workers.worker import Answer, Task, main
 
 if TYPE_CHECKING:
     from sayso.server.speech.engines.piper.engine import PiperEngine
@@ -44,16 +45,16 @@ class Speaking:
             {"what": f"piper with {voice.stem}", "rate": engine.rate, "language": engine.language},
         )
 
-    def answer(self, task: Task) -> Note:
-        """Speak, window by window, while it is wanted."""
+    def answer(self, task: Task) -> Answer:
+        """Speak, a window in each step: the next is needed when the ones before it were heard."""
         if self._engine is None:
             raise RuntimeError("asked before a voice was loaded")
         text, speed = task.note.text("text"), task.note.number("speed")
         for sound in self._engine.stream(text, speed=speed):
-            if not task.wanted():
-                raise GivenUp
             words: list[Value] = [[word.text, word.start, word.end] for word in sound.words]
-            task.tell(Note("sound", {"rate": sound.rate, "words": words}, sound.pcm))
+            seconds = len(sound.pcm) / 2 / sound.rate
+            task.due = max(task.due, time.monotonic()) + seconds
+            yield Note("sound", {"rate": sound.rate, "words": words}, sound.pcm)
         return Note("spoken")
 
 

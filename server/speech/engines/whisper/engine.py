@@ -1,8 +1,9 @@
 """The fast path through Whisper: encode what was said instead of thirty seconds of padding.
 
     audio ──► + zeros up to max(floor, length + 1 s) ──► encoder ──► decoder, bounded ──► judge
-                                                            ▲                              │
-                                                            └── once more, at 30 s ◄─again─┘
+                                                            ▲           ▲                  │ │
+                                                            │           └─ wider ◄─ doubt ─┘ │
+                                                            └── once more, at 30 s ◄─ again ─┘
 
 CTranslate2's encoder takes features shorter than 30 s; faster-whisper pads to 30 s before it asks.
 Everything else here is what faster-whisper does, through its public parts. Lives in the worker.
@@ -31,7 +32,6 @@ from sayso.server.speech.recognition.hallucinations import (
     is_urgent,
     judge,
     judge_last,
-    plain,
     repeats,
     surer,
 )
@@ -44,6 +44,9 @@ FULL = 30.0
 
 ROOM_AFTER = 1.0
 """Seconds of zeros after the speech, without which the last word is often lost."""
+
+SILENT_END = 0.1
+"""Seconds of silence behind the speech after which each frame is like the one before."""
 
 LONGEST_PIECE = 28.0
 """Seconds. Longer utterances are cut at pauses; the rest is room for zeros."""
@@ -66,6 +69,11 @@ MAX_INITIAL_TIMESTAMP = 50
 
 SHORTEST_HALVED = 8.0
 """Seconds of audio that is heard in halves, when it could not be heard as a whole."""
+
+WIDER_BEAM = 5
+"""Candidates at a time for a text that was doubtful. With tiny.en on 103 recordings in three
+noises: 3.95 % of the words wrong instead of 4.17 %, for half a pass more; another pass with the
+full context of 30 s took three times as long, and left 4.11 %."""
 
 NEEDED_FILES = ("model.bin", "config.json", "tokenizer.json")
 
@@ -181,8 +189,7 @@ class WhisperEngine:
             alone = self._run(samples, replace(run, prompt=""))[0]
             said_so = repeats(run.prompt, alone.text) or judge(alone) != "believe"
             heard = heard if said_so else alone
-        urgent = is_urgent(heard)
-        verdict = "believe" if urgent else judge(heard)
+        verdict = "believe" if is_urgent(heard) else judge(heard)
         # What was said before can make it believe that this is said already: nothing comes.
         stopped = verdict == "believe" or (verdict == "nothing" and run.prompt)
         if verdict == "again" or (stopped and is_thin(heard.text, samples)):
@@ -192,25 +199,9 @@ class WhisperEngine:
                 return self._halves(samples, run)
             if heard.loops:
                 heard = replace(heard, text=collapse(heard.text))
-        elif verdict == "believe" and self._is_hesitant(heard, run) and not urgent:
-            heard = self._reconsidered(heard, samples, run)
         if is_phantom(heard.text) and not is_voiced(heard.text, samples):
             return nothing
         return (heard, tongue) if verdict == "believe" else nothing
-
-    def _reconsidered(self, heard: Pass, samples: Samples, run: Run) -> Pass:
-        """A text that it was unsure of. What a shorter context understands alike is clear; only
-        else the full one is asked, which takes three times as long, while somebody waits."""
-        shorter = max(self._options.draft_floor, len(samples) / HEARING_RATE + ROOM_AFTER)
-        if shorter < run.floor:
-            again = self._run(samples, replace(run, floor=self._options.draft_floor))[0]
-            if plain(again.text) == plain(heard.text):
-                return heard
-        return surer(heard, self._run(samples, replace(run, floor=FULL))[0])
-
-    @staticmethod
-    def _is_hesitant(heard: Pass, run: Run) -> bool:
-        return heard.log_probability < HESITANT and not run.draft
 
     def _is_broken(self, heard: Pass, samples: Samples, run: Run) -> bool:
         """Was it heard neither with the short nor with the full context, though somebody speaks?"""
@@ -233,11 +224,27 @@ class WhisperEngine:
         return Pass(text, sure, heard[0].no_speech), parts[0][1]
 
     def _run(self, samples: Samples, run: Run) -> tuple[Pass, LanguageGuess]:
-        """One run: features, encoder, decoder."""
+        """One run: features, encoder, decoder. A text that it is unsure of is looked for once more
+        among more candidates, for which the sound need not be encoded again."""
         seconds = len(samples) / HEARING_RATE
         encoded = self._encode(samples, min(FULL, max(run.floor, seconds + ROOM_AFTER)))
         run.step()
         tongue = self._tongue(encoded, run.language)
+        heard = self._decode(encoded, seconds, tongue, run, self._options.beam)
+        if self._is_hesitant(heard, run):
+            wider = self._decode(encoded, seconds, tongue, run, WIDER_BEAM)
+            heard = surer(heard, wider)
+        return heard, tongue
+
+    def _is_hesitant(self, heard: Pass, run: Run) -> bool:
+        final = not run.draft and run.floor < FULL and self._options.beam < WIDER_BEAM
+        unsure = final and heard.log_probability < HESITANT and not is_urgent(heard)
+        return unsure and judge(heard) == "believe"
+
+    def _decode(
+        self, encoded: StorageView, seconds: float, tongue: LanguageGuess, run: Run, beam: int
+    ) -> Pass:
+        """What is said, found among so many candidates at a time."""
         tokenizer = self._tokenizer(tongue.code)
         said = tokenizer.encode(f" {run.prompt.strip()}") if run.prompt.strip() else []
         prompt = self._model.get_prompt(tokenizer, said[-PROMPT_TOKENS:])
@@ -247,7 +254,7 @@ class WhisperEngine:
         result = self._model.model.generate(
             encoded,
             [prompt],
-            beam_size=self._options.beam,
+            beam_size=beam,
             # CTranslate2 writes at most half of it, and at most what the prompt leaves of it.
             max_length=min(self._model.max_length, max(2 * bound, len(prompt) + bound)),
             return_scores=True,
@@ -268,13 +275,17 @@ class WhisperEngine:
             float(result.no_speech_prob),
             cut_short=len(tokens) >= bound,
             end=end if end > 0 else math.inf,
-        ), tongue
+        )
 
     def _encode(self, samples: Samples, seconds: float) -> StorageView:
+        """With so many seconds of context. What is silence is computed once, not for each frame."""
         wanted = int(seconds * HEARING_RATE)
-        padded = np.zeros(wanted, dtype=np.float32)
-        padded[: len(samples)] = samples[:wanted]
-        return self._model.encode(self._model.feature_extractor(padded, padding=0))
+        ends = np.zeros(int(SILENT_END * HEARING_RATE), dtype=np.float32)
+        heard = np.concatenate((samples[:wanted], ends))[:wanted]
+        features = self._model.feature_extractor(heard, padding=0)
+        frames = int(seconds * self._model.frames_per_second)
+        missing = max(0, frames - features.shape[-1])
+        return self._model.encode(np.pad(features, ((0, 0), (0, missing)), mode="edge"))
 
     def _tongue(self, encoded: StorageView, expected: str) -> LanguageGuess:
         """The language that is spoken, found out if nothing tells it."""

@@ -4,12 +4,12 @@ from dataclasses import asdict, dataclass, replace
 
 from sayso.server.speech.workers.wire import Note, Value
 
-FINAL_FLOOR = 15.0
-"""Seconds. Encoding 15 s instead of 30 s halves the time at the same word error rate."""
+FINAL_FLOOR = 12.0
+"""Seconds. Encoding 12 s instead of 30 s takes a third of the time; with tiny.en on 103 recordings
+in three noises 3.95 % of the words were wrong, as with 15 s."""
 
 DRAFT_FLOOR = 10.0
-"""Seconds. Below this Whisper starts to loop ("Stop Stop Stop"); between this and 15 s it is a
-little less exact, which a draft may be."""
+"""Seconds. Below this Whisper starts to loop ("Stop Stop Stop")."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from sayso.server.speech.engines.whisper.options import WhisperOptions
 from sayso.server.speech.errors import PackageMissing
 from sayso.server.speech.recognition.loudness import from_pcm
 from sayso.server.speech.workers.wire import Note
-from sayso.server.speech.workers.worker import Task, main
+from sayso.server.speech.workers.worker import Answer, Task, main
 
 if TYPE_CHECKING:
     from sayso.server.speech.engines.whisper.engine import WhisperEngine
@@ -35,8 +35,9 @@ class Hearing:
         self._engine = engine
         return Note("loaded", {"what": f"Whisper from {directory}"})
 
-    def answer(self, task: Task) -> Note:
-        """Transcribe."""
+    def answer(self, task: Task) -> Answer:
+        """Transcribe, in one step."""
+        yield from ()
         if self._engine is None:
             raise RuntimeError("asked before a model was loaded")
         heard = self._engine.transcribe(

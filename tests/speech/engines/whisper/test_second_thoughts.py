@@ -1,10 +1,11 @@
-"""A text that Whisper was unsure of costs no more time than it takes to see that it is clear."""
+"""A text that Whisper was unsure of is looked for among more candidates, and costs little more."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
-from sayso.server.speech.engines.whisper.engine import FULL, LanguageGuess, Run, WhisperEngine
+from sayso.server.speech.engines.whisper.engine import WIDER_BEAM, Run, WhisperEngine
 from sayso.server.speech.engines.whisper.options import DRAFT_FLOOR, FINAL_FLOOR
 from sayso.server.speech.recognition.hallucinations import HESITANT, Pass
 from sayso.server.speech.recognition.loudness import Samples, from_pcm
@@ -15,60 +16,51 @@ SURE = HESITANT + 0.1
 
 
 class Scripted(WhisperEngine):
-    """Hears in each context what it is told to, and remembers which ones were asked."""
+    """Hears with each width of search what it is told to, and remembers what it did."""
 
-    def __init__(self, like: WhisperEngine, texts: Mapping[float, tuple[str, float]]) -> None:
+    def __init__(self, like: WhisperEngine, texts: Mapping[int, tuple[str, float]]) -> None:
         self.__dict__.update(like.__dict__)
         self._texts = texts
-        self.asked: list[float] = []
+        self.encoded: list[float] = []
+        self.searched: list[int] = []
 
-    def _run(self, samples: Samples, run: Run) -> tuple[Pass, LanguageGuess]:
-        self.asked.append(run.floor)
-        text, sure = self._texts[run.floor]
-        return Pass(text, sure, 0.1), LanguageGuess("en", 1.0)
+    def _encode(self, samples: Samples, seconds: float) -> Any:  # noqa: ANN401 (a library without types)
+        self.encoded.append(seconds)
+
+    def _decode(self, encoded: Any, seconds: float, tongue: Any, run: Run, beam: int) -> Pass:  # noqa: ANN401
+        self.searched.append(beam)
+        text, sure = self._texts[beam]
+        return Pass(text, sure, 0.1)
 
 
-def heard(engine: Scripted, seconds: float = 2.0, *, draft: bool = False) -> str:
-    return engine.transcribe(from_pcm(sounds.voice(seconds)), draft=draft).text
+def heard(engine: Scripted, *, draft: bool = False) -> str:
+    return engine.transcribe(from_pcm(sounds.voice(2.0)), draft=draft).text
 
 
 def test_what_it_is_sure_of_is_heard_once(whisper: WhisperEngine) -> None:
-    engine = Scripted(whisper, {FINAL_FLOOR: ("Convert 12 miles.", SURE)})
+    engine = Scripted(whisper, {1: ("Convert 12 miles.", SURE)})
     assert heard(engine) == "Convert 12 miles."
-    assert engine.asked == [FINAL_FLOOR]
-
-
-def test_what_a_shorter_context_hears_alike_is_clear(whisper: WhisperEngine) -> None:
-    texts = {FINAL_FLOOR: ("Convert 12 miles.", UNSURE), DRAFT_FLOOR: ("convert 12 miles", UNSURE)}
-    engine = Scripted(whisper, texts)
-    assert heard(engine) == "Convert 12 miles."
-    assert engine.asked == [FINAL_FLOOR, DRAFT_FLOOR]
+    assert (engine.encoded, engine.searched) == ([FINAL_FLOOR], [1])
 
 
 @pytest.mark.parametrize(("sure", "text"), [(SURE, "Convert 12 miles."), (-0.9, "Convert miles.")])
-def test_where_they_differ_the_likelier_of_the_full_context_counts(
+def test_what_it_is_unsure_of_is_searched_wider_in_the_same_sound_and_the_likelier_counts(
     whisper: WhisperEngine, sure: float, text: str
 ) -> None:
-    texts = {
-        FINAL_FLOOR: ("Convert miles.", UNSURE),
-        DRAFT_FLOOR: ("Convert twelve.", UNSURE),
-        FULL: ("Convert 12 miles.", sure),
-    }
+    texts = {1: ("Convert miles.", UNSURE), WIDER_BEAM: ("Convert 12 miles.", sure)}
     engine = Scripted(whisper, texts)
     assert heard(engine) == text
-    assert engine.asked == [FINAL_FLOOR, DRAFT_FLOOR, FULL]
+    assert (engine.encoded, engine.searched) == ([FINAL_FLOOR], [1, WIDER_BEAM])
 
 
-def test_where_a_shorter_context_would_be_the_same_one_the_full_one_is_asked(
-    whisper: WhisperEngine,
-) -> None:
-    said = "This is said for so long that there is no shorter context to ask, is there any, or not"
-    engine = Scripted(whisper, {FINAL_FLOOR: (said, UNSURE), FULL: (said, SURE)})
-    assert heard(engine, 14.5) == said
-    assert engine.asked == [FINAL_FLOOR, FULL]
+@pytest.mark.parametrize("word", ["Stop.", "Cancel.", "Stopp!"])
+def test_an_urgent_word_has_no_second_thoughts(whisper: WhisperEngine, word: str) -> None:
+    engine = Scripted(whisper, {1: (word, UNSURE)})
+    assert heard(engine) == word
+    assert engine.searched == [1]
 
 
 def test_a_draft_has_no_second_thoughts(whisper: WhisperEngine) -> None:
-    engine = Scripted(whisper, {DRAFT_FLOOR: ("Convert 12 miles.", UNSURE)})
+    engine = Scripted(whisper, {1: ("Convert 12 miles.", UNSURE)})
     assert heard(engine, draft=True) == "Convert 12 miles."
-    assert engine.asked == [DRAFT_FLOOR]
+    assert (engine.encoded, engine.searched) == ([DRAFT_FLOOR], [1])
