@@ -59,6 +59,7 @@ class Figures(TypedDict):
     cell_after_death_ms: Spread
     loop_overhead_ms: Spread
     long_talk_prompt_ms: Spread
+    prompt_tokens: int
     own_tokens_10_steps: int
     cell_alone_ms: Spread
     cell_16_ms: Spread
@@ -66,6 +67,7 @@ class Figures(TypedDict):
     checkpoint_10k_ms: Spread
     job_survived: float
     job_stop_ms: Spread
+    job_idle_kb: float
     status_ms: Spread
     steer_lost: int
 
@@ -121,13 +123,15 @@ async def _measure(count: int) -> Figures:
         cell_after_death_ms=spread(times.after_death),
         loop_overhead_ms=spread(overhead, 2),
         long_talk_prompt_ms=spread(prompts),
-        own_tokens_10_steps=tokens,
+        prompt_tokens=tokens.before_asked,
+        own_tokens_10_steps=tokens.ten_steps,
         cell_alone_ms=spread(times.alone),
         cell_16_ms=spread(times.together),
         conversation_idle_kb=round(idle, 1),
         checkpoint_10k_ms=spread(checkpoints),
         job_survived=beside.survived,
         job_stop_ms=spread(beside.stop_ms),
+        job_idle_kb=round(beside.idle_kb, 1),
         status_ms=spread(told.status_ms),
         steer_lost=told.lost,
     )

@@ -3,6 +3,7 @@ meanwhile, and how long it takes to stop one.
 """
 
 import asyncio
+import gc
 import time
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from bench.support.figures import resident_kb
 from sayso.server.agent.events import CodeStart
 from sayso.server.agent.limits import Budget, JobLimits
 from sayso.server.agent.llm.backend import Backend
@@ -41,6 +43,11 @@ while time.time() - began < {LASTS_S}:
 print('kept', kept == list(range(len(kept))))
 """
 ASIDE: Final = "import time; time.sleep(0.2); print('aside')"
+IDLE: Final = 12
+"""Jobs that only wait: enough that pages of memory even out."""
+WARM: Final = 4
+"""Begun before: what all have in common is there then."""
+
 FOR_EVER: Final = "import time; time.sleep(600)"
 
 
@@ -61,6 +68,8 @@ class JobFigures:
     survived: float
     """The share of jobs that ended as they should."""
     stop_ms: list[float]
+    idle_kb: float
+    """Kilobytes of the server's memory for one that waits; its interpreter is another process."""
 
 
 async def measure(environment: KernelEnvironment, sandbox: Sandbox, folder: Path) -> JobFigures:
@@ -76,7 +85,7 @@ async def measure(environment: KernelEnvironment, sandbox: Sandbox, folder: Path
         Approvals(journal),
         ConversationRecord(journal),
         permissions=Permissions(mode="workspace"),
-        budget=Budget(jobs=JobLimits(at_once=JOBS)),
+        budget=Budget(jobs=JobLimits(at_once=IDLE + WARM)),
     )
     try:
         for _ in range(JOBS):
@@ -89,11 +98,12 @@ async def measure(environment: KernelEnvironment, sandbox: Sandbox, folder: Path
         await asyncio.sleep(LASTS_S)
         done = [job for job in agent.jobs.recent if job.state == "done" and job.text == "kept True"]
         stops = [await _stop(agent, model) for _ in range(JOBS)]
+        idle_kb = await _idle_kb(agent, model)
     finally:
         await agent.runs.close()
         await code_runner.close()
         await log.close()
-    return JobFigures(len(done) / JOBS, stops)
+    return JobFigures(len(done) / JOBS, stops, idle_kb)
 
 
 async def _work(agent: Agent, model: _Coder, code: str, asked: str) -> None:
@@ -110,6 +120,18 @@ async def _cut(agent: Agent, model: _Coder) -> None:
         async for event in events:
             if isinstance(event, CodeStart):
                 break
+
+
+async def _idle_kb(agent: Agent, model: _Coder) -> float:
+    """Of jobs that begin and then only wait."""
+    for _ in range(WARM):
+        await _work(agent, model, FOR_EVER, "this one in the background")
+    gc.collect()
+    before = resident_kb()
+    for _ in range(IDLE):
+        await _work(agent, model, FOR_EVER, "this one in the background")
+    gc.collect()
+    return (resident_kb() - before) / IDLE
 
 
 async def _stop(agent: Agent, model: _Coder) -> float:

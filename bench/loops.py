@@ -175,9 +175,20 @@ def prompts(folder: Path) -> list[float]:
     return took
 
 
-async def own_tokens(environment: KernelEnvironment, sandbox: Sandbox, folder: Path) -> int:
-    """Distinct tokens of ours in a task of ten steps: all that is neither the person's, nor the
-    model's, nor output."""
+@dataclass(frozen=True, slots=True)
+class OwnTokens:
+    """Tokens of ours: of all that is neither the person's, nor the model's, nor output. Counted
+    with the tokenizer of GPT-3.5 and GPT-4 (cl100k), which comes with litellm and needs no
+    network."""
+
+    before_asked: int
+    """The prompt and the definitions of tools, with the circumstances of a first request."""
+    ten_steps: int
+    """Distinct ones in a task of ten steps."""
+
+
+async def own_tokens(environment: KernelEnvironment, sandbox: Sandbox, folder: Path) -> OwnTokens:
+    """Let a task of ten steps be done, and count."""
     model = Worker()
     log = await EventLog.open(folder / "events.sqlite")
     report = SandboxReport(True, sandbox.kind, sandbox=sandbox)
@@ -201,7 +212,7 @@ async def own_tokens(environment: KernelEnvironment, sandbox: Sandbox, folder: P
     return _tokens(model)
 
 
-def _tokens(model: Worker) -> int:
+def _tokens(model: Worker) -> OwnTokens:
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # or the import goes to the network
     import litellm
 
@@ -209,7 +220,7 @@ def _tokens(model: Worker) -> int:
         return len(litellm.encode(model="gpt-3.5-turbo", text=text))
 
     total = count(json.dumps(list(model.tools)))
-    step = 0
+    step = first = 0
     for message in model.sent:
         content = str(message.get("content") or "")
         if message["role"] == "system":
@@ -219,6 +230,7 @@ def _tokens(model: Worker) -> int:
             total += count(content.replace(f"step {step}", ""))
         elif message["role"] == "user":
             total += count(content.replace(ASKED, ""))
+            first = first or total
     if step != STEPS:
         raise SystemExit(f"The task took {step} steps instead of {STEPS}")
-    return total
+    return OwnTokens(first, total)

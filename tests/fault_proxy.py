@@ -92,6 +92,13 @@ class FaultProxy:
         """What waited passes, and more may come."""
         self._plugged.set()
 
+    def cut(self) -> None:
+        """All connections break now, and both ends are told."""
+        for writer in list(self._ends):
+            writer.transport.abort()
+        self._ends.clear()
+        self.cuts += 1
+
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._ends.add(writer)
         fault = next(self._plan, SOUND)

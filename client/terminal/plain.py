@@ -141,6 +141,8 @@ class PlainScreen:
                 self.say(f"Running {language}{shown}")
             case CodeOut():
                 self._output(message)
+            case CodeEnd(job=job, detail=detail) if job:
+                self.say(_one_line(detail))
             case CodeEnd(status=status, seconds=seconds, detail=detail):
                 self.say(f"Ended ({status}, {seconds:.1f} s). {_one_line(detail)}".rstrip())
                 for line in changed(message.changes):

@@ -35,8 +35,11 @@ const send = (message) => link?.send(message);
 const talker = new Talker();
 const sound = new Sound();
 const commands = new Commands(send);
-const view = new View($("conversation"), server, approve, () => perform(talker.interrupt()),
-  (id) => send({ t: "task.cancel", id }));
+const view = new View($("conversation"), server, approve, {
+  stop: () => perform(talker.interrupt()),
+  cancel: (id) => send({ t: "task.cancel", id }),
+  say: (words) => perform(talker.say(words)),
+});
 const talking = new Talking(talker, sound, {
   perform, changed: showAll, refused: (sentence) => view.note(sentence, true),
 });
@@ -137,6 +140,7 @@ function hear(message) {
   switch (message.t) {
     case "turn.state":
       sound.duck(message.mouth === "ducked");
+      view.acts(message.work === "acting");
       rested(message.work === "idle" && message.mouth === "silent");
       showAll();
       break;

@@ -81,14 +81,15 @@ export class Runs {
     if (!job) {
       job = { run, line: make("div", "", "job"), bar: make("progress"), said: words("span", "") };
       job.bar.setAttribute("aria-label", title || "Progress");
-      const stop = button("Stop", () => this.#cancel(id));
-      stop.setAttribute("aria-label", `Stop the job ${title}`);
+      job.stop = button("Stop", () => this.#cancel(id));
+      job.stop.setAttribute("aria-label", `Stop the job ${title}`);
       job.output = make("pre", "");
       job.opened = make("details", "");
       job.opened.append(words("summary", "Output"), job.output);
       job.opened.hidden = true;
-      job.line.append(job.bar, job.said, stop, job.opened);
+      job.line.append(job.bar, job.said, job.stop, job.opened);
       const card = this.#runs.get(run);
+      job.stop.hidden = Boolean(card?.stop.isConnected);
       if (card) card.results.before(job.line);
       else block.append(job.line);
       this.#jobs.set(id, job);
@@ -99,6 +100,12 @@ export class Runs {
     job.output.textContent = output;
     job.opened.hidden = !output;
     this.#grown();
+  }
+
+  /** What its run's card could stop until now. */
+  #offerStop(id) {
+    const job = this.#jobs.get(id);
+    if (job) job.stop.hidden = false;
   }
 
   #over(isIt) {
@@ -115,14 +122,15 @@ export class Runs {
   }
 
   /** Returns a sentence for those who don't see it. */
-  end({ id, status, seconds = 0, detail = "", changes = null, output = null }, conversation) {
+  end({ id, status, seconds = 0, detail = "", changes = null, output = null, job: goesOn = "" }, conversation) {
     const run = this.#runs.get(id);
     if (!run) return "";
     const time = seconds >= 0.1 ? ` in ${seconds.toFixed(1)} s` : "";
-    run.said.textContent = `${run.language}: ${STATUS[status] ?? status}${time}`;
+    run.said.textContent = `${run.language}: ${goesOn ? "goes on in the background" : `${STATUS[status] ?? status}${time}`}`;
     run.said.className = status === "ok" ? "" : "failed";
     run.stop.remove();
-    this.#over((_, job) => job.run === id);
+    if (goesOn) this.#offerStop(goesOn);
+    else this.#over((_, job) => job.run === id);
     if (detail) run.results.append(words("p", detail, "note"));
     if (output) this.#whole(run, output);
     if (changes) this.#changed(run, changes, conversation);

@@ -1,8 +1,8 @@
 /** Keeps the page's own files, so that it opens without a network and can say that the server is away. */
 
-const SHELL = "sayso-shell-6";
+const SHELL = "sayso-shell-7";
 const FILES = [
-  "/", "app.js", "capture.worklet.js", "cards.css", "commands.js", "devices.js", "dom.js", "drawer.js",
+  "/", "app.js", "capture.worklet.js", "cards.css", "choices.js", "commands.js", "devices.js", "dom.js", "drawer.js",
   "frame.html", "glance.js", "hands_free.js", "highlight.js", "icon-192.png", "icon-512.png", "icon.svg",
   "icons.svg", "link.js", "manifest.webmanifest", "markdown.js", "outbox.js", "pairing.js",
   "playback.worklet.js", "presence.js", "qr.js", "requests.js", "resample.js", "runs.js", "server.js",

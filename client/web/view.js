@@ -2,6 +2,7 @@
 import { button, icon, keep, make, words } from "./dom.js";
 import { tell } from "./glance.js";
 import { markdown } from "./markdown.js";
+import { Choices } from "./choices.js";
 import { Requests } from "./requests.js";
 import { Runs } from "./runs.js";
 
@@ -18,16 +19,18 @@ export class View {
   #latest = null;
   #runs;
   #requests;
+  #choices;
   #isAtEnd = true;
   /** The conversation that is shown. */
   conversation = "";
 
-  /** `server` fetches; `approve(request, decision, code, lasting)` answers; `stop()` stops what runs; `cancel(job)` a job. */
-  constructor(log, server, approve, stop, cancel) {
+  /** `server` fetches; `approve(request, decision, code, lasting)` answers; `stop()` stops what runs; `cancel(job)` a job; `say(words)` says them. */
+  constructor(log, server, approve, { stop, cancel, say }) {
     this.#log = log;
     this.#server = server;
     this.#runs = new Runs(server, stop, cancel, () => this.#follow());
     this.#requests = new Requests(approve, log);
+    this.#choices = new Choices(say);
     log.addEventListener("scroll", () => {
       this.#isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END;
     });
@@ -93,6 +96,7 @@ export class View {
 
   /** A newer attempt has begun: older questions and runs count no more. */
   isOver() {
+    this.#choices.settleAll();
     this.#requests.takeDown();
     this.#runs.leave();
   }
@@ -154,6 +158,7 @@ export class View {
     this.#before.clear();
     this.#runs.clear();
     this.#requests.clear();
+    this.#choices.settleAll();
     this.#latest = null;
   }
 
@@ -224,16 +229,23 @@ export class View {
   }
 
   /** Sayso speaks up by itself. */
-  #announced({ text, priority = "normal" }) {
+  #announced({ text, priority = "normal", asks = false, choices = [], question = "" }) {
+    this.#choices.settle(question);
     if (priority === "low") {
       this.note(text);
       return;
     }
     const card = make("div", "", "told");
     card.append(icon("bell"), words("p", text));
+    if (asks) this.#choices.offer(question, choices, card);
     (this.#latest?.block ?? this.#log).append(card);
     tell(text);
     this.#follow();
+  }
+
+  /** Code runs, or does not any more: then nobody waits for an answer. */
+  acts(isActing) {
+    if (!isActing) this.#choices.settleAll();
   }
 
   /** Stays at the end, unless the person has scrolled up to read. */

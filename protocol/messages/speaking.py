@@ -75,3 +75,7 @@ class Announce:
     asks: bool = False
     """It is a question of code that runs, or of how long it may: what is typed next may answer it.
     It is no approval."""
+    choices: tuple[str, ...] = ()
+    """With `asks`: words that answer it, for those who would rather choose than write."""
+    question: str = ""
+    """The name of what is asked. Without `asks`: it is settled, and no answer counts any more."""

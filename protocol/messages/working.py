@@ -63,7 +63,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class CodeEnd:
-    """The run is over."""
+    """The run is over, or goes on in the background."""
 
     id: str
     status: Literal["ok", "error", "interrupted", "died", "refused", "unknown"]
@@ -77,6 +77,8 @@ class CodeEnd:
     changes: Changes = field(default_factory=Changes)
     output: str | None = None
     """The id of all that it put out as text, to be fetched over HTTP, if that is long."""
+    job: str = ""
+    """The job as which it goes on in the background; empty: the run is over."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,6 +171,7 @@ class CodeExecutor:
             self._reckoning,
             self._emit,
             set_aside if tool.runs_code else (lambda: False),
+            lambda: self._code_runner.ended_commands if tool.runs_code else (),
         )
         await self._see_through(run, self._live(run, call, tool, request, context, questions))
 
@@ -198,7 +199,7 @@ class CodeExecutor:
             clock.hand_over = None
             asking.cancel()
         if job:
-            await self._emit(CodeEnd(run.id, "ok", run.seconds, GOES_ON.format(job=job)))
+            await self._emit(CodeEnd(run.id, "ok", run.seconds, GOES_ON.format(job=job), job=job))
             if clock.handed_over:
                 raise self._reckoning.goes_on_without()
         elif run.over:

@@ -70,8 +70,7 @@ class DuringWork:
         if ticket != effect.ticket or turn <= earlier:
             return
         if ended := await self._agent.runs.stop_request(turn):
-            titles = "; ".join(dict.fromkeys(job.title for job in ended))
-            self._happened(events.LeftEnded(effect.by, titles))
+            self._happened(events.LeftEnded(effect.by, "; ".join(dict.fromkeys(ended))))
 
     def _follow_background(self, _: Job) -> None:
         if self._in_background is not (goes_on := bool(self._agent.jobs.in_background)):

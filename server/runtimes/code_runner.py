@@ -13,6 +13,7 @@ from sayso.server.runtimes.calls.registry import CallRegistry
 from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.kernels.at_hand import at_hand
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
+from sayso.server.runtimes.kernels.package_hosts import file_host
 from sayso.server.runtimes.language import Language, Place
 from sayso.server.runtimes.languages.shipped import shipped
 from sayso.server.runtimes.network.addresses import Whereabouts
@@ -94,6 +95,8 @@ class CodeRunner:
         self._runtimes: dict[str, Runtime] = {}
         self._alone: set[Runtime] = set()
         self._variables: Callable[[], Mapping[str, str]] = dict
+        self._latest: Runtime | None = None
+        """Where code ran last."""
         self._aside: dict[Runtime, _Aside] = {}
         """Where a job runs that no request waits for."""
         if not self._refusal:
@@ -204,6 +207,17 @@ class CodeRunner:
         return tuple(each for proxy in self._proxies for each in proxy.take_passages())
 
     @property
+    def ended_commands(self) -> Sequence[str]:
+        """What the run that began last had started, and was ended with it when it was stopped."""
+        latest = self._latest
+        return latest.ended_commands if isinstance(latest, PersistentRuntime) else ()
+
+    async def file_host(self, index: str) -> str:
+        """Where the files lie that this package index lists; empty if it is not known to be one."""
+        here = self._environment
+        return await asyncio.to_thread(file_host, here, index) if here else ""
+
+    @property
     def _proxies(self) -> list[Proxy]:
         """That of the interpreters, and those of what runs aside."""
         return list(dict.fromkeys((self._proxy, *(one.proxy for one in self._aside.values()))))
@@ -269,6 +283,7 @@ class CodeRunner:
                 "error", 0.0, f"There is no way to run {language or 'this'} here; use {known}."
             )
             return
+        self._latest = runtime
         try:
             async with aclosing(runtime.run(code)) as pieces:
                 async for piece in pieces:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from sayso.server.runtimes import processes
-from sayso.server.runtimes.left_processes import LeftInSandbox, LeftProcesses
+from sayso.server.runtimes.left_processes import LeftInSandbox, LeftProcesses, commands_of
 from sayso.server.runtimes.network.socket_handover import ENVIRONMENT, SocketHandover, handover_for
 from sayso.server.runtimes.protection.own_places import PRIVATE
 from sayso.server.runtimes.protection.paths_beneath import remove_tree
@@ -168,6 +168,8 @@ class ConfinedProcess:
         self._ended_for = ""
         self.ready = 0
         """When its interpreter was ready for the first run, in ticks (processes.py)."""
+        self.ended_commands: Sequence[str] = ()
+        """What the latest run had started, and was ended with it."""
         self._left = LeftInSandbox(process.pid)
         self._listening = asyncio.create_task(self._listen())
         self.ended = asyncio.create_task(process.wait())
@@ -276,10 +278,20 @@ class ConfinedProcess:
         """End what was started in the sandbox since a moment (processes.py), but for the
         interpreter; return whether all of it is gone within so many seconds."""
         left = partial(processes.begun_since, self.pid, self.ready, moment, interpreter)
+        await self._note_commands(left)
         return await asyncio.to_thread(processes.end, left, within)
+
+    async def note_commands_since(self, moment: int) -> None:
+        """Note what was started in the sandbox since a moment, and is about to be ended."""
+        await self._note_commands(partial(processes.begun_since, self.pid, self.ready, moment))
+
+    async def _note_commands(self, found: Callable[[], set[processes.Process]]) -> None:
+        commands = await asyncio.to_thread(lambda: commands_of(found()))
+        self.ended_commands = list(dict.fromkeys((*self.ended_commands, *commands)))
 
     def run_begins(self, moment: int) -> None:
         """A run begins: what is started in the sandbox from now on may be its own."""
+        self.ended_commands = ()
         self._left.run_begins(moment)
 
     def left_behind(self, interpreter: int = 0) -> LeftProcesses | None:

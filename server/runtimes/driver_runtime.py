@@ -248,6 +248,11 @@ class DriverInterpreter:
         """Whether it took variables with it and no run has told of that."""
         return not self.alive and self._run is not None and not self._told
 
+    @property
+    def ended_commands(self) -> Sequence[str]:
+        """What the run that was interrupted last had started, and was ended with it."""
+        return self._process.ended_commands
+
     def left_behind(self) -> LeftProcesses | None:
         """What the last run has left running. Blocking: a thread's."""
         run = self._run

@@ -1,7 +1,7 @@
 """The seam between a runtime and the interpreter in its sandbox: code in, one run at a time."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
 from sayso.server.runtimes.calls.channel import CallChannel
@@ -69,6 +69,11 @@ class Interpreter(Protocol):
 
     def left_behind(self) -> LeftProcesses | None:
         """What the last run has left running. Blocking: a thread's."""
+        ...
+
+    @property
+    def ended_commands(self) -> Sequence[str]:
+        """What the run that was interrupted last had started, and was ended with it."""
         ...
 
     async def execute(self, code: str, functions: CallableFunctions = NOTHING) -> Run:

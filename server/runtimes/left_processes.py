@@ -20,6 +20,9 @@ END_S: Final = 2.0
 _TITLE_BYTES: Final = 400
 """Of a command line: a list shows less."""
 
+_NAMED_MOST: Final = 4
+"""Of what one run has left: more is a crowd."""
+
 _HELPERS: Final = (b"multiprocessing", b"joblib", b"loky")
 """Stand in the command line of what Python's libraries keep for their next use."""
 
@@ -123,9 +126,11 @@ class LeftProcesses:
         self._only_helpers = True
         self._ticks = {_id(each): each.ticks for each in found}
         """What each had computed when the run was over."""
-        first, *others = sorted(found, key=lambda each: (each.started, each.pid))
-        self.title = _title(next((one for one in (first, *others) if not _is_helper(one)), first))
-        """The command that was left, as it was called."""
+
+    @property
+    def title(self) -> str:
+        """The commands that are left, as they are called."""
+        return ", ".join(commands_of(self._all.of(self)))
 
     @property
     def alive(self) -> bool:
@@ -147,6 +152,22 @@ class LeftProcesses:
     def end(self) -> bool:
         """Kill all of it; return whether it is gone."""
         return processes.end(lambda: self._all.of(self), END_S)
+
+
+def commands_of(found: Set[Process]) -> list[str]:
+    """The commands of processes, the oldest first, without what they started themselves. A process
+    that is called like its parent has only forked: what it starts is told in its place."""
+    oldest = sorted(found, key=lambda each: (each.started, each.pid))
+    forks = {each.pid for each in oldest if _command(each.pid) == _command(each.parent)}
+    started = {each.pid for each in oldest} - forks
+    told = [
+        _title(each)
+        for each in oldest
+        if each.pid in started and each.parent not in started and not _is_helper(each)
+    ]
+    named = [command for command in told if command] or [_title(each) for each in oldest[:1]]
+    more = len(named) - _NAMED_MOST
+    return [*named[:_NAMED_MOST], f"and {more} more"] if more > 0 else named
 
 
 def _id(process: Process) -> _Id:

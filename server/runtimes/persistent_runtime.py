@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -86,6 +86,12 @@ class PersistentRuntime:
     def used(self) -> bool:
         """Whether anything was run, so that there may be variables to lose."""
         return self._used
+
+    @property
+    def ended_commands(self) -> Sequence[str]:
+        """What the latest run had started, and was ended with it when it was stopped."""
+        interpreter = self._interpreter()
+        return interpreter.ended_commands if interpreter else ()
 
     @property
     def runs(self) -> bool:

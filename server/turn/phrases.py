@@ -40,8 +40,8 @@ is shown. `not_from_here`: that device may not say it. `on_a_screen`: more reach
 `stopped`, `nothing_to_stop`, `only_in_background`: words that stop have been heard. `code_asks`:
 what follows is a question of code that runs. `steered`: what was said is passed on to the work.
 `stopping_after`: it stops when what runs now has ended. `not_taken_up`: it has stopped, and this
-(`{text}`) was passed on to nobody. `also_ended`: so has what it had left in the background
-(`{text}`). The others fill a silence while work goes on."""
+(`{text}`) was passed on to nobody. `also_ended`: what has ended with it, such
+as what it had left in the background (`{text}`). The others fill a silence while work goes on."""
 
 PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
     "en": {
@@ -65,7 +65,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "steered": ("Got it.", "Will do.", "All right."),
         "stopping_after": ("After this, then.",),
         "not_taken_up": ("I had not got to this: “{text}”",),
-        "also_ended": ("That also ended in the background: “{text}”",),
+        "also_ended": ("Ended with it: “{text}”",),
         "thinking": ("One moment.", "Let me think.", "Let me see.", "Just a second."),
         "acting": ("I'm on it.", "Working on it.", "It's running.", "This takes a moment."),
     },
@@ -94,7 +94,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "steered": ("Mach ich.", "Alles klar.", "Ist notiert."),
         "stopping_after": ("Danach höre ich auf.",),
         "not_taken_up": ("Dazu kam ich nicht mehr: „{text}“",),
-        "also_ended": ("Auch im Hintergrund beendet: „{text}“",),
+        "also_ended": ("Damit beendet: „{text}“",),
         "thinking": ("Einen Moment.", "Lass mich überlegen.", "Mal sehen.", "Kleinen Augenblick."),
         "acting": ("Ich bin dabei.", "Ich arbeite daran.", "Es läuft.", "Das dauert kurz."),
     },
@@ -119,7 +119,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "steered": ("De acuerdo.", "Tomo nota.", "Muy bien."),
         "stopping_after": ("Después de esto paro.",),
         "not_taken_up": ("No llegué a esto: «{text}»",),
-        "also_ended": ("También terminó en segundo plano: «{text}»",),
+        "also_ended": ("Con ello terminó: «{text}»",),
         "thinking": ("Un momento.", "Déjame pensar.", "A ver."),
         "acting": ("Estoy en ello.", "Está en marcha.", "Tardará un momento."),
     },
@@ -148,7 +148,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "steered": ("Bien noté.", "C'est noté.", "Très bien."),
         "stopping_after": ("Je m'arrête après ceci.",),
         "not_taken_up": ("Je n'en étais pas arrivé là : « {text} »",),
-        "also_ended": ("Aussi arrêté à l'arrière-plan : « {text} »",),
+        "also_ended": ("Arrêté avec cela : « {text} »",),
         "thinking": ("Un instant.", "Laisse-moi réfléchir.", "Voyons voir."),
         "acting": ("Je m'en occupe.", "C'est en cours.", "Ça prend un instant."),
     },
@@ -175,7 +175,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "steered": ("Va bene.", "Ho capito.", "D'accordo."),
         "stopping_after": ("Dopo questo mi fermo.",),
         "not_taken_up": ("Non ci ero ancora arrivato: «{text}»",),
-        "also_ended": ("Terminato anche in secondo piano: «{text}»",),
+        "also_ended": ("Terminato insieme: «{text}»",),
         "thinking": ("Un momento.", "Fammi pensare.", "Vediamo."),
         "acting": ("Ci sto lavorando.", "È in corso.", "Ci vuole un momento."),
     },
@@ -202,7 +202,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "steered": ("Komt goed.", "Doe ik.", "Is genoteerd."),
         "stopping_after": ("Hierna stop ik.",),
         "not_taken_up": ("Hier was ik nog niet aan toe: “{text}”",),
-        "also_ended": ("Ook op de achtergrond beëindigd: “{text}”",),
+        "also_ended": ("Daarmee beëindigd: “{text}”",),
         "thinking": ("Een moment.", "Even denken.", "Eens kijken."),
         "acting": ("Ik ben ermee bezig.", "Het loopt.", "Dit duurt even."),
     },
@@ -225,7 +225,7 @@ PHRASES: Mapping[str, Mapping[Aside, tuple[str, ...]]] = {
         "steered": ("Está bem.", "Tomei nota.", "Muito bem."),
         "stopping_after": ("Depois disto paro.",),
         "not_taken_up": ("Não cheguei a isto: «{text}»",),
-        "also_ended": ("Também terminou em segundo plano: «{text}»",),
+        "also_ended": ("Com isso terminou: «{text}»",),
         "thinking": ("Um momento.", "Deixa-me pensar.", "Vamos ver."),
         "acting": ("Estou a tratar disso.", "Está em curso.", "Demora um momento."),
     },

@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from sayso.server.agent.events import CodeEnd, ReplyDelta, WorkDone
 from sayso.server.agent.limits import RequestLimits
-from sayso.server.agent.llm.model import ChatMessage
+from sayso.server.agent.llm.litellm_model import LitellmModel
+from sayso.server.agent.llm.model import ChatMessage, Endpoint
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.spending import CostEstimate, DailyLimits, DailySpending, says_yes
 from sayso.server.store.event_log import EventLog
@@ -165,3 +169,20 @@ async def test_a_days_money_is_asked_about_before_it_is_spent(rig: AgentRig) -> 
     await rig.ask(agent, "yes, go on")
     assert len(await rig.records(DayExtended)) == 1
     assert model.asked == 1
+
+
+@pytest.mark.parametrize("times", [1, 3])
+async def test_what_litellm_knows_of_prices_keeps_the_cost_below_its_limit(
+    rig: AgentRig, times: int
+) -> None:
+    """0.0375 dollars a step, by litellm's own table."""
+    steps = [replace(runs(f"print({number})"), tokens=(13_000, 500)) for number in range(9)]
+    model = LitellmModel("openai/gpt-4o", Endpoint(rig.model.url, "some-key"), calls_tools="yes")
+    bounds = RequestLimits(usd=0.0375 * times + 0.03)
+    agent = await rig.agent(*steps, model=model, bounds=bounds, mode="workspace")
+    said = await rig.ask(agent, "go")
+    assert "and the next step would cost about 0.04 more. Shall I go on?" in said
+    assert len(rig.model.requests) == times
+    spent = sum(answered.usd or 0.0 for answered in await rig.records(Answered))
+    assert spent == pytest.approx(0.0375 * times)
+    assert spent < bounds.usd

@@ -34,6 +34,8 @@ class Device:
     messages: list[dict[str, Any]] = field(default_factory=list)
     came: asyncio.Condition = field(default_factory=asyncio.Condition)
     received: int = 0
+    pcm: bytearray = field(default_factory=bytearray)
+    """The speech that comes, or came last."""
     played: int = 0
     rate: int = 0
     speech: int = 0
@@ -46,13 +48,16 @@ class Device:
     async def read(self) -> None:
         async for data in self.socket:
             if isinstance(data, bytes):
-                self.received += len(unpack(data).payload) // 2
+                payload = unpack(data).payload
+                self.received += len(payload) // 2
+                self.pcm += payload
                 continue
             async with self.came:
                 message = json.loads(data)
                 if message["t"] == "speech.start" and message["stream"] != self.speech:
                     self.speech, self.rate = message["stream"], message["rate"]
                     self.received = self.played = 0
+                    self.pcm.clear()
                 if message["t"] == "turn.state":
                     self.mouth = message["mouth"]
                 self.messages.append(message)

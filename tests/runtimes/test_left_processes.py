@@ -104,3 +104,30 @@ threading.Thread(target=late).start()
     assert left is not None
     assert left.title == "sleep 4731"
     assert await asyncio.to_thread(left.end)
+
+
+async def test_all_that_was_left_is_named_and_what_it_started_is_not(
+    code_runner: CodeRunner,
+) -> None:
+    left = await left_by(code_runner, "bash", "sleep 4751 & sleep 4752 &")
+    assert left is not None
+    await until(lambda: left.title == "sleep 4751, sleep 4752")
+    assert await asyncio.to_thread(left.end)
+    left = await left_by(code_runner, "bash", "bash -c 'sleep 4753; true' 4753 &")
+    assert left is not None
+    await until(lambda: left.title == "bash -c sleep 4753; true 4753")
+    assert await asyncio.to_thread(left.end)
+
+
+async def test_what_is_ended_with_a_run_that_is_stopped_is_named(code_runner: CodeRunner) -> None:
+    for language, code in (
+        ("bash", "sleep 4761 & sleep 4762"),
+        ("python", "import subprocess, time; subprocess.Popen(['sleep', '4761']); time.sleep(60)"),
+    ):
+        running = asyncio.create_task(told(code_runner, code, language))
+        await until(lambda: bool(below("4761")))
+        await code_runner.interrupt()
+        await running
+        assert "sleep 4761" in code_runner.ended_commands
+        await told(code_runner, NOTHING[language], language)
+        assert not code_runner.ended_commands

@@ -97,3 +97,33 @@ def test_words_after_the_work_is_over_are_a_request() -> None:
     s.end_work()
     s.happens(events.Typed("laptop", "yes"))
     assert used(s) == []
+
+
+def asks(s: Scene) -> list[m.Announce]:
+    return [told for told in s.told(m.Announce) if told.asks]
+
+
+def test_it_offers_words_that_answer_it_and_is_settled_for_everybody() -> None:
+    s = asked()
+    s.join("phone")
+    (question, again) = asks(s)
+    assert question == again, "who comes later is asked, too"
+    assert question.question
+    for choice, how in zip(question.choices, ("anew", "background", None), strict=True):
+        s = asked()
+        s.join("phone")
+        meaning = "" if how else "stop"
+        s.happens(events.Typed("phone", choice, meaning))  # type: ignore[arg-type]
+        assert used(s) == ([how] if how else [])
+        if how:
+            assert s.told(m.Announce)[-1].question == question.question
+            assert not s.told(m.Announce)[-1].asks
+        else:
+            assert s.all(effects.StopThinking)
+
+
+def test_who_comes_when_it_is_settled_is_not_asked() -> None:
+    s = asked()
+    s.happens(events.Typed("laptop", "go on"))
+    s.join("phone")
+    assert len(asks(s)) == 1

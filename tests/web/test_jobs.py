@@ -79,9 +79,13 @@ def test_a_job_in_the_background_shows_its_output_and_is_stopped_by_a_tap(
     with page(question, 320, 640) as opened:
         is_paired(opened, site.server, "--person", site.person)
         hears(opened, START, update("epoch 1"))
-        hears(opened, {"t": "code.end", "id": "r1", "status": "ok", **PLACE})
-        hears(opened, update("epoch 2", output="epoch 1\nepoch 2\n"))
         line = opened.locator(".job")
+        expect(line.get_by_role("button", name="Stop the job sort")).to_be_hidden()
+        hears(opened, {"t": "code.end", "id": "r1", "status": "ok", "job": "j1", **PLACE})
+        expect(opened.locator(".card summary")).to_have_text("python: goes on in the background")
+        expect(line.get_by_role("button", name="Stop the job sort")).to_be_visible()
+        expect(opened.locator(".turn").get_by_role("button", name="Stop")).to_have_count(1)
+        hears(opened, update("epoch 2", output="epoch 1\nepoch 2\n"))
         expect(line.locator("> span")).to_have_text("epoch 2")
         line.locator("summary").click()
         expect(line.locator("pre")).to_contain_text("epoch 1")
@@ -110,3 +114,38 @@ def test_an_output_that_is_looked_at_at_its_end_follows_what_comes(
         output.evaluate("(box) => { box.scrollTop = 0; }")
         hears(opened, *lines[:1])
         assert output.evaluate("(box) => box.scrollTop") == 0
+
+
+QUESTION = {
+    "t": "announce",
+    "text": "This has taken 8 minutes. Shall I go on?",
+    "asks": True,
+    "choices": ["Go on", "In the background", "Stop"],
+    "question": "time-1-0",
+    **PLACE,
+}
+ACTING = {"t": "turn.state", "ears": "idle", "work": "acting", "mouth": "silent", **PLACE}
+
+
+def test_a_question_of_time_is_answered_by_a_tap_and_goes_when_it_is_settled(
+    site: Site, question: Path
+) -> None:
+    with page(question, 320, 640) as opened:
+        is_paired(opened, site.server, "--person", site.person)
+        choices = opened.locator(".told .actions button")
+        hears(opened, START, ACTING, QUESTION)
+        expect(choices).to_have_text(["Go on", "In the background", "Stop"])
+        is_fine(opened, "time-question", shots=False)
+        assert opened.evaluate("() => document.documentElement.scrollWidth") <= 320
+        opened.evaluate(SENDS)
+        opened.get_by_role("button", name="In the background").click()
+        [sent] = opened.evaluate("() => window.sent")
+        assert (sent["t"], sent["text"]) == ("text", "In the background")
+        expect(choices).to_have_count(0)
+        hears(opened, QUESTION)
+        expect(choices).to_have_count(3)
+        settled = {"t": "announce", "text": "It may take as long again.", "priority": "low"}
+        hears(opened, {**settled, "question": "time-1-0", **PLACE})
+        expect(choices).to_have_count(0)
+        hears(opened, QUESTION, {**ACTING, "work": "thinking"})
+        expect(choices).to_have_count(0)

@@ -156,6 +156,8 @@ def left_out(lines: int) -> RenderableType:
 
 
 def ended(end: CodeEnd) -> RenderableType:
+    if end.job:
+        return Text(f"{' ' * INDENT}… {sanitize.words(end.detail)}", "dim")
     marks = {"ok": ("✓ ", "green"), "refused": ("", "dim"), "interrupted": ("■ ", "yellow")}
     mark, style = marks.get(end.status, ("✗ ", "red"))
     words = "" if end.status == "ok" else f"{end.status} · "

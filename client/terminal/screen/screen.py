@@ -282,7 +282,8 @@ class TerminalScreen:
 
     def _code_ends(self, end: CodeEnd) -> None:
         self._put_rest(self._runs.pop(end.id, Run()))
-        self._drop_job_of(end.id)
+        if not end.job:
+            self._drop_job_of(end.id)
         self.status_line.output = self.status_line.running = ""
         told = [render.aside(line) for line in changed(end.changes)]
         self.status_line.changed = bool(told) or self.status_line.changed

@@ -56,6 +56,8 @@ class BackgroundRuns:
         self._background: dict[str, _Kept] = {}
         """By the run's id."""
         self._left = LeftJobs(journal)
+        self._stopped_with: dict[int, Sequence[str]] = {}
+        """By request: what was ended together with its run."""
 
     @property
     def in_background(self) -> bool:
@@ -75,6 +77,7 @@ class BackgroundRuns:
         """Do the work of a run in the foreground. Returns when it is over; or else, as soon as it
         goes on in the background, the id of the job that it is. Raises what the work raises."""
         turn, by = self._journal.jobs.turn, self._journal.jobs.asked_by
+        self._stopped_with = {}
         here = self._foreground = Foreground(run)
         here.task = task = asyncio.create_task(work)
         task.add_done_callback(lambda _: self._look_for_left(run, turn, by))
@@ -89,6 +92,7 @@ class BackgroundRuns:
         except asyncio.CancelledError:
             if run.id not in self._background:
                 await _stopped(task)
+                self._stopped_with[turn] = run.stopped_with
             raise
         finally:
             leaving.cancel()
@@ -137,10 +141,12 @@ class BackgroundRuns:
         """The same, for those who need not know."""
         await self.stop(name)
 
-    async def stop_request(self, turn: int) -> Sequence[Job]:
-        """Stop all that this request, counted from 1, has left in the background; returns it."""
+    async def stop_request(self, turn: int) -> Sequence[str]:
+        """Stop all that this request, counted from 1, has left in the background; returns what that
+        was, and what was ended together with its run."""
         of_it = [job for job in self._journal.jobs.in_background if job.turn == turn]
-        return await self._stop_all(of_it)
+        stopped = await self._stop_all(of_it)
+        return [*self._stopped_with.pop(turn, ()), *(job.title for job in stopped)]
 
     async def _stop_all(self, jobs: Sequence[Job]) -> Sequence[Job]:
         stopped = await asyncio.gather(*(self.stop(job.id) for job in jobs))

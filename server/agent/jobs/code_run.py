@@ -1,12 +1,13 @@
 """One run: its output goes to the listener and the record, then its report to the log."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
 from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.events import CodeEnd, changes_shown
+from sayso.server.agent.jobs.job import TITLE_CHARS, one_line
 from sayso.server.agent.jobs.run_progress import RunProgress
 from sayso.server.agent.limits import RequestUsage, last_line
 from sayso.server.agent.permissions.host_reapproval import HostReapproval
@@ -20,6 +21,7 @@ from sayso.server.agent.tools.tool import Arguments, Tool, ToolContext
 from sayso.server.runtimes.left_processes import LeftProcesses
 from sayso.server.runtimes.runtime import Ending
 from sayso.server.store.records import Call, RunReported
+from sayso.server.store.redaction import redacted
 from sayso.server.undo.checkpointer import Checkpointer
 
 _NO_ENDING: Final = "It ended without saying how."
@@ -36,9 +38,10 @@ class CodeRun:
         reckoning: RequestUsage,
         emit: Emit,
         set_aside: Callable[[], bool],
+        ended_commands: Callable[[], Sequence[str]],
     ) -> None:
         """`set_aside` lets the interpreter go on with it, and the next run get another one; false
-        where that cannot be."""
+        where that cannot be. `ended_commands`: those that were ended when code was last stopped."""
         most = reckoning.limits.output_chars
         self.id = call.id
         self.call = call
@@ -47,6 +50,8 @@ class CodeRun:
         """It goes on in the background."""
         self.why_stopped = ""
         """In a sentence, if it is stopped in the background."""
+        self.stopped_with: Sequence[str] = ()
+        """What it had started in the background, and was ended when it was stopped."""
         self.left_processes: LeftProcesses | None = None
         """What it has left running."""
         self.over: CodeEnd | None = None
@@ -55,6 +60,7 @@ class CodeRun:
         self._checkpointer = checkpointer
         self._reckoning = reckoning
         self._set_aside = set_aside
+        self._ended_commands = ended_commands
         self._began = asyncio.get_running_loop().time()
         self._digest = Digest(most, call.id)
         self._recording = record.outputs.record(call.id, most)
@@ -115,6 +121,11 @@ class CodeRun:
             turned_away = await network.told(self.id, may_ask=not self.left.is_set())
         except asyncio.CancelledError:
             ending = Ending("interrupted", self.seconds, self._why)
+            self.stopped_with = [
+                one_line(redacted(command), TITLE_CHARS)
+                for command in self._ended_commands()
+                if command
+            ]
             raise
         finally:
             following.cancel()

@@ -73,9 +73,10 @@ class LeftJobs:
             if not await asyncio.to_thread(lambda: left.alive):
                 return
             await asyncio.sleep(LOOK_EVERY_S)
+        command = await asyncio.to_thread(lambda: left.title)
         job, too_many = new_job_id(), len(self._left) >= LISTED_MOST
         self._left[job] = left
-        title = one_line(redacted(left.title), TITLE_CHARS)
+        title = one_line(redacted(command), TITLE_CHARS)
         await self._note(JobBegan(job, "processes", title, run, turn, by=by))
         if too_many:
             await self.stop(job, _TOO_MANY)

@@ -2,7 +2,7 @@
 them, and a person grants them on a screen.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -30,6 +30,7 @@ _CLOSED: Final = (
     " Go on without, or ask what they want."
 )
 _TRIED: Final = "Code that just ran tried to reach this and was not let through."
+_BESIDE: Final = "The packages that {index} lists lie at {host}, so both are asked for."
 _THERE: Final = "That is in reach already."
 _LOST: Final = "The interpreters start anew for it: variables are lost."
 
@@ -96,17 +97,33 @@ class AccessRequests:
         await self._open(call, grant, approval)
         return ""
 
-    async def offer_hosts(self, call: str, hosts: Sequence[str]) -> bool:
-        """Ask for hosts at which the code of this call was turned away; return whether the person
-        opened them. Raises NotOpened, if they cannot be asked for it, and StoreError."""
+    async def offer_hosts(
+        self, call: str, hosts: Sequence[str], files: Mapping[str, str]
+    ) -> Sequence[str]:
+        """Ask for hosts at which the code of this call was turned away; return what the person
+        opened. Raises NotOpened, if they cannot be asked for it, and StoreError.
+
+        `files`: for those that list packages, the hosts where the packages lie.
+        """
+        beside = {index: host for index, host in files.items() if self._opens(host)}
+        wanted = tuple(dict.fromkeys((*hosts, *beside.values())))
         try:
-            grant = self._permissions.weigh(AccessRequest(hosts=tuple(hosts)))
+            grant = self._permissions.weigh(AccessRequest(hosts=wanted))
         except GrantError as problem:
             raise NotOpened(str(problem)) from None
-        approval = await self._ask(call, grant, "", _TRIED)
-        if approval.allows:
-            await self._open(call, grant, approval)
-        return approval.allows
+        told = (_BESIDE.format(index=index, host=host) for index, host in beside.items())
+        approval = await self._ask(call, grant, "", _TRIED, *told)
+        if not approval.allows:
+            return ()
+        await self._open(call, grant, approval)
+        return wanted
+
+    def _opens(self, host: str) -> bool:
+        """Whether there is anything to open, and nothing against it."""
+        try:
+            return bool(self._permissions.weigh(AccessRequest(hosts=(host,))).lines)
+        except GrantError:
+            return False
 
     async def _ask(self, call: str, grant: Grant, why: str, *warnings: str) -> ApprovalDecision:
         request = self._request(call, grant, why)

@@ -2,7 +2,8 @@
 away from a host, that is said beside its output, and the person may open the host with one tap.
 
 Programs hide such a refusal behind words of their own ("no such package"), which neither a person
-nor a model understands.
+nor a model understands. All hosts of a run are one question; that of a package index asks for the
+host of its files, too, which code that was turned away from the first never got to know.
 """
 
 import re
@@ -37,6 +38,10 @@ class Network(Protocol):
 
     def take_passages(self) -> Sequence[Transfer]:
         """What went over the network since this was last asked."""
+        ...
+
+    async def file_host(self, index: str) -> str:
+        """Where the files lie that this package index lists; empty if it is not known to be one."""
         ...
 
 
@@ -82,15 +87,17 @@ class NetworkUse:
         wanted = [name for name in names if name not in declined]
         if not wanted:
             return TurnedAway(f"{said} The person does not want it opened.", said)
+        files = {name: await self._network.file_host(name) for name in wanted}
+        files = {name: host for name, host in files.items() if host and host not in declined}
         try:
-            opened = await self._access.offer_hosts(run, wanted)
+            opened = await self._access.offer_hosts(run, wanted, files)
         except NotOpened as problem:  # nobody was asked, so nobody said no
             return TurnedAway(f"{said} {problem}", f"{said} {problem}")
         if not opened:
             declined.update(wanted)
             return TurnedAway(f"{said} The person was asked, and did not open it.", said)
         return TurnedAway(
-            f"{said} The person has just allowed {_listed(wanted)}: run it again.",
+            f"{said} The person has just allowed {_listed(opened)}: run it again.",
             f"Code tried to reach {_listed(names)}, which you have allowed since.",
         )
 

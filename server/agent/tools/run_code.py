@@ -51,8 +51,17 @@ class CodeRunner(Reachable, Protocol):
         """Sayso's own programs, where code runs."""
         ...
 
+    @property
+    def ended_commands(self) -> Sequence[str]:
+        """What the run that began last had started, and was ended with it when it was stopped."""
+        ...
+
     def take_passages(self) -> Sequence[Transfer]:
         """What went over the network since this was last asked."""
+        ...
+
+    async def file_host(self, index: str) -> str:
+        """Where the files lie that this package index lists; empty if it is not known to be one."""
         ...
 
     def may_touch(self, language: str) -> tuple[str, ...]:

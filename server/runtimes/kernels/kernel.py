@@ -177,6 +177,11 @@ class Kernel:
         """Whether it took variables with it and no run has told of that."""
         return not self.alive and bool(self._requests) and not (self._told or self.leaves)
 
+    @property
+    def ended_commands(self) -> Sequence[str]:
+        """What the run that was interrupted last had started, and was ended with it."""
+        return self._process.ended_commands
+
     def left_behind(self) -> LeftProcesses | None:
         """What the last run has left running. Blocking: a thread's."""
         return self._process.left_behind()
@@ -228,6 +233,7 @@ class Kernel:
             return True
         collector.interrupted = collector.interrupted or why
         deadline = asyncio.get_running_loop().time() + within
+        await self._process.note_commands_since(self._begun)  # the interrupt is for them, too
         begun = collector.begun.is_set()  # seen before it is asked: it may begin right after
         try:
             async with asyncio.timeout_at(deadline):

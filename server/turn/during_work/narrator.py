@@ -65,7 +65,7 @@ class Narrator:
         """The agent had a message for the devices."""
         self._follow_turn()
         message = event.message if event.ticket == self._shared.ticket else None
-        if isinstance(message, CodeEnd) and message.status != "refused":
+        if isinstance(message, CodeEnd) and message.status != "refused" and not message.job:
             failed = message.status in ("error", "died")
             if message.seconds > LONG_S:
                 self._news = ("failed_late" if failed else "ended", round(message.seconds))

@@ -14,6 +14,7 @@ from sayso.server.turn.regions.shared_state import SharedState
 from sayso.server.turn.regions.time_question import Stop, TimeQuestion
 
 SHOWN = "The code asks: {text}"
+SETTLED = "What the code asked is settled."
 
 
 class CodeQuestion:
@@ -27,7 +28,7 @@ class CodeQuestion:
         self._work = work
         self._time = TimeQuestion(shared, playback, work, stop)
         self._id = ""
-        self._text = ""
+        self._shown = Announce("")
         self._ticket = Ticket(0, 0)
         self._asked_at = 0.0
 
@@ -48,12 +49,15 @@ class CodeQuestion:
             return
         if event.ticket != self._shared.ticket:
             return
+        if self._id and not event.id and self._shown.choices:
+            self._shared.tell(Announce(SETTLED, "low", question=self._id))
         self._id, self._ticket, self._asked_at = event.id, event.ticket, self._shared.now
         if not event.id:
             return
         choices = f" ({' / '.join(event.choices)})" if event.choices else ""
-        self._text = SHOWN.format(text=event.text + choices)
-        self._shared.tell(Announce(self._text, asks=True))
+        text = SHOWN.format(text=event.text + choices)
+        self._shown = Announce(text, asks=True, choices=event.choices, question=event.id)
+        self._shared.tell(self._shown)
         request = self._work.request
         known = self._shared.devices.get(request.device) if request else None
         if known and request and request.spoken:
@@ -64,9 +68,10 @@ class CodeQuestion:
             self._work.owes_words = False
 
     def joined(self, device: str) -> None:
-        """Show it to a device that is here again, or for the first time."""
+        """Show what is open to a device that is here again, or for the first time."""
+        self._time.joined(device)
         if self.is_open:
-            self._shared.tell(Announce(self._text, asks=True), device)
+            self._shared.tell(self._shown, device)
 
     def is_for(self, device: str) -> bool:
         """Whether what is said at this device may be meant for it: the work was asked for there, or

@@ -23,6 +23,14 @@ _BACKGROUND: Final = re.compile(
     r"((yes|please|ok|okay|do|put|send|move|let|go on|continue|it|that|this|run|with) )*"
     r"(in|into|to) (the )?background( please)?"
 )
+CHOICES: Final = ("Go on", "In the background", "Stop")
+"""Words that answer it, for those who would rather choose: the reflexes know the last."""
+
+_TAKEN: Final = {
+    "anew": "It may take as long again.",
+    "background": "It is to go on in the background.",
+}
+
 _NO: Final = re.compile(r"(no|nope|nah|no thanks|no thank you|end it|no stop( it)?)")
 
 Said = Literal["anew", "background", "no"]
@@ -45,34 +53,56 @@ class TimeQuestion:
         self._ticket = Ticket(0, 0)
         self._asked_at = 0.0
         self._is_open = False
+        self._text = ""
 
     def asked(self, event: TimeAsked) -> None:
         """Show it everywhere, and say it where the work was asked for."""
         if event.ticket != self._shared.ticket:
             return
         self._ticket, self._asked_at, self._is_open = event.ticket, self._shared.now, True
-        self._shared.tell(Announce(event.text, asks=True))
+        self._text = event.text
+        self._shared.tell(self._shown)
         if self._work.request and self._work.request.spoken:
             self._work.open_playback()
             self._playback.say_apart(event.text)
             self._work.owes_words = False
+
+    @property
+    def _shown(self) -> Announce:
+        return Announce(self._text, asks=True, choices=CHOICES, question=self._name)
+
+    @property
+    def _name(self) -> str:
+        return f"time-{self._ticket.turn}-{self._ticket.gen}"
+
+    @property
+    def _waits(self) -> bool:
+        return (
+            self._is_open and self._ticket == self._shared.ticket and self._work.state == "acting"
+        )
+
+    def joined(self, device: str) -> None:
+        """Show it to a device that is here again, or for the first time."""
+        if self._waits:
+            self._shared.tell(self._shown, device)
 
     def takes(
         self, device: str, text: str, began_at: float, meaning: Meaning, *, spoken: bool
     ) -> bool:
         """Whether these words are its answer. It is the answer of whoever may decide, or asked for
         the work."""
-        if not self._is_open or self._ticket != self._shared.ticket:
+        if not self._waits:
             return False
         known = self._shared.devices.get(device)
         theirs = self._work.is_of(device) or (known is not None and known.may_approve)
         how = _how(text, meaning)
-        if how is None or not theirs or self._work.state != "acting" or began_at < self._asked_at:
+        if how is None or not theirs or began_at < self._asked_at:
             return False
         self._is_open = False
         if how == "no":
             self._stop(device, began_at if spoken else None)
         else:
+            self._shared.tell(Announce(_TAKEN[how], "low", question=self._name))
             self._shared.do(UseTime(device, how))
         return True
 

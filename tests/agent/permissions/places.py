@@ -20,6 +20,7 @@ class Ungranted:
     reach = Grants()
     at_hand = ""
     identity: Identity | None = None
+    ended_commands: Sequence[str] = ()
     programs = Programs(Grants, lambda _: None, Path("/nowhere"))
 
     async def set_reach(self, reach: Grants) -> bool:
@@ -40,6 +41,9 @@ class Ungranted:
 
     def heed(self, permission: Permission) -> None:
         pass
+
+    async def file_host(self, index: str) -> str:
+        return ""
 
     def take_passages(self) -> Sequence[Transfer]:
         return ()

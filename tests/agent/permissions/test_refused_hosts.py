@@ -1,13 +1,16 @@
 """A run that was turned away from a host says so, and the person may open it with one tap."""
 
+import subprocess
+
 import pytest
 
 from sayso.server.agent.events import ApprovalRequest, CodeEnd
 from sayso.server.agent.permissions.permissions import Mode, Permissions
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.code_runner import CodeRunner
-from sayso.server.runtimes.kernels.environment import ensure
+from sayso.server.runtimes.kernels.environment import KernelEnvironment, ensure
 from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
+from sayso.server.store.records import ApprovalOpened
 from tests.agent.conftest import AgentRig
 from tests.agent.permissions.test_outside_content import fetch, outside, paths
 from tests.kernels import lent_home
@@ -19,9 +22,16 @@ __all__ = ["outside"]
 A, B = "files.example.org", "other.example.net"
 
 
-async def go(rig: AgentRig, web: Web, answer: str, *codes: str, mode: Mode = "workspace") -> None:
+async def go(
+    rig: AgentRig,
+    web: Web,
+    answer: str,
+    *codes: str,
+    mode: Mode = "workspace",
+    policy: Policy | None = None,
+) -> None:
     """Let code run, each piece in a request of its own, with nothing granted."""
-    permissions = Permissions(Policy(), mode)
+    permissions = Permissions(policy or Policy(), mode)
     place, report = rig.folder / "workspace", await find_sandbox()
     code_runner = CodeRunner(place, ensure(lent_home()), report, permissions.reach, web)
     rig.stack.push_async_callback(code_runner.close)
@@ -92,3 +102,34 @@ async def test_what_nobody_was_asked_for_is_asked_for_when_the_mode_lets_it_be_o
     permissions.change_mode("workspace", at_console=False)
     await rig.ask(agent, "go", "yes")
     assert details(rig) == f"Code tried to reach {A}, which you have allowed since."
+
+
+def index_of_pip(environment: KernelEnvironment) -> tuple[str, str]:
+    """The hosts of the package index that the kernels' pip asks unless it is told otherwise."""
+    code = (
+        "from pip._internal.models.index import PyPI as i\nprint(i.netloc, i.file_storage_domain)"
+    )
+    told = subprocess.run([environment.python, "-c", code], capture_output=True, check=True)
+    index, files = told.stdout.decode().split()
+    return index, files
+
+
+async def test_both_hosts_of_a_package_index_are_one_question(rig: AgentRig, outside: Web) -> None:
+    index, files = index_of_pip(ensure(lent_home()))
+    outside.known |= {index, files}
+    again = fetch(outside, index, "list") + fetch(outside, files, "package")
+    await go(rig, outside, "yes", fetch(outside, index), again)
+    asked = [one for one in await rig.records(ApprovalOpened) if one.kind == "access"]
+    assert [one.code.split("\n") for one in asked] == [[f"host {index}", f"host {files}"]]
+    assert any(f"{index} lists lie at {files}" in warning for warning in asked[0].warnings)
+    assert paths(outside) == ["/list", "/package"]
+
+
+async def test_the_host_of_files_is_not_asked_for_where_a_rule_forbids_it(
+    rig: AgentRig, outside: Web
+) -> None:
+    index, files = index_of_pip(ensure(lent_home()))
+    policy = Policy([f"deny host {files}\nmatches: {files}\nspares: curl {index}"])
+    await go(rig, outside, "yes", fetch(outside, index), policy=policy)
+    (asked,) = rig.told(ApprovalRequest)
+    assert asked.code == f"host {index}"

@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,21 @@ def test_what_was_told_stays_the_same_when_more_is_told() -> None:
         assert now[: len(before)] == before
         before = now
         records += [Answered("Done.")]
+
+
+async def test_each_prompt_of_a_conversation_begins_with_the_one_before(rig: AgentRig) -> None:
+    now = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
+    rig.clock = lambda: now
+    replies = [reply for number in range(4) for reply in (runs(f"print({number})"), says("Done."))]
+    agent = await rig.agent(*replies, mode="workspace")
+    for number in range(4):
+        now += timedelta(minutes=7)
+        await rig.ask(agent, f"request {number}")
+    sent = [request.body for request in rig.model.requests]
+    assert len(sent) == 8
+    for before, after in pairwise(sent):
+        assert after["tools"] == before["tools"]
+        assert after["messages"][: len(before["messages"])] == before["messages"]
 
 
 @pytest.mark.parametrize("mode", MODES)

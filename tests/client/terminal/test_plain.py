@@ -84,6 +84,14 @@ def test_progress_is_one_line_for_each_tenth_and_looks_like_no_line_of_ours() ->
     assert all(line.startswith("Progress, it says: ") for line in lines)
 
 
+def test_what_goes_on_in_the_background_is_not_said_to_have_ended() -> None:
+    written = io.StringIO()
+    screen = PlainScreen(written, written)
+    goes_on = "It goes on in the background, as the job j1."
+    screen.show(Envelope(CodeEnd("r1", "ok", 12.0, goes_on, job="j1")))
+    assert written.getvalue().splitlines() == [goes_on]
+
+
 def test_progress_of_what_began_before_somebody_looked_is_not_told() -> None:
     written = io.StringIO()
     screen = PlainScreen(written, written)

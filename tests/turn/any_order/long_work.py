@@ -5,7 +5,7 @@ from hypothesis.stateful import rule
 
 from sayso.protocol import messages as m
 from sayso.server.turn import effects, events
-from tests.turn.any_order.any_order import AnyOrder
+from tests.turn.any_order.any_order import DEVICES, AnyOrder
 
 
 class LongWork(AnyOrder):
@@ -16,6 +16,22 @@ class LongWork(AnyOrder):
         """News: the narrator tells of it, unless the model says something itself."""
         ended = m.CodeEnd("1", "error" if fails else "ok", seconds)
         self.happens(events.AgentMessage(self.tickets[-back:][0], "thinking", ended))
+
+    @rule(
+        back=st.integers(1, 2),
+        answers=st.lists(st.sampled_from(["Go on", "In the background"]), max_size=2),
+        device=DEVICES,
+    )
+    def ask_about_time(self, back: int, answers: list[str], device: str) -> None:
+        """How long it may take is asked while it goes on: one answer counts, and ends nothing."""
+        ticket, used = self.tickets[-back:][0], len(self.scene.all(effects.UseTime))
+        self.happens(events.TimeAsked(ticket, "Shall I go on?"))
+        runs = ticket == self.scene.ticket and self.scene.state_of_work == "acting"
+        for answer in answers if runs and device in self.present else ():
+            waits = self.scene.ticket
+            self.happens(events.Typed(device, answer))
+            assert self.scene.ticket == waits, "an answer to the question ended the work"
+        assert len(self.scene.all(effects.UseTime)) - used <= 1, "an answer counted twice"
 
     @rule(goes_on=st.booleans())
     def change_background(self, goes_on: bool) -> None:

@@ -79,6 +79,14 @@ def test_the_end_of_a_short_step_is_none() -> None:
     assert narrations(s) == []
 
 
+def test_what_goes_on_in_the_background_is_no_end() -> None:
+    s = quiet_work()
+    goes_on = m.CodeEnd("r1", "ok", 16.0, job="j1")
+    s.happens(events.AgentMessage(s.ticket, "thinking", goes_on))
+    s.wait(40.0)
+    assert narrations(s) == []
+
+
 @pytest.mark.parametrize("status", ["error", "died"])
 def test_a_failure_is_news(status: str) -> None:
     s = quiet_work()

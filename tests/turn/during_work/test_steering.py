@@ -304,7 +304,7 @@ def test_a_stop_ends_what_was_left_in_the_background_and_says_so() -> None:
     s.say("stop", meaning="stop")
     assert s.the(effects.StopThinking).by == "laptop"
     s.happens(events.LeftEnded("laptop", "serve the page"))
-    assert announced(s)[-1] == "That also ended in the background: “serve the page”"
+    assert announced(s)[-1] == "Ended with it: “serve the page”"
 
 
 def test_words_that_begin_anew_leave_the_background_alone() -> None:

@@ -68,6 +68,14 @@ async def test_the_line_goes_with_the_job(screen: TerminalScreen, end: Envelope)
     assert not lines(screen)
 
 
+async def test_the_line_stays_when_the_job_goes_on_in_the_background(
+    screen: TerminalScreen,
+) -> None:
+    screen.show(told("12 of 40 pictures"))
+    screen.show(Envelope(CodeEnd("r1", "ok", job="j1"), turn=1, gen=0))
+    assert lines(screen)[0].endswith("12 of 40 pictures")
+
+
 async def test_of_several_the_one_that_told_last_is_shown(screen: TerminalScreen) -> None:
     screen.show(told("first picture"))
     screen.show(told("second picture", name="j2", run=""))
