@@ -97,7 +97,6 @@ class FaultProxy:
         for writer in list(self._ends):
             writer.transport.abort()
         self._ends.clear()
-        self.cuts += 1
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._ends.add(writer)

@@ -311,8 +311,8 @@ class StopAfter:
 class TellStatus:
     """What is being worked on, how much of it is left, or what did it take?"""
 
-    about: Literal["all", "left", "spent", "jobs"] = "all"
-    """`jobs`: what goes on in the background."""
+    about: Literal["all", "left", "spent", "jobs", "changes"] = "all"
+    """`jobs`: what goes on in the background. `changes`: which files are other than before."""
 
 
 @dataclass(frozen=True, slots=True)

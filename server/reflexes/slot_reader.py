@@ -319,6 +319,7 @@ _READERS: Final[Mapping[str, Callable[[Slots], Reflex | None]]] = {
     "TellLeft": lambda _: TellStatus("left"),
     "TellSpent": lambda _: TellStatus("spent"),
     "TellJobs": lambda _: TellStatus("jobs"),
+    "TellChanges": lambda _: TellStatus("changes"),
     "StopJobs": lambda _: StopJobs(),
     "Undo": lambda slots: Undo(slots.number("requests") or 1, slots.words("about")),
     "Elsewhere": lambda slots: Elsewhere(cast(Need, slots.text("needs"))),

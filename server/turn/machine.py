@@ -322,8 +322,7 @@ class TurnMachine:
 
     def _stop(self, device: str) -> None:
         self._work.forget_unbegun(device)
-        for untold in self._work.stop(device):
-            self._meanwhile.not_taken_up(untold)
+        self._meanwhile.not_taken_up(self._work.stop(device))
 
     # --- a question that waits for a yes ---
 
@@ -365,7 +364,7 @@ class TurnMachine:
 
     @_on.register
     def _(self, event: events.WorkDone) -> None:
-        self._work.ended(event)
+        self._meanwhile.not_taken_up(self._work.ended(event))
 
     @_on.register
     def _(self, event: events.WorkFailed) -> None:

@@ -103,7 +103,7 @@ async def _through_a_long_job(
         assert not [one for one in kitchen.messages if one["t"] == "code.end"]
         ended = await _ended(kitchen)
         await desk.sees("It is trained.")
-    assert line.cuts == CUTS
+    assert line.cuts >= CUTS
     assert (ended["status"], ended.get("job", "")) == ("ok", "")
     assert ended["seconds"] == pytest.approx(JOB_S, rel=0.2)
     output = "".join(one.get("text", "") for one in kitchen.messages if one["t"] == "code.out")

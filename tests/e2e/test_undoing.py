@@ -45,10 +45,14 @@ def test_undo_that_puts_files_back_and_says_so(server: Server, model: ScriptedMo
     ended = server.ask("tidy up my files", "--approve", "yes").first("code.end")
     assert ended["changes"] == {"added": ["c.txt"], "changed": ["b.txt"], "deleted": ["a.txt"]}
     asked = len(model.requests)
+    shown = server.ask("Show me the diff.").reply
+    assert "-second" in shown
+    assert "+overwritten" in shown
 
     undone = server.ask("Undo that.")
 
     assert files(workspace) == before
+    assert "no changes to files" in server.ask("Show me what you changed.").reply
     assert "put back two files: a.txt and b.txt" in undone.reply
     assert "removed one file that had not been there before: c.txt" in undone.reply
     assert "Variables" in undone.reply

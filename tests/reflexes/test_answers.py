@@ -213,8 +213,8 @@ def test_braces_and_markup_in_what_was_said_stay_what_they_are(english: Answers)
     [
         (
             Undone("done", renamed=(Renamed("new.txt", "old.txt"),)),
-            "I gave one file its former name: new.txt is old.txt again.",
-            "Den früheren Namen gab ich zurück, eine Datei: new.txt heißt wieder old.txt.",
+            "I renamed one file: new.txt is old.txt again.",
+            "Umbenannt habe ich eine Datei: new.txt heißt wieder old.txt.",
         ),
         (
             Undone("done", ("app.py",), commits=("Say two",), requests=("Say two!", "commit")),

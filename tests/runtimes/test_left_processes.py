@@ -106,16 +106,20 @@ threading.Thread(target=late).start()
     assert await asyncio.to_thread(left.end)
 
 
+def is_called(left: LeftProcesses, title: str) -> bool:
+    return left.title == title
+
+
 async def test_all_that_was_left_is_named_and_what_it_started_is_not(
     code_runner: CodeRunner,
 ) -> None:
     left = await left_by(code_runner, "bash", "sleep 4751 & sleep 4752 &")
     assert left is not None
-    await until(lambda: left.title == "sleep 4751, sleep 4752")
+    await until(partial(is_called, left, "sleep 4751, sleep 4752"))
     assert await asyncio.to_thread(left.end)
     left = await left_by(code_runner, "bash", "bash -c 'sleep 4753; true' 4753 &")
     assert left is not None
-    await until(lambda: left.title == "bash -c sleep 4753; true 4753")
+    await until(partial(is_called, left, "bash -c sleep 4753; true 4753"))
     assert await asyncio.to_thread(left.end)
 
 

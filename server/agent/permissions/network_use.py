@@ -60,26 +60,31 @@ class NetworkUse:
         self._journal = journal
         self._access = access
 
-    async def note(self, run: str) -> Sequence[str]:
-        """Write down what passed until now; before a run, by what an earlier one left. Returns the
-        hosts at which code was turned away because they are not granted."""
+    async def note(self, run: str) -> Sequence[Transfer]:
+        """Write down what passed until now, or did not, and return it; before a run, by what an
+        earlier one left."""
         passages = self._network.take_passages()
         self._permissions.outside_content.read(each.host for each in passages if each.received)
         for each in passages:
             used = NetworkUsed(run, each.host, each.port, each.verdict, each.sent, each.received)
             await self._journal.note("runtime", used)
-        reach = self._permissions.reach
-        refused = (each.host for each in passages if each.verdict == "refused")
-        return [host for host in dict.fromkeys(refused) if not reach.lets_pass(host)]
+        return passages
 
     async def told(self, run: str, *, may_ask: bool) -> TurnedAway:
-        """Sentences about the hosts at which a run that is over was turned away; empty if there are
-        none. The person may be asked for those that they did not close."""
-        hosts = [host.casefold() for host in await self.note(run)]
-        names = [host for host in hosts if _NAME.fullmatch(host)][:TOLD_MOST]
+        """Sentences about the hosts that a run that is over did not reach; empty if there are none.
+        The person may be asked for those that are not granted, and that they did not close."""
+        passages = [each for each in await self.note(run) if _NAME.fullmatch(each.host.casefold())]
+        troubles = list(dict.fromkeys(each.trouble for each in passages if each.trouble))
+        unreached = (
+            f"Code did not get through: {_listed(troubles[:TOLD_MOST])}." if troubles else ""
+        )
+        reach = self._permissions.reach
+        refused = [each.host for each in passages if each.verdict == "refused"]
+        closed = [host for host in refused if not reach.lets_pass(host)]
+        names = list(dict.fromkeys(host.casefold() for host in closed))[:TOLD_MOST]
         if not names:
-            return TurnedAway()
-        said = f"Code tried to reach {_listed(names)}: not granted."
+            return TurnedAway(unreached, unreached)
+        said = f"{unreached} Code tried to reach {_listed(names)}: not granted.".strip()
         return await self._offer(run, names, said) if may_ask else TurnedAway(said, said)
 
     async def _offer(self, run: str, names: Sequence[str], said: str) -> TurnedAway:

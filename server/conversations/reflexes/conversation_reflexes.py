@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final
 
 from sayso.server.agent.loop import Agent
+from sayso.server.agent.parsing.fences import fenced
 from sayso.server.agent.record.undo import UndoRequests
 from sayso.server.conversations.preferences import Preferences
 from sayso.server.conversations.reflexes.reflex_responder import ReflexResponder
@@ -27,6 +28,10 @@ from sayso.server.turn.effects import Listen
 from sayso.server.turn.events import Event, Form, Heard, Interrupted, Meaning, Typed
 from sayso.server.turn.relevance.address import without_wake_word
 from sayso.server.turn.relevance.request_form import asks_for_something
+from sayso.server.undo.results import Undone
+
+CHANGES_CHARS: Final = 4_000
+"""Of a difference that is shown as an answer: two screens."""
 
 MOST_DEVICES: Final = 64
 """Devices whose last language is kept: many times over what takes part in one conversation."""
@@ -123,12 +128,23 @@ class ConversationReflexes:
                 return undoing.undone(await self._undo_requests.undo(device, most, about))
             case Redo():
                 return undoing.redone(await self._undo_requests.redo(device))
+            case TellStatus("changes"):
+                return await self._changes(asker) or undoing.undone(Undone("nothing"))
         if isinstance(reflex, ListTimers) and self._means_work(reflex):
             reflex = TellStatus("left")
         if told := await self._status.answer(reflex, asker.language):
             return told
         about_voice = await self._speaking.answer(reflex, asker)
         return about_voice or await self._responder.answer(reflex, asker)
+
+    async def _changes(self, asker: Asker) -> str:
+        """What "undo that" would take back, in a fence, which is not spoken; empty if that is
+        nothing."""
+        difference = (await self._undo_requests.diff()).rstrip()
+        shown = fenced("diff", difference[:CHANGES_CHARS])
+        answers = self._responder.languages.answers(asker.language).status
+        whole = len(difference) <= CHANGES_CHARS
+        return answers.changes(shown, whole=whole) if difference else ""
 
     def stopped(self, device: str) -> str:
         """That work was stopped, and how far it is, to a device's person."""

@@ -89,6 +89,11 @@ class StatusAnswers:
         each = (self._phrases["job"].format(title=title) for title in titles)
         return self._phrases["jobs_stopped"].format(jobs="; ".join(each))
 
+    def changes(self, shown: str, *, whole: bool) -> str:
+        """This has changed: as it is shown, or the beginning of it."""
+        more = "" if whole else f"\n{self._phrases['changed_more']}"
+        return f"{self._phrases['changed']}\n{shown}{more}"
+
     def _job(self, job: JobStanding) -> str:
         phrases = self._phrases
         length = self._wording.length(job.since_s, exactness="rough", place="after")

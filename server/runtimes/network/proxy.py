@@ -125,16 +125,13 @@ class Proxy:
             return
         try:
             addresses = await self._whereabouts.find(asked.host, asked.port)
-        except Unreachable as problem:
-            await self._turn_away(asked, "refused", writer, str(problem))
-            return
-        try:
             there = await self._connected(asked.host, addresses, asked.port)
         except Unreachable as problem:
-            await self._turn_away(asked, "refused", writer, str(problem))
+            await self._turn_away(asked, "refused", writer, str(problem), granted=True)
             return
         if there is None:
-            await self._turn_away(asked, "failed", writer, f"{asked.host} does not answer")
+            why = f"{asked.host} does not answer"
+            await self._turn_away(asked, "failed", writer, why, granted=True)
             return
         line = _Line(self, asked)
         self._lines.add(line)
@@ -198,8 +195,10 @@ class Proxy:
         verdict: Literal["refused", "failed"],
         writer: asyncio.StreamWriter,
         why: str,
+        *,
+        granted: bool = False,
     ) -> None:
-        self.note(Transfer(asked.host, asked.port, verdict))
+        self.note(Transfer(asked.host, asked.port, verdict, trouble=why if granted else ""))
         await _refuse(writer, 403 if verdict == "refused" else 502, why)
 
 

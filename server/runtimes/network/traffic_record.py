@@ -23,6 +23,8 @@ class Transfer:
     sent: int = 0
     """Bytes that code sent there."""
     received: int = 0
+    trouble: str = ""
+    """Why there was no way to a host that is granted, as a clause."""
 
 
 class Passages:

@@ -10,6 +10,8 @@
 Each is acknowledged where it was said, aloud and on the screen.
 """
 
+from collections.abc import Sequence
+
 from sayso.protocol.messages import Announce
 from sayso.server.turn import events
 from sayso.server.turn.announcements import Announcements
@@ -54,6 +56,7 @@ class WordsDuringWork:
             return False
         if meaning == "stop_after":
             self._shared.do(StopAfter(self._shared.ticket, words.device))
+            self._work.stops_after = True
             self.say("stopping_after", words.device, spoken=words.spoken)
             return True
         if wish := update_wish(words.text):
@@ -95,11 +98,12 @@ class WordsDuringWork:
             asked = Request(event.device, event.asked, self._shared.now, event.spoken)
             self._work.ask(asked)
 
-    def not_taken_up(self, untold: Request) -> None:
-        """The work was stopped before the model was told this."""
-        known = self._shared.devices.get(untold.device)
-        said = words("not_taken_up", known.language if known else "en").format(text=untold.text)
-        self._tell(said, untold.device, spoken=untold.spoken)
+    def not_taken_up(self, untold: Sequence[Request]) -> None:
+        """The work was stopped before the model was told these."""
+        for each in untold:
+            known = self._shared.devices.get(each.device)
+            said = words("not_taken_up", known.language if known else "en").format(text=each.text)
+            self._tell(said, each.device, spoken=each.spoken)
 
     def _ended_too(self, event: events.LeftEnded) -> None:
         """Work was stopped, and with it what it had left in the background."""

@@ -76,6 +76,8 @@ class RequestRegion:
         """When work was last stopped before its end."""
         self._steers: list[Request] = []
         """What was said about it that the model was not told yet."""
+        self.stops_after = False
+        """It stops when what runs now has ended."""
         self._runs: set[str] = set()
         """Code that runs for it now."""
         self._timeline = Timeline(0.0)
@@ -259,10 +261,15 @@ class RequestRegion:
             self.owes_words = self._acted = True
             self._shared.tell(event.message)
 
-    def ended(self, event: events.WorkDone) -> None:
-        if event.ticket == self._shared.ticket:
-            self._cost = event.cost
-            self._end()
+    def ended(self, event: events.WorkDone) -> Sequence[Request]:
+        """Returns what was said about it that the model was not told, because the person wanted it
+        to stop after what ran."""
+        if event.ticket != self._shared.ticket:
+            return ()
+        untold, self._steers = (self._steers, []) if self.stops_after else ([], self._steers)
+        self._cost = event.cost
+        self._end()
+        return untold
 
     def failed(self, event: events.WorkFailed) -> None:
         if event.ticket == self._shared.ticket:
@@ -352,6 +359,7 @@ class RequestRegion:
         self._approved = None
         self._runs.clear()
         self._steers.clear()
+        self.stops_after = False
         self._cost = {}
         self._timeline = Timeline(request.at)
         self._mark("final")

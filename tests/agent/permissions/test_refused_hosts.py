@@ -104,6 +104,17 @@ async def test_what_nobody_was_asked_for_is_asked_for_when_the_mode_lets_it_be_o
     assert details(rig) == f"Code tried to reach {A}, which you have allowed since."
 
 
+async def test_a_granted_host_to_which_there_is_no_way_is_told_of(
+    rig: AgentRig, outside: Web
+) -> None:
+    await go(rig, outside, "yes", fetch(outside, A), fetch(outside, A))
+    assert not details(rig)
+    outside.known.clear()
+    await go(rig, outside, "yes", fetch(outside, A), fetch(outside, A))
+    assert details(rig) == f"Code did not get through: {A} is not known."
+    assert f"[Code did not get through: {A} is not known.]" in str(rig.sent()[-1]["content"])
+
+
 def index_of_pip(environment: KernelEnvironment) -> tuple[str, str]:
     """The hosts of the package index that the kernels' pip asks unless it is told otherwise."""
     code = (

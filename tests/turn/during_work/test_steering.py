@@ -210,6 +210,21 @@ def test_stop_after_this_lets_the_run_end() -> None:
     assert announced(s) == ["After this, then."]
 
 
+def test_what_the_model_was_not_told_before_such_a_stop_is_said_back() -> None:
+    s = at_work()
+    s.say("leave out the pictures")
+    s.say("sort by date")
+    s.happens(events.SteersGiven(s.ticket, 1))
+    s.say("stop after this", meaning="stop_after")
+    s.happens(events.WorkDone(s.ticket))
+    assert announced(s)[-1] == "I had not got to this: “sort by date”"
+    s = at_work()
+    s.say("sort by date")
+    before = announced(s)
+    s.happens(events.WorkDone(s.ticket))
+    assert announced(s) == before
+
+
 def test_stop_after_this_when_nothing_runs_is_a_request() -> None:
     s = Scene()
     s.join()
