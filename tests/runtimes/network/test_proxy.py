@@ -216,5 +216,6 @@ async def test_an_address_that_has_become_our_own_is_sent_nothing(
         answer = await said(port, get("files.example.org", outside.port))
         (passage,) = proxy.take_passages()
     assert b"in a private network" in answer
-    assert passage == Transfer("files.example.org", outside.port, "refused")
+    why = "files.example.org is in a private network, which is never reached"
+    assert passage == Transfer("files.example.org", outside.port, "refused", trouble=why)
     assert not outside.heads
