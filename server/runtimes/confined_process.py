@@ -87,14 +87,15 @@ def sweep() -> None:
 
 
 class _Word:
-    """The word to begin, on a pipe that stays open for as long as we live."""
+    """A pipe to the launcher: a byte on it says that it may begin, and its end that the server is
+    gone."""
 
     def __init__(self) -> None:
         self.theirs, self._ours = os.pipe()
         os.write(self._ours, b"\n")
 
     def passed_on(self) -> None:
-        """The process has its end."""
+        """Close the end that the process has by now."""
         os.close(self.theirs)
 
     @property
@@ -105,7 +106,7 @@ class _Word:
         return not any(unread)
 
     def take_back(self) -> None:
-        """What has not begun does not begin."""
+        """Keep the command from beginning, if it has not begun."""
         os.close(self._ours)
 
 

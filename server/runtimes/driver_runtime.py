@@ -343,7 +343,8 @@ class DriverInterpreter:
                     run.over(about)
 
     async def _watch(self) -> None:
-        """The link alone does not tell of the end: something may hold it open."""
+        """Wait for the process to end: the link alone does not tell, since something may hold it
+        open."""
         await asyncio.wait(
             [self._process.ended, self._reading], return_when=asyncio.FIRST_COMPLETED
         )
@@ -356,7 +357,7 @@ class DriverInterpreter:
 
 
 class _Text:
-    """Bytes to plain text, wherever they were cut."""
+    """Decodes bytes to plain text, wherever they were cut."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")

@@ -113,18 +113,19 @@ class Grants:
         }
 
     def with_folder(self, folder: Folder) -> "Grants":
-        """This, and a folder more; a write grant takes in the read grant of the same place."""
+        """The same with one more folder; a write grant replaces the read grant of the same
+        place."""
         if any(_covers(each, folder) for each in self.folders):
             return self
         kept = (each for each in self.folders if not _covers(folder, each))
         return replace(self, folders=(*kept, folder))
 
     def with_host(self, host: str) -> "Grants":
-        """This, and a host more."""
+        """The same with one more host."""
         return self if host in self.hosts else replace(self, hosts=(*self.hosts, host))
 
     def joined(self, other: "Grants") -> "Grants":
-        """What both grant."""
+        """The union of both."""
         both = self
         for each in other.folders:
             both = both.with_folder(each)
@@ -264,7 +265,7 @@ def folder(path: str | Path, access: Access) -> Folder:
 
 
 def of_the_system(place: Path) -> bool:
-    """Whether a place is no person's."""
+    """Whether a place belongs to the system and not to a person."""
     inside = any(place.is_relative_to(each) for each in _SYSTEM)
     return inside and not place.is_relative_to("/usr/local")
 

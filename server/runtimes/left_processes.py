@@ -96,13 +96,13 @@ class LeftInSandbox:
         return found
 
     def _there(self) -> Set[Process]:
-        """All that runs and is not the interpreter's own."""
+        """All processes but the interpreter's own."""
         (found,) = processes.below(self._sandbox)
         younger = (each for each in found.values() if each.started >= self._first)
         return {each for each in younger if not processes.is_known_as(each.pid, self._interpreter)}
 
     def _unclaimed(self, there: Set[Process]) -> set[Process]:
-        """What no run that is over has left, neither itself nor by what it has left."""
+        """Processes that no earlier run has left, itself or through what it left."""
         claimed: set[_Id] = set()
         for left in self._left:
             left.known &= {_id(each) for each in there}
@@ -140,8 +140,8 @@ class LeftProcesses:
 
     @property
     def works(self) -> bool:
-        """Whether there is more of it than what Python's libraries keep for their next use, which
-        does nothing by itself. What only calls itself so is known by what it does."""
+        """Whether there is more of it than what Python's libraries keep for their next use and
+        does nothing. What only calls itself so is known by what it does."""
         there = self._all.of(self)
         self._only_helpers = self._only_helpers and all(
             _is_helper(each) and each.ticks - self._ticks.get(_id(each), 0) < _IDLE_TICKS

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from sayso.server.runtimes.protection import paths_beneath
+from sayso.server.settings import MB, Undo
 from sayso.server.store.changes import Changes
 from sayso.server.undo import partial_files
 from sayso.server.undo.archive import Archive, Run
@@ -43,16 +44,18 @@ RUNS_KEPT: Final = 1_000
 GRACE_NS: Final = 15_000_000_000
 """A crashed server's run is known to have been alive to within 5 s; its end takes a moment."""
 
+_USUAL: Final = Undo()
+
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How much is kept."""
+    """How much is kept, as the settings have it (`settings/defaults/undo.py`)."""
 
-    total_bytes: int = 2_000_000_000
-    all_bytes: int = 10_000_000_000
+    total_bytes: int = _USUAL.total_mb * MB
+    all_bytes: int = _USUAL.house_mb * MB
     """Of all conversations together."""
-    file_bytes: int = 100_000_000
-    files: int = 200_000
+    file_bytes: int = _USUAL.file_mb * MB
+    files: int = _USUAL.files
 
 
 class UndoStore:

@@ -111,7 +111,8 @@ class Relay:
         self.look()
 
     def begin(self) -> str:
-        """The next run begins, which the server knows by how many there were; as a line's."""
+        """Begin the next run, which the server knows by its number; return what the line
+        returns."""
         self._runs += 1
         for wish in (*self._waiting, *self._calls.values()):
             wish.answer("r", _OVER.encode())
@@ -128,7 +129,7 @@ class Relay:
         *,
         after_output: bool,
     ) -> None:
-        """The interpreter wants a function called; as `Wish` tells."""
+        """Take a call that the interpreter wants; the parameters are the fields of `Wish`."""
         self.take(Wish(name, arguments, answer, after_output))
 
     def writer(self, descriptor: int) -> "Writer":
@@ -146,7 +147,7 @@ class Relay:
             self._call(wish)
 
     def look(self) -> None:
-        """Read from both sides as far as there is room on the other."""
+        """Read from each side as long as the other has room for what comes."""
         listening = len(self._unsent) < _UNSENT_MOST_BYTES
         if listening != self._listening:
             self._listening = listening
@@ -240,7 +241,7 @@ class Relay:
 
 
 class Driver(Protocol):
-    """What of the driver is needed here."""
+    """What the relay needs of the driver."""
 
     @property
     def interpreter(self) -> int:

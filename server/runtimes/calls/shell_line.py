@@ -177,7 +177,7 @@ def as_call(words: list[str]) -> tuple[str, dict[str, object]]:
 
 
 def _sorted(words: list[str]) -> tuple[list[str], dict[str, list[str]]]:
-    """What stands for itself, and what has a name."""
+    """Split words into positional ones, and the values of `--name` options."""
     plain: list[str] = []
     named: dict[str, list[str]] = {}
     left = iter(words)

@@ -133,7 +133,7 @@ def _marker(lock: str, base: Path) -> dict[str, str | int]:
 
 @contextlib.contextmanager
 def _alone(path: Path, on_progress: Progress) -> Iterator[None]:
-    """Hold the builders' lock; the system frees it if we die."""
+    """Hold the builders' lock; the system releases it if this process dies."""
     with path.open("w") as file:
         deadline = time.monotonic() + _WAIT_S
         told = False
@@ -185,7 +185,7 @@ def _build(kernels: Path, lock: str, on_progress: Progress) -> KernelEnvironment
 
 
 def _turn(link: Path, folder: Path) -> None:
-    """Let the link lead to the folder, at once and for every process."""
+    """Switch the link to another folder, atomically for every process."""
     fresh = link.with_name(f"{link.name}.{secrets.token_hex(4)}")
     fresh.symlink_to(folder.name)
     fresh.replace(link)

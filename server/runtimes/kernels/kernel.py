@@ -281,7 +281,8 @@ class Kernel:
             self._told = self._collector.died(why) or self._told
 
     async def _replace_if_silent(self, collector: MessageCollector) -> None:
-        """Whether the code has begun cannot be known for certain, so it runs no second time."""
+        """End a kernel that does not answer. Whether its code has begun cannot be known for
+        certain, so it is not run again."""
         try:
             async with asyncio.timeout(ANSWER_S):
                 await collector.seen.wait()
@@ -310,7 +311,7 @@ class Kernel:
                 self._collector.answered(message)
 
     async def _watch(self) -> None:
-        """The kernel's protocol does not tell of its end."""
+        """Wait for the process to end, which the kernel's protocol does not tell."""
         cut = asyncio.create_task(self._wire.cut())
         try:
             await asyncio.wait([self._process.ended, cut], return_when=asyncio.FIRST_COMPLETED)

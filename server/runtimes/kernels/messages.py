@@ -159,7 +159,8 @@ class MessageCollector(OutputStream):
             self.end()
 
     def _look_for_more(self, before: int, quiet: int, left: int) -> None:
-        """So many messages had come `before`, and this often in a row there was none."""
+        """End when no message has come in several looks in a row, or this is the last of them;
+        `before`: how many there were at the one before."""
         quiet = quiet + 1 if self._messages == before else 0
         if quiet == _QUIET_LOOKS or not left:
             self.end()

@@ -188,7 +188,7 @@ class Driver:
             self._signal(signal.SIGINT)
 
     def _insist(self, now: float) -> None:
-        """What was asked to stop has not stopped yet."""
+        """Ask again, and at last kill, an interpreter that was asked to stop and did not."""
         if now >= self._kill_at:
             self._killed = True
             self._signal(signal.SIGKILL)
@@ -200,8 +200,8 @@ class Driver:
                 self._signal(signal.SIGINT)
 
     def _is_done(self, code: int, detail: str) -> None:
-        """The code has ended. What it leaves of an interrupt may still end the interpreter, and
-        with it what is ordered next: then the run is over when that is known."""
+        """Note that the code has ended. What is left of an interrupt may still end the interpreter,
+        and with it what is ordered next: then the run is over when that is known."""
         if self._child and not (self._interrupted and self._plan.here):
             self._over(code, detail)
         elif not self._done:
@@ -368,7 +368,7 @@ def _children() -> set[int]:
 
 
 def _empty(folder: Path) -> int:
-    """An input with nothing in it, whose time of access tells whether anyone looked."""
+    """Open an empty input whose time of access tells whether the code read from it."""
     if hasattr(os, "memfd_create"):
         written = os.memfd_create("input", os.MFD_CLOEXEC)
         with contextlib.suppress(OSError):

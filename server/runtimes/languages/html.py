@@ -8,7 +8,7 @@ from sayso.server.runtimes.runtime import Ending, Output
 
 
 class Html:
-    """A page is its own output."""
+    """Shows code on the screens, as a page, and runs nothing."""
 
     name = "html"
     aliases = ("htm",)

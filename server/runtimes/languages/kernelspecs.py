@@ -97,7 +97,7 @@ def _read(
 
 
 def _made_of(program: Path) -> Iterator[Path]:
-    """The places in which a program's own parts lie, before and behind its links."""
+    """The folders in which a program's own files lie, before and after links are followed."""
     for path in dict.fromkeys((program, program.resolve())):
         prefix = path.parent.parent
         if any(path.is_relative_to(each) for each in SYSTEM):
@@ -119,7 +119,7 @@ def _named(arguments: Sequence[str]) -> Iterator[Path]:
 
 
 def _is_a_persons(prefix: Path) -> bool:
-    """Whether other things than programs may lie there, too."""
+    """Whether a folder may also hold files that belong to no program."""
     home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111 - Path.home() raises without one
     place = prefix.resolve()
     return home.is_relative_to(place) or place == home / ".local"

@@ -91,17 +91,17 @@ class Interrupts:
         self._earlier: set[int] = set()
 
     def begin(self) -> None:
-        """A run begins: what is there already is not its own."""
+        """Begin a run: threads that are there already are not its own."""
         self.asked = False
         self._earlier = set(_frames())
 
     def listen(self) -> None:
-        """Let interrupts meet what comes now."""
+        """Deliver interrupts to the code from now on."""
         if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # or ipykernel cancels what awaits
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def ignore(self) -> None:
-        """Let them meet nothing any more; one that has come already is dropped."""
+        """Deliver no interrupts any more; one that has come already is dropped."""
         while True:
             with contextlib.suppress(KeyboardInterrupt):
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -295,7 +295,7 @@ def _kernels(interrupts: Interrupts, functions: Any) -> Any:  # noqa: ANN401
 
 
 def _code_alone(shell: Any, interrupts: Interrupts) -> Callable[..., Awaitable[bool]]:  # noqa: ANN401
-    """Return what runs a cell's code: interrupts meet that, and what is forked in it leaves
+    """Return what runs a cell's code: only that is interrupted, and a process forked in it ends
     there."""
     kernel, run = os.getpid(), shell.run_ast_nodes
 

@@ -45,7 +45,7 @@ class Unreachable(Exception):
 
 
 class Whereabouts(Protocol):
-    """Where hosts are. The real one finds public addresses; a test may say otherwise."""
+    """Looks hosts up. The real one finds public addresses; a test may say otherwise."""
 
     async def find(self, host: str, port: int) -> Sequence[str]:
         """Return addresses that may be connected to. Raises Unreachable."""
@@ -102,7 +102,7 @@ def is_public(text: str) -> bool:
 
 
 def _translated(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """Where the packets end up."""
+    """The address that packets are really sent to, where one is embedded in another."""
     if isinstance(address, IPv6Address) and address in _TRANSLATED:
         return IPv4Address(address.packed[-4:])
     return address

@@ -26,7 +26,7 @@ _AGAIN: Final = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e0
 
 
 class BadHello(Exception):
-    """No name can be told; the message is a clause."""
+    """No host name can be read; the message is a clause."""
 
 
 class ClientHello:

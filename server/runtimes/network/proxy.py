@@ -203,7 +203,7 @@ class Proxy:
 
 
 class _Line:
-    """A connection that is open, and judged while it is."""
+    """An open connection, and whether it is still allowed."""
 
     def __init__(self, proxy: Proxy, asked: Asked) -> None:
         self._proxy = proxy

@@ -69,7 +69,7 @@ _handle: Callable[[int, int, str, int], int] = _CALLER["handle"]
 
 @dataclass(frozen=True)
 class Rules:
-    """What may be done for the code."""
+    """What the guard may do on behalf of the code."""
 
     listener: int
     """Where the filter hands calls over."""
@@ -99,7 +99,7 @@ class _Call:
 
 
 class Needs(Protocol):
-    """What of the launcher's steps is for here; it tells what each is."""
+    """The fields of the launcher's `Steps` that are used here."""
 
     asked: dict[str, str]
     writable: list[str]
@@ -110,7 +110,7 @@ class Needs(Protocol):
 
 
 def answers(needs: Needs, listener: int, memory: list[int]) -> Callable[[], None]:
-    """Return what takes one call over and answers it."""
+    """Return a function that takes one system call over and answers it."""
     rules = Rules(
         listener=listener,
         calls={int(number): name for number, name in needs.asked.items()},

@@ -172,7 +172,7 @@ def _rules(confines: Confines, private: Path, user: int | None) -> Iterator[tupl
 
 
 def _rule(path: Path, access: int) -> Iterator[tuple[Path, int]]:
-    """What is a file can only be allowed what files can do."""
+    """Yield a place, if it is there, with these rights; of a file, those that files can have."""
     try:
         folder = stat.S_ISDIR(path.stat().st_mode)
     except OSError:

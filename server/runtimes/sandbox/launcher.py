@@ -130,7 +130,7 @@ def join(cgroup: int) -> None:
 
 
 def guards_end() -> socket.socket:
-    """The way to the guard outside, which comes as the standard output."""
+    """Return the socket to the guard outside, which is passed on as the standard output."""
     outside = socket.socket(fileno=os.dup(1))
     null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     os.dup2(null, 1)
@@ -146,7 +146,7 @@ def wait_for_word() -> None:
 
 
 def is_left(descriptor: int) -> bool:
-    """Whether nobody is at the other end."""
+    """Whether the other end of a pipe is closed."""
     watched = select.poll()
     watched.register(descriptor, 0)  # asks for nothing else
     return bool(watched.poll(0))
@@ -218,7 +218,7 @@ def make_home(steps: Steps) -> None:
 
 
 def become(user: int) -> None:
-    """Be another user for good, unless it is -1."""
+    """Change the user and group for good, unless it is -1."""
     if user >= 0:
         os.setgroups([])
         os.setresgid(user, user, user)
@@ -226,7 +226,7 @@ def become(user: int) -> None:
 
 
 def give_up() -> None:
-    """Stand back where others need the processor; get no capability from here on."""
+    """Lower this process in the scheduling, and let it gain no capability from here on."""
     os.nice(_NICE)
     for capability in range(64):
         with contextlib.suppress(OSError):
@@ -280,7 +280,7 @@ def found_again(path: str, device: int, inode: int) -> int:
 
 
 def changed(path: str) -> OSError:
-    """The error after which the same may be started again."""
+    """The error for a place that has changed since it was looked at; a new start may succeed."""
     return OSError(0, "A folder changed just now; try again", path)
 
 
@@ -314,7 +314,7 @@ def filter_calls(program: bytes, number: int) -> int:
 
 
 def make_own(steps: Steps) -> None:
-    """Let the user reach what it needs of root's."""
+    """Give the other user access to those of root's files that it needs."""
     if steps.views or steps.handed or steps.reached or steps.opened:
         from_script("other_user", "admit")(steps)
 
@@ -361,7 +361,7 @@ def start(steps: Steps, outside: socket.socket) -> None:
 
 
 def end_with_guard(outside: socket.socket) -> None:
-    """No guard, no work."""
+    """Have the kernel kill this process when the guard dies; exit if it is dead already."""
     call("prctl", 1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
     if is_left(outside.fileno()):
         os._exit(1)  # it died before

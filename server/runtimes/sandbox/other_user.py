@@ -42,7 +42,7 @@ _Entries = dict[tuple[int, int], int]
 
 
 class Needs(Protocol):
-    """What of the launcher's steps is for here; it tells what each is."""
+    """The fields of the launcher's `Steps` that are used here."""
 
     user: int
     views: list[str]
@@ -135,7 +135,7 @@ def user_namespace(mapping: str) -> int:
 
 
 def lead_to(path: str, user: int) -> None:
-    """Let the user come to a place, and read it if it is a file."""
+    """Let the user pass the folders that lead to a place, and read the place if it is a file."""
     with _way(path) as (*folders, place):
         for folder in folders:
             _let(folder, user, PASS)
@@ -144,7 +144,7 @@ def lead_to(path: str, user: int) -> None:
 
 
 def open_up(path: str, user: int, *, writable: bool) -> None:
-    """Let the user have what is in a place, and what will be made in it."""
+    """Give the user access to what is in a folder, and to what will be made in it."""
     wanted = READ | (WRITE if writable else 0)
     with _way(path) as way:
         for handle, mode in _below(way[-1]):
@@ -167,7 +167,7 @@ def give(path: str, user: int) -> None:
 
 @contextlib.contextmanager
 def _way(path: str) -> Iterator[list[int]]:
-    """Open each folder that leads to a place, from the root on, and the place."""
+    """Open each folder on the path to a place, from the root on, and the place itself."""
     handles = [os.open("/", _HANDLE)]
     try:
         for name in filter(None, path.split("/")):
@@ -211,7 +211,8 @@ def _opened(folder: int) -> Iterator[int]:
 
 
 def _let(handle: int, user: int, wanted: int, kind: str = _ACCESS) -> None:
-    """Let the user have at least these permissions, and nobody else any more than before."""
+    """Add these permissions for the user to the access list of a file; everybody else keeps
+    theirs."""
     status = os.fstat(handle)
     if status.st_uid == user and kind == _ACCESS:
         return

@@ -13,7 +13,7 @@ Place = tuple[str, int, int, bool]
 
 
 class Needs(Protocol):
-    """What of the launcher's steps is for here; it tells what each is."""
+    """The fields of the launcher's `Steps` that are used here."""
 
     user: int
     own: list[Place]
@@ -54,7 +54,7 @@ def hold(
 
 
 def in_a_child(action: Callable[[], None]) -> bool:
-    """Try what cannot be taken back; return whether it can be done."""
+    """Try an irreversible step in a forked process; return whether it succeeds there."""
     child = os.fork()
     if not child:
         try:

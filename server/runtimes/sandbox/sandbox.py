@@ -209,7 +209,8 @@ def user_for(confines: Confines) -> int | None:
 
 
 def roots_own(confines: Confines) -> list[Path]:
-    """Which of these places are root's and closed to the other user that code is for it."""
+    """Those of these places that belong to root and are closed to the other user that code runs
+    as."""
     found = []
     for path in confines.writable + confines.readable:
         with contextlib.suppress(OSError):

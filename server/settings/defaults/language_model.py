@@ -41,8 +41,9 @@ class LanguageModel:
     """Whether the model can look at pictures, those that code draws and those that you name or send
     along; `auto` knows the well-known ones."""
     context_tokens: Annotated[int, Between(1_024, 262_144)] = 8_192
-    """Length of the embedded model's memory, in tokens. Twice as long costs twice the memory; a
-    model that was trained with less is given only that."""
+    """Length of the embedded model's memory, in tokens: what the starter was trained with, which
+    takes 190 MB. Twice as long costs twice the memory; a model that was trained with less is given
+    only that."""
     threads: Threads = 0
     """Processor threads of the embedded model; 0 takes all cores but one, so that hearing and
     speaking keep one."""

@@ -28,6 +28,7 @@ from sayso.server.agent.llm.embedded.process import (
 )
 from sayso.server.agent.llm.model import ChatMessage, ChatModel, Delta, Endpoint, ToolDefinition
 from sayso.server.log_context import no_log_ids
+from sayso.server.settings.defaults import LanguageModel
 
 __all__ = ["MODEL_NAME", "Pocket", "PocketError", "PocketModel", "introduction"]
 
@@ -40,8 +41,7 @@ these."""
 HEALTHY_SECONDS = 60.0
 """An engine that lived this long starts the count of failures anew."""
 
-CONTEXT_TOKENS = 8_192
-"""What the starter was trained with. Its memory for that takes 190 MB."""
+_CONTEXT_TOKENS = LanguageModel().context_tokens
 
 MOST_THREADS = 8
 """More threads than this gain nothing on a small model: memory is what is slow."""
@@ -51,7 +51,7 @@ class Pocket:
     """The engine's keeper. Use it as an async context manager."""
 
     def __init__(
-        self, weights: Path, *, context_tokens: int = CONTEXT_TOKENS, threads: int = 0
+        self, weights: Path, *, context_tokens: int = _CONTEXT_TOKENS, threads: int = 0
     ) -> None:
         self._load = Load(weights, context_tokens, threads or sensible_threads())
         self._endpoint: asyncio.Future[Endpoint]

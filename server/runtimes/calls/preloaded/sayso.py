@@ -176,7 +176,7 @@ class _Channel:
         os.register_at_fork(after_in_child=self._forget)
 
     def begin(self, run: str) -> None:
-        """The kernel begins a run: what was open was for an earlier one."""
+        """Begin a run: what is open belongs to an earlier one."""
         self._begun = run
 
     def mark(self) -> int:
