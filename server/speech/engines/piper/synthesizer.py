@@ -7,7 +7,8 @@ from pathlib import Path
 
 from sayso.protocol.messages import Word
 from sayso.server.speech.synthesis.synthesizer import Sound, SynthesizerLost
-from sayso.server.speech.workers.supervisor import Ready, Supervisor, WorkerLost
+from sayso.server.speech.workers.supervised_engine import SupervisedEngine
+from sayso.server.speech.workers.supervisor import Supervisor, WorkerLost
 from sayso.server.speech.workers.wire import Note, Value, WireBroken
 
 BASE_LIMIT = 10.0
@@ -26,7 +27,7 @@ MOST_AT_ONCE = 8
 Whose next sound is needed first goes on, so that nobody waits for another's whole chunk."""
 
 
-class PiperSynthesizer:
+class PiperSynthesizer(SupervisedEngine):
     """A `StreamingSynthesizer` on piper, supervised. In the folder `parts` it keeps what it made of
     the voice to speak sooner, if there is one.
 
@@ -40,39 +41,13 @@ class PiperSynthesizer:
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
         kept = str(parts) if parts else ""
         order: dict[str, Value] = {"voice": str(voice), "threads": threads, "seed": seed}
-        self._worker = Supervisor(
+        worker = Supervisor(
             "sayso.server.speech.engines.piper.worker",
             Note("load", {**order, "parts": kept}),
             name="speech synthesiser",
             threads=threads,
         )
-
-    @property
-    def trouble(self) -> str:
-        """What keeps it from being asked, for a person; empty if nothing does."""
-        return self._worker.trouble
-
-    @property
-    def restarts(self) -> int:
-        """How often it had to be started again."""
-        return self._worker.restarts
-
-    @property
-    def pid(self) -> int | None:
-        """The worker's process id, while there is one."""
-        return self._worker.pid
-
-    async def start(self) -> Ready:
-        """Load the voice and warm it up; raises SpeechError if that can't be."""
-        return await self._worker.start()
-
-    async def ready(self) -> Ready:
-        """Wait until it can be asked, also after a restart."""
-        return await self._worker.ready()
-
-    async def close(self) -> None:
-        """End the worker."""
-        await self._worker.close()
+        super().__init__(worker)
 
     async def synthesize(self, text: str, *, speed: float = 1.0) -> Sound:
         """Speak one chunk; see the seam."""

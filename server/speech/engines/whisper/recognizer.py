@@ -5,7 +5,8 @@ from pathlib import Path
 
 from sayso.server.speech.engines.whisper.options import WhisperOptions
 from sayso.server.speech.recognition.recognizer import HEARING_RATE, RecognizerLost, Transcript
-from sayso.server.speech.workers.supervisor import Ready, Supervisor, WorkerLost
+from sayso.server.speech.workers.supervised_engine import SupervisedEngine
+from sayso.server.speech.workers.supervisor import Supervisor, WorkerLost
 from sayso.server.speech.workers.wire import Note
 
 BASE_LIMIT = 20.0
@@ -15,7 +16,7 @@ LIMIT_PER_SECOND = 4.0
 """… and as much more for each second of audio: the slowest useful machine is that far behind."""
 
 
-class WhisperRecognizer:
+class WhisperRecognizer(SupervisedEngine):
     """A `Recognizer` on faster-whisper, supervised."""
 
     def __init__(
@@ -24,40 +25,14 @@ class WhisperRecognizer:
         options = options or WhisperOptions()
         if threads is not None:
             options = options.with_threads(threads)
-        self._lock = asyncio.Lock()
-        self._worker = Supervisor(
+        worker = Supervisor(
             "sayso.server.speech.engines.whisper.worker",
             Note("load", {"model": str(model), **options.as_fields()}),
             name="speech recogniser",
             threads=options.threads,
         )
-
-    @property
-    def trouble(self) -> str:
-        """What keeps it from being asked, for a person; empty if nothing does."""
-        return self._worker.trouble
-
-    @property
-    def restarts(self) -> int:
-        """How often it had to be started again."""
-        return self._worker.restarts
-
-    @property
-    def pid(self) -> int | None:
-        """The worker's process id, while there is one."""
-        return self._worker.pid
-
-    async def start(self) -> Ready:
-        """Load the model and warm it up; raises SpeechError if that can't be."""
-        return await self._worker.start()
-
-    async def ready(self) -> Ready:
-        """Wait until it can be asked, also after a restart."""
-        return await self._worker.ready()
-
-    async def close(self) -> None:
-        """End the worker."""
-        await self._worker.close()
+        super().__init__(worker)
+        self._lock = asyncio.Lock()
 
     async def transcribe(
         self, pcm: bytes, *, draft: bool = False, prompt: str = "", language: str = ""
