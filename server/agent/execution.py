@@ -25,6 +25,7 @@ from sayso.server.agent.permissions.host_reapproval import HostReapproval
 from sayso.server.agent.permissions.mentioned_paths import named_places, needed
 from sayso.server.agent.permissions.network_use import NetworkUse
 from sayso.server.agent.permissions.permissions import Permissions
+from sayso.server.agent.permissions.preparing import prepared
 from sayso.server.agent.permissions.run_questions import REFUSALS, RunQuestions
 from sayso.server.agent.prompt import server_notes
 from sayso.server.agent.prompt.output_digest import as_text
@@ -43,6 +44,7 @@ from sayso.server.agent.tools.toolbox import Toolbox
 from sayso.server.log_context import log_ids
 from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.grants import Grants
+from sayso.server.runtimes.programs.programs import RunPrograms
 from sayso.server.runtimes.runtime import Ending
 from sayso.server.store.records import Call, InterpretersEnded, RunIntended, RunReported
 from sayso.server.undo.checkpointer import NoCheckpoints
@@ -141,7 +143,8 @@ class CodeExecutor:
             await self._refuse(call, allowed)
             return
         request = allowed.request
-        context = replace(context, alone=allowed.alone)
+        # What is granted or taken back from now on changes nothing of what this run reaches.
+        context = replace(context, alone=allowed.alone, programs=self._programs)
         # Nothing runs that is not written down before.
         code, where, binding = request.code, request.where, request.binding
         reach = self._code_runner.reach
@@ -178,8 +181,11 @@ class CodeExecutor:
     async def _prepared(self, tool: Tool, call: Call, context: ToolContext) -> Arguments | None:
         """What is asked about; None if nobody is, because it can't be done."""
         try:
-            return await tool.prepare(tool.read(call.language, call.code), context)
+            arguments = tool.read(call.language, call.code)
+            return await prepared(tool, arguments, context, self._permissions)
         except ToolRefused as problem:
+            # The model is told of what is there, which strangers may have written.
+            self._permissions.outside_content.read(_outside(self._code_runner.reach))
             why = str(problem)
             await self._refuse(call, why, problem.told)
             self._reckoning.after_run(call, "", why)
@@ -199,6 +205,8 @@ class CodeExecutor:
             clock.hand_over = None
             asking.cancel()
         if job:
+            # What it has said so far is told to the model now, and not when it is over.
+            self._permissions.outside_content.read(_outside(self._code_runner.reach))
             await self._emit(CodeEnd(run.id, "ok", run.seconds, GOES_ON.format(job=job), job=job))
             if clock.handed_over:
                 raise self._reckoning.goes_on_without()
@@ -232,7 +240,9 @@ class CodeExecutor:
         questions: HostReapproval,
     ) -> None:
         """A run, with all that it may ask for and that is looked at after it."""
-        folders = (Path(request.where), *self._code_runner.reach.writable(Path(request.where)))
+        reach = self._code_runner.reach
+        folders = (Path(request.where), *reach.writable(Path(request.where)))
+        read = (*_outside(reach), *_brought_by(tool))
         marks = self._permissions.outside_content
         person = AskedPerson(questions, self._approvals, self._journal, self._reckoning, run.left)
         context = replace(context, left=run.left, person=person)
@@ -246,7 +256,7 @@ class CodeExecutor:
                 await run.perform(tool, arguments, context, questions, self._network)
         finally:
             await questions.withdraw()
-            marks.read((*_outside(self._code_runner.reach), *_brought_by(tool)))
+            marks.read(read)
             await self._network.note(call.id)
             await self._permissions.leave(folders)
 
@@ -281,17 +291,21 @@ class CodeExecutor:
         await self._journal.note("server", report)
 
     def _context(self, call: Call) -> ToolContext:
-        programs = None if self._code_runner.refusal else self._code_runner.programs
         return ToolContext(
             call.id,
             self._journal.history,
             self._record.outputs,
             self._access,
-            programs=programs,
+            programs=self._programs,
             where=self._code_runner.where,
             note=partial(self._journal.note, "runtime"),
             usage=self._reckoning,
         )
+
+    @property
+    def _programs(self) -> RunPrograms | None:
+        runner = self._code_runner
+        return None if runner.refusal else RunPrograms(runner.programs, runner.reach)
 
     async def _close_what_changed(self) -> str:
         """What was closed just now, because it is not what was granted; in sentences."""

@@ -20,7 +20,7 @@ from sayso.server.capabilities.git.identity import variables
 from sayso.server.capabilities.helpers.take_over import TakeOver
 from sayso.server.capabilities.helpers.tool import Helpers, Results
 from sayso.server.runtimes.code_runner import CodeRunner
-from sayso.server.runtimes.grants import Grants, folder
+from sayso.server.runtimes.grants import Folder, Grants
 from sayso.server.runtimes.workspace import Workspace
 from sayso.server.settings import Settings
 from sayso.server.store.event_log import EventLog
@@ -43,7 +43,7 @@ def helper_tools(
     if options.helpers is None:
         return ()
     results = Results()
-    opened = partial(_opened, parts, options, options.helpers, backend, followed)
+    opened = partial(_opened, parts, options, options.helpers, backend, code_runner, followed)
     return (
         Helpers(lambda: Path(code_runner().where), opened, results, at_once),
         TakeOver(code_runner, results),
@@ -56,6 +56,7 @@ async def _opened(
     options: "AgentOptions",
     copies: Path,
     backend: Callable[[], Backend],
+    code_runner: Callable[[], CodeRunner],
     followed: Callable[[], Sequence[InstructionFile]],
     source: Path,
     limits: RequestLimits,
@@ -90,7 +91,8 @@ async def _opened(
         try:
             agent.agent.use_model(backend())
             agent.agent.permissions.instructions.given = tuple(followed())
-            read = Grants(folders=(folder(source, "read"),))
+            # By what the folder is recognised: another may be in its place by now, or a link.
+            read = Grants(folders=(Folder(source, "read", code_runner().identity),))
             agent.agent.permissions.restore(ConversationSettings(read))
             agent.agent.permissions.change_mode("workspace", at_console=False)
             await agent.agent.permissions.settle(agent.code_runner)

@@ -169,7 +169,11 @@ def _cgroups() -> "Cgroups | None":
     try:
         return Cgroups(find_delegated())
     except NoCgroupError as reason:
-        log.info("the memory of conversations is watched, and bounded by no cgroup: %s", reason)
+        log.info(
+            "how much memory code takes is checked several times a second, for the kernel does not"
+            " hold it to its bound here (%s); `sayso doctor` tells how it would",
+            reason,
+        )
         return None
 
 

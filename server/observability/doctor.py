@@ -200,10 +200,14 @@ async def _memory(settings: Settings) -> Finding:
         except NoCgroupError as error:
             reason = f": {error}"
     if bound == "cgroup":
-        return Finding("memory", "good", "A cgroup bounds what all code of a conversation takes.")
-    detail = f"A watch bounds what all code of a conversation takes, and no cgroup does{reason}."
+        return Finding("memory", "good", "The kernel holds code to its bound of memory.")
+    detail = (
+        "How much memory code takes is checked several times a second; the kernel does not hold it"
+        f" to its bound here{reason}."
+    )
     if not _has_user_manager():
-        return Finding("memory", "good", detail)
+        how = "It would under systemd, with `scripts/run --for-good`; nothing needs to be done."
+        return Finding("memory", "good", f"{detail} {how}")
     return Finding(
         "memory",
         "poor",

@@ -112,19 +112,22 @@ class Device:
 
 
 @asynccontextmanager
-async def device(server: Server, name: str = "shelf", token: str = "") -> AsyncIterator[Device]:
-    """One on the server's own machine, unless it shows the token of a paired one."""
+async def device(
+    server: Server, name: str = "shelf", token: str = "", **greeting: object
+) -> AsyncIterator[Device]:
+    """One on the server's own machine, unless it shows the token of a paired one. `greeting`: more
+    fields of its hello."""
     home = Home(server.home, server.home, server.home)
     token = token or (home.state / "token").read_text().strip()
     headers = {"Authorization": f"Bearer {token}"}
     async with connect(server.url, additional_headers=headers) as socket:
         here = Device(socket)
-        hello = {"protocol": {"min": 1, "max": 1}, "client": "test", "device": name}
+        hello = {"protocol": {"min": 1, "max": 1}, "client": "test", "device": name, **greeting}
         await here.say("hello", **hello, audio={"echo": "cancelled"})
         tasks = [asyncio.create_task(here.read()), asyncio.create_task(here.play())]
-        welcome = await here.until("welcome")
-        assert "hands_free" in welcome["features"]
         try:
+            welcome = await here.until("welcome")
+            assert "hands_free" in welcome["features"]
             yield here
         finally:
             for task in tasks:

@@ -20,6 +20,7 @@ from sayso.server.agent.events import CodeOut
 from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
 from sayso.server.agent.permissions.permissions import Permissions
+from sayso.server.agent.permissions.preparing import prepared
 from sayso.server.agent.permissions.task_grant import is_plain
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.stream_closing import closing
@@ -99,8 +100,9 @@ class ToolFunction:
         try:
             context = replace(self._desk.context, run=name)
             given = fitted(arguments, tool)
-            prepared = await tool.prepare(tool.read(tool.name, tool.write(given)), context)
-            request = await self._allowed(name, tool.write(prepared))
+            wanted = tool.read(tool.name, tool.write(given))
+            wanted = await prepared(tool, wanted, context, self._desk.permissions)
+            request = await self._allowed(name, tool.write(wanted))
             read = tool.read(tool.name, request.code)
         except (ArgumentsError, ToolRefused) as problem:
             raise CallRefusedError(str(problem)) from None

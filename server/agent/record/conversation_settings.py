@@ -37,7 +37,7 @@ class ConversationSettings:
     heard: frozenset[str] = frozenset()
     """From where code has read untrusted content: hosts, and folders."""
     ran: bool = False
-    """Whether any code ran."""
+    """Whether anything ran, or was looked at for a call that was then refused."""
     running: str = ""
     """A run that is not known to be over."""
 
@@ -63,7 +63,7 @@ class ConversationSettings:
                 case RunReported(run=run, status=status):
                     over = run == terms.running and status != "unknown"
                     running = "" if over else terms.running
-                    terms = replace(terms, ran=terms.ran or status != "refused", running=running)
+                    terms = replace(terms, ran=True, running=running)
                 case ConversationReset():
                     terms = cls(model=terms.model)
                 case _:

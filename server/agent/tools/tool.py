@@ -38,7 +38,7 @@ from sayso.server.agent.tools.person import Person
 from sayso.server.agent.tools.schema import problems
 from sayso.server.policy.actions import Actions
 from sayso.server.policy.judge import Judgement
-from sayso.server.runtimes.programs.programs import Programs
+from sayso.server.runtimes.programs.programs import RunPrograms
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.store.testing import Tested
 
@@ -94,8 +94,8 @@ class ToolContext:
     """Apart from what earlier runs left."""
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """The run goes on in the background, and nobody waits for it."""
-    programs: Programs | None = None
-    """Sayso's own programs in the sandbox; none where no code runs."""
+    programs: RunPrograms | None = None
+    """Sayso's own programs in the sandbox, as far as the run reaches; none where no code runs."""
     where: str = ""
     """The folder in which the conversation's code runs."""
     person: Person | None = None
@@ -204,6 +204,11 @@ class Tool(ABC):
         there now, before anybody is asked. Raises ToolRefused where it could not be done: then
         nobody is."""
         return arguments
+
+    def looks_at(self, arguments: Arguments, where: str) -> Actions | None:
+        """What `prepare` reads before anybody is asked: rules about places hold for that, too. None
+        where it reads no place that rules could name. `where`: the conversation's folder."""
+        return None
 
     def actions(self, arguments: Arguments, where: str) -> Actions | None:
         """All that a call does, where that is known for certain; None leaves it to those who read

@@ -5,7 +5,8 @@ from typing import Final
 
 from sayso.server.agent.tools.tool import Arguments, ToolContext, ToolRefused, WrittenCall
 from sayso.server.capabilities.coding.patch import Patch
-from sayso.server.capabilities.coding.program import hashes, looked
+from sayso.server.capabilities.coding.program import hashes, looked, reading
+from sayso.server.policy.actions import Actions
 
 _TEXT: Final = {"type": "string", "maxLength": 1_000}
 _LONG: Final = {"type": "string", "maxLength": 200_000}
@@ -55,6 +56,11 @@ class _ComputedEdit(Patch):
         return (
             str(arguments["patch"]) if "patch" in arguments else super(Patch, self).write(arguments)
         )
+
+    def looks_at(self, arguments: Arguments, where: str) -> Actions | None:
+        if "patch" in arguments:
+            return super().looks_at(arguments, where)
+        return reading((str(arguments.get("path") or "."),), where)
 
     async def prepare(self, arguments: Arguments, context: ToolContext) -> Arguments:
         answer = await looked(context, {**arguments, "do": self.name})

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, ClassVar, Final
 
 from sayso.server.agent.tools.tool import Arguments, Kind, Tool, ToolContext, ToolRefused
-from sayso.server.capabilities.coding.program import hashes, looked
+from sayso.server.capabilities.coding.program import hashes, looked, reading
 from sayso.server.capabilities.coding.seen_files import SeenFiles
 from sayso.server.policy.actions import Actions, Touched
 from sayso.server.runtimes.runtime import Ending, Output
@@ -43,9 +43,7 @@ class Look(Tool):
         return (f"read {arguments.get('path') or 'the folder of this conversation'}",)
 
     def actions(self, arguments: Arguments, where: str) -> Actions | None:
-        path = str(arguments.get("path") or ".")
-        named = path if path.startswith("~") else posixpath.join(where, path)
-        return Actions(paths=(Touched(posixpath.normpath(named), "read"),))
+        return reading((str(arguments.get("path") or "."),), where)
 
     async def run(
         self, arguments: Arguments, context: ToolContext

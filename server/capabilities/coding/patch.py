@@ -14,7 +14,15 @@ from typing import Final
 from sayso.server.agent.instructions.instruction_files import is_instruction_file
 from sayso.server.agent.permissions.task_grant import changes_plain_files
 from sayso.server.agent.tools.tool import Arguments, Tool, ToolContext, ToolRefused, WrittenCall
-from sayso.server.capabilities.coding.program import NOT_HERE, PROGRAM, hashes, looked, texts
+from sayso.server.capabilities.coding.inside.patch_parser import PatchError, parse
+from sayso.server.capabilities.coding.program import (
+    NOT_HERE,
+    PROGRAM,
+    hashes,
+    looked,
+    reading,
+    texts,
+)
 from sayso.server.capabilities.coding.seen_files import SeenFiles
 from sayso.server.policy.actions import Actions, Touched
 from sayso.server.runtimes.programs.confined_program import ProgramError
@@ -80,6 +88,13 @@ class Patch(Tool):
         words = [f"{verb} {path}" for verb, path in _touched(arguments["patch"])]
         more = len(words) - FILES_SHOWN
         return (*words[:FILES_SHOWN], *([f"and {more} files more"] if more > 0 else ()))
+
+    def looks_at(self, arguments: Arguments, where: str) -> Actions | None:
+        try:
+            edits = parse(arguments["patch"])
+        except PatchError:
+            return None  # it is looked at nowhere
+        return reading((edit.path for edit in edits), where)
 
     def actions(self, arguments: Arguments, where: str) -> Actions | None:
         touched = _touched(arguments["patch"])

@@ -1,10 +1,12 @@
 """Where the program lies that works on files in the sandbox, and how tools ask it."""
 
-from collections.abc import Mapping
+import posixpath
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from sayso.server.agent.tools.tool import ToolContext, ToolRefused
+from sayso.server.policy.actions import Actions, Touched
 from sayso.server.runtimes.programs.confined_program import Program, ProgramError
 from sayso.server.runtimes.programs.programs import LOOK_S
 
@@ -30,6 +32,12 @@ async def looked(
     if refused := answer.get("refused"):
         raise ToolRefused(str(refused))
     return answer
+
+
+def reading(paths: Iterable[str], where: str) -> Actions:
+    """That these places are read, as they are named from the conversation's folder."""
+    named = (path if path.startswith("~") else posixpath.join(where, path) for path in paths)
+    return Actions(paths=tuple(Touched(posixpath.normpath(path), "read") for path in named))
 
 
 def texts(value: object, most: int = 1_000) -> list[str]:

@@ -5,7 +5,7 @@ Passwords and keys stay outside of the sandbox.
 """
 
 import asyncio
-import re
+import contextlib
 import secrets
 import shlex
 from collections.abc import AsyncIterator, Callable
@@ -21,6 +21,7 @@ from sayso.server.capabilities.git.remote import (
     compare_address,
     remote_url,
 )
+from sayso.server.capabilities.git.repository_files import RepositoryFiles
 from sayso.server.capabilities.git.sending import (
     SendingError,
     open_pull_request,
@@ -32,9 +33,6 @@ from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.runtime import Ending, Output
 
 NAME: Final = "publish"
-
-_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_REF: Final = re.compile(r"ref: refs/heads/(\S+)\n?")
 
 _SCHEMA: Final = {
     "type": "object",
@@ -89,8 +87,9 @@ class Publish(Tool):
         began, bundle = clock(), None
         url, branch, commit = arguments["url"], arguments["branch"], arguments["commit"]
         try:
-            checked_url(url, self._writable)
-            bundle = await self._bundled(self._repository(arguments), commit)
+            if checked_url(url, self._writable) != url:
+                raise RemoteError(f"{url} leads elsewhere now; ask again.")  # noqa: TRY301
+            bundle = await self._bundled(self._repository(arguments).path, commit)
             sent = await send(bundle, commit, url, branch)
             yield Output("stdout", f"{sent.said}\n")
             async for line in _pull_request(arguments, bundle):
@@ -108,31 +107,30 @@ class Publish(Tool):
         runner = self._code_runner()
         return runner.reach.writable(Path(runner.where))
 
-    def _repository(self, arguments: Arguments) -> Path:
+    def _repository(self, arguments: Arguments) -> RepositoryFiles:
         """The repository that is meant, where code may write. Raises RemoteError."""
         where = Path(self._code_runner().where)
-        named = where / str(arguments.get("folder", "."))
-        for place in (named, *named.parents):
-            if not any(place.is_relative_to(each) for each in (where, *self._writable)):
-                break
-            if (place / ".git").is_dir() and not (place / ".git").is_symlink():
-                return place
-        raise RemoteError(f"{named} is in no git repository that code works in.")
+        folder = str(arguments.get("folder", "."))
+        try:
+            return RepositoryFiles(where, tuple(dict.fromkeys((where, *self._writable))), folder)
+        except OSError:
+            raise RemoteError(
+                f"{where / folder} is in no git repository that code works in."
+            ) from None
 
     def _filled_in(self, given: dict[str, Any]) -> Arguments:
         repository = self._repository(given)
-        git = repository / ".git"
-        if not given.get("branch"):
-            head = _REF.fullmatch(_text(git / "HEAD"))
-            if head is None:
-                raise RemoteError("No branch is checked out; name the one to send.")
-            given["branch"] = head[1]
-        branch = checked_branch(str(given["branch"]))
+        branch = str(given.get("branch") or repository.branch)
+        if not branch:
+            raise RemoteError("No branch is checked out; name the one to send.")
+        given["branch"] = checked_branch(branch)
         given.setdefault("remote", "origin")
-        url = checked_url(remote_url(repository, str(given["remote"])), self._writable)
+        url = checked_url(remote_url(repository.settings, str(given["remote"])), self._writable)
         if given.setdefault("url", url) != url:
             raise RemoteError(f"The remote {given['remote']} leads to {url} now; ask again.")
-        commit = _commit_of(git, branch)
+        commit = repository.commit(branch)
+        if not commit:
+            raise RemoteError(f"There is no branch {branch} with a commit.")
         if given.setdefault("commit", commit) != commit:
             raise RemoteError(f"The branch {branch} is at {commit[:12]} now; ask again.")
         return given
@@ -159,7 +157,8 @@ class Publish(Tool):
                 raise SendingError(why)
             return await asyncio.to_thread(take_bundle, place)
         finally:
-            place.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                place.unlink()
 
 
 async def _pull_request(arguments: Arguments, bundle: Path) -> AsyncIterator[str]:
@@ -177,28 +176,3 @@ async def _pull_request(arguments: Arguments, bundle: Path) -> AsyncIterator[str
             return
     if address:
         yield f"A pull request is begun here: {address}"
-
-
-def _text(path: Path) -> str:
-    try:
-        if path.is_symlink() or path.stat().st_size > 4_096:  # noqa: PLR2004 (a line)
-            return ""
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
-def _commit_of(git: Path, branch: str) -> str:
-    """Where a branch is. Raises RemoteError."""
-    loose = _text(git / "refs" / "heads" / branch).strip()
-    if _COMMIT.fullmatch(loose):
-        return loose
-    try:
-        packed = (git / "packed-refs").read_text(encoding="utf-8", errors="replace")[:4_000_000]
-    except OSError:
-        packed = ""
-    for line in packed.splitlines():
-        commit, _, name = line.partition(" ")
-        if name == f"refs/heads/{branch}" and _COMMIT.fullmatch(commit):
-            return commit
-    raise RemoteError(f"There is no branch {branch} with a commit.")

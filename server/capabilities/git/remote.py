@@ -1,18 +1,16 @@
-"""Where a branch may be sent: the address of a remote, read as data and checked. Pure but for one
-small file."""
+"""Where a branch may be sent: the address of a remote, read as data and checked."""
 
 import re
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from sayso.protocol.home import Home
 from sayso.protocol.visible import revealed
 from sayso.server.runtimes.protection.git_config import UnreadableConfig, parse
 
-_SETTINGS_MOST_BYTES: Final = 64 * 1024
-
-_SCP: Final = re.compile(r"(?:[\w.-]+@)?[\w][\w.-]*:(?!//)[\w./~+-]+")
-"""`git@example.org:ann/project.git`"""
+_SCP: Final = re.compile(r"(?:\w[\w.-]*@)?\w[\w.-]*:(?!//)[\w./~+-]+", re.ASCII)
+"""`git@example.org:ann/project.git`. Letters of other alphabets look like these and are others."""
 
 _HOST: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:]+\]")
 
@@ -25,18 +23,17 @@ class RemoteError(ValueError):
     """Nothing can be sent there; the message says why."""
 
 
-def remote_url(repository: Path, name: str) -> str:
+def remote_url(settings: bytes | None, name: str) -> str:
     """The address that a repository's settings give a remote. Raises RemoteError."""
-    path = repository / ".git" / "config"
     try:
-        if path.is_symlink() or path.stat().st_size > _SETTINGS_MOST_BYTES:
-            raise RemoteError("The repository's settings cannot be read.")
-        settings = parse(path.read_bytes())
-    except (OSError, UnreadableConfig):
-        raise RemoteError("The repository's settings cannot be read.") from None
+        parsed = parse(settings or b"")
+    except UnreadableConfig:
+        parsed = None
+    if settings is None or parsed is None:
+        raise RemoteError("The repository's settings cannot be read.")
     found = [
         each.value or ""
-        for each in settings
+        for each in parsed
         if (each.section, each.subsection, each.name) == ("remote", name, "url")
     ]
     if not found:
@@ -45,15 +42,16 @@ def remote_url(repository: Path, name: str) -> str:
 
 
 def checked_url(url: str, writable: tuple[Path, ...]) -> str:
-    """The same address, if something may be sent there; what lies where code may write (`writable`)
-    could make the server run its hooks. Raises RemoteError."""
+    """The same address, if something may be sent there, a folder's by its own path and no link;
+    what lies where code may write (`writable`) could make the server run its hooks. Raises
+    RemoteError."""
     if revealed(url) != url or any(sign.isspace() for sign in url):
         raise RemoteError("The remote's address has characters that cannot be shown.")
     if _SCP.fullmatch(url):
         return url
     parts = urlsplit(url)
     if parts.scheme == "file" or url.startswith("/"):
-        return _checked_path(url, Path(parts.path), writable)
+        return _checked_path(Path(parts.path), writable)
     host = parts.hostname or ""
     if parts.password:
         raise RemoteError("The remote's address has a password in it: take it out of there first.")
@@ -65,18 +63,18 @@ def checked_url(url: str, writable: tuple[Path, ...]) -> str:
     return url
 
 
-def _checked_path(url: str, path: Path, writable: tuple[Path, ...]) -> str:
+def _checked_path(path: Path, writable: tuple[Path, ...]) -> str:
     try:
         real = path.resolve(strict=True)
     except (OSError, RuntimeError):
         raise RemoteError(f"There is no repository {path}.") from None
-    for place in writable:
+    for place in (*writable, Home.find().data):
         if real.is_relative_to(place) or place.is_relative_to(real):
             raise RemoteError(
                 f"{path} lies where code may write, so what it holds could run outside of the"
                 " sandbox: push to it from the sandbox, with git itself."
             )
-    return url
+    return str(real)
 
 
 def checked_branch(name: str) -> str:

@@ -5,8 +5,9 @@ began with, what it made of it, and what is there. Where two changes meet, nothi
 """
 
 import difflib
+import hashlib
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, Final
 
@@ -104,7 +105,8 @@ class TakeOver(Tool):
             )
         if not texts:
             raise ToolRefused("There is nothing to take over that is not there already.")
-        shown = _difference(results, texts)
+        run_by_name = {path for path in texts if found[path][2]}
+        shown = _difference(results, texts, run_by_name)
         while len(self._prepared) >= _PREPARED_MOST:
             del self._prepared[next(iter(self._prepared))]
         self._prepared[shown] = {
@@ -147,23 +149,31 @@ def _steps(results: Sequence[HelperResult]) -> dict[str, list[list[object]]]:
 
 
 def _difference(
-    results: Sequence[HelperResult], texts: Mapping[str, tuple[bytes | None, bytes | None]]
+    results: Sequence[HelperResult],
+    texts: Mapping[str, tuple[bytes | None, bytes | None]],
+    executable: Set[str],
 ) -> str:
-    """All that is written, as a person reads it. What is no text is told by its size."""
+    """All that is written, as a person reads it; what is no text by its size and its hash."""
     names = ", ".join(f"{each.name} ({each.state})" for each in results)
     lines = [f"What {names} changed:"]
     for path, (before, now) in sorted(texts.items()):
         lines.append("")
         old, new = _lines(before), _lines(now)
         if old is None or new is None:
-            size = "gone" if now is None else f"{len(now)} bytes that are no text"
+            size = "gone" if now is None else f"{len(now)} bytes that are no text, {_hash(now)}"
             lines.append(f"{revealed(path)}: {size}")
             continue
         there = revealed(path)
+        if path in executable:
+            lines.append(f"{there} becomes a program that can be started:")
         first = "/dev/null" if before is None else there
         last = "/dev/null" if now is None else there
         lines += [line.rstrip("\n") for line in difflib.unified_diff(old, new, first, last)]
     return "\n".join(lines)
+
+
+def _hash(content: bytes) -> str:
+    return f"SHA-256 {hashlib.sha256(content).hexdigest()[:16]}"
 
 
 def _lines(text: bytes | None) -> list[str] | None:

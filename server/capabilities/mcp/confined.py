@@ -3,7 +3,7 @@ no network."""
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +11,8 @@ from sayso.server.capabilities.mcp.servers import Confine, environment_of
 from sayso.server.capabilities.mcp.worker_process import McpError
 from sayso.server.runtimes.base_python import base_prefix, base_python
 from sayso.server.runtimes.confined_process import ConfinedProcess
-from sayso.server.runtimes.grants import GrantError, folder, personal
+from sayso.server.runtimes.grants import Folder, GrantError, folder, personal
+from sayso.server.runtimes.protection.folder_identity import NOWHERE
 from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
 from sayso.server.settings.mcp_servers import McpServer
 
@@ -26,20 +27,25 @@ _STDIO: Final = (
 
 
 def confine_in(sandbox: Sandbox, home: Path) -> Confine:
-    """Starts servers there; each has a folder of its own below `home` to begin in."""
+    """Starts servers there; each has a folder of its own below `home` to begin in. Its other
+    folders are those that were there when it was first started: code may put a link to somewhere
+    else in their place before it is started again."""
+    first: dict[str, Sequence[Folder]] = {}
 
     async def start(name: str, settings: McpServer) -> tuple[int, Callable[[], Awaitable[None]]]:
         own = home / name
         try:
             own.mkdir(mode=0o700, parents=True, exist_ok=True)
-            readable = [folder(personal(each), "read") for each in settings.read_folders]
-            writable = [folder(personal(each), "write") for each in settings.write_folders]
+            if name not in first:
+                first[name] = tuple(_folders_of(settings))
+            folders = [each.recognised() for each in first[name]]
         except (GrantError, OSError) as problem:
             raise McpError(f"A folder that it needs cannot be had: {problem}") from None
         confines = Confines(
             own,
-            (own, *(each.path for each in writable)),
-            (*(each.path for each in readable), base_prefix()),
+            (own, *(each.path for each in folders if each.access == "write")),
+            (*(each.path for each in folders if each.access == "read"), base_prefix()),
+            known={each.path: each.identity or NOWHERE for each in folders},
         )
         ours, theirs = socket.socketpair()
         with theirs:
@@ -61,3 +67,8 @@ def confine_in(sandbox: Sandbox, home: Path) -> Confine:
         return ours.detach(), process.close
 
     return start
+
+
+def _folders_of(settings: McpServer) -> Iterator[Folder]:
+    yield from (folder(personal(each), "read") for each in settings.read_folders)
+    yield from (folder(personal(each), "write") for each in settings.write_folders)

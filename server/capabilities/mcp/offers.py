@@ -1,11 +1,13 @@
 """The MCP servers that a project's `.mcp.json` names: read with mistrust, offered, never taken."""
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
+from sayso.server.runtimes.protection import paths_beneath
 from sayso.server.settings import SettingsError
 from sayso.server.settings.mcp_servers import MOST_SERVERS, McpServer, read_server
 
@@ -16,8 +18,12 @@ MOST_BYTES: Final = 100_000
 def offered(folder: Path) -> Mapping[str, McpServer]:
     """The servers in a folder's file that could be added, by name; what cannot be is left out."""
     try:
-        with (folder / FILE).open("rb") as file:
-            raw = read_json(file.read(MOST_BYTES + 1), most_bytes=MOST_BYTES)
+        holder = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            said = paths_beneath.text(holder, FILE, MOST_BYTES)
+        finally:
+            os.close(holder)
+        raw = read_json(said or b"", most_bytes=MOST_BYTES)
     except (OSError, UntrustedJsonError):
         return {}
     servers = raw.get("mcpServers") if isinstance(raw, dict) else None

@@ -5,7 +5,7 @@ for the next look, and one with all that code may do, for a single task.
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -48,34 +48,47 @@ class Programs:
         self._idle: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
 
-    @property
-    def _about(self) -> Message:
+    def _about(self, reach: Grants) -> Message:
         """What code may see besides the system, the conversation's folder first; and what a person
         calls `~`."""
-        granted = (str(each.path) for each in self._reach().folders)
+        granted = (str(each.path) for each in reach.folders)
         return {"roots": (str(self._workspace), *granted), "home": str(Path.home())}
 
-    async def look(self, program: Program, request: Message, seconds: float = LOOK_S) -> Message:
-        """Ask a program that can write nothing and has no network, about what code may see now.
-        Raises ProgramError."""
-        running = await self._looker(program)
+    async def look(
+        self,
+        program: Program,
+        request: Message,
+        seconds: float = LOOK_S,
+        reach: Grants | None = None,
+    ) -> Message:
+        """Ask a program that can write nothing and has no network, about what code may see now, or
+        with this reach. Raises ProgramError."""
+        reach = self._held(reach)
+        running = await self._looker(program, reach)
         self._wait_for_idle()
         try:
-            return await running.ask({**self._about, **request}, seconds)
+            return await running.ask({**self._about(reach), **request}, seconds)
         finally:
             self._wait_for_idle()
 
     async def do(
-        self, program: Program, request: Message, seconds: float = TASK_S
+        self,
+        program: Program,
+        request: Message,
+        seconds: float = TASK_S,
+        reach: Grants | None = None,
     ) -> AsyncGenerator[Message]:
-        """Let a program do one task with all that code may do now, and then end it. Raises
-        ProgramError; leaving the iteration stops it."""
-        place = self._place(self._reach())
+        """Let a program do one task with all that code may do now, or with this reach, and then end
+        it. Raises ProgramError; leaving the iteration stops it."""
+        reach = self._held(reach)
+        place = self._place(reach)
         if place is None:
             raise ProgramError(_NOTHING_RUNS)
+        if not self._reach().is_within(reach):  # the way out is for hosts that it has not
+            place = without_network(place)
         running = await ConfinedProgram.start(program, place)
         try:
-            async with aclosing(running.stream({**self._about, **request}, seconds)) as said:
+            async with aclosing(running.stream({**self._about(reach), **request}, seconds)) as said:
                 async for message in said:
                     yield message
         finally:
@@ -90,9 +103,16 @@ class Programs:
             await running.close()
         await asyncio.gather(*self._ending, return_exceptions=True)
 
-    async def _looker(self, program: Program) -> ConfinedProgram:
+    def _held(self, reach: Grants | None) -> Grants:
+        """With which reach something is done. Raises ProgramError."""
+        now = self._reach()
+        if reach and not reach.holds_in(now):
+            raise ProgramError("What this run could reach was taken back.")
+        return reach or now
+
+    async def _looker(self, program: Program, reach: Grants) -> ConfinedProgram:
         async with self._starting:
-            reach = replace(self._reach(), look_only=True, hosts=(), network=False)
+            reach = replace(reach, look_only=True, hosts=(), network=False)
             known = self._looking.get(program)
             if known and known[0] == reach and _same_folders(known[0], reach) and known[1].alive:
                 return known[1]
@@ -121,6 +141,25 @@ class Programs:
         looking, self._looking = self._looking, {}
         for _, running in looking.values():
             await running.close()
+
+
+@dataclass(frozen=True, slots=True)
+class RunPrograms:
+    """The programs for one run: what is granted while it goes on in the background is not for it,
+    and where something is taken back that it had, nothing is done for it any more."""
+
+    programs: Programs
+    reach: Grants
+
+    async def look(self, program: Program, request: Message, seconds: float = LOOK_S) -> Message:
+        """As `Programs.look`."""
+        return await self.programs.look(program, request, seconds, self.reach)
+
+    def do(
+        self, program: Program, request: Message, seconds: float = TASK_S
+    ) -> AsyncGenerator[Message]:
+        """As `Programs.do`."""
+        return self.programs.do(program, request, seconds, self.reach)
 
 
 def _same_folders(one: Grants, other: Grants) -> bool:

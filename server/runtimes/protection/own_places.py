@@ -196,12 +196,14 @@ def _by_environment() -> Iterator[Path]:
 
 
 def _at_home() -> Iterator[Path]:
-    """Services that start Sayso, and caches from which its packages are installed: an installer
-    gives a file in its cache and the one in the environment the same inode."""
+    """Services that start Sayso, skills, which it keeps to, and caches from which its packages are
+    installed: an installer gives a file in its cache and the one in the environment the same inode.
+    """
     home = Path.home()
     config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    found = (config / "systemd", config / "environment.d", cache / "uv", cache / "pip")
+    skills = home / ".agents" / "skills"
+    found = (config / "systemd", config / "environment.d", cache / "uv", cache / "pip", skills)
     yield from (each for each in (*found, home / "Library" / "LaunchAgents") if _number(each))
 
 

@@ -170,12 +170,16 @@ _PROGRAMS: Final = (
     ".stylelintrc.json", ".config/yarn", ".config/npm", ".config/gem", ".config/irb", ".config/pry",
     ".config/rubocop", ".phprc", ".config/psysh", ".perltidyrc", ".perlcriticrc",
     ".config/chezmoi/chezmoi.toml", ".config/topgrade.toml", ".claude/settings.local.json",
-    ".claude/hooks", ".gemini/settings.json", ".config/opencode", ".aider.conf.yml",
+    ".claude/hooks", ".claude/skills", ".claude/commands", ".claude/agents", ".claude/plugins",
+    ".claude/CLAUDE.md", ".agents", ".codex/skills", ".codex/prompts", ".codex/AGENTS.md",
+    ".gemini/GEMINI.md", ".gemini/commands", ".gemini/extensions", ".gemini/settings.json",
+    ".config/opencode", ".aider.conf.yml",
     ".cursor/mcp.json", ".sbt/1.0/plugins", ".sbt/1.0/global.sbt", ".sbt/repositories",
     ".weechat/python", ".weechat/perl", ".local/share/weechat/python", ".local/share/weechat/perl",
 )  # fmt: skip
 """Of everyday programs, which run what these name: hooks, plugins, helpers, credentials' programs,
-a program as the editor or the pager."""
+a program as the editor or the pager; and of assistants, which take what these say for the
+person's."""
 
 _LOADED: Final = (
     ".asoundrc", ".config/alsa", ".config/pipewire", ".local/share/pipewire",

@@ -198,3 +198,57 @@ async def test_a_small_model_writes_whole_files_and_the_smallest_is_not_told_of_
     system = str(rig.model.requests[0].messages[0]["content"])
     assert "write all of it in the language patch" in system
     assert "patch" not in profile("pocket").languages
+
+
+async def test_what_a_misfit_shows_of_a_granted_folder_counts_as_read(
+    rig: AgentRig, file: Path
+) -> None:
+    granted = other_folder(rig.folder)
+    permissions = Permissions(Policy())
+    permissions._own = Grants((folder(granted, "read"),))
+    misfit = MISFITS.replace("a.py", str(granted / "b.py"))
+    agent = await rig.agent(
+        patches(misfit), says("Oh."), tools=coding_tools(), permissions=permissions
+    )
+    await rig.ask(agent, "make y three")
+    assert "2|y = 2" in rig.sent()[-1]["content"]
+    assert permissions.outside_content.sources == (str(granted),)
+
+
+@pytest.mark.parametrize("verdict", ["deny", "ask"])
+async def test_a_rule_about_a_place_holds_for_what_a_misfit_would_show(
+    rig: AgentRig, file: Path, verdict: str
+) -> None:
+    rule = f"{verdict} path {file}\nmatches: cat {file}\nspares: cat /elsewhere"
+    wrong = [
+        patches(MISFITS),
+        runs('{"path": "a.py", "old": "y = 4", "new": "y"}', language="edit"),
+        runs(f"try:\n    sayso.patch({MISFITS!r})\nexcept sayso.Refused as why:\n    print(why)"),
+    ]
+    agent = await rig.agent(
+        *wrong,
+        says("Oh."),
+        tools=coding_tools(),
+        policy=Policy([rule]),
+        bounds=RequestLimits(steps=20),
+    )
+    await rig.ask(agent, "make y three")
+    told = [str(each["content"]) for each in rig.sent() if each["role"] == "tool"]
+    assert len(told) == len(wrong)
+    assert all("y = 2" not in each for each in told), told
+    assert "your rule" in told[0] if verdict == "deny" else "a rule of the person's" in told[0]
+    assert "rule" in told[2]
+
+
+async def test_a_name_that_would_not_stand_on_one_line_is_not_patched(
+    rig: AgentRig, file: Path
+) -> None:
+    hidden = file.parent / "b\n+++ b/README.md\n@@ -1,1 +1,1 @@"
+    hidden.mkdir(parents=True)
+    (hidden / "a.py").write_text("x = 1\ny = 2\n")
+    (file.parent / "link").symlink_to(hidden)
+    written = FITS.replace("a.py", "link/a.py")
+    agent = await rig.agent(patches(written), says("Oh."), tools=coding_tools())
+    await rig.ask(agent, "make y three")
+    assert not rig.told(ApprovalRequest)
+    assert "can't be shown" in rig.sent()[-1]["content"]

@@ -1,5 +1,7 @@
 """A branch is sent by the server, on a tap, from a copy without the repository's settings."""
 
+import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from sayso.server.capabilities.git.remote import (
     checked_url,
     compare_address,
 )
-from tests.capabilities.git.partner import Partner, bash, partner, tool
+from tests.capabilities.git.partner import Partner, bash, partner, tool, until
 from tests.git import git
 
 
@@ -109,6 +111,76 @@ async def test_a_remote_that_code_can_write_to_would_run_its_hooks_and_is_refuse
 
 @pytest.mark.slow
 @pytest.mark.timeout(120)
+@pytest.mark.parametrize("name", ["HEAD", "config", "packed-refs", "refs/heads/main"])
+async def test_a_pipe_or_an_endless_file_in_a_repository_holds_nobody_up(
+    tmp_path: Path, name: str
+) -> None:
+    async with partner(tmp_path) as here:
+        remote_of(here, tmp_path / "theirs.git")
+        file = here.repository / ".git" / name
+        before = file.read_bytes() if file.exists() else b""
+        file.unlink(missing_ok=True)
+        os.mkfifo(file)
+        told = await here.ask("push it", tool("publish"), answer=lambda _: "no")
+        assert here.asked or "No branch" in told or "cannot be read" in told or "no branch" in told
+        file.unlink()
+        file.write_bytes(before)
+        with file.open("r+b") as endless:
+            endless.truncate(1 << 40)
+        await here.ask("push it", tool("publish"), answer=lambda _: "no")
+        file.unlink()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+async def test_of_a_repository_elsewhere_nothing_is_told(tmp_path: Path) -> None:
+    async with partner(tmp_path) as here:
+        elsewhere = tmp_path / "elsewhere"
+        git("init", "-q", "-b", "main", str(elsewhere), folder=tmp_path)
+        git("remote", "add", "origin", "https://example.org/private.git", folder=elsewhere)
+        git("commit", "-q", "--allow-empty", "-m", "private", folder=elsewhere)
+        (here.repository / "link").symlink_to(elsewhere)
+        (here.repository / "inner").mkdir()
+        (here.repository / "inner" / ".git").symlink_to(elsewhere / ".git")
+        for folder in ("../elsewhere", "link", "inner", str(elsewhere)):
+            told = await here.ask("push it", tool("publish", folder=folder, url="https://x.org/y"))
+            assert "private.git" not in told, folder
+            assert not here.asked
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+async def test_a_link_to_a_remote_that_is_swapped_while_it_is_sent_leads_to_no_hook(
+    tmp_path: Path,
+) -> None:
+    async with partner(tmp_path) as here:
+        theirs = remote_of(here, tmp_path / "theirs.git")
+        evil, ran, link = here.repository / "evil.git", tmp_path / "ran", here.repository / "link"
+        git("init", "-q", "--bare", "-b", "main", str(evil), folder=here.repository)
+        link.symlink_to(theirs)
+        here.git("remote", "set-url", "origin", str(link))
+
+        async def swaps() -> None:
+            await until(lambda: list(here.repository.glob(".sayso-sending*")))
+            for hook in ("pre-receive", "update", "post-receive"):
+                (evil / "hooks").mkdir(exist_ok=True)
+                (evil / "hooks" / hook).write_text(f"#!/bin/sh\ntouch {ran}\n")
+                (evil / "hooks" / hook).chmod(0o755)
+            spare = link.with_name("spare")
+            spare.symlink_to(evil)
+            spare.replace(link)
+
+        swapping = asyncio.create_task(swaps())
+        await here.ask("push it", tool("publish"))
+        await swapping
+        (question,) = here.asked
+        assert str(link) not in question.may_touch[0]
+        assert git("for-each-ref", folder=evil) == ""
+        assert not ran.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
 async def test_code_in_the_sandbox_cannot_push_outside_of_it(tmp_path: Path) -> None:
     async with partner(tmp_path) as here:
         theirs = remote_of(here, tmp_path / "theirs.git")
@@ -122,6 +194,8 @@ async def test_code_in_the_sandbox_cannot_push_outside_of_it(tmp_path: Path) -> 
         "ext::sh", "-oProxyCommand=x", "ssh://-oProxyCommand=x/y", "git://a.org/x", "a b",
         "http://a.org/x", "https://ann:secret@a.org/x", "file:///clone/inner.git", "/clone",
         "/missing", "fd::17", "a.org:-x\nb", "ssh://a.org\u202e/x", "ftp://a.org/x", "",
+        "git@g\u0456thub.com:ann/project.git", "https://g\u0456thub.com/x",
+        "-oProxyCommand=x@a.org:b",
     ],
 )  # fmt: skip
 def test_addresses_that_could_start_something_or_show_something_else_are_refused(

@@ -196,3 +196,24 @@ async def test_what_a_stopped_helper_has_done_is_kept_and_labelled(tmp_path: Pat
         told = await here.ask("what have they done", tool("helpers", tasks=[]))
         assert "Helper h1 (stopped). It ended stopped: this is not the whole." in told
         assert "half.txt" in told
+
+
+async def test_a_link_in_the_place_of_the_folder_shows_helpers_nothing_of_elsewhere(
+    tmp_path: Path,
+) -> None:
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "key").write_text("words of elsewhere\n")
+    model = Several(first=[bash(f"cat {tmp_path}/project/key {secret}/key")])
+    async with partner(tmp_path, model=model) as here:
+
+        def swaps(_: object) -> str:
+            here.repository.rename(tmp_path / "aside")
+            here.repository.symlink_to(secret)
+            return "yes"
+
+        told = await here.ask("do it", tasks("first"), answer=swaps)  # type: ignore[arg-type]
+        here.repository.unlink()
+        (tmp_path / "aside").rename(here.repository)
+        assert "words of elsewhere" not in told
+        assert not any("words of elsewhere" in text for text in model.asked_by_helpers)

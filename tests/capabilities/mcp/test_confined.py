@@ -1,6 +1,7 @@
 """A stdio server whose needs are stated runs in the sandbox, with these and nothing else."""
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 from sayso.protocol.home import Home
 from sayso.server.agent.tools.tool import ToolContext
 from sayso.server.assembly.mcp import open_servers, sandbox_for
-from sayso.server.capabilities.mcp.worker_process import _ENVIRONMENT
+from sayso.server.capabilities.mcp.confined import confine_in
+from sayso.server.capabilities.mcp.worker_process import _ENVIRONMENT, McpError
 from sayso.server.settings.mcp_servers import McpServer
 
 LOOKS = """
@@ -90,6 +92,28 @@ async def test_it_sees_its_folders_and_neither_others_nor_the_network_nor_keys(
     assert '"other": "FileNotFoundError"' in told
     assert '"network": "reached"' not in told
     assert '"key": "none"' in told
+
+
+@pytest.mark.slow
+async def test_a_link_in_the_place_of_its_folder_gives_it_nothing_when_it_is_started_again(
+    tmp_path: Path,
+) -> None:
+    named, other = tmp_path / "named", tmp_path / "other"
+    named.mkdir()
+    other.mkdir()
+    settings = McpServer(command=("/bin/sh",), confined=True, read_folders=(str(named),))
+    sandbox = await sandbox_for({"looks": settings})
+    if sandbox is None:
+        pytest.skip("no sandbox holds here")
+    start = confine_in(sandbox, tmp_path / "mcp")
+    for _ in range(2):
+        descriptor, end = await start("looks", settings)
+        os.close(descriptor)
+        await end()
+    named.rename(tmp_path / "aside")
+    named.symlink_to(other)
+    with pytest.raises(McpError, match="is not what was granted"):
+        await start("looks", settings)
 
 
 def test_no_key_of_a_model_is_in_the_workers_environment() -> None:

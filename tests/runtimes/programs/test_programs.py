@@ -9,6 +9,7 @@ from sayso.server.capabilities.coding.program import PROGRAM
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.grants import Grants, folder
 from sayso.server.runtimes.programs.confined_program import Program, ProgramError
+from sayso.server.runtimes.programs.programs import RunPrograms
 
 NEW = {"do": "apply", "patch": "*** Begin Patch\n*** Add File: new\n+x\n*** End Patch"}
 
@@ -118,3 +119,28 @@ async def test_a_task_that_is_left_is_ended(code_runner: CodeRunner, helper: Pro
     async with asyncio.timeout(30):
         with pytest.raises(asyncio.CancelledError):
             await task
+
+
+async def test_what_is_granted_later_is_not_for_a_run_that_began_before(
+    code_runner: CodeRunner, helper: Program, tmp_path: Path
+) -> None:
+    granted = tmp_path / "granted"
+    granted.mkdir()
+    (granted / "f").write_text("the words\n")
+    for each in (tmp_path, granted, granted / "f"):
+        each.chmod(0o755)
+    request = {"do": "read", "path": str(granted / "f")}
+    before = RunPrograms(code_runner.programs, code_runner.reach)
+    await code_runner.set_reach(Grants((folder(granted, "write"),), network=True))
+    assert "the words" not in str(await before.look(PROGRAM, request))
+    patch = f"*** Begin Patch\n*** Add File: {granted}/new\n+x\n*** End Patch"
+    (answer,) = [each async for each in before.do(PROGRAM, {"do": "apply", "patch": patch})]
+    assert "in no folder" in str(answer["refused"])
+    assert names(granted) == ["f"]
+    (answer,) = [each async for each in before.do(helper, {"do": "net"})]
+    assert answer["net"] != "there"
+    during = RunPrograms(code_runner.programs, code_runner.reach)
+    assert "the words" in str(await during.look(PROGRAM, request))
+    await code_runner.set_reach(Grants())
+    with pytest.raises(ProgramError, match="taken back"):
+        await during.look(PROGRAM, request)

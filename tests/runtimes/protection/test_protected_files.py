@@ -212,6 +212,7 @@ STARTUP = (
     "dotfiles/go/env", ".local/share/thumbnailers/x.thumbnailer", "dotfiles/environment.d/x.conf",
     ".iex.exs", ".pylintrc", ".makepkg.conf", ".rpmmacros", ".devscripts", ".mailrc",
     "Library/Python/3.11/lib/python/site-packages/x.pth", ".node_modules/x.js",
+    ".agents/skills/x/SKILL.md", ".claude/skills/x/SKILL.md", ".claude/CLAUDE.md",
 )  # fmt: skip
 
 

@@ -98,7 +98,7 @@ def _check_that_apart(made: Plan) -> None:
 
 def _file(edit: FileEdit, folders: Folders, seen: Mapping[str, str], made: Plan) -> str:
     place = folders.find(edit.path, missing=edit.kind == "add")
-    name = folders.name_of(place)
+    name = _shown(folders.name_of(place))
     before, mode = _before(folders, place, edit)
     if before is not None:
         made.seen[name] = hash_of(before)
@@ -124,8 +124,16 @@ def _file(edit: FileEdit, folders: Folders, seen: Mapping[str, str], made: Plan)
         made.changes.append(Change(target, None, after, mode))
     elif after != before:
         made.changes.append(Change(place, before, after, mode))
-    made.notes += new_errors(folders.name_of(target), old.whole, new.whole)
-    return _diff(name, folders.name_of(target), ops, old, new, is_new=before is None)
+    becomes = _shown(folders.name_of(target))
+    made.notes += new_errors(becomes, old.whole, new.whole)
+    return _diff(name, becomes, ops, old, new, is_new=before is None)
+
+
+def _shown(name: str) -> str:
+    """The same name, if a person sees all of it in the head of a difference, on one line."""
+    if not name.isprintable():
+        raise _MisfitError(f"{name!r} is a name that can't be shown as it is, so nothing was done.")
+    return name
 
 
 def hash_of(data: bytes) -> str:
