@@ -239,6 +239,8 @@ def test_the_bounds_are_those_of_the_code() -> None:
     assert documented == pytest.approx(actual)
     assert limits.text_bytes == MAX_TEXT_BYTES
     assert limits.frame_bytes == frames.MAX_FRAME_BYTES
+    page = files("sayso.client.web").joinpath("index.html").read_text(encoding="utf-8")
+    assert re.search(rf'<textarea id="words"[^>]* maxlength="{LONGEST_TYPED}"', page)
 
 
 @pytest.mark.parametrize(
