@@ -2,7 +2,7 @@
 approvals, its interpreters and its checkpoints.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from sayso.server.agent.llm.backend import Backend, Backends
 from sayso.server.agent.loop import Agent
@@ -26,7 +26,9 @@ class ConversationAgent:
         make_code_runner: Callable[[Workspace], CodeRunner],
         backends: Backends,
         lost: Sequence[str] = (),
+        end_tools: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        """`end_tools`: ends what tools of this conversation alone have started."""
         self.agent = agent
         self.journal = journal
         self.undo_requests = undo.undo_requests
@@ -36,6 +38,7 @@ class ConversationAgent:
         self._workspace = workspace
         self._make_code_runner = make_code_runner
         self._backends = backends
+        self._end_tools = end_tools
 
     @property
     def code_runner(self) -> CodeRunner:
@@ -59,6 +62,8 @@ class ConversationAgent:
         await self.journal.note("person", ConversationReset())
         self.agent.permissions.forget()
         await self._undo.accept()
+        if self._end_tools:
+            await self._end_tools()
         await self._replace_interpreters()
 
     async def move(self, workspace: Workspace) -> None:
@@ -79,5 +84,7 @@ class ConversationAgent:
     async def close(self) -> None:
         """End the interpreters, and finish what was begun to be undone."""
         await self.agent.runs.close()
+        if self._end_tools:
+            await self._end_tools()
         await self.code_runner.close()
         await self._undo.close()

@@ -24,6 +24,7 @@ from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.request_situation import local_time
 from sayso.server.agent.spending import DailyLimits, DailySpending
 from sayso.server.agent.tools.tool import Tool, ToolSet
+from sayso.server.assembly.browser import open_browser
 from sayso.server.assembly.helpers import helper_tools
 from sayso.server.capabilities.coding.tools import coding_tools
 from sayso.server.capabilities.git.identity import variables_for_code
@@ -91,6 +92,8 @@ class AgentOptions:
     """The environment of its code, in place of the person's name for git."""
     helpers: Path | None = None
     """The folder for the copies that helpers work in; none: it has no helpers."""
+    browser: Path | None = None
+    """The person's folder for their browser's profile; none: it has no browser."""
 
 
 async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAgent:
@@ -112,6 +115,7 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
             runner.give_variables(variables)
         return runner
 
+    browser = open_browser(options.browser, permissions, journal, lambda: undo.code_runner)
     code_runner = make_code_runner(options.workspace)
     undo = ConversationUndo(options.undo, settings.undo, journal, code_runner)
     if recovered := await undo.recover():
@@ -145,6 +149,7 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
                 lambda: permissions.instructions.followed,
                 job_limits(settings).at_once,
             ),
+            browser.tools if browser else (),
             options.tools,
             () if options.guest else parts.tools,
         ),
@@ -158,6 +163,7 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
         make_code_runner=make_code_runner,
         backends=parts.backends,
         lost=lost,
+        end_tools=browser.close if browser else None,
     )
 
 

@@ -15,6 +15,7 @@ from sayso.server.agent.permissions.shared_folders import SharedFolders
 from sayso.server.agent.record.journal import LATELY_S
 from sayso.server.agent.tools.tool import Tool
 from sayso.server.assembly.agent import AgentOptions, AgentParts, open_agent
+from sayso.server.assembly.browser import browser_folder
 from sayso.server.capabilities.household.tools import ListTool, ReminderTool
 from sayso.server.capabilities.memory.tools import MemoryTool
 from sayso.server.conversations.driver import ConversationDriver
@@ -82,6 +83,7 @@ async def open_conversation(shared: SharedParts, about: Conversation) -> OpenCon
         guest=bool(about.owner),
         tools=(*household_tools(shared.responder, about.id), memory),
         helpers=shared.home.data / "helpers",
+        browser=browser_folder(shared.home, about.owner),
         neighbours=Neighbourhood(agents.log, workspaces, shared.folders, about.id),
     )
     own = await open_agent(agents, options)

@@ -86,6 +86,7 @@ async def _opened(
                 tools=(),
                 variables=lambda: variables(_GIT),
                 helpers=None,
+                browser=None,
             ),
         )
         try:

@@ -25,7 +25,7 @@ from sayso.server.runtimes.protection.folder_identity import NOWHERE, Identity
 from sayso.server.runtimes.resources.bounds import ResourceBounds
 from sayso.server.runtimes.resources.watch import ResourceWatch
 from sayso.server.runtimes.runtime import Ending, Output, Runtime
-from sayso.server.runtimes.sandbox.sandbox import Confines
+from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from sayso.server.runtimes.sandbox.unconfined import Unconfined
 from sayso.server.runtimes.shielding import to_the_end
@@ -109,6 +109,12 @@ class CodeRunner:
     def languages(self) -> tuple[str, ...]:
         """The languages that can be run, by the names that the model should use."""
         return tuple(self._runtimes)
+
+    @property
+    def sandbox(self) -> Sandbox | None:
+        """In which what belongs to the conversation runs, whatever its mode; None where there is
+        none that holds."""
+        return self._sandbox
 
     @property
     def aliases(self) -> Mapping[str, str]:

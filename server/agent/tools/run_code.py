@@ -162,13 +162,13 @@ class RunCode(Tool):
 
 _NAMED: Final = re.compile(r"\bsayso[.\s]\s*(?:promises\s*\.\s*)?([a-z_][a-z0-9_]*)")
 
-_NAMED_MCP: Final = re.compile(r"\bmcp\s*\.\s*([a-z0-9]+)(?:\s*\.\s*([a-z0-9_]+))?")
+_NAMED_DOTTED: Final = re.compile(r"\b(mcp|browser)\s*\.\s*([a-z0-9]+)(?:\s*\.\s*([a-z0-9_]+))?")
 
 
 def named_in(code: str, tools: Sequence[Tool]) -> list[Tool]:
     """The tools that code names as functions."""
     names = set(_NAMED.findall(code))
-    names.update("_".join(("mcp", *filter(None, found))) for found in _NAMED_MCP.findall(code))
+    names.update("_".join(filter(None, found)) for found in _NAMED_DOTTED.findall(code))
     return [tool for tool in tools if tool.name in names]
 
 

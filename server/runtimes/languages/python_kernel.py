@@ -183,6 +183,7 @@ def main() -> None:
     kernel.shell.system = run
     builtins.sayso = functions  # type: ignore[attr-defined]
     builtins.mcp = functions.mcp  # type: ignore[attr-defined]
+    builtins.browser = functions.browser  # type: ignore[attr-defined]
     kernel.shell.run_ast_nodes = _code_alone(kernel.shell, interrupts)
     os.register_at_fork(after_in_child=partial(_print_plainly, kernel.shell))
     kernel.start()

@@ -22,7 +22,11 @@ from pathlib import Path
 
 from sayso.server.runtimes.network.socket_handover import PORT
 from sayso.server.runtimes.sandbox.call_filter import seccomp
-from sayso.server.runtimes.sandbox.call_filter.refused_calls import IN_ITS_OWN_WORLD
+from sayso.server.runtimes.sandbox.call_filter.refused_calls import (
+    EVERYWHERE,
+    IN_ITS_OWN_WORLD,
+    WITH_A_SANDBOX_INSIDE,
+)
 from sayso.server.runtimes.sandbox.landlock import REFER, WRITE_FILE, version
 from sayso.server.runtimes.sandbox.launcher import Steps, mount_points
 from sayso.server.runtimes.sandbox.limits import SandboxLimits, limits_of_process
@@ -88,6 +92,8 @@ class Bubblewrap:
         folders = self._folders(confines, private)
         moved = _moved([path for path, way in folders.items() if way == "--ro-bind"])
 
+        everywhere = WITH_A_SANDBOX_INSIDE if confines.sandbox_inside else EVERYWHERE
+
         def inside(path: str | Path) -> str:
             return str(_inside(Path(path), moved))
 
@@ -95,7 +101,7 @@ class Bubblewrap:
             role="enter",
             argv=list(argv),
             user=-1 if user is None else user,
-            limits=limits_of_process(self.limits),
+            limits=limits_of_process(self.limits, addresses=not confines.sandbox_inside),
             # In a user namespace of their own, the sandbox's processes alone are counted; a root
             # server makes none, and the limit is on all that this user runs.
             already=-1 if user is None else tasks_of(user),
@@ -108,7 +114,7 @@ class Bubblewrap:
             writable=[inside(path) for path in confines.writable],
             landlock=list(_rules(confines, private)),
             handled=WRITE_FILE | REFER if version() >= _WRITING_SINCE else 0,
-            filter=seccomp.assemble(IN_ITS_OWN_WORLD).hex(),
+            filter=seccomp.assemble(IN_ITS_OWN_WORLD, everywhere=everywhere).hex(),
             seccomp=seccomp.installer(),
             memory=[str(_SCRATCH), str(_SHARED_MEMORY)],
             door=door,
@@ -126,6 +132,9 @@ class Bubblewrap:
             options = (
                 *_namespaces(user),
                 *self._file_system(folders, moved, names_at, [*held, *own]),
+                # Who may be whom in a namespace of users is written there, by its maker alone.
+                *(() if confines.sandbox_inside else ("--remount-ro", "/proc")),
+                *("--remount-ro", "/dev", "--remount-ro", "/"),
             )
             options_at = passed(b"".join(os.fsencode(option) + b"\0" for option in options))
             mounted = {
@@ -197,7 +206,6 @@ class Bubblewrap:
             # places that were found, the launcher makes sure of before any code runs.
             way = "--ro-bind" if closed else "--bind"
             yield from (way, name, str(_inside(Path(name), moved)))
-        yield from ("--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/")
 
     @functools.cached_property
     def _bounds_scratch(self) -> bool:

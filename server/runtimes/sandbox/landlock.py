@@ -36,6 +36,7 @@ from sayso.server.runtimes.sandbox.sandbox import (
     Confined,
     Confines,
     Kind,
+    NoSandboxInsideError,
     clean_environment,
     recognised,
     roots_own,
@@ -104,6 +105,8 @@ class Landlock:
         private: Path,
         door: int = NO_HANDOVER,
     ) -> Confined:
+        if confines.sandbox_inside:
+            raise NoSandboxInsideError
         known = recognised(confines)
         held, own = to_hold(confines)
         user = user_for(confines)

@@ -44,12 +44,15 @@ class SandboxLimits:
     """Bytes in /tmp and in /dev/shm each, where these are memory."""
 
 
-def limits_of_process(limits: SandboxLimits) -> dict[str, int]:
-    """What the launcher bounds for each process."""
-    return {
+def limits_of_process(limits: SandboxLimits, *, addresses: bool = True) -> dict[str, int]:
+    """What the launcher bounds for each process. `addresses`: its memory, too."""
+    bounds = {
         "memory": limits.memory,
         "file": limits.file,
         "core": limits.core,
         "processes": limits.processes,
         "open_files": limits.open_files,
     }
+    if not addresses:
+        del bounds["memory"]
+    return bounds

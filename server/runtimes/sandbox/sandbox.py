@@ -79,6 +79,10 @@ class Confines:
     """How the kernel sees to it, where it does."""
     joins: int = NO_CGROUP
     """A descriptor of the cgroup that the command joins, before any other program starts."""
+    sandbox_inside: bool = False
+    """Whether the command confines what it runs once more, by namespaces of its own, and reserves
+    addresses without end for that (a browser). Its memory is bounded for all its processes
+    together, and not for each. Landlock and Seatbelt refuse it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +149,16 @@ def clean_environment(home: Path, scratch: Path, also: Mapping[str, str]) -> dic
         **kept,
         **also,
     }
+
+
+class NoSandboxInsideError(OSError):
+    """This sandbox lets nothing make another one inside; the message says what does."""
+
+    def __init__(self) -> None:
+        super().__init__(errno.ENOTSUP, "it needs bubblewrap: run `sudo apt install bubblewrap`")
+
+    def __str__(self) -> str:
+        return str(self.strerror)
 
 
 class PlaceChangedError(OSError):

@@ -17,6 +17,7 @@ from sayso.server.runtimes.sandbox.sandbox import (
     Confined,
     Confines,
     Kind,
+    NoSandboxInsideError,
     clean_environment,
     recognised,
     to_hold,
@@ -59,6 +60,8 @@ class Seatbelt:
         private: Path,
         door: int = NO_HANDOVER,
     ) -> Confined:
+        if confines.sandbox_inside:
+            raise NoSandboxInsideError
         recognised(confines)
         home, scratch = private / "home", private / "tmp"
         scratch.mkdir(mode=0o700, exist_ok=True)

@@ -6,6 +6,7 @@
     sayso.together(f, g)                                        calls both at once; a list of values
     sayso.NAME(...)                                             calls a tool that is offered to code
     mcp.SERVER.NAME(...)                                        calls a tool of an MCP server
+    browser.click("Save")                                       uses Sayso's own browser
 
 Each returns when it is done; there is nothing to await. What is refused raises `sayso.Refused`,
 whose text says why. They work while a run lasts, in the process that runs it.
@@ -20,7 +21,9 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
-__all__ = ["NotThereError", "Refused", "ask", "background", "call", "mcp", "tell", "together"]
+__all__ = [
+    "NotThereError", "Refused", "ask", "background", "browser", "call", "mcp", "tell", "together",
+]  # fmt: skip
 
 _LENGTH = struct.Struct(">I")
 _ANSWER = struct.Struct(">IIc")
@@ -112,25 +115,26 @@ def __getattr__(name: str) -> Callable[..., Any]:
     return function
 
 
-class _McpName:
-    """`mcp.SERVER.NAME`: a function by its whole name."""
+class _DottedName:
+    """`mcp.SERVER.NAME`, `browser.NAME`: a function by its whole name."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def __getattr__(self, name: str) -> "_McpName":
+    def __getattr__(self, name: str) -> "_DottedName":
         if name.startswith("_"):
             raise AttributeError(name)
-        return _McpName(f"{self._name}_{name}")
+        return _DottedName(f"{self._name}_{name}")
 
     def __call__(self, *given: object, **named: object) -> Any:  # noqa: ANN401 - what JSON can say
         return _shown_before(self._name, {**named, "*": list(given)} if given else dict(named))
 
     def __repr__(self) -> str:
-        return f"<{self._name}: tools of MCP servers>"
+        return f"<{self._name}: functions of Sayso>"
 
 
-mcp = _McpName("mcp")
+mcp = _DottedName("mcp")
+browser = _DottedName("browser")
 
 
 def _shown_before(name: str, arguments: dict[str, object]) -> Any:  # noqa: ANN401 - as above

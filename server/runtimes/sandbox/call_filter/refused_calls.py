@@ -148,6 +148,19 @@ EVERYWHERE: tuple[Rule, ...] = (
     ),
 )  # fmt: skip
 
+_NAMESPACES_OF_OTHERS = _NEW_NAMESPACE & ~0x70000000
+"""All but CLONE_NEWUSER, NEWPID and NEWNET, of which a browser makes a sandbox for its pages."""
+
+WITH_A_SANDBOX_INSIDE: tuple[Rule, ...] = (
+    *(rule for rule in EVERYWHERE if rule.call not in ("clone", "unshare", "chroot")),
+    *(
+        Rule(call, errno.EPERM, (Test(0, "it has any bit of", (_NAMESPACES_OF_OTHERS,)),))
+        for call in ("clone", "unshare")
+    ),
+)
+"""Instead of what is refused everywhere, for a program that confines what it runs by namespaces of
+users, processes and networks, and by an empty root. It mounts nothing, and makes no other."""
+
 # Sockets are refused with EOPNOTSUPP: libzmq aborts the process on any error but "this machine has
 # no such sockets".
 

@@ -38,7 +38,9 @@ def supported() -> bool:
     return known() is not None
 
 
-def assemble(rules: Sequence[Rule], machine: str = "") -> bytes:
+def assemble(
+    rules: Sequence[Rule], machine: str = "", everywhere: Sequence[Rule] = EVERYWHERE
+) -> bytes:
     """Return a filter that refuses what is refused everywhere, and these rules on top.
 
     It comes as the kernel takes it: an array of `struct sock_filter`. A machine that we do not know
@@ -57,7 +59,7 @@ def assemble(rules: Sequence[Rule], machine: str = "") -> bytes:
     program.add(_JUMP_AT_LEAST, NEWEST + 1, otherwise="judged")
     program.add(_RETURN, _answer(errno.ENOSYS))
     program.label("judged")
-    for rule in (*EVERYWHERE, *rules):
+    for rule in (*everywhere, *rules):
         called = number(rule.call, name)
         if called is not None:
             _write(program, rule, called)

@@ -13,6 +13,7 @@ from sayso.server.runtimes.sandbox.call_filter.refused_calls import (
     EVERYWHERE,
     IN_ITS_OWN_WORLD,
     IN_SIGHT_OF_THE_HOST,
+    WITH_A_SANDBOX_INSIDE,
     Rule,
 )
 from sayso.server.runtimes.sandbox.call_filter.seccomp import assemble
@@ -271,3 +272,28 @@ def test_the_numbers_are_those_of_the_systems_headers(machine: Machine) -> None:
 def test_an_unknown_machine_has_no_filter() -> None:
     with pytest.raises(ValueError, match="riscv64"):
         assemble(IN_ITS_OWN_WORLD, "riscv64")
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_what_confines_its_own_pages_makes_three_namespaces_and_nothing_else_more(
+    machine: Machine,
+) -> None:
+    usual = assemble(IN_ITS_OWN_WORLD, machine)
+    wider = assemble(IN_ITS_OWN_WORLD, machine, everywhere=WITH_A_SANDBOX_INSIDE)
+    architecture = ARCHITECTURE[machine]
+    for call in ("clone", "unshare"):
+        at = number(call, machine)
+        assert at is not None
+        for flag in (0x10000000, 0x20000000, 0x40000000):  # users, processes, networks
+            assert answer(usual, at, [flag], architecture) == ERROR | errno.EPERM
+            assert answer(wider, at, [flag], architecture) == ALLOWED
+        for flag in (0x02000000, 0x04000000, 0x08000000, 0x20000, 0x10020000):
+            assert answer(wider, at, [flag], architecture) == ERROR | errno.EPERM
+    let_pass = {
+        rule.call
+        for rule in EVERYWHERE
+        if not rule.tests
+        and (at := number(rule.call, machine)) is not None
+        and answer(wider, at, [], architecture) == ALLOWED
+    }
+    assert let_pass == {"chroot", "unshare"}

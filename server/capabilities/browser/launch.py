@@ -1,0 +1,143 @@
+"""Starts Chromium in the sandbox, and ends it with all that it started."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from sayso.server.capabilities.browser.cdp import Cdp, Fields
+from sayso.server.capabilities.browser.chromium import Chromium
+from sayso.server.capabilities.browser.errors import BrowserError
+from sayso.server.runtimes.base_python import base_prefix, base_python
+from sayso.server.runtimes.confined_process import ConfinedProcess
+from sayso.server.runtimes.network.proxy import Proxy
+from sayso.server.runtimes.resources.watch import ResourceWatch
+from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
+
+START_S: Final = 20.0
+"""It takes one or two; on a busy Raspberry Pi ten."""
+
+PROFILE: Final = "profile"
+FILES: Final = "files"
+"""In a person's folder: what the browser keeps, and what comes out of it or goes in."""
+
+_ON_PIPE: Final = (
+    "import os, sys\n"
+    "channel = int(sys.argv[1])\n"
+    "os.dup2(channel, 3)\n"
+    "os.dup2(channel, 4)\n"
+    "os.execv(sys.argv[2], sys.argv[2:])\n"
+)
+"""Makes a socket what Chromium takes its commands from."""
+
+_LOCKS: Final = ("SingletonLock", "SingletonCookie", "SingletonSocket")
+"""What a browser that was killed leaves in its profile: links to a process that is no more."""
+
+
+class RunningChromium:
+    """One that runs, of one person."""
+
+    def __init__(self, process: ConfinedProcess, cdp: Cdp, watch: ResourceWatch) -> None:
+        self._process = process
+        self._watch = watch
+        self.cdp = cdp
+
+    @classmethod
+    async def start(
+        cls,
+        chromium: Chromium,
+        sandbox: Sandbox,
+        folder: Path,
+        proxy: Proxy,
+        happened: Callable[[str, str, Fields], None],
+    ) -> "RunningChromium":
+        """Start it in a person's folder, which nobody else's browser may use meanwhile. Raises
+        BrowserError."""
+        profile = folder / PROFILE
+        await asyncio.to_thread(_make, profile, folder / FILES)
+        watch = ResourceWatch()
+        confines = Confines(
+            folder,
+            writable=(folder,),
+            readable=(chromium.folder, base_prefix()),
+            proxy=proxy,
+            watch=watch,
+            sandbox_inside=True,
+        )
+        ours, theirs = socket.socketpair()
+
+        def command(_: Path) -> Sequence[str]:
+            own = (str(base_python()), "-I", "-S", "-c", _ON_PIPE, str(theirs.fileno()))
+            return (*own, *chromium.command(profile))
+
+        own_folders = {"XDG_CACHE_HOME": str(profile), "XDG_CONFIG_HOME": str(profile)}
+        try:
+            process = await ConfinedProcess.start(
+                sandbox, command, own_folders, confines, (theirs.fileno(),)
+            )
+        except BaseException as error:
+            ours.close()
+            await watch.close()
+            if isinstance(error, OSError):
+                raise BrowserError(f"The browser cannot be started: {error}.") from error
+            raise
+        finally:
+            theirs.close()
+        running = cls(process, await Cdp.over(ours, happened), watch)
+        try:
+            await running.cdp.ask("Browser.getVersion", seconds=START_S)
+        except BrowserError:
+            await running.close()
+            raise BrowserError(running.complaint) from None
+        except BaseException:
+            await running.close()
+            raise
+        return running
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be worked with."""
+        return self._process.alive and self.cdp.open
+
+    @property
+    def pid(self) -> int:
+        """Of the process outside, below which all of it runs."""
+        return self._process.pid
+
+    @property
+    def ended_for(self) -> str:
+        """Why it was ended, if it took too much: what begins a sentence."""
+        return self._process.ended_for
+
+    @property
+    def complaint(self) -> str:
+        """Why it did not start, in a sentence that says what to do."""
+        words = self._process.last_words
+        if "No usable sandbox" in words or "Operation not permitted" in words:
+            return (
+                "Chromium can't make its own sandbox here, without which Sayso does not start it:"
+                " let programs make user namespaces (`sudo sysctl -w"
+                " user.max_user_namespaces=15000`)."
+            )
+        last = (words.splitlines() or ["it said nothing"])[-1][:200]
+        return f"The browser did not start ({last}); `sayso doctor` tells what is missing."
+
+    async def close(self) -> None:
+        """End it, with all that it started."""
+        await self.cdp.close()
+        await self._process.close()
+        await self._watch.close()
+
+
+def _make(*folders: Path) -> None:
+    for folder in folders:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.parent.stat()
+        if os.geteuid() == 0 and folder.stat().st_uid != status.st_uid:
+            os.chown(folder, status.st_uid, status.st_gid)
+    for name in _LOCKS:
+        with suppress(OSError):
+            (folders[0] / name).unlink()

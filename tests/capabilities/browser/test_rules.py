@@ -1,0 +1,135 @@
+"""What is asked about, which hosts are open, how keys and files are named: without a browser."""
+
+from pathlib import Path
+
+import pytest
+
+from sayso.server.agent.permissions.permissions import Permissions
+from sayso.server.capabilities.browser.consequences import consequence, dialog_consequence, never
+from sayso.server.capabilities.browser.errors import RefusedError
+from sayso.server.capabilities.browser.keys import keys_of
+from sayso.server.capabilities.browser.leases import LEASE_S, SOURCE, Leases, bare
+from sayso.server.capabilities.browser.tools import BrowserTool
+from sayso.server.capabilities.browser.transfers import harmless, into_workspace, out_of_workspace
+
+
+@pytest.mark.parametrize(
+    ("facts", "asked"),
+    [
+        ({"role": "button", "name": "Search"}, False),
+        ({"role": "link", "name": "How to delete files"}, False),
+        ({"role": "link", "name": "Delete"}, True),
+        ({"role": "button", "name": "Yes, delete it"}, True),
+        ({"role": "button", "name": "Zahlungspflichtig bestellen"}, True),
+        ({"role": "button", "name": "Envoyer"}, True),
+        ({"role": "clickable", "name": "", "around": "Send"}, True),
+        ({"role": "button", "submits": True, "form": {"method": "get"}}, False),
+        ({"role": "button", "submits": True, "form": {"method": "post"}}, True),
+        ({"role": "button", "submits": True, "form": {"method": "get", "secrets": True}}, True),
+        ({"role": "button", "submits": True, "form": {"method": "get", "written": True}}, True),
+    ],
+)
+def test_what_does_more_than_lead_on_is_asked_about(facts: dict[str, object], asked: bool) -> None:
+    assert bool(consequence(facts)) is asked
+
+
+def test_enter_in_a_field_counts_as_its_forms_button() -> None:
+    form = {"method": "get", "submit": ["Send"]}
+    assert consequence({"role": "textbox", "name": "Word", "form": form}, pressed=False)
+    assert not consequence({"role": "textbox", "form": {"method": "get"}}, pressed=False)
+
+
+def test_secrets_are_never_written_and_dangerous_questions_are_asked_about() -> None:
+    assert never({"secret": True})
+    assert not never({"secret": False})
+    assert dialog_consequence("confirm", "Really delete it?")
+    assert not dialog_consequence("alert", "Saved. You can send it.")
+
+
+def test_a_lease_ends_by_itself_and_opens_nothing_else() -> None:
+    now = 0.0
+    leases = Leases(Permissions(), lambda: now)
+    assert not leases.check("example.org")
+    leases.grant(bare("www.example.org"))
+    for host in ("example.org", "www.example.org", "static.example.org"):
+        assert leases.reach.lets_pass(host)
+    for host in ("example.com", "badexample.org", "org", "127.0.0.1", "update.googleapis.com"):
+        assert not leases.reach.lets_pass(host)
+    now = LEASE_S + 1
+    assert not leases.reach.lets_pass("example.org")
+
+
+async def test_who_opened_a_host_is_asked_again_once_something_else_was_read() -> None:
+    permissions = Permissions()
+    leases = Leases(permissions)
+    leases.grant("example.org")
+    permissions.outside_content.read([SOURCE, "www.example.org"])
+    assert not await leases.hindrance("example.org")
+    permissions.outside_content.read(["the tool mail"])
+    assert await leases.hindrance("example.org")
+
+
+def test_what_chromium_calls_by_itself_is_closed_in_every_mode() -> None:
+    for mode in ("ask", "workspace", "full"):
+        leases = Leases(Permissions(mode=mode))
+        leases.grant("googleapis.com")
+        assert not leases.reach.lets_pass("update.googleapis.com")
+    assert Leases(Permissions(mode="full")).reach.lets_pass("example.org")
+
+
+@pytest.mark.parametrize("keys", ["", "Hyper+a", "NoSuchKey", "a " * 101])
+def test_what_is_no_key_is_refused(keys: str) -> None:
+    with pytest.raises(RefusedError):
+        keys_of(keys)
+
+
+def test_keys_have_the_names_that_people_use() -> None:
+    names = [key.name for key in keys_of("Esc Return down x")]
+    assert names == ["Escape", "Enter", "ArrowDown", "x"]
+    (chord,) = keys_of("Ctrl+Shift+a")
+    assert (chord.name, chord.held, chord.text) == ("a", 10, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [("../../etc/passwd", "passwd"), ("C:\\x\\a.pdf", "a.pdf"), ("", "download"),
+     ("..", "download"),
+     ("a\u202egpj.exe", "agpj.exe"), (f"{'x' * 300}.pdf", f"{'x' * 96}.pdf")],
+)  # fmt: skip
+def test_a_name_from_a_page_is_nothing_but_a_name(name: str, kept: str) -> None:
+    assert harmless(name) == kept
+
+
+def test_nothing_is_overwritten_and_no_link_is_followed(tmp_path: Path) -> None:
+    workspace, files, out = tmp_path / "work", tmp_path / "files", tmp_path / "out"
+    for each in (workspace, files, out):
+        each.mkdir()
+    for _ in range(2):
+        (files / "guid").write_text("new")
+        into_workspace(files / "guid", workspace, "a.txt")
+    assert sorted(each.name for each in (workspace / "downloads").iterdir()) == ["a-2.txt", "a.txt"]
+    (files / "guid").symlink_to("/etc/passwd")
+    with pytest.raises(RefusedError):
+        into_workspace(files / "guid", workspace, "a.txt")
+    (files / "other").write_text("new")
+    (tmp_path / "elsewhere").mkdir()
+    linked = tmp_path / "linked"
+    linked.mkdir()
+    (linked / "downloads").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RefusedError):
+        into_workspace(files / "other", linked, "a.txt")
+    assert not list((tmp_path / "elsewhere").iterdir())
+    for path in ("../files/other", "/etc/passwd", "link", "."):
+        (workspace / "link").unlink(missing_ok=True)
+        (workspace / "link").symlink_to("/etc/passwd")
+        with pytest.raises(RefusedError):
+            out_of_workspace(workspace, path, out)
+    assert not list(out.iterdir())
+
+
+def test_arguments_of_another_operation_are_refused(tmp_path: Path) -> None:
+    tool = BrowserTool.__new__(BrowserTool)
+    assert tool.read("browser", '{"do": "open", "url": "example.org"}')
+    for wrong in ('{"do": "open"}', '{"do": "fly"}', '{"do": "open", "url": "x", "target": "y"}'):
+        with pytest.raises(ValueError, match=r"browser|do="):
+            tool.read("browser", wrong)
