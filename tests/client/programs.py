@@ -141,13 +141,14 @@ class Window:
     async def _saw(self, words: tuple[str, ...], within: float) -> bool:
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
-                while not any(word in self._new for word in words):
+                while not any(word in self.new for word in words):
                     self._changed.clear()
                     await self._changed.wait()
-        return any(word in self._new for word in words)
+        return any(word in self.new for word in words)
 
     @property
-    def _new(self) -> str:
+    def new(self) -> str:
+        """What was written since the last key, in one line."""
         return " ".join(self.text[self._from :].split())
 
     async def ends(self) -> int:
