@@ -3,6 +3,7 @@
 import asyncio
 import wave
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,14 +57,15 @@ async def _next_narration(here: Device) -> tuple[float, bytes]:
     """When it began, and its sound."""
     before = len(here.messages)
     async with asyncio.timeout(2 * STEP_S + APART_S), here.came:
-        await here.came.wait_for(lambda: any("step took" in text for text in _spoken(here, before)))
+        await here.came.wait_for(lambda: _told(here, before))
     at = asyncio.get_running_loop().time()
-    await here.until("speech.stop", before)
+    await here.until("speech.stop", before, stream=_told(here, before)[0]["stream"])
     return at, bytes(here.pcm)
 
 
-def _spoken(here: Device, after: int) -> list[str]:
-    return [m.get("text", "") for m in here.messages[after:] if m["t"] == "speech.start"]
+def _told(here: Device, after: int) -> list[dict[str, Any]]:
+    starts = (each for each in here.messages[after:] if each["t"] == "speech.start")
+    return [each for each in starts if "step took" in each.get("text", "")]
 
 
 def _write(path: Path, pcm: bytes, rate: int) -> None:

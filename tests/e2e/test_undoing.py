@@ -1,5 +1,6 @@
 """What code did to files is taken back by a sentence, without any language model, and for good."""
 
+import base64
 import json
 import os
 import signal
@@ -16,6 +17,9 @@ from tests.rig import SAYSO, Server
 from tests.scripted_model import ScriptedModel, runs, says
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="  # noqa: E501 - one value
+"""A picture of one pixel."""
 
 HAVOC = """
 import os, pathlib
@@ -195,6 +199,22 @@ def test_a_file_is_sent_along_and_another_fetched(
     lost = get(server, "../../token", tmp_path / "stolen")
     assert lost.returncode != 0
     assert "No such file" in lost.stderr
+
+
+@pytest.mark.parametrize("sees", ["yes", "no"])
+def test_a_picture_that_is_sent_along_is_shown_to_a_model_that_sees(
+    home: Path, model: ScriptedModel, tmp_path: Path, sees: str
+) -> None:
+    picture = tmp_path / "a dot.png"
+    picture.write_bytes(base64.b64decode(DOT))
+    model.add(says("A dot."))
+    with Server(home, model, (f"--set=language_model.sees={sees}",)) as server:
+        server.ask("What is this?", "--file", str(picture))
+    content = model.requests[0].messages[-1]["content"]
+    shown = [] if isinstance(content, str) else [one for one in content if one["type"] != "text"]
+    assert [one["image_url"]["url"] for one in shown] == (
+        [f"data:image/png;base64,{DOT}"] if sees == "yes" else []
+    )
 
 
 def get(server: Server, name: str, to: Path) -> "subprocess.CompletedProcess[str]":
