@@ -6,11 +6,15 @@
     over speech, without the wake word   nothing that Sayso has just said itself, no "mm-hm"
 
 An answer to a question is always one: to code that asks, and to what Sayso asked last. To the
-approval that waits that is a yes or a no; other words are about it if they ask for something.
+approval that waits that is a yes or a no; other words are about it if they begin with one, ask what
+the code does, or want something else instead.
 """
 
+import re
 from typing import Literal
 
+from sayso.server.turn.during_work.new_start import begins_anew
+from sayso.server.turn.during_work.question_about_code import asks_about_code
 from sayso.server.turn.events import Heard
 from sayso.server.turn.regions.code_question import CodeQuestion
 from sayso.server.turn.regions.playback import PlaybackRegion
@@ -22,6 +26,10 @@ from sayso.server.turn.utterance import Utterance
 ECHO_S = 1.5
 """How long after Sayso fell silent its words may still come back: a loudspeaker's buffers, a room,
 and a voice that begins before the last of them is over."""
+
+_YES_OR_NO_FIRST = re.compile(
+    r"\W*(?:no|nope|nah|yes|yeah|yep|okay|ok|nein|nee|ja|doch)\b", re.IGNORECASE
+)
 
 Ground = Literal["murmur", "own voice", "no request"]
 
@@ -58,7 +66,9 @@ class Relevance:
             return False  # to nothing
         if heard.meaning != "request" or heard.form == "reflex":
             return True
-        return heard.form == "request" and self._work.state != "acting"
+        if heard.form != "request" or self._work.state == "acting":
+            return False
+        return self._work.state != "awaiting_approval" or _is_about_approval(heard.text)
 
     def is_own(self, text: str, utterance: Utterance) -> bool:
         """Whether these words are Sayso's own, which the microphone brought back."""
@@ -75,3 +85,9 @@ class Relevance:
     def _is_asked(self, device: str) -> bool:
         approval = self._work.state == "awaiting_approval"
         return not approval and self._playback.asked_last and self._playback.spoke_to(device)
+
+
+def _is_about_approval(text: str) -> bool:
+    """Whether an order or a question is about the code that waits for a yes."""
+    said_first = _YES_OR_NO_FIRST.match(text) is not None
+    return said_first or asks_about_code(text) or begins_anew(text)

@@ -128,10 +128,28 @@ def test_a_television_refuses_no_code_that_waits_for_a_yes_and_says_nothing_abou
     for sentence in TELEVISION:
         said(s, sentence, addressed=False, form="remark")
         s.wait(3.0)
+    for order in ("Get out of my kitchen!", "Have an incoming call.", "Open the door!"):
+        said(s, order, addressed=False)
+        s.wait(3.0)
     assert not s.all(effects.AnswerApprovalByWord)
     assert not s.all(effects.Steer)
+    assert thought(s) == ["sort my files"]
     said(s, "Nope.", addressed=False, form="reflex", meaning="no")
     assert s.the(effects.AnswerApprovalByWord).decision == "no"
+
+
+@pytest.mark.parametrize("words", ["No, use the other folder.", "Instead list them."])
+def test_what_is_said_of_the_code_that_waits_counts_without_the_wake_word(words: str) -> None:
+    s = Scene()
+    s.join()
+    s.say("sort my files")
+    question = m.ApprovalRequest("q1", "n", "python", "…", "/work")
+    s.happens(events.AgentMessage(s.ticket, "awaiting_approval", question))
+    s.synthesize("May I run this?", 0.5)
+    s.play(0.7)
+    s.wait(1.0)
+    said(s, words, addressed=False)
+    assert len(s.all(effects.Steer)) + len(thought(s)) == 2
 
 
 def test_what_sayso_asked_may_be_answered_in_any_words() -> None:
