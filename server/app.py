@@ -24,7 +24,7 @@ from sayso.server.assembly.adapters import AdapterHost, open_adapters
 from sayso.server.assembly.agent import AgentParts, day_limits
 from sayso.server.assembly.conversation import SharedParts, open_conversation
 from sayso.server.assembly.home import home_trouble, open_home
-from sayso.server.assembly.models import Builder
+from sayso.server.assembly.models import Builder, skill_names
 from sayso.server.assembly.said_once import is_news
 from sayso.server.assembly.speech import SpeechParts
 from sayso.server.assembly.warm_up import prepare
@@ -49,6 +49,7 @@ from sayso.server.runtimes.resources.cgroups import Cgroups
 from sayso.server.settings import MB, Settings
 from sayso.server.slash.builtin import SHIPPED
 from sayso.server.slash.commands import Commands
+from sayso.server.slash.own_commands import OwnCommands
 from sayso.server.speech.recognition.session import SpeechRecognition
 from sayso.server.speech.speech import Speech
 from sayso.server.speech.synthesis.session import SpeechSynthesis
@@ -56,7 +57,7 @@ from sayso.server.store.errors import StoreError
 from sayso.server.store.event_log import EventLog
 from sayso.server.trust.certificates import CertificateError, bracketed
 from sayso.server.trust.devices import Devices
-from sayso.server.trust.principal import THIS_MACHINE, Principal
+from sayso.server.trust.principal import OWNER, THIS_MACHINE, Principal
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +80,10 @@ FEATURES: Final[tuple[ServerFeature, ...]] = (
 )
 """What this server can do beyond the handshake; SPEC.md tells what each means."""
 
-PARTS = ("ears", "voice", "language model", "code", "tools", "MCP servers", "skills", "home", "log")
+PARTS = (
+    "ears", "voice", "language model", "code", "tools", "MCP servers", "skills", "hooks", "web",
+    "home", "log",
+)  # fmt: skip
 """In the order of a conversation."""
 
 
@@ -116,7 +120,8 @@ class App:
             routes=self._routes,
         )
         self._ready = asyncio.Event()
-        self._commands = Commands(SHIPPED)
+        own = OwnCommands(home.config / "commands", partial(skill_names, home))
+        self._commands = Commands(SHIPPED, own)
         self._conversations: ConversationRegistry
         self._choices: Choices
         self.address = ""
@@ -163,6 +168,8 @@ class App:
         )
         # A model may look things up, if it is let; the smallest one only makes them up.
         looks_up = backend.profile.name != "pocket"
+        await asyncio.to_thread(self._builder.hooks)
+        self._builder.web()
         home = open_home(self._settings.home, self._stack)
         if self._settings.home.url:
             trouble = home_trouble(self._settings.home)
@@ -197,6 +204,7 @@ class App:
             ),
             place=self._place,
             instructions=TrustedInstructions(self._home.state / "trusted-instructions.json"),
+            hooks=self._home.config / "hooks",
         )
         code = self._settings.code
         shared = SharedParts(
@@ -276,9 +284,11 @@ class App:
         await self._ready.wait()
         return await Participant.take(self._conversations, self._commands, wanted, who)
 
-    def greeting(self) -> Greeting:
+    def greeting(self, person: str = OWNER) -> Greeting:
         models = {finding.part: finding.detail for finding in self._findings}
-        return Greeting(f"{NAME} {version('sayso')}", models, FEATURES, self._commands.about)
+        return Greeting(
+            f"{NAME} {version('sayso')}", models, FEATURES, self._commands.about(person)
+        )
 
     def health(self) -> Mapping[str, Any]:
         findings = self._findings

@@ -55,7 +55,7 @@ class Host:
             self._server.conversations, self._server.commands, wanted, who
         )
 
-    def greeting(self) -> Greeting:
+    def greeting(self, person: str = "") -> Greeting:
         return Greeting("scripted server", {}, FEATURES)
 
     def health(self) -> Mapping[str, object]:

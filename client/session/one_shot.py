@@ -1,9 +1,10 @@
 """Runs turns from question to end of answer without a person: for files, pipes, benchmarks."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from typing import Literal
+from typing import Final, Literal
 
 from sayso.client.errors import ClientError, LinkError, TimeUp, TurnFailed
 from sayso.client.session.link_events import LinkChange, LinkState
@@ -194,10 +195,14 @@ async def run_turns(
         raise trouble
 
 
+COMMAND: Final = re.compile(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
+"""A command's name."""
+
+
 def put(session: Session, line: str, files: tuple[str, ...] = ()) -> None:
     """Asks what a typed line asks: `/name …` is a command, `/etc/hosts …` begins a question."""
     name, _, rest = line.removeprefix("/").partition(" ")
-    if line.startswith("/") and name.isalpha():
+    if line.startswith("/") and COMMAND.fullmatch(name):
         session.send(Command(name, rest.strip()))
     else:
         session.say(line, files)

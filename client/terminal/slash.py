@@ -7,6 +7,8 @@ are. Names may be shortened as long as they are clear: `/conv` is `/conversation
 from collections.abc import Mapping
 from typing import Literal, get_args
 
+from sayso.client.session.one_shot import COMMAND
+
 Slash = Literal["help", "stop", "quit"]
 
 _ABOUT: dict[Slash, str] = {
@@ -26,14 +28,19 @@ def parse(line: str) -> Slash | None:
 
 
 def for_server(line: str, commands: Mapping[str, str]) -> tuple[str, str] | None:
-    """The server's command that a line means, and what follows it. None: there is none."""
+    """The server's command that a line means, and what follows it. None: there is none.
+
+    One that was not told of is the server's to know: it may be new since.
+    """
     word, _, rest = line.removeprefix("/").strip().partition(" ")
     word = word.lower()
     if word not in commands:
         near = [name for name in _known(commands) if word and name.startswith(word)]
-        if len(near) != 1 or near[0] not in commands:
+        if near and (len(near) > 1 or near[0] not in commands):
             return None
-        word = near[0]
+        if not (near or COMMAND.fullmatch(word)):
+            return None
+        word = near[0] if near else word
     return word, rest.strip()
 
 

@@ -244,7 +244,7 @@ function submit() {
   const question = about ?? "";
   about = null;
   sound.wake();
-  const command = /^\/(\w+)\s*(.*)$/s.exec(text);
+  const command = /^\/([\w-]+)(?!\S)\s*(.*)$/s.exec(text);
   if (command) {
     commands.typed(command[1], command[2]);
     return;

@@ -14,6 +14,7 @@ from sayso.server.agent.calls.offered import offered
 from sayso.server.agent.calls.tool_function import ToolDesk
 from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.events import Announce, CodeEnd, CodeStart, TimeAsked
+from sayso.server.agent.hooked_checkpointer import HookedCheckpointer
 from sayso.server.agent.instructions.folder_instructions import WorkPlace
 from sayso.server.agent.jobs.background_runs import BackgroundRuns
 from sayso.server.agent.jobs.code_run import CodeRun
@@ -21,6 +22,7 @@ from sayso.server.agent.jobs.run_progress import JOB_AFTER_S
 from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.access_requests import AccessRequests
 from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
+from sayso.server.agent.permissions.hooks import HookEvent, HookWords
 from sayso.server.agent.permissions.host_reapproval import HostReapproval
 from sayso.server.agent.permissions.mentioned_paths import named_places, needed
 from sayso.server.agent.permissions.network_use import NetworkUse
@@ -170,7 +172,7 @@ class CodeExecutor:
         run = CodeRun(
             call,
             self._record,
-            checkpointer,
+            HookedCheckpointer(checkpointer, self._permissions.hooks, where),
             self._reckoning,
             self._emit,
             set_aside if tool.runs_code else (lambda: False),
@@ -341,6 +343,17 @@ class CodeExecutor:
             self._not_opened.update(place.path for place in places)
         return closed
 
+    async def at_end(self) -> tuple[HookWords, ...]:
+        """What the person's hooks say of the answer to the latest request."""
+        exchange = self._journal.history.exchanges[-1]
+        answer = exchange.steps[-1].text if exchange.steps else ""
+        event = HookEvent(self._code_runner.where, asked=exchange.asked, answer=answer)
+        return await self._permissions.hooks.at_end(event)
+
+    def told_with(self, text: str) -> str:
+        """What of the person's own the model is told with this request."""
+        return self._tools.told_with(text)
+
     async def named(self, text: str) -> tuple[str, ...]:
         """What the person names in a request that code may want opened, as whole paths."""
         if not self._permissions.opens_folders:
@@ -378,8 +391,8 @@ def is_for_background(asked: str) -> bool:
 
 def _brought_by(tool: Tool) -> Iterator[str]:
     """The untrusted content in what the tool returns."""
-    if tool.outside and tool.source:
-        yield tool.source
+    if tool.brings:
+        yield tool.brings
 
 
 def _outside(reach: Grants) -> Iterator[str]:

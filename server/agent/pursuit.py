@@ -14,6 +14,7 @@ from sayso.server.agent.execution import CodeExecutor
 from sayso.server.agent.limits import LimitReached, RequestUsage
 from sayso.server.agent.llm.embedded.answers import checked, plain_answer
 from sayso.server.agent.llm.model import ModelError
+from sayso.server.agent.permissions.hooks import SENT_BACK_MOST
 from sayso.server.agent.prompt import server_notes
 from sayso.server.agent.prompt.profiles import PlainAnswers
 from sayso.server.agent.record.conversation_record import ConversationRecord
@@ -31,7 +32,7 @@ from sayso.server.store.records import (
     Failed,
     Interrupted,
 )
-from sayso.server.store.steering import DayExtended
+from sayso.server.store.steering import DayExtended, SentBack
 
 
 class Pursuit:
@@ -60,6 +61,8 @@ class Pursuit:
         self._given = 0
         """How much of what the person said meanwhile the model was told."""
         self._draft = Draft(record.journal)
+        self._sent_back = 0
+        """How often hooks did not take the answer."""
         self._pause = ""
         """What parts the next words from those of an earlier step."""
 
@@ -72,7 +75,8 @@ class Pursuit:
                 await self._journal.withdraw_questions()
             places = await self._performer.named(text)
             situation, pictures = await self._situation.observed(text, by)
-            asked = Asked(text, by, places, situation, pictures)
+            told_with = self._performer.told_with(text)
+            asked = Asked(text, by, places, situation, pictures, told_with)
             await self._journal.note("person", asked)
             agreed = may_extend and says_yes(text)
             self._reckoning.agreed_to_cost = agreed
@@ -115,7 +119,7 @@ class Pursuit:
         try:
             async with self._reckoning.clock:
                 await begin()
-                while (calls := (await self._listen()).calls) or not self._steering.close():
+                while await self._goes_on(calls := (await self._listen()).calls):
                     await self._perform(calls)
                     if calls and self._answers:
                         await self._account_for(calls[-1], self._answers)
@@ -123,6 +127,35 @@ class Pursuit:
                 await self._contradict()
         except TimeoutError:
             raise self._reckoning.time_is_up() from None
+
+    async def _goes_on(self, calls: Sequence[Call]) -> bool:
+        """Whether the request is not done yet with a reply that wants this run."""
+        if calls:
+            return True
+        if not self._steering.untold and await self._is_sent_back():
+            return True
+        return not self._steering.close()
+
+    async def _is_sent_back(self) -> bool:
+        """Whether a hook of the person's does not take the answer. The others' words are said."""
+        words = await self._performer.at_end()
+        sent_back = False
+        for one in words:
+            if not one.sends_back:
+                await self._say_more(one.text)
+            elif self._sent_back < SENT_BACK_MOST and not self._answers:
+                await self._journal.note("server", SentBack(one.hook, one.text))
+                sent_back = True
+            else:
+                await self._say_more(f"The hook {one.hook} does not take that: {one.text}")
+        self._sent_back += sent_back
+        return sent_back
+
+    async def _say_more(self, text: str) -> None:
+        """Say something of the server's own below an answer."""
+        self._pause = self._pause or "\n\n"
+        await self._say(text)
+        await self._journal.note("server", Answered(text))
 
     async def _perform(self, calls: Sequence[Call]) -> None:
         """Perform what a reply wants, as far as the person says nothing to it."""

@@ -1,12 +1,13 @@
 """Builds the agent of one conversation, for the server and for Sayso from Python alike."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+from sayso.protocol.home import Home
 from sayso.server.agent.conversation_agent import ConversationAgent
 from sayso.server.agent.instructions.folder_instructions import FolderInstructions
 from sayso.server.agent.instructions.trusted_instructions import TrustedInstructions
@@ -14,6 +15,7 @@ from sayso.server.agent.limits import Budget, JobLimits, RequestLimits
 from sayso.server.agent.llm.backend import Backends
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.permissions.approvals import MOST_BYTES, Approvals
+from sayso.server.agent.permissions.hooks import Hooks, NoHooks
 from sayso.server.agent.permissions.permissions import Mode, Neighbours, Permissions
 from sayso.server.agent.permissions.standing_grants import StandingGrants
 from sayso.server.agent.record.conversation_record import ConversationRecord, Place
@@ -29,6 +31,8 @@ from sayso.server.assembly.helpers import helper_tools
 from sayso.server.capabilities.coding.tools import coding_tools
 from sayso.server.capabilities.git.identity import variables_for_code
 from sayso.server.capabilities.git.tools import git_tools
+from sayso.server.capabilities.hooks.person_hooks import PersonHooks
+from sayso.server.capabilities.web.tools import WebTools
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.grants import Grants
@@ -65,6 +69,8 @@ class AgentParts:
     """Where a device is, by its id: models are told."""
     instructions: TrustedInstructions | None = None
     """Which folders' instructions the owner wants followed; none: nobody's are."""
+    hooks: Path = field(default_factory=lambda: Home.find().config / "hooks")
+    """The folder with the programs of the person's hooks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +107,8 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
     settings = parts.settings
     journal = await Journal.open(parts.log, options.conversation, parts.day.saw)
     approvals = Approvals(journal, settings.approvals.expire_s, most_bytes=options.question_bytes)
-    permissions, lost = await _permissions(parts, options, journal)
+    hooks = _hooks(parts, options, lambda: undo.code_runner)
+    permissions, lost = await _permissions(parts, options, journal, hooks)
     backend = await parts.backends.named(journal.terms.model, anywhere=not options.guest)
     if backend.missing and journal.terms.model:
         usual = parts.backends.usual
@@ -141,6 +148,7 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
                 trailer,
                 guest=options.guest,
             ),
+            WebTools(settings.web.search),
             helper_tools(
                 parts,
                 options,
@@ -167,8 +175,18 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
     )
 
 
+def _hooks(
+    parts: AgentParts, options: AgentOptions, code_runner: Callable[[], CodeRunner]
+) -> Hooks:
+    """The person's hooks, for one conversation."""
+    named = parts.settings.hooks
+    if not (named.before_run or named.after_change or named.before_commit or named.at_end):
+        return NoHooks()
+    return PersonHooks(named, parts.hooks, options.conversation, code_runner)
+
+
 async def _permissions(
-    parts: AgentParts, options: AgentOptions, journal: Journal
+    parts: AgentParts, options: AgentOptions, journal: Journal, hooks: Hooks
 ) -> tuple[Permissions, list[str]]:
     """What runs unasked and what code may reach, as it was when the conversation was closed; and
     what holds no more, in sentences."""
@@ -181,6 +199,7 @@ async def _permissions(
         guest=options.guest,
         neighbours=options.neighbours,
         instructions=FolderInstructions(None if options.guest else parts.instructions),
+        hooks=hooks,
     )
     lost = [*(standing.take_losses() if standing else ()), *permissions.restore(terms)]
     for part in permissions.take_closed():

@@ -118,4 +118,9 @@ def _with(settings: Settings, limits: RequestLimits) -> Settings:
         tokens=limits.tokens,
         usd=limits.usd,
     )
-    return replace(settings, agent=shared, undo=replace(settings.undo, total_mb=0))
+    return replace(
+        settings,
+        agent=shared,
+        undo=replace(settings.undo, total_mb=0),
+        hooks=replace(settings.hooks, at_end=()),  # what a helper answers, the person never hears
+    )

@@ -26,7 +26,10 @@ from sayso.server.agent.tools.tool import Tool
 from sayso.server.assembly.mcp import open_servers
 from sayso.server.assembly.tools import load_tools
 from sayso.server.assembly.unavailable import UnavailableModel
+from sayso.server.capabilities.hooks.person_hooks import hook_trouble
+from sayso.server.capabilities.skills.skill_files import read_skills
 from sayso.server.capabilities.skills.tools import Skills
+from sayso.server.capabilities.web.tools import search_trouble
 from sayso.server.models import InstalledModels
 from sayso.server.models.machine import memory_bytes
 from sayso.server.models.names import best_fitting
@@ -234,13 +237,31 @@ class Builder:
 
     async def skills(self) -> Iterable[Tool]:
         """What the person keeps for how they want things done."""
-        skills = Skills(self._home.config / "skills", (Path.home() / ".agents" / "skills",))
+        own, *also = skill_folders(self._home)
+        skills = Skills(own, tuple(also))
         found, complaints = await asyncio.to_thread(skills.read)
         if found or complaints:
             state: Literal["good", "poor"] = "poor" if complaints else "good"
             known = f"{', '.join(found)}." if found else "None can be used."
             self.findings["skills"] = Finding("skills", state, " ".join((known, *complaints)))
         return skills
+
+    def hooks(self) -> None:
+        """Find out what is wrong with the person's hooks."""
+        named = self._settings.hooks
+        hooks = (*named.before_run, *named.after_change, *named.before_commit, *named.at_end)
+        troubles = [
+            why for hook in hooks if (why := hook_trouble(hook, self._home.config / "hooks"))
+        ]
+        if hooks:
+            state: Literal["good", "poor"] = "poor" if troubles else "good"
+            detail = " ".join(troubles) or f"{len(hooks)}, asked and told as you set them up."
+            self.findings["hooks"] = Finding("hooks", state, detail)
+
+    def web(self) -> None:
+        """Find out what is wrong with the search page."""
+        if trouble := search_trouble(self._settings.web.search):
+            self.findings["web"] = Finding("web", "bad", trouble)
 
     async def mcp(self, sandbox: Sandbox | None) -> Iterable[Tool]:
         """The tools of MCP servers that the settings name; they are connected beside the rest."""
@@ -321,3 +342,14 @@ class Builder:
 
     def _missing(self, part: str, error: Exception) -> None:
         self.findings[part] = Finding(part, "bad", str(error))
+
+
+def skill_folders(home: Home) -> tuple[Path, ...]:
+    """Where the person keeps skills; new ones are written to the first."""
+    return home.config / "skills", Path.home() / ".agents" / "skills"
+
+
+def skill_names(home: Home) -> Mapping[str, str]:
+    """What each of the person's skills is for, by its name."""
+    skills, _ = read_skills(skill_folders(home))
+    return {name: skill.description for name, skill in skills.items()}

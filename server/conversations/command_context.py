@@ -41,6 +41,8 @@ class CommandResult:
     file: str | None = None
     """The artifact id of a file that was made."""
     file_name: str = ""
+    asks: str = ""
+    """What the person asks with it, as if they had typed that; nothing else is told then."""
 
 
 class Commands(Protocol):

@@ -15,7 +15,7 @@ from sayso.server.log_context import conversation_id, log_ids
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import Conversation as About
 from sayso.server.trust.principal import THIS_MACHINE, Principal
-from sayso.server.turn.events import Event, Interrupted, Joined
+from sayso.server.turn.events import Event, Interrupted, Joined, Typed
 
 log = logging.getLogger(__name__)
 
@@ -179,7 +179,9 @@ class Participant:
                 # The root of the task: a command that breaks must not leave the person waiting.
                 log.exception("/%s failed", name)
                 result = CommandResult("Something went wrong inside Sayso over that.", ok=False)
-            if self._outlet:
+            if result.asks:
+                self._here.conversation.happened(Typed(device, result.asks))
+            elif self._outlet:
                 done = m.CommandDone(
                     name,
                     result.ok,

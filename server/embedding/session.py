@@ -70,6 +70,7 @@ class EmbeddedSession:
             policy_of(settings),
             StandingGrants(home, settings),
             (*own_tools, *more_tools),
+            hooks=home.config / "hooks",
         )
         options = AgentOptions(
             NAME,

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO, Protocol
 
 from sayso.protocol.frames import PictureFrame
 from sayso.protocol.messages import ActResult, FilePut, FromServer, Snapshot
-from sayso.server.trust.principal import THIS_MACHINE, Principal
+from sayso.server.trust.principal import OWNER, THIS_MACHINE, Principal
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Event, Joined, Ticket
 
@@ -80,7 +80,9 @@ class Greeting:
 class Host(Protocol):
     """The server behind the gateway."""
 
-    def greeting(self) -> Greeting: ...
+    def greeting(self, person: str = OWNER) -> Greeting:
+        """What it says about itself to clients of this person."""
+        ...
 
     async def conversation(self, wanted: str = "", who: Principal = THIS_MACHINE) -> Conversation:
         """What this device joins, as soon as it can be talked in.

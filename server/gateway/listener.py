@@ -288,7 +288,7 @@ class Listener:
         await socket.close(1000)
 
     def _welcome_for(self, spoken: int, session: Session) -> m.Welcome:
-        greeting = self._host.greeting()
+        greeting = self._host.greeting(session.who.person)
         return m.Welcome(
             protocol=spoken,
             server=greeting.server,

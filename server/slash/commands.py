@@ -1,10 +1,12 @@
 """All commands by their names."""
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 from sayso.server.conversations.command_context import CommandContext, CommandResult
 from sayso.server.slash.command import Command
+from sayso.server.trust.principal import OWNER
 
 NOT_HERE: Final = "This device may not decide that; do it on one that may approve."
 
@@ -12,19 +14,24 @@ NOT_HERE: Final = "This device may not decide that; do it on one that may approv
 class Commands:
     """Runs them."""
 
-    def __init__(self, commands: Iterable[Command]) -> None:
-        self._commands = {command.name: command for command in commands}
+    def __init__(self, commands: Iterable[Command], own: Iterable[Command] = ()) -> None:
+        """`own`: the owner's, gone through anew at each use; none takes the place of another."""
         help_ = Command("help", "this list", self._help, "talk")
-        self._commands = {"help": help_, **self._commands}
+        self._commands = {"help": help_, **{command.name: command for command in commands}}
+        self._own = own
 
-    @property
-    def about(self) -> Mapping[str, str]:
-        """A line on each, by name."""
-        return {name: command.about for name, command in self._commands.items()}
+    def about(self, person: str) -> Mapping[str, str]:
+        """A line on each that this person has, by name. Reads files: a thread's."""
+        return {name: command.about for name, command in self._of(person).items()}
+
+    def _of(self, person: str) -> Mapping[str, Command]:
+        own = self._own if person == OWNER else ()
+        return {**{command.name: command for command in own}, **self._commands}
 
     async def run(self, name: str, context: CommandContext) -> CommandResult:
         """Do as a command says. Raises what commands raise."""
-        command = self._commands.get(name.strip().removeprefix("/").lower())
+        known = await asyncio.to_thread(self._of, context.person)
+        command = known.get(name.strip().removeprefix("/").lower())
         if command is None:
             return CommandResult(f"There is no /{name[:40]}; /help lists what there is.", ok=False)
         if not command.is_allowed(context):
@@ -32,6 +39,7 @@ class Commands:
         return await command.run(context)
 
     async def _help(self, context: CommandContext) -> CommandResult:
-        width = max(map(len, self._commands))
-        lines = [f"/{name:<{width}}  {about}" for name, about in self.about.items()]
+        known = await asyncio.to_thread(self.about, context.person)
+        width = max(map(len, known))
+        lines = [f"/{name:<{width}}  {about}" for name, about in known.items()]
         return CommandResult("\n".join(lines))

@@ -26,7 +26,8 @@ class Changes:
     by_products: int = 0
     """How many paths beside these came along: caches, what git ignores or notes for itself."""
     note: str = ""
-    """What the server itself changed of it at once, in a sentence."""
+    """What the server itself changed of it at once, and what the person's hooks say of it, in
+    sentences."""
 
     def __bool__(self) -> bool:
         return any((self.added, self.changed, self.deleted, self.renamed, self.more))

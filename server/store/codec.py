@@ -61,13 +61,14 @@ from sayso.server.store.reminders import (
     ReminderSet,
     ReminderTold,
 )
-from sayso.server.store.steering import DayExtended, Explained, Steered
+from sayso.server.store.steering import DayExtended, Explained, SentBack, Steered
 from sayso.server.store.testing import Tested, Untested
 
 _KINDS: Final[Mapping[str, type]] = {
     "asked": Asked,
     "steered": Steered,
     "explained": Explained,
+    "sent.back": SentBack,
     "answered": Answered,
     "approval.opened": ApprovalOpened,
     "approval.closed": ApprovalClosed,

@@ -79,6 +79,8 @@ class Asked:
     """The circumstances that the model is told of with it."""
     pictures: tuple[str, ...] = ()
     """Names of files with pictures that are named in it, for models that see."""
+    told_with: str = ""
+    """What of the person's own the model is told with it, such as a skill that is named in it."""
 
 
 @dataclass(frozen=True, slots=True)

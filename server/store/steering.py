@@ -1,4 +1,5 @@
-"""Records of what the person said about work that went on, or that a limit had ended."""
+"""Records of what the person, or a program of theirs, said about work that went on, or that a limit
+had ended."""
 
 from dataclasses import dataclass
 
@@ -35,4 +36,12 @@ class DayExtended:
     """The device on which they said so."""
 
 
-SteeringRecord = Steered | Explained | DayExtended
+@dataclass(frozen=True, slots=True)
+class SentBack:
+    """A hook of the person's did not take an answer: the model went on with what it said."""
+
+    hook: str
+    why: str
+
+
+SteeringRecord = Steered | Explained | DayExtended | SentBack

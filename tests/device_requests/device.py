@@ -33,7 +33,7 @@ class Desk(RunningGateway):
     server: RunningServer = field(init=False)
     devices: Devices = field(init=False)
 
-    def greeting(self) -> Greeting:
+    def greeting(self, person: str = "") -> Greeting:
         return Greeting("sayso test", {}, ("ptt", "resume", "desktop"))
 
     async def conversation(self, wanted: str = "", who: Principal = THIS_MACHINE) -> Participant:  # type: ignore[override]

@@ -69,7 +69,7 @@ class RunningGateway:
     async def _keep(self, event: StoredEvent) -> None:
         self.noted.append(cast(AccessRecord, event.record))
 
-    def greeting(self) -> Greeting:
+    def greeting(self, person: str = "") -> Greeting:
         return Greeting("sayso test", {"ears": "tiny.en"}, ("ptt",))
 
     async def conversation(

@@ -1,7 +1,7 @@
 """A server with real conversations, without recognition, synthesis and sandbox."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +19,7 @@ from sayso.server.agent.tools.tool import Tool
 from sayso.server.assembly.agent import AgentParts
 from sayso.server.assembly.conversation import SharedParts, open_conversation
 from sayso.server.assembly.unavailable import UnavailableRecognizer, UnavailableSynthesizer
+from sayso.server.capabilities.skills.skill_files import read_skills
 from sayso.server.conversations.deletion import wipe
 from sayso.server.conversations.files.artifacts import Artifacts
 from sayso.server.conversations.files.upload_quota import UploadLimits, UploadRoom
@@ -34,6 +35,7 @@ from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from sayso.server.settings import MB, Settings
 from sayso.server.slash.builtin import SHIPPED
 from sayso.server.slash.commands import Commands
+from sayso.server.slash.own_commands import OwnCommands
 from sayso.server.speech.recognition.recognizer import Recognizer
 from sayso.server.speech.recognition.session import SpeechRecognition
 from sayso.server.speech.speech import Speech
@@ -155,7 +157,8 @@ async def running_server(
     voice: Synthesizer | None = None,
     code_runner: Callable[[Path, Grants, Identity | None], CodeRunner] | None = None,
     guest_bytes: int = 1_000_000,
-    tools: Sequence[Tool] = (),
+    tools: Iterable[Tool] = (),
+    settings: Settings | None = None,
 ) -> AsyncIterator[RunningServer]:
     """A server that lives in a folder, until the block ends."""
     home = Home(folder, folder, folder)
@@ -177,8 +180,9 @@ async def running_server(
         missing = "" if name == "loud" and anywhere else f"No model here is called {name}."
         return Backend(Echo("LOUD "), profile("default"), "Answers come from loud.", missing)
 
+    settings = settings or Settings()
     agents = AgentParts(
-        settings=Settings(),
+        settings=settings,
         log=log,
         backends=Backends(Backend(model or Echo(), profile("default")), another),
         code_runner=code_runner
@@ -187,6 +191,7 @@ async def running_server(
         policy=Policy(),
         tools=tools,
         clock=None,
+        hooks=folder / "hooks",
     )
     shared = SharedParts(
         home=home,
@@ -198,7 +203,7 @@ async def running_server(
         artifacts=Artifacts(),
         responder=await ReflexResponder.load(log, remind, owner, folder / "memory"),
         preferences=await Preferences.open(log),
-        upload_limits=UploadLimits(Settings().code.upload_mb * MB, UploadRoom(guest_bytes)),
+        upload_limits=UploadLimits(settings.code.upload_mb * MB, UploadRoom(guest_bytes)),
     )
     conversations = ConversationRegistry(
         log,
@@ -207,10 +212,14 @@ async def running_server(
         idle_s=idle_s,
         open_at_most=open_at_most,
     )
+
+    def skills() -> Mapping[str, str]:
+        found, _ = read_skills([folder / "skills"])
+        return {name: skill.description for name, skill in found.items()}
+
+    commands = Commands(SHIPPED, OwnCommands(folder / "commands", skills))
     try:
-        yield RunningServer(
-            conversations, Commands(SHIPPED), log, shared.artifacts, shared.responder
-        )
+        yield RunningServer(conversations, commands, log, shared.artifacts, shared.responder)
     finally:
         await conversations.close()
         await log.close()

@@ -19,6 +19,7 @@ from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.events import CodeOut
 from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
+from sayso.server.agent.permissions.hooks import HookEvent
 from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.agent.permissions.preparing import prepared
 from sayso.server.agent.permissions.task_grant import is_plain
@@ -112,7 +113,7 @@ class ToolFunction:
 
     async def _allowed(self, name: str, text: str) -> Proposal:
         """What may be carried out, as the person wants it. Raises CallRefusedError."""
-        judged = self._judged(text)
+        judged = await self._judged(text)
         request = self._request(name, text, judged.warnings)
         if self._is_covered(judged) or not self._desk.permissions.must_ask(judged):
             return request
@@ -122,7 +123,7 @@ class ToolFunction:
         if not approval.allows:
             raise CallRefusedError(_REFUSALS[approval.decision])
         if approval.decision == "edit":
-            self._judged(approval.request.code)
+            await self._judged(approval.request.code)
         return approval.request
 
     def _is_covered(self, judged: Judgement) -> bool:
@@ -139,7 +140,8 @@ class ToolFunction:
         stays = is_plain(judged) and tool.stays_in(tool.read(tool.name, text), desk.where)
         return stays and bool(desk.permissions.task.covering(desk.where))
 
-    def _judged(self, text: str) -> Judgement:
+    async def _judged(self, text: str) -> Judgement:
+        """Raises CallRefusedError."""
         tool = self._tool
         arguments, permissions = tool.read(tool.name, text), self._desk.permissions
         judged = permissions.judge(
@@ -150,6 +152,9 @@ class ToolFunction:
             unasked=tool.goes_unasked(arguments, permissions.outside_content.sources),
         )
         judged = judged.and_stricter(tool.judge(arguments))
+        if tool.kind == "acts" and judged.verdict != "deny":
+            event = HookEvent(self._desk.where, tool.name, text)
+            judged = judged.and_stricter(await permissions.hooks.before_run(event))
         if judged.verdict == "deny":
             raise CallRefusedError(judged.reason)
         return judged
@@ -208,8 +213,8 @@ class ToolFunction:
             ending = Ending("interrupted", 0.0, "The run that called it was stopped.")
             raise
         finally:
-            if tool.outside and tool.source:
-                desk.permissions.outside_content.read([tool.source])
+            if tool.brings:
+                desk.permissions.outside_content.read([tool.brings])
             text = "".join(output.text for output in outputs)
             kept = ToolReported(run.id, name, ending.status, ending.detail, text[:KEPT_CHARS])
             with suppress(StoreError):  # what it did is done; the log says that it was to be done

@@ -20,6 +20,7 @@ from typing import Final, Literal, Protocol, get_args
 from sayso.server.agent.instructions.folder_instructions import FolderInstructions
 from sayso.server.agent.permissions.access_syntax import AccessRequest
 from sayso.server.agent.permissions.held_grants import Grant, HeldGrants
+from sayso.server.agent.permissions.hooks import Hooks, NoHooks
 from sayso.server.agent.permissions.outside_content import OutsideContent
 from sayso.server.agent.permissions.task_grant import TaskGrant
 from sayso.server.agent.record.conversation_settings import ConversationSettings
@@ -113,6 +114,7 @@ class Permissions:
         guest: bool = False,
         neighbours: Neighbours | None = None,
         instructions: FolderInstructions | None = None,
+        hooks: Hooks | None = None,
     ) -> None:
         """`guest`: the machine's folders are not this person's to grant. `neighbours`: other
         conversations whose code may write where this one's does. Raises ModeError where there is no
@@ -132,6 +134,8 @@ class Permissions:
         """What folders say how to work there, as far as it is followed."""
         self.task = TaskGrant()
         """What the person allowed until the request is done."""
+        self.hooks = hooks or NoHooks()
+        """The person's own programs, which are asked too."""
         self.outside_content = OutsideContent()
         """The untrusted content that was read."""
         self.declined_hosts: set[str] = set()
@@ -284,10 +288,10 @@ class Permissions:
         does, where that need not be read out of it. `unasked`: it is of a kind that needs no yes
         where no rule asks for one."""
         judged = self._policy.judge(language, code, known)
+        if unasked and self._mode != "full":
+            return replace(judged, verdict="allow") if judged.verdict == "none" else judged
         if not outside or self._mode == "full":
             return judged
-        if unasked:
-            return replace(judged, verdict="allow") if judged.verdict == "none" else judged
         if why := self.outside_content.why:
             return judged.and_stricter(Judgement("ask", (why,)))
         return replace(judged, verdict="ask") if judged.verdict == "none" else judged

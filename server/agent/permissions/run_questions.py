@@ -9,6 +9,7 @@ from typing import Final
 from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
+from sayso.server.agent.permissions.hooks import HookEvent
 from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.agent.permissions.task_grant import OFFERED, is_plain
 from sayso.server.agent.prompt import server_notes
@@ -100,7 +101,11 @@ class RunQuestions:
             judged = judge()
         else:
             judged = await asyncio.to_thread(judge)
-        return judged.and_stricter(tool.judge(arguments))
+        judged = judged.and_stricter(tool.judge(arguments))
+        if tool.kind != "acts" or judged.verdict == "deny":
+            return judged
+        event = HookEvent(self._where(), language, code)
+        return judged.and_stricter(await self._permissions.hooks.before_run(event))
 
     def _request(self, tool: Tool, call: Call, code: str, warnings: tuple[str, ...]) -> Proposal:
         return Proposal(

@@ -105,7 +105,8 @@ def _to_shorten(exchange: Exchange, room: int) -> Sequence[Act]:
 
 
 def _size(exchange: Exchange, brief: frozenset[str]) -> int:
-    size = sum(map(len, exchange.said))
+    size = sum(map(len, (*exchange.said, exchange.told_with)))
+    size += sum(len(one.why) for one in exchange.objections)
     for step in exchange.steps:
         size += len(step.text)
         for act in step.acts:

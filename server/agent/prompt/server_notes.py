@@ -62,6 +62,10 @@ IN_BACKGROUND: Final = (
 )
 JOB_ENDED: Final = "[The job {job} in the background has ended: {how}. {output}]\n"
 JOB_TOO_LONG: Final = "It was stopped: it had run in the background as long as a job may."
+SENT_BACK: Final = (
+    "[A check that the person has set up does not take that as done yet. See to what it says, or"
+    " say why you cannot: {why}]"
+)
 LOST_WHILE_RUNNING: Final = (
     "Sayso ended while it ran: what it did is unknown, and it was not run again."
 )

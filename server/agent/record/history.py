@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sayso.server.agent.record.heard_text import cut_to_heard
+from sayso.server.agent.record.interjections import Objection, Steer
 from sayso.server.store.jobs import JobDetached
 from sayso.server.store.records import (
     Answered,
@@ -32,7 +33,7 @@ from sayso.server.store.records import (
     Uttered,
     Withdrawn,
 )
-from sayso.server.store.steering import Steered
+from sayso.server.store.steering import SentBack, Steered
 from sayso.server.store.testing import Tested
 
 HELD_CHARS: Final = 480_000
@@ -82,21 +83,13 @@ News = TakenBack | MadeAgain | JobNews
 
 
 @dataclass(slots=True)
-class Steer:
-    """What the person said about a request while it was worked on."""
-
-    text: str
-    after: int | None = None
-    """The model was told it after so many of its replies; None: not yet."""
-
-
-@dataclass(slots=True)
 class Exchange:
     """A request, and all that was done about it."""
 
     asked: str
     steps: list[Step] = field(default_factory=list)
     steers: list[Steer] = field(default_factory=list)
+    objections: list[Objection] = field(default_factory=list)
     tested: list[Tested] = field(default_factory=list)
     places: tuple[str, ...] = ()
     """What the person named of their own, as whole paths."""
@@ -118,6 +111,8 @@ class Exchange:
     """The circumstances that the model is told of with it."""
     pictures: tuple[str, ...] = ()
     """Names of files with the pictures that it names."""
+    told_with: str = ""
+    """What of the person's own the model is told with it."""
 
     @property
     def untold(self) -> Sequence[Steer]:
@@ -136,7 +131,7 @@ class Exchange:
         code = sum(
             len(act.call.code) + len(act.report.output if act.report else "") for act in acts
         )
-        said = sum(map(len, self.said))
+        said = sum(map(len, (*self.said, self.told_with, *(one.why for one in self.objections))))
         return said + sum(len(step.text + step.unheard) for step in self.steps) + code
 
     def act(self, call: str) -> Act:
@@ -188,7 +183,7 @@ class History:
         self._follow(record)
         self._follow_background(record)
         match record:
-            case Asked() | Steered():
+            case Asked() | Steered() | SentBack():
                 self._hear(record)
             case Answered() if self.exchanges:
                 self._told(self.exchanges[-1], record.steers)
@@ -219,7 +214,7 @@ class History:
     def _follow(self, record: Record) -> None:
         """How far the last request is."""
         match record:
-            case Asked():
+            case Asked() | SentBack():
                 self.unfinished, self._draft = True, ""
             case Failed() if self.exchanges and self.unfinished:
                 self.exchanges[-1].failed = True
@@ -295,11 +290,14 @@ class History:
             if steer.after is None:
                 steer.after = len(exchange.steps)
 
-    def _hear(self, said: Asked | Steered) -> None:
+    def _hear(self, said: Asked | Steered | SentBack) -> None:
         if isinstance(said, Asked):
             self._ask(said)
-        elif self.exchanges:
+        elif self.exchanges and isinstance(said, Steered):
             self.exchanges[-1].steers.append(Steer(said.text))
+        elif self.exchanges and isinstance(said, SentBack):
+            exchange = self.exchanges[-1]
+            exchange.objections.append(Objection(said.hook, said.why, len(exchange.steps)))
 
     def _ask(self, asked: Asked) -> None:
         news, lost = tuple(self._news.values()), self._state_lost
@@ -312,6 +310,7 @@ class History:
             news=news,
             situation=asked.situation,
             pictures=asked.pictures,
+            told_with=asked.told_with,
         )
         self.exchanges.append(exchange)
         if self.requests and not self.requests[-1].runs:

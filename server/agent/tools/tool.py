@@ -156,6 +156,16 @@ class Tool(ABC):
         them; empty where nobody did."""
         return f"the tool {self.name}"
 
+    @property
+    def brings(self) -> str:
+        """From where strangers' words come with its results; empty if none do."""
+        return self.source if self.outside else ""
+
+    def told_with(self, request: str) -> str:
+        """What the model is told together with a request in these words, of the person's own; for
+        tools whose things a person calls by name."""
+        return ""
+
     def goes_unasked(self, arguments: Arguments, read: Sequence[str]) -> bool:
         """Whether a call that acts outside needs no yes where no rule asks for one. `read`: from
         where strangers' words were read here. Sayso's own tools alone may say so."""

@@ -88,6 +88,10 @@ class Toolbox:
         parts = (self.fences if way == "fence" else "", self.functions(way), *more)
         return "\n".join(part for part in parts if part)
 
+    def told_with(self, request: str) -> str:
+        """What the model is told together with a request in these words."""
+        return "\n\n".join(filter(None, (tool.told_with(request) for tool in self._added)))
+
     def functions(self, way: Way) -> str:
         """How code calls what was added, where the model is offered the rest in this way."""
         added = [tool for tool in self.in_code if tool in self._added and tool.listed]

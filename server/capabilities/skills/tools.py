@@ -2,7 +2,8 @@
 taught once they have seen it whole and said yes.
 """
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+import re
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,8 +28,20 @@ _TEACHING: Final = (
     " is unclear, then call teach_skill with what you learnt: they are shown it before it is kept."
 )
 
+_NAMED: Final = "[The person's skill {name}, which they want you to keep to here:]\n{body}"
+_AT_ONCE: Final = 2
+"""Skills that one request names: more are read by the model itself."""
+
 _BODY_CHARS: Final = 8_000
 """Of what is taught: a page or two that somebody reads before a yes."""
+
+
+def _naming(name: str) -> Callable[[str], object]:
+    """Finds whether a person names this skill: "use the invoices skill", "my skill invoices"."""
+    spoken = re.escape(name).replace(r"\-", r"[\s-]+")
+    called = r"(?:\s+(?:called|named|genannt))?[\s:]+[\"“„]?"
+    pattern = rf"\b(?:{spoken}[\"”“]?[\s-]+skill\b|skill{called}{spoken}\b)|^\s*/{spoken}(?:\s|$)"
+    return re.compile(pattern, re.IGNORECASE).search
 
 
 class ReadSkill(Tool):
@@ -48,10 +61,16 @@ class ReadSkill(Tool):
 
     def __init__(self, skills: Mapping[str, Skill]) -> None:
         self._skills = skills
+        self._named = {name: _naming(name) for name in skills}
         self.told = f"{_TOLD}\n{catalogue(skills.values())}"
 
     def may_touch(self, arguments: Arguments) -> tuple[str, ...]:
         return ()
+
+    def told_with(self, request: str) -> str:
+        """The skills that the person names, so that no model has to think of reading them."""
+        named = [self._skills[name] for name, naming in self._named.items() if naming(request)]
+        return "\n\n".join(_NAMED.format(name=one.name, body=one.body) for one in named[:_AT_ONCE])
 
     async def run(
         self, arguments: Arguments, context: ToolContext

@@ -3,7 +3,7 @@ for the next look, and one with all that code may do, for a single task.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Final
 
 from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.language import Place
+from sayso.server.runtimes.programs.confined_command import Finished, run_confined
 from sayso.server.runtimes.programs.confined_program import (
     ConfinedProgram,
     Message,
@@ -29,6 +30,9 @@ TASK_S: Final = 60.0
 
 IDLE_S: Final = 300.0
 """After so long without a look its program ends: it holds some 40 MB."""
+
+FOLDER: Final = "SAYSO_FOLDER"
+"""Tells a command of the person's where code runs."""
 
 _NOTHING_RUNS: Final = "No code can run here now, so nothing can be looked at either."
 
@@ -93,6 +97,32 @@ class Programs:
                     yield message
         finally:
             await to_the_end(asyncio.create_task(running.close()))
+
+    async def command(
+        self, words: Sequence[str], text: str, folder: Path, seconds: float
+    ) -> Finished:
+        """Run a command of the person's own, from a folder of theirs, which can read what code may
+        see now, can write nothing and has no network, whatever the mode. Raises ProgramError."""
+        reach = replace(self._reach(), look_only=True, hosts=(), network=False, everything=False)
+        place = self._place(reach)
+        if place is None:
+            raise ProgramError("no code can run here now")
+        place = replace(without_network(place), given={**place.given, FOLDER: str(self._workspace)})
+        return await run_confined(place, words, text, folder, seconds)
+
+    async def online(
+        self, script: Path, text: str, seconds: float, most_bytes: int, reach: Grants | None = None
+    ) -> Finished:
+        """Run a script of Sayso's own with all that code may do now, or with this reach, its
+        network too. Raises ProgramError."""
+        reach = self._held(reach)
+        place = self._place(reach)
+        if place is None:
+            raise ProgramError("no code can run here now")
+        if not self._reach().is_within(reach):  # the way out is for hosts that it has not
+            place = without_network(place)
+        words = (str(place.environment.python), "-I", "-B", str(script))
+        return await run_confined(place, words, text, script.parent, seconds, most_bytes)
 
     async def close(self) -> None:
         """End them."""
@@ -160,6 +190,10 @@ class RunPrograms:
     ) -> AsyncGenerator[Message]:
         """As `Programs.do`."""
         return self.programs.do(program, request, seconds, self.reach)
+
+    async def online(self, script: Path, text: str, seconds: float, most_bytes: int) -> Finished:
+        """As `Programs.online`."""
+        return await self.programs.online(script, text, seconds, most_bytes, self.reach)
 
 
 def _same_folders(one: Grants, other: Grants) -> bool:

@@ -12,6 +12,7 @@ from sayso.server.settings.defaults.ears import Ears
 from sayso.server.settings.defaults.gateway import Gateway
 from sayso.server.settings.defaults.git import Git
 from sayso.server.settings.defaults.home import Home
+from sayso.server.settings.defaults.hooks import Hooks
 from sayso.server.settings.defaults.jobs import Jobs
 from sayso.server.settings.defaults.language_model import LanguageModel
 from sayso.server.settings.defaults.listen import Listen
@@ -20,6 +21,7 @@ from sayso.server.settings.defaults.models import Models
 from sayso.server.settings.defaults.storage import Storage
 from sayso.server.settings.defaults.undo import Undo
 from sayso.server.settings.defaults.voice import Voice
+from sayso.server.settings.defaults.web import Web
 
 SECTIONS: dict[str, type] = {
     "listen": Listen,
@@ -31,7 +33,9 @@ SECTIONS: dict[str, type] = {
     "home": Home,
     "approvals": Approvals,
     "code": Code,
+    "hooks": Hooks,
     "git": Git,
+    "web": Web,
     "undo": Undo,
     "gateway": Gateway,
     "adapters": Adapters,
@@ -51,6 +55,7 @@ __all__ = [
     "Gateway",
     "Git",
     "Home",
+    "Hooks",
     "Jobs",
     "LanguageModel",
     "Listen",
@@ -59,4 +64,5 @@ __all__ = [
     "Storage",
     "Undo",
     "Voice",
+    "Web",
 ]

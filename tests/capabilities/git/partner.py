@@ -15,7 +15,9 @@ from sayso.server.agent.permissions.approvals import Decision
 from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import KernelEnvironment, ensure
+from sayso.server.runtimes.network.addresses import Whereabouts
 from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
+from sayso.server.settings import Settings
 from sayso.server.turn.events import ApprovalAnswered, Typed
 from tests.git import git
 from tests.kernels import lent_home
@@ -118,6 +120,8 @@ async def partner(
     mode: str = "workspace",
     model: Told | None = None,
     environment: KernelEnvironment | None = None,
+    chosen: Settings | None = None,
+    whereabouts: Whereabouts | None = None,
 ) -> AsyncIterator[Partner]:
     """In a repository with one commit of `a.txt`, `b.txt` and `c.txt`, each of ten lines."""
     settings = folder / "gitconfig"
@@ -135,8 +139,9 @@ async def partner(
         folder / "home",
         model=model,
         code_runner=lambda place, reach, known: CodeRunner(
-            place, kernels, report, reach, identity=known
+            place, kernels, report, reach, whereabouts, identity=known
         ),
+        settings=chosen,
     ) as server:
         here = await server.conversations.enter(await server.conversations.begin("project"))
         here.agent.permissions.change_mode(mode, at_console=True)

@@ -23,7 +23,8 @@ COMMANDS = {
         ("/RESUME  my taxes ", ("resume", "my taxes")),
         ("/resu taxes", ("resume", "taxes")),
         ("/re", None),  # three begin so
-        ("/dance", None),
+        ("/my-tidying up", ("my-tidying", "up")),  # it may be new since
+        ("/etc/hosts is what?", None),
         ("/", None),
         ("/qui", None),  # the terminal's own
     ],

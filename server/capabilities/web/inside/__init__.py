@@ -1,0 +1,1 @@
+"""What runs in the sandbox: it reads pages that strangers wrote."""
