@@ -224,7 +224,13 @@ class App:
         )
         self._choices = Choices(self._home, self._conversations)
         adapter_host = AdapterHost(
-            self._conversations, self._commands, agents.backends, agents.day, event_log, speech
+            self._conversations,
+            self._commands,
+            agents.backends,
+            agents.day,
+            event_log,
+            speech,
+            self._choices.look,
         )
         await open_adapters(self._settings, adapter_host, self._routes, self._stack)
         self._server_metrics.count_devices(lambda: self._conversations.devices)

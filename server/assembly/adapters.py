@@ -1,9 +1,10 @@
 """Builds the adapters that the settings name, and what they need of the server."""
 
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import Any
 
 from sayso.server.adapters.plain_model import PlainModelError
 from sayso.server.adapters.turn_client import Past
@@ -31,6 +32,8 @@ class AdapterHost:
     day: DailySpending
     log: EventLog
     speech: Speech
+    look: Callable[[str, str], Awaitable[Mapping[str, Any] | None]]
+    """What a person may see at a path of theirs."""
 
     async def conversation(self, wanted: str, who: Principal) -> Participant:
         """A place in a conversation. Raises StoreError."""
@@ -90,6 +93,10 @@ async def open_adapters(
     settings: Settings, host: AdapterHost, routes: Routes, stack: AsyncExitStack
 ) -> None:
     """Answer what the settings name; the stack closes it."""
+    if settings.adapters.mcp:
+        from sayso.server.adapters.mcp_server.adapter import McpAdapter
+
+        McpAdapter(host).add_to(routes)
     if settings.adapters.openai:
         from sayso.server.adapters.openai.adapter import OpenAIAdapter
 

@@ -1,4 +1,4 @@
-"""`sayso mcp`: adds, lists, tries and removes MCP servers."""
+"""`sayso mcp`: adds, lists, tries and removes MCP servers, and serves programs that speak MCP."""
 
 import argparse
 import asyncio
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from sayso.protocol.home import Home
 from sayso.protocol.visible import revealed
+from sayso.server.commands.mcp_bridge import serve
+from sayso.server.settings import Settings
 from sayso.server.settings.mcp_servers import (
     NAME,
     McpServer,
@@ -37,7 +39,7 @@ _NEXT: Final = "It holds from the server's next start."
 
 
 class McpCommand:
-    summary = "add tools of MCP servers; list, try and remove them"
+    summary = "add tools of MCP servers; list, try and remove them; serve other programs"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
@@ -53,6 +55,7 @@ class McpCommand:
         _say_yes(trying)
         removing = verbs.add_parser("remove", help="remove a server, and what it gave us")
         removing.add_argument("name")
+        verbs.add_parser("serve", help="let a program talk with Sayso by MCP, on standard streams")
 
     def run(self, arguments: argparse.Namespace) -> int:
         home = Home.find()
@@ -63,6 +66,9 @@ class McpCommand:
                 return _try(home, arguments.name, yes=arguments.yes, whole=arguments.whole)
             case "remove":
                 return _remove(home, arguments.name)
+            case "serve":
+                listen = Settings.load(home).listen
+                return serve(home, listen.host, listen.port)
             case _:
                 return _list(home, whole=arguments.whole)
 

@@ -10,3 +10,6 @@ class Adapters:
     openai: bool = False
     """Whether programs that speak the OpenAI API are answered at `/v1`, where this server listens.
     Each shows a key that `sayso pair --key NAME` gives it."""
+    mcp: bool = False
+    """Whether programs that speak MCP are answered at `/mcp`, where this server listens, and by
+    `sayso mcp serve`. They may ask and look, and never approve, whatever their key may."""
