@@ -216,12 +216,11 @@ class Prompt:
     def _add_steers(
         self, messages: list[ChatMessage], exchange: Exchange, after: int | None
     ) -> None:
-        """What the person said meanwhile: their words, outside of all marks; and what hooks of
-        theirs have against an answer, which may quote strangers."""
-        told = len(exchange.steps) if after is None else after
-        for one in (each for each in exchange.objections if each.after == told):
-            why = self._marked("hook", f"{one.hook}: {one.why}")
-            self._add(messages, "user", SENT_BACK.format(why=why))
+        """What the person said meanwhile, outside of all marks; and what hooks have against it."""
+        for one in exchange.objections:
+            if one.after == (len(exchange.steps) if after is None else after):
+                why = self._marked("hook", f"{one.hook}: {one.why}")
+                self._add(messages, "user", SENT_BACK.format(why=why))
         for steer in exchange.steers:
             if steer.after == after:
                 self._add(messages, "user", self._profile.meanwhile.replace("{text}", steer.text))
@@ -245,8 +244,8 @@ class Prompt:
         if exchange.places and self._runs:
             places = self._marked("places", ", ".join(exchange.places))
             note += self._profile.places_note.replace("{places}", places)
-        request = self._profile.request.replace("{text}", exchange.asked)
-        return note + "\n\n".join(filter(None, (request, exchange.told_with)))
+        request = note + self._profile.request.replace("{text}", exchange.asked)
+        return "\n\n".join(filter(None, (request, exchange.told_with)))
 
     def _about_job(self, news: JobNews) -> str:
         report = news.report
