@@ -213,15 +213,13 @@ class Prompt:
             self._add_step(messages, step)
         self._add_steers(messages, exchange, None)
 
-    def _add_steers(
-        self, messages: list[ChatMessage], exchange: Exchange, after: int | None
-    ) -> None:
+    def _add_steers(self, messages: list[ChatMessage], told: Exchange, after: int | None) -> None:
         """What the person said meanwhile, outside of all marks; and what hooks have against it."""
-        for one in exchange.objections:
-            if one.after == (len(exchange.steps) if after is None else after):
+        for one in told.objections:
+            if one.after == (len(told.steps) if after is None else after):
                 why = self._marked("hook", f"{one.hook}: {one.why}")
                 self._add(messages, "user", SENT_BACK.format(why=why))
-        for steer in exchange.steers:
+        for steer in told.steers:
             if steer.after == after:
                 self._add(messages, "user", self._profile.meanwhile.replace("{text}", steer.text))
 
