@@ -26,6 +26,7 @@ from sayso.server.agent.permissions.hooks import HookEvent, HookWords
 from sayso.server.agent.permissions.host_reapproval import HostReapproval
 from sayso.server.agent.permissions.mentioned_paths import named_places, needed
 from sayso.server.agent.permissions.network_use import NetworkUse
+from sayso.server.agent.permissions.outside_content import fetched_from, read_besides
 from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.agent.permissions.preparing import prepared
 from sayso.server.agent.permissions.run_questions import REFUSALS, RunQuestions
@@ -45,7 +46,6 @@ from sayso.server.agent.tools.tool import (
 from sayso.server.agent.tools.toolbox import Toolbox
 from sayso.server.log_context import log_ids
 from sayso.server.runtimes.calls.function import CallFunction
-from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.programs.programs import RunPrograms
 from sayso.server.runtimes.runtime import Ending
 from sayso.server.store.records import Call, InterpretersEnded, RunIntended, RunReported
@@ -151,9 +151,9 @@ class CodeExecutor:
         code, where, binding = request.code, request.where, request.binding
         reach = self._code_runner.reach
         folders = (Path(where), *reach.writable(Path(where)))
-        read = (*_outside(reach), *_brought_by(tool))
+        read = (*read_besides(reach), *_brought_by(tool))
         outside = (*read, *await self._permissions.take_up(folders))
-        await self._permissions.leave(folders, (*read, *_hosts(reach)))
+        await self._permissions.leave(folders, (*read, *fetched_from(reach)))
         by_tool = code == tool.write(arguments) != call.code
         intended = RunIntended(
             call.id, request.language, code, where, binding, outside, by_tool, allowed.under
@@ -187,7 +187,7 @@ class CodeExecutor:
             return await prepared(tool, arguments, context, self._permissions)
         except ToolRefused as problem:
             # The model is told of what is there, which strangers may have written.
-            self._permissions.outside_content.read(_outside(self._code_runner.reach))
+            self._permissions.outside_content.read(read_besides(self._code_runner.reach))
             why = str(problem)
             await self._refuse(call, why, problem.told)
             self._reckoning.after_run(call, "", why)
@@ -208,7 +208,7 @@ class CodeExecutor:
             asking.cancel()
         if job:
             # What it has said so far is told to the model now, and not when it is over.
-            self._permissions.outside_content.read(_outside(self._code_runner.reach))
+            self._permissions.outside_content.read(read_besides(self._code_runner.reach))
             await self._emit(CodeEnd(run.id, "ok", run.seconds, GOES_ON.format(job=job), job=job))
             if clock.handed_over:
                 raise self._reckoning.goes_on_without()
@@ -244,7 +244,7 @@ class CodeExecutor:
         """A run, with all that it may ask for and that is looked at after it."""
         reach = self._code_runner.reach
         folders = (Path(request.where), *reach.writable(Path(request.where)))
-        read = (*_outside(reach), *_brought_by(tool))
+        read = (*read_besides(reach), *_brought_by(tool))
         marks = self._permissions.outside_content
         person = AskedPerson(questions, self._approvals, self._journal, self._reckoning, run.left)
         context = replace(context, left=run.left, person=person)
@@ -393,17 +393,3 @@ def _brought_by(tool: Tool) -> Iterator[str]:
     """The untrusted content in what the tool returns."""
     if tool.brings:
         yield tool.brings
-
-
-def _outside(reach: Grants) -> Iterator[str]:
-    """What code could read besides its workspace and the system."""
-    yield from (str(each.path) for each in reach.folders)
-    if reach.everything:
-        yield "this machine, without a sandbox"
-
-
-def _hosts(reach: Grants) -> Iterator[str]:
-    """Where code could fetch something, at any time while its interpreter lives."""
-    yield from reach.hosts
-    if reach.network:
-        yield "the network"

@@ -15,6 +15,8 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from sayso.server.runtimes.grants import Grants
+
 MOST_ASKED: Final = 8
 """Hosts in one request that a person is asked about: code that goes on and on is not a question."""
 
@@ -101,3 +103,17 @@ class OutsideContent:
             f"code here has read what strangers may have written, and {host} was not allowed since,"
             " in this request"
         )
+
+
+def read_besides(reach: Grants) -> Iterator[str]:
+    """What code could read besides its workspace and the system."""
+    yield from (str(each.path) for each in reach.folders)
+    if reach.everything:
+        yield "this machine, without a sandbox"
+
+
+def fetched_from(reach: Grants) -> Iterator[str]:
+    """Where code could fetch something, at any time while its interpreter lives."""
+    yield from reach.hosts
+    if reach.network:
+        yield "the network"
