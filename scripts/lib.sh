@@ -146,7 +146,7 @@ fail_step() {
 # ── What pip cannot bring ────────────────────────────────────────────────────────────────────────
 
 # What tests look with, besides what Sayso itself needs: a program, and the Debian packages that bring it.
-FOR_TESTS="gcc:gcc,libc6-dev zsh:zsh curl:curl pulseaudio:pulseaudio pactl:pulseaudio-utils Xvfb:xvfb
+FOR_TESTS="gcc:gcc,libc6-dev zsh:zsh make:make curl:curl pulseaudio:pulseaudio pactl:pulseaudio-utils Xvfb:xvfb
     dbus-daemon:dbus ssh-agent:openssh-client systemd-analyze:systemd"
 FOR_LARGE_PROOFS="chromium:chromium tmux:tmux debootstrap:debootstrap linux.uml:user-mode-linux"
 

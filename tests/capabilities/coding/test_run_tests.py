@@ -97,7 +97,11 @@ async def test_tests_run_from_code_without_another_question(rig: AgentRig, proje
     [
         ({"test_a.py": "import unittest\nclass T(unittest.TestCase):\n def test_a(self): pass\n"},
          {"counted": True, "passed": 1}),
-        ({"Makefile": "test:\n\t@echo '3 passed in 0.1s'\n"}, {"counted": False, "code": 0}),
+        pytest.param(
+            {"Makefile": "test:\n\t@echo '3 passed in 0.1s'\n"},
+            {"counted": False, "code": 0},
+            marks=pytest.mark.needs("make"),
+        ),
         ({"Cargo.toml": "[package]\n"}, {"refused": "cargo is not there for code."}),
         ({"notes.txt": "x"}, {"refused": "No tests were found there"}),
         ({"package.json": '{"scripts": {"test": "no test specified"}}'},
