@@ -215,6 +215,12 @@ class Answers:
         clock = self._wording.clock_in_day(due)
         return _sentence(phrase.format(days=days, clock=clock, what=reminder.what, names=""))
 
+    def moved(self, reminder: Reminder, now: datetime) -> str:
+        """That it comes at another time than was said before."""
+        told = reminder.kind == "reminder" and reminder.what
+        changing = self._phrases.changing
+        return self.say(changing.moved_reminder if told else changing.moved, reminder, now)
+
     def say(self, phrase: str, reminder: Reminder, now: datetime, when: str = "") -> str:
         return _sentence(self._fill(phrase, reminder, now, when))
 

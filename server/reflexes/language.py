@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from sayso.server.reflexes.figures.sum_words import Sums
+
 
 @dataclass(frozen=True, slots=True)
 class Manners:
@@ -24,6 +26,8 @@ class Manners:
     """Also cut off what to remind of, if a comma sets it apart."""
     after_what: tuple[str, ...]
     """Cut off what to remind of even without a comma."""
+    remarks: tuple[str, ...]
+    """With these a sentence begins that says why something is asked for: `I've`."""
     compounds: tuple[str, ...]
     """Words that are written in one with the word before them: `Timer` in `Nudeltimer`."""
 
@@ -42,33 +46,6 @@ class Doubts:
     """In what is to stand on a list: it is no thing that a household keeps lists of."""
     name: tuple[str, ...]
     """In the name of a timer: more was said than a name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """How numbers and sums are said and written."""
-
-    decimal_point: Literal[".", ","]
-    """As it is written; the other of the two groups thousands."""
-    point: tuple[str, ...]
-    """As it is said."""
-    one: tuple[str, ...]
-    """Words for one beside the number's own: `a`."""
-    links: tuple[str, ...]
-    """What may be said between hundreds and the rest: `and`."""
-    plus: tuple[str, ...]
-    minus: tuple[str, ...]
-    times: tuple[str, ...]
-    over: tuple[str, ...]
-    power: tuple[str, ...]
-    percent: tuple[str, ...]
-    of: tuple[str, ...]
-    """Behind a percentage or a fraction."""
-    squared: tuple[str, ...]
-    root: tuple[str, ...]
-    """Before the number."""
-    parts_of: Mapping[str, str]
-    """Before a number: what part of it is taken, such as `1/3`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +178,7 @@ class Changing:
     """More is to be taken off a timer than it has left."""
     moved: _OfOne
     """An alarm rings at another time now."""
+    moved_reminder: _OfOne
     snoozed: _OfOne
     not_ringing: str
     stopped: str
@@ -230,7 +208,12 @@ class Dates:
     """The time in another place, on the same day as here."""
     elsewhere_day: _OfPlace
     """The same on another day."""
+    later: _OfPlace
+    """The time in a while, today."""
+    later_day: _OfPlace
+    """The same on another day."""
     until: Annotated[str, Names(("length",))]
+    since: Annotated[str, Names(("length",))]
     until_today: str
 
 
@@ -296,6 +279,7 @@ class Speaking:
     volume: _OfSpeech
     voice: _OfSpeech
     no_voice: _OfSpeech
+    no_other_voice: str
     nothing_said: str
     """There is no answer to be repeated."""
 

@@ -22,7 +22,8 @@ from typing import (
 )
 
 from sayso.server.reflexes.errors import LanguageDamaged, LanguageMissing
-from sayso.server.reflexes.language import Doubts, Language, Manners, Names, Phrases, Sums
+from sayso.server.reflexes.figures.sum_words import Sums
+from sayso.server.reflexes.language import Doubts, Language, Manners, Names, Phrases
 from sayso.server.reflexes.reflex import Need, Topic
 
 if TYPE_CHECKING:

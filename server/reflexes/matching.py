@@ -11,10 +11,30 @@ from typing import TYPE_CHECKING, Final, Self
 
 from sayso.server.reflexes.errors import LanguageDamaged
 from sayso.server.reflexes.figures.figures import FIGURES, Figures
+from sayso.server.reflexes.household.list_reflexes import AddToList, TakeOffList
 from sayso.server.reflexes.language import Doubts, Language
 from sayso.server.reflexes.language_file import SENTENCES, read_language
 from sayso.server.reflexes.politeness import Politeness
-from sayso.server.reflexes.reflex import IfKnown, Reflex, Talk, Yes
+from sayso.server.reflexes.reflex import (
+    Cancel,
+    CancelTimer,
+    ChangeAlarm,
+    ChangeTimer,
+    Elsewhere,
+    Faster,
+    IfKnown,
+    Louder,
+    No,
+    Quieter,
+    Reflex,
+    Repeat,
+    SetReminder,
+    SetTimer,
+    Slower,
+    Stop,
+    Talk,
+    Yes,
+)
 from sayso.server.reflexes.slot_reader import INTENTS, reflex_of
 from sayso.server.reflexes.slots import Slot
 from sayso.server.reflexes.template_index import TemplateIndex
@@ -35,6 +55,20 @@ _HYPHEN: Final = re.compile(r"(?<=\w)[-\u2010\u2011](?=\w)")
 
 MAX_ABOUT_WORDS: Final = 8
 """Nobody names an earlier request with more words; what has more is a new one."""
+
+_CLAUSE_END: Final = re.compile(r"[.,;!?]+\s+")
+MOST_CLAUSES: Final = 3
+SAID_TWICE: Final = (Cancel, Elsewhere, Louder, No, Quieter, Repeat, Stop, Talk)
+"""What means the same if it is said in several ways: "good night, sleep well"."""
+
+REFUSALS: Final = (No, Cancel, Stop)
+
+BESIDE_A_REMARK: Final = (
+    *(SetTimer, ChangeTimer, CancelTimer, SetReminder, ChangeAlarm, AddToList, TakeOffList),
+    *(Louder, Quieter, Slower, Faster, Repeat),
+)
+"""What is asked of a household's helper while saying why: "we have guests, put wine on the
+list", "louder, I'm over here"."""
 
 GREETINGS: Final = ("morning", "day", "evening", "night")
 
@@ -111,7 +145,30 @@ class Reflexes:
     def meanings(self, text: str) -> Iterator[Reflex]:
         """What the text can mean, the likeliest first: what goes on from something else, or counts
         only where what it names is there, and what it means without all that."""
-        return (reflex for _, reflex in self._found(text))
+        yield from (reflex for _, reflex in self._found(text))
+        if (repeated := self._said_again(text)) is not None:
+            yield repeated
+        requests = self._manners.without_remark(text) if len(text) <= MAX_CHARS else []
+        for request in requests:
+            for _, one in self._found(request):
+                if isinstance(one.reflex if isinstance(one, IfKnown) else one, BESIDE_A_REMARK):
+                    yield one
+
+    def _said_again(self, text: str) -> Reflex | None:
+        """What all clauses mean: "I didn't get that, say it again". Of greetings the last one."""
+        clauses = _CLAUSE_END.split(text.strip())
+        if len(text) > MAX_CHARS or not 1 < len(clauses) <= MOST_CLAUSES:
+            return None
+        said: Reflex | None = None
+        for clause in clauses:
+            meant = next(
+                (one for _, one in self._found(clause) if isinstance(one, SAID_TWICE)), None
+            )
+            refused = isinstance(meant, REFUSALS) and isinstance(said, REFUSALS)
+            if meant is None or (said and not refused and type(meant) is not type(said)):
+                return None
+            said = meant
+        return said
 
     def _found(self, text: str) -> Iterator[tuple[str, Reflex]]:
         """What the text can mean, by intent, the likeliest first."""
@@ -167,7 +224,8 @@ class _Doubts:
     def allow(self, slot: str, words: str) -> bool:
         if slot in ("name", "list_name"):
             few = len(words.split()) <= MAX_NAME_WORDS
-            return bool(words) and few and not self._in_name.search(words)
+            work = slot == "list_name" and self._in_items.search(words)
+            return bool(words) and few and not work and not self._in_name.search(words)
         if slot == "about":
             return 0 < len(words.split()) <= MAX_ABOUT_WORDS
         if slot in ("items", "few_items"):

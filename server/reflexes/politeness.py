@@ -2,6 +2,7 @@
 
     said             "Hey, um, could you please set a 10-minute timer? Thanks."
     without fillers  "Hey, could you please set a 10-minute timer? Thanks."
+    without opening  "could you please set a 10-minute timer? Thanks."
     without preface  "set a 10-minute timer? Thanks."
     to the point     "set a 10-minute timer"
 
@@ -22,6 +23,7 @@ from sayso.server.reflexes import language
 _SPACE: Final = re.compile(r"\s+")
 _COMMA_PAIR: Final = re.compile(r"(?:\s*,)+(?=\s*,|\s*$)|^\s*,\s*")
 """Commas that stood around a word that is gone."""
+_CLAUSE_END: Final = re.compile(r"[.,;!?]+ ")
 _NOTHING: Final = re.compile(r"(?!)")
 
 
@@ -47,8 +49,11 @@ class Politeness:
         softening = _either(words.softening)
         self._softening = _pattern(softening, rf"(?<!\w)(?:{softening})(?!['\w])")
         self._before = _pattern(before, rf"^(?:\W*(?<!\w)(?:{before})(?!['\w]))+\W*")
+        opening = _either(words.before)
+        self._opening = _pattern(opening, rf"^(?:\W*(?<!\w)(?:{opening})(?!['\w]))+\W*")
         self._asking = _pattern(asking, rf"(?<!\w)(?:{asking})(?!['\w])")
         self._after = _pattern(after, rf"(?:\W*(?<!\w)(?:{after})(?!['\w]))+\W*$")
+        self._remark = _pattern(_either(words.remarks), rf"(?:{_either(words.remarks)})(?!['\w])")
         compounds = _either(words.compounds)
         self._compound = _pattern(compounds, rf"(?<=\w\w\w)(?=(?:{compounds})(?!\w))")
         short = _either(words.after_what)
@@ -65,10 +70,26 @@ class Politeness:
         preface = plain[: len(plain) - len(begun)]
         asked = plain.endswith("?") or self._asking.search(preface) is not None
         tone: Tone = "asked" if asked else "said"
-        whole = (plain, begun, point)
+        # "Oh, and lemons" goes on from something else by its "and".
+        opened = self._opening.sub("", plain)
+        ended = self._after.sub("", plain)
+        whole = (plain, opened, begun, ended, point)
         apart = (self._compound.sub(" ", reading) for reading in whole)
         texts = dict.fromkeys((*whole, *apart))
         return [Reading(reading, tone) for reading in texts if reading]
+
+    def without_remark(self, text: str) -> list[str]:
+        """The request behind a remark, or before it: "I've taken my pills, delete the reminder"."""
+        plain = self._plain(text)
+        parted = list(_CLAUSE_END.finditer(plain))
+        if not parted:
+            return []
+        found = []
+        if self._remark.match(self._opening.sub("", plain)):
+            found.append(plain[parted[-1].end() :])
+        if self._remark.match(plain[parted[-1].end() :]):
+            found.append(plain[: parted[-1].end()].rstrip(" .,;"))
+        return found
 
     def asks(self, text: str) -> bool:
         """Whether it begins with what is said to whoever listens."""

@@ -12,6 +12,8 @@ from typing import Literal
 from sayso.server.reflexes.context.continuations import (
     AboutDay,
     Another,
+    CallOff,
+    Instead,
     Length,
     Moment,
     MoreItems,
@@ -112,8 +114,8 @@ class SetVolume:
 class ChangeVoice:
     """Speak with another voice."""
 
-    name: str
-    """As it was said."""
+    name: str = ""
+    """As it was said; empty for any other one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,8 @@ class TellTime:
     """As it was said; empty for here."""
     zone: tzinfo | None = None
     """The place's."""
+    later_s: int = 0
+    """Seconds from now: "what time will it be in six hours?"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +166,9 @@ class SetTimer:
 class ChangeTimer:
     """Do something with a timer that runs."""
 
-    action: Literal["add", "subtract", "pause", "resume"]
+    action: Literal["add", "subtract", "set", "pause", "resume"]
     seconds: int = 0
-    """To add or take off."""
+    """To add, to take off, or to have left."""
     name: str = ""
     length: int = 0
     """The one that was set for this long; zero if no length was said."""
@@ -186,11 +190,14 @@ class SetReminder:
 
 @dataclass(frozen=True, slots=True)
 class ChangeAlarm:
-    """Let an alarm ring at another time."""
+    """Let an alarm ring, or a reminder come, at another time."""
 
     when: When
     before: When | None = None
     """The time of the one that is meant; None if it was not said."""
+    kind: Literal["alarm", "reminder"] = "alarm"
+    name: str = ""
+    """What the one that is meant reminds of; empty if it was not named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +357,8 @@ Reflex = (
     | SetTimer
     | Length
     | Moment
+    | Instead
+    | CallOff
     | Another
     | Which
     | ChangeTimer

@@ -11,6 +11,8 @@ from typing import Final, Literal, cast
 from sayso.server.reflexes.context.continuations import (
     AboutDay,
     Another,
+    CallOff,
+    Instead,
     Length,
     Moment,
     MoreItems,
@@ -74,6 +76,8 @@ from sayso.server.reflexes.slots import Slot, Slots
 from sayso.server.reflexes.time_expressions import After, At, Part, When, for_waking
 
 DIE_SIDES: Final = 6
+
+INCHES_OF_A_FOOT: Final = 12
 
 _PLAIN: Final[Mapping[str, Reflex]] = {
     "Stop": Stop(),
@@ -139,6 +143,13 @@ def _another(slots: Slots) -> Reflex | None:
     return None if when is None else Another(when=when)
 
 
+def _instead(slots: Slots) -> Reflex | None:
+    if slots.seconds:
+        return Instead(slots.seconds)
+    when = slots.when
+    return None if when is None else Instead(when=when)
+
+
 def _which(slots: Slots) -> Reflex | None:
     which: Literal["one", "all"] = "all" if slots.text("which") == "all" else "one"
     when = None if slots.seconds else slots.when
@@ -146,8 +157,8 @@ def _which(slots: Slots) -> Reflex | None:
 
 
 def _change_timer(slots: Slots) -> Reflex | None:
-    action = cast('Literal["add", "subtract", "pause", "resume"]', slots.text("action"))
-    change = action in ("add", "subtract")
+    action = cast('Literal["add", "subtract", "set", "pause", "resume"]', slots.text("action"))
+    change = action in ("add", "subtract", "set")
     if change and not slots.seconds:
         return None
     length = 0 if change else slots.seconds
@@ -183,6 +194,8 @@ def _change_alarm(slots: Slots) -> Reflex | None:
     old = slots.renamed("old_")
     part = cast("Part | None", old.text("part") or None)
     before = At(old.clock, part=part) if old.clock else None
+    if slots.text("kind") == "reminder":
+        return ChangeAlarm(when, before, "reminder", slots.words("name"))
     return ChangeAlarm(for_waking(when, again=False), before)
 
 
@@ -209,7 +222,7 @@ def _cancel_timer(slots: Slots) -> Reflex | None:
 def _tell_time(slots: Slots) -> Reflex | None:
     place = slots.first("place")
     if place is None:
-        return TellTime()
+        return TellTime(later_s=slots.seconds)
     return TellTime(place.text, place.value) if isinstance(place.value, tzinfo) else None
 
 
@@ -267,8 +280,11 @@ def _convert(slots: Slots) -> Reflex | None:
     number = amount.value if amount else Decimal(1)
     if not isinstance(number, Decimal):
         return None
-    result = convert(number, slots.text("unit"), slots.text("into"))
     said = f"{amount.text if amount else 1} {slots.words('unit')}"
+    if (inches := slots.first("inches")) is not None:
+        number += Decimal(inches.whole) / INCHES_OF_A_FOOT
+        said += f" {inches.text}"
+    result = convert(number, slots.text("unit"), slots.text("into"))
     return None if result is None else Convert(said, result, slots.words("into"))
 
 
@@ -288,6 +304,8 @@ _READERS: Final[Mapping[str, Callable[[Slots], Reflex | None]]] = {
     "Length": _length,
     "AboutDay": _about_day,
     "Moment": _moment,
+    "Instead": _instead,
+    "CallOff": lambda slots: CallOff("all" if slots.text("which") == "all" else "one"),
     "Another": _another,
     "Which": _which,
     "ChangeTimer": _change_timer,

@@ -13,14 +13,18 @@ The names of the slots are the contract with the files of sentences:
     holiday                                 month and day in one number: Christmas is 1225
     easter                                  days after Easter Sunday
     each, days_each                         weekdays on which it comes again; several as "01234"
+    not_each                                weekdays of them on which it does not
+    weeks_later                             weeks after a weekday: "a week from Friday"
     name, what, what_before_time, place,    free words
       items, list_name, sum, amount
     unit, into                              keys of `figures/units.py`
+    inches                                  beyond the feet: "six foot two"
     percent, level                          of the loudness; a level is of ten
     count, sides, lowest, highest           of dice, and of a number at random
     currency                                what a sum counts, in the person's own words
     old_hour, old_minute …                  the clock time of the alarm that is changed
     list_key                                a list that the language knows by several names
+    tense                                   "past": the last such day, instead of the next
     named                                   a weekday that the answer does not depend on
     kind, which, action, topic, needs,
       requests, counted                     see `reflex.py`
@@ -108,6 +112,7 @@ class Slots:
         """Weekdays on which it comes again and again."""
         digits = self.text("days_each")
         found = {*map(int, digits), *(slot.whole for slot in self.all if slot.name == "each")}
+        found -= {slot.whole for slot in self.all if slot.name == "not_each"}
         return tuple(sorted(found))
 
     @property
@@ -131,15 +136,19 @@ class Slots:
         """The day that was said."""
         if self.text("today_part"):
             return Day(ahead=0)
+        past = self.text("tense") == "past"
         if holiday := self.number("holiday"):
             of_year, of_month = divmod(holiday, 100)
-            return Day(date=of_month, month=of_year)
+            return Day(date=of_month, month=of_year, past=past)
         if (from_easter := self.number("easter")) is not None:
-            return Day(from_easter=from_easter)
+            return Day(from_easter=from_easter, past=past)
         ahead, weekday, date = map(self.number, ("day", "weekday", "date"))
         if ahead is None and weekday is None and date is None:
             return None
-        return Day(ahead, weekday, date, self.number("month"), self.number("year"))
+        later = self.number("weeks_later") or 0
+        return Day(
+            ahead, weekday, date, self.number("month"), self.number("year"), None, past, later
+        )
 
     @property
     def clock(self) -> Clock | None:

@@ -50,6 +50,10 @@ and eight in the evening it may be a nap."""
 
 NOON: Final = 12
 
+A_YEAR: Final = 366
+A_MONTH: Final = 31
+"""Days in which a date comes once at least."""
+
 MONTHS_AHEAD: Final = 97
 """How many months are searched for a date: two 29ths of February may lie eight years apart."""
 
@@ -84,6 +88,10 @@ class Day:
     """With `month`; None is the next year that has such a day ahead."""
     from_easter: int | None = None
     """Days after Easter Sunday: Good Friday is -2."""
+    past: bool = False
+    """The last such day that has gone by, instead of the next: "what day was the first of May?"."""
+    weeks_later: int = 0
+    """Weeks after that day, with `weekday`: "a week from Friday"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +147,8 @@ def day_of(said: Day, today: date) -> date | None:
         with suppress(ValueError):  # no such day in this month
             return date(said.year, said.month or 1, said.date or 1)
         return None
+    if said.past and said.ahead is None:
+        return _last(said, today)
     return next(iter(_days(said, today)), None)
 
 
@@ -204,7 +214,7 @@ def _days(day: Day | None, today: date) -> Iterable[date]:
     if day.ahead is not None:
         return [today + timedelta(days=day.ahead)]
     if day.weekday is not None:
-        first = today + timedelta(days=(day.weekday - today.weekday()) % 7)
+        first = today + timedelta(days=(day.weekday - today.weekday()) % 7, weeks=day.weeks_later)
         return [first, first + timedelta(days=7)]
     if day.from_easter is not None:
         feasts = (_easter(year) for year in (today.year, today.year + 1))
@@ -224,6 +234,18 @@ def _easter(year: int) -> date:
     first_sunday = 7 - (year + year // 4 + shift) % 7
     of_march = 21 + full + 7 - (21 + full - first_sunday) % 7
     return date(year, 3, 1) + timedelta(days=of_march - 1)
+
+
+def _last(said: Day, today: date) -> date | None:
+    """The last such day before today."""
+    if said.weekday is not None:
+        return today - timedelta(days=(today.weekday() - said.weekday - 1) % 7 + 1)
+    # The next one from where it must still be ahead, and then as long as it has gone by.
+    start = today - timedelta(
+        days=A_YEAR if said.month or said.from_easter is not None else A_MONTH
+    )
+    gone = [found for found in islice(_days(said, start), 2) if found < today]
+    return gone[-1] if gone else None
 
 
 def _dates(of_month: int, month: int | None, today: date) -> Iterator[date]:

@@ -86,6 +86,11 @@ async def test_louder_slower_and_another_voice_count_for_this_device_and_last(
         assert await desk.ask("Use the voice of Nobody.") == (
             "There is no voice called Nobody here; the command sayso models lists those that are."
         )
+        assert await desk.ask("Use a different voice.") == (
+            "There is no other voice here; the command sayso models lists those that can be"
+            " fetched."
+        )
+        assert await desk.ask("Whisper.") == "Volume 20 percent."
         assert await desk.ask("Full volume.") == "Volume 100 percent."
         assert (await desk.ask("Louder.")).startswith("I can't speak any louder")
     async with running_server(tmp_path) as server:

@@ -19,6 +19,11 @@ pytestmark = pytest.mark.virtual_time(limit_s=1e6)
 
 REQUESTS = Path(__file__).with_name("requests")
 MODEL = "(model)"
+BEFORE = {
+    "en": ["Set a timer for ten minutes.", "Add milk to the shopping list."],
+    "de": ["Stell einen Timer auf zehn Minuten.", "Setz Milch auf die Einkaufsliste."],
+}
+"""What the work goes on from, seemingly."""
 MOST_WRONG = 0.05
 """Of all requests: what is misunderstood now and then is said once more."""
 
@@ -68,11 +73,14 @@ async def test_a_day_of_a_household_is_answered_right(tmp_path: Path, language: 
     assert len(wrong) <= MOST_WRONG * requests, "\n".join(wrong)
 
 
-async def test_what_is_work_is_left_to_the_language_model(kitchen: Kitchen) -> None:
-    work = (REQUESTS / "for_the_model.txt").read_text(encoding="utf-8").splitlines()
-    assert len(work) >= 200
-    async with kitchen.on() as say:
-        await say("Set a timer for ten minutes.")
-        await say("Add milk to the shopping list.")
-        taken = {said: await answered(kitchen.responder, said, "en") for said in work}
+@pytest.mark.parametrize(("language", "at_least"), [("en", 300), ("de", 70)])
+async def test_what_is_work_is_left_to_the_language_model(
+    kitchen: Kitchen, language: str, at_least: int
+) -> None:
+    work = (REQUESTS / f"for_the_model_{language}.txt").read_text(encoding="utf-8").splitlines()
+    assert len(work) >= at_least
+    async with kitchen.on(language):
+        for before in BEFORE[language]:
+            await answered(kitchen.responder, before, language)
+        taken = {said: await answered(kitchen.responder, said, language) for said in work}
     assert {said: how for said, how in taken.items() if how != MODEL} == {}

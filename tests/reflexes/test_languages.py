@@ -66,7 +66,11 @@ DAMAGES = {
         "(be|keep (quiet",
         "en.yaml",
     ),
-    "a list where there is one name": ("softening: [please, kindly]", "softening: please", "list"),
+    "a list where there is one name": (
+        "softening: [please, kindly, also]",
+        "softening: please",
+        "list",
+    ),
 }
 
 

@@ -101,8 +101,13 @@ class SpeakingActions:
 
     async def _change_voice(self, name: str, asker: Asker) -> str:
         phrases = self._answers(asker.language).speaking
-        wanted = name.casefold().strip().replace(" ", "_")
-        if not await self._mouth.has_voice(wanted):
+        wanted: str | None = name.casefold().strip().replace(" ", "_")
+        if not wanted:
+            spoken = self._preferences.style(asker.device).voice
+            wanted = await self._mouth.another_voice(spoken, asker.language)
+            if wanted is None:
+                return phrases.no_other_voice
+        elif not await self._mouth.has_voice(wanted):
             return phrases.no_voice.format(name=name, percent="")
         self._preferences.note(Preferred(asker.device, voice=wanted), asker.conversation)
         return phrases.voice.format(name=name, percent="")

@@ -40,6 +40,22 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
+class Instead:
+    """What was just set is for another time: "make that six", "no, ten minutes"."""
+
+    seconds: int = 0
+    """Zero: a moment was said."""
+    when: When | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallOff:
+    """What was just spoken of is not wanted: "delete it", "cancel both"."""
+
+    which: Literal["one", "all"] = "one"
+
+
+@dataclass(frozen=True, slots=True)
 class Another:
     """The same once more, for another time: "and one for three minutes"."""
 
@@ -70,4 +86,6 @@ class MoreItems:
     """As they were said."""
 
 
-CONTINUATIONS: Final = (Place, AboutDay, Length, Moment, Another, Which, MoreItems)
+CONTINUATIONS: Final = (
+    *(Place, AboutDay, Length, Moment, Instead, CallOff, Another, Which, MoreItems),
+)

@@ -3,11 +3,13 @@
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
+from typing import Final, Literal
 
 from sayso.server.reflexes.context.continuations import (
     AboutDay,
     Another,
+    CallOff,
+    Instead,
     Length,
     Moment,
     MoreItems,
@@ -18,8 +20,10 @@ from sayso.server.reflexes.household.list_reflexes import AddToList, LookOnList,
 from sayso.server.reflexes.memory.memory_reflexes import ForgetMemory, Recall, Remember
 from sayso.server.reflexes.reflex import (
     CancelTimer,
+    ChangeAlarm,
     ChangeTimer,
     Elsewhere,
+    Kind,
     ListTimers,
     Reflex,
     SetReminder,
@@ -72,6 +76,10 @@ class FollowUps:
         match reflex:
             case Length() | Moment() | Another():
                 return _set(reflex, before)
+            case CallOff(which):
+                return _called_off(which, before)
+            case Instead():
+                return _corrected(reflex, before)
             case Place(place, zone):
                 return TellTime(place, zone) if isinstance(before, TellTime) else None
             case AboutDay(day):
@@ -112,6 +120,48 @@ def _set(reflex: Length | Moment | Another, before: Reflex | None) -> Reflex | N
             return _at(replace(before, days=()), when)
         case _:
             return None
+
+
+def _corrected(said: Instead, before: Reflex | None) -> Reflex | None:
+    """What was just set, moved to the time that is now said."""
+    match before:
+        case SetTimer(length, name) if length and said.seconds:
+            return ChangeTimer("set", said.seconds, name, length)
+        case ChangeTimer() if said.seconds:
+            return replace(before, action="set", seconds=said.seconds)
+        case SetReminder(After() | At() as old, what, kind) if not before.days:
+            when = After(said.seconds) if said.seconds else said.when
+            if when is None:
+                return None
+            at = old if isinstance(old, At) else None
+            return ChangeAlarm(_for(kind, when), at, kind, what)
+        case ChangeAlarm(kind=kind) if said.when is not None:
+            at = before.when if isinstance(before.when, At) else None
+            return replace(before, when=_for(kind, said.when), before=at)
+        case _:
+            return None
+
+
+def _called_off(which: Literal["one", "all"], before: Reflex | None) -> Reflex | None:
+    """That what was just set, changed or told of is not wanted."""
+    match before:
+        case SetTimer(length, name) if length:
+            called = CancelTimer("timer", which, name, length)
+        case ChangeTimer(name=name, length=length):
+            called = CancelTimer("timer", which, name, length)
+        case SetReminder(After() | At() as when, what, kind):
+            called = CancelTimer(kind, which, what, when=when if isinstance(when, At) else None)
+        case ChangeAlarm(when, kind=kind, name=name):
+            called = CancelTimer(kind, which, name, when=when if isinstance(when, At) else None)
+        case ListTimers(kind, name):
+            called = CancelTimer(kind, which, name)
+        case _:
+            return None
+    return CancelTimer(called.kind, "all") if which == "all" else called
+
+
+def _for(kind: Kind, when: When) -> When:
+    return for_waking(when, again=False) if kind == "alarm" else when
 
 
 def _at(asked: SetReminder, when: When) -> SetReminder:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Final
 
-from sayso.server.reflexes.language import Sums
+from sayso.server.reflexes.figures.sum_words import Sums
 
 if TYPE_CHECKING:
     from unicode_rbnf import RbnfEngine
@@ -19,6 +19,7 @@ MOST_DIGITS: Final = 15
 
 THOUSAND: Final = 1_000
 HUNDRED: Final = 100
+HALF: Final = Decimal("0.5")
 DECIMALS: Final = 10
 """Digits behind the point that are read one by one: "three point one four"."""
 
@@ -34,6 +35,9 @@ class Numbers:
         self._point = {word.casefold() for word in words.point}
         self._small = _spelt(engine, words)
         self._thousand = _without(_plain(engine.format_number(THOUSAND).text), _ones(engine, words))
+        self._fractions = {said.casefold(): _fraction(of) for said, of in words.fractions.items()}
+        self._minus = words.minus[0].casefold() + " "
+        self._and_half = tuple(word.casefold() for word in words.and_half)
         self._ones = {word.casefold() for word in words.one}
         grouping = re.escape("," if words.decimal_point == "." else ".")
         point = re.escape(words.decimal_point)
@@ -48,6 +52,13 @@ class Numbers:
             return None
         if self._figures.fullmatch(text):
             return self._figure(text)
+        if (fraction := self._fractions.get(" ".join(text.split()))) is not None:
+            return fraction
+        if text.startswith(self._minus) and (below := self.read(text.removeprefix(self._minus))):
+            return -below
+        for ending in self._and_half:
+            if text.endswith(ending) and (whole := self.read(text.removesuffix(ending))):
+                return whole + HALF
         return self._worded(text.split())
 
     def _figure(self, text: str) -> Decimal | None:
@@ -80,6 +91,11 @@ class Numbers:
         thousands = self._small.get(before, Decimal(1) if not before else None)
         rest = self._small.get(after, Decimal(0) if not after else None)
         return None if thousands is None or rest is None else THOUSAND * thousands + rest
+
+
+def _fraction(written: str) -> Decimal:
+    above, _, below = written.partition("/")
+    return Decimal(above) / Decimal(below or 1)
 
 
 def _spelt(engine: "RbnfEngine", words: Sums) -> dict[str, Decimal]:

@@ -60,6 +60,11 @@ class PlainAnswers:
                 return None
 
     def _time(self, asked: TellTime, now: datetime) -> str:
+        if asked.later_s:
+            then, dates = now + timedelta(seconds=asked.later_s), self._phrases.dates
+            phrase = dates.later if then.date() == now.date() else dates.later_day
+            clock, moment = self._wording.clock_in_day(then), self._wording.moment(then, now)
+            return phrase.format(place="", clock=clock, moment=moment)
         if asked.zone is None:
             return self._phrases.time.format(clock=self._wording.clock(now))
         there = now.astimezone(asked.zone)
@@ -86,9 +91,13 @@ class PlainAnswers:
         dates = self._phrases.dates
         if isinstance(when, At) and when.clock is None and when.day is not None:
             day = day_of(when.day, now.date())
-            days = (day - now.date()).days if day else -1
-            if days < 0:
+            if day is None:
                 return None
+            days = (day - now.date()).days
+            if days < 0 and not when.day.past:
+                return None
+            phrase = dates.since if days < 0 else dates.until
+            days = abs(days)
             if days == 0:
                 return dates.until_today
             length = (
@@ -96,7 +105,7 @@ class PlainAnswers:
                 if unit == "week"
                 else self._wording.length(days * DAY_S, place="after")
             )
-            return _sentence(dates.until.format(length=length))
+            return _sentence(phrase.format(length=length))
         moment = resolve(when, now)
         if moment is None:
             return None

@@ -14,7 +14,7 @@ from decimal import Decimal, DivisionByZero, InvalidOperation, Overflow, localco
 from typing import Final
 
 from sayso.server.reflexes.figures.numbers import Numbers
-from sayso.server.reflexes.language import Sums
+from sayso.server.reflexes.figures.sum_words import Sums
 
 MOST_POWER: Final = 64
 """An exponent beyond it gives a number that nobody wants to hear."""

@@ -20,6 +20,9 @@ def _units(kind: str, **factors: str) -> dict[str, Unit]:
     return {name: Unit(kind, Decimal(factor)) for name, factor in factors.items()}
 
 
+EXACT_PLACES: Final = 12
+"""What lies behind is an error of the division by a ninth, and nothing that was asked for."""
+
 UNITS: Final = {
     **_units("length", mm="0.001", cm="0.01", m="1", km="1000", inch="0.0254", ft="0.3048",
              yd="0.9144", mi="1609.344", nmi="1852"),
@@ -47,4 +50,4 @@ def convert(amount: Decimal, unit: str, into: str) -> Decimal | None:
     here, there = UNITS.get(unit), UNITS.get(into)
     if here is None or there is None or here.kind != there.kind:
         return None
-    return (amount * here.factor + here.zero - there.zero) / there.factor
+    return round((amount * here.factor + here.zero - there.zero) / there.factor, EXACT_PLACES)

@@ -58,7 +58,7 @@ class ListActions:
                 case TellLists():
                     return answers.lists_there(self._lists.names(asker.conversation))
                 case BeginList(name):
-                    return self._read(self._name(name, answers, asker), asker)
+                    return await self._begin(self._name(name, answers, asker), asker)
                 case _:
                     return None
         except ListFullError:
@@ -121,8 +121,12 @@ class ListActions:
         found = all(_found([item], here) for item in items)
         return answers.listed("found" if found else "not_found", items, name)
 
+    async def _begin(self, name: str, asker: Asker) -> str:
+        await self._lists.begin(name, asker)
+        return self._read(name, asker)
+
     async def _clear(self, name: str, asker: Asker) -> str:
-        await self._lists.take(name, self._lists.items(name, asker.conversation), asker)
+        await self._lists.end(name, asker)
         return self._answers(asker.language).listed("cleared", [], name)
 
 
@@ -142,7 +146,7 @@ def separated(said: str, phrases: ListPhrases) -> Sequence[str]:
     """Things that were named in a row: "milk, eggs and bread" are three."""
     words = "|".join(map(re.escape, phrases.separators))
     some = "|".join(map(re.escape, phrases.articles))
-    parts = re.split(rf"\s*,\s*(?:(?:{words})\s+)?|\s+(?:{words})\s+", said.strip(" .,!?"))
+    parts = re.split(rf"\s*,\s*(?:(?:{words})\s+)?|\s+(?:{words})\s+", said.strip(' .,!?"“”„'))
     bare = (
         re.sub(rf"^(?:(?:{some})\s+)+", "", part.strip(), flags=re.IGNORECASE) for part in parts
     )

@@ -16,6 +16,9 @@ from sayso.server.store.reminders import ListAdded, ListTaken
 MOST_ITEMS: Final = 200
 """On all lists of a person: more is no list that somebody hears read out."""
 
+MOST_LISTS: Final = 50
+"""Of a person, begun or in use: nobody keeps more apart."""
+
 LONGEST_ITEM: Final = 80
 """Characters of one thing."""
 
@@ -42,6 +45,8 @@ class Lists:
         """Whose a conversation is."""
         self._items: dict[str, list[_Item]] = {}
         """By the list's name, of all persons, in the order in which they were added."""
+        self._begun: dict[str, set[str]] = {}
+        """Conversations in which a list of this name was begun, whatever it holds."""
 
     @classmethod
     async def open(
@@ -63,8 +68,29 @@ class Lists:
         return [item.text for item in self._theirs(name, conversation)]
 
     def names(self, conversation: str) -> list[str]:
-        """The lists of the person whose conversation this is that hold anything."""
-        return [name for name in self._items if self._theirs(name, conversation)]
+        """The lists of the person whose conversation this is: those that hold anything, and those
+        that were begun."""
+        person = self.owner(conversation)
+        begun = [name for name, places in self._begun.items() if person in map(self.owner, places)]
+        held = [name for name in self._items if self._theirs(name, conversation)]
+        return list(dict.fromkeys((*held, *begun)))
+
+    async def begin(self, name: str, asker: Asker) -> None:
+        """There is to be a list of this name, empty for now. Raises ListFullError, StoreError."""
+        names = self.names(asker.conversation)
+        if name not in names:
+            if len(names) >= MOST_LISTS:
+                raise ListFullError
+            await self._write(ListAdded(name, (), asker.device), asker.conversation)
+            self._put(name, (), asker.conversation)
+
+    async def end(self, name: str, asker: Asker) -> None:
+        """Take everything off a list, and forget that it was begun. Raises StoreError."""
+        await self.take(name, self.items(name, asker.conversation), asker)
+        person = self.owner(asker.conversation)
+        for place in [each for each in self._begun.get(name, ()) if self.owner(each) == person]:
+            await self._write(ListTaken(name, (), asker.device), place)
+            self._remove(name, (), place)
 
     async def add(self, name: str, items: Sequence[str], asker: Asker) -> list[str]:
         """Put things on a list; returns those that were not there. Raises ListFullError,
@@ -96,6 +122,8 @@ class Lists:
         """The conversation is forgotten, and with it what was put on lists there."""
         for name, items in self._items.items():
             self._items[name] = [item for item in items if item.conversation != conversation]
+        for places in self._begun.values():
+            places.discard(conversation)
 
     def _theirs(self, name: str, conversation: str) -> list[_Item]:
         person = self.owner(conversation)
@@ -103,8 +131,12 @@ class Lists:
 
     def _put(self, name: str, items: Sequence[str], conversation: str) -> None:
         self._items.setdefault(name, []).extend(_Item(item, conversation) for item in items)
+        if not items:
+            self._begun.setdefault(name, set()).add(conversation)
 
     def _remove(self, name: str, items: Sequence[str], conversation: str) -> None:
+        if not items:
+            self._begun.get(name, set()).discard(conversation)
         self._items[name] = [
             item
             for item in self._items.get(name, ())

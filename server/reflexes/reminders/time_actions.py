@@ -22,6 +22,7 @@ from sayso.server.reflexes.reflex import (
     SetTimer,
     Snooze,
     Stop,
+    TellStatus,
 )
 from sayso.server.reflexes.reminders.recurrence import next_time
 from sayso.server.reflexes.reminders.reminder import Reminder
@@ -34,6 +35,9 @@ log = logging.getLogger(__name__)
 
 MAX_TOLD: Final = 5
 """Changes that are told one by one."""
+
+LONGEST_ENDING: Final = 2
+"""Letters that a language puts behind a name: "Soßentimer"."""
 
 SNOOZE_S: Final = 600
 """As long as an alarm is silent after "snooze", if nobody says how long."""
@@ -57,6 +61,8 @@ class TimeActions:
     async def answer(self, reflex: Reflex, asker: Asker) -> str | None:
         """Do it and say so; None if this reflex is about something else."""
         answers = self._answers(asker.language)
+        if reflex == TellStatus("left") and self._reminders.all(asker.conversation, "timer"):
+            reflex = ListTimers("timer")  # no work is left to tell of: that is asked first
         try:
             return await self._perform(reflex, asker)
         except TooMany:
@@ -94,6 +100,8 @@ class TimeActions:
         """Whether what it names is open: a timer or reminder that is called so."""
         match reflex:
             case ListTimers(kind, name) | CancelTimer(kind, name=name):
+                pass
+            case ChangeAlarm(kind=kind, name=name):
                 pass
             case ChangeTimer(name=name):
                 kind = "timer"
@@ -153,6 +161,11 @@ class TimeActions:
             case "resume":
                 changed = replace(timer, left=0.0, due=now.timestamp() + left)
                 words = answers.changing.resumed
+            case "set":
+                changed = replace(timer, due=now.timestamp() + asked.seconds)
+                if timer.is_paused:
+                    changed = replace(changed, left=float(asked.seconds))
+                words = answers.changing.changed
             case "add" | "subtract":
                 step = asked.seconds if asked.action == "add" else -asked.seconds
                 if left + step <= 0:
@@ -192,18 +205,19 @@ class TimeActions:
 
     async def _change_alarm(self, asked: ChangeAlarm, asker: Asker) -> str:
         now, answers = self._now(), self._answers(asker.language)
-        alarms = self._reminders.all(asker.conversation, "alarm")
-        meant = self._at(alarms, asked.before, now)
+        some = self._reminders.all(asker.conversation, asked.kind)
+        meant = self._at(_named(some, asked.name), asked.before, now)
         if len(meant) != 1:
-            return self._not_one_of("alarm", alarms, meant, asker)
+            return self._not_one_of(asked.kind, some, meant, asker)
         before = datetime.fromtimestamp(meant[0].due, now.tzinfo)
         due = self._first(beside(asked.when, before), meant[0].days, now)
         if due is None:
             return answers.passed()
         changed = replace(meant[0], due=due.timestamp())
-        self._silence(asker)
+        if asked.kind == "alarm":
+            self._silence(asker)
         await self._reminders.change(changed)
-        return answers.say(answers.changing.moved, changed, now)
+        return answers.moved(changed, now)
 
     async def _snooze(self, asked: Snooze, asker: Asker) -> str:
         now, answers = self._now(), self._answers(asker.language)
@@ -296,7 +310,14 @@ def _named(reminders: Sequence[Reminder], name: str) -> list[Reminder]:
     """Those that are called so, or that have the name in what they remind of."""
     wanted = name.casefold()
     exact = [one for one in reminders if wanted and one.what.casefold() == wanted]
-    return exact or [one for one in reminders if wanted in one.what.casefold()]
+    return exact or [one for one in reminders if _alike(wanted, one.what.casefold())]
+
+
+def _alike(wanted: str, what: str) -> bool:
+    """Whether the name is in it, or is it with another ending: the "Soßen" timer is the one for
+    the "Soße"."""
+    ending = wanted.removeprefix(what) if what else wanted
+    return wanted in what or (ending != wanted and len(ending) <= LONGEST_ENDING)
 
 
 def _words(text: str) -> set[str]:

@@ -100,6 +100,11 @@ HELD: Mapping[str, frozenset[str]] = {
 """Those of them after which a sentence is plainly not finished, unless it is a question ("What is
 it made of?")."""
 
+MISHEARD_HELD: Mapping[str, re.Pattern[str]] = {
+    "en": re.compile(r"\bremind (?:me|us)\b.* (?:too|two|2)$"),
+}
+"""Such a word as it is heard where nothing follows yet: "remind me in 20 minutes, too."."""
+
 _WORD = re.compile(r"[\w'\u2019]+")
 _CLOSING = "\"'\u201d\u2019\u00bb)"
 _GOES_ON = (",", ";", ":", "-", "\u2013", "\u2014", "\u2026", "...", "\u3001", "\uff0c", "\uff1b")
@@ -114,6 +119,7 @@ class AdaptiveSilence:
         code = language.partition("-")[0].lower()
         self._unfinished = UNFINISHED.get(code, frozenset())
         self._held = HELD.get(code, frozenset())
+        self._misheard = MISHEARD_HELD.get(code)
         self._patience_ms = patience_ms
         self._stage: Stage = "waiting"
         self._window = 0
@@ -164,7 +170,8 @@ class AdaptiveSilence:
         words = _WORD.findall(text.lower())
         if not words:
             return USUAL_MS
-        if words[-1] in self._held and not text.endswith(_ASKED):
+        misheard = self._misheard is not None and self._misheard.search(" ".join(words))
+        if (words[-1] in self._held or misheard) and not text.endswith(_ASKED):
             return HELD_MS
         if text.endswith(_GOES_ON) or words[-1].replace("\u2019", "'") in self._unfinished:
             return OPEN_MS

@@ -95,6 +95,11 @@ class SpeechSynthesis:
         """Is there a voice of this name, or with it as a part of its name?"""
         return await self._voices.language_of(name) is not None
 
+    async def another_voice(self, name: str, language: str) -> str | None:
+        """The name of another voice than this one (empty: the usual one) for a language (BCP 47);
+        asked for again and again, each has its turn. None if there is no other."""
+        return await self._voices.next_to(name, language.partition("-")[0].lower())
+
     def speak(
         self,
         on_chunk: OnChunk,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from sayso.server.speech.synthesis.synthesizer import Sound, StreamingSynthesizer, Synthesizer
-from sayso.server.speech.synthesis.voices import NoSuchVoice, Voice, best, wished
+from sayso.server.speech.synthesis.voices import NoSuchVoice, Voice, best, following, wished
 from sayso.server.speech.workers.supervisor import Ready
 
 log = logging.getLogger(__name__)
@@ -119,6 +119,12 @@ class VoicePool:
         voice = await self._find(choose)
         return voice.name if voice else None
 
+    async def next_to(self, name: str, language: str) -> str | None:
+        await self._look_anew()
+        speaks = await self.pick(name, language)
+        voice = following(self._voices, speaks or "", language)
+        return voice.name if voice else None
+
     async def of(self, name: str) -> Synthesizer:
         voice = await self._find(lambda: wished(self._voices, name))
         if voice is None:
@@ -136,10 +142,13 @@ class VoicePool:
         """Look among the voices that are known; if it is none of them, see what is new."""
         if (found := look()) is not None:
             return found
+        await self._look_anew()
+        return look()
+
+    async def _look_anew(self) -> None:
         listed = await asyncio.to_thread(self._installed)
         others = [voice for voice in listed if voice.name != self.usual]
         self._voices = (self._usual, *others)
-        return look()
 
     async def _load(self, voice: Voice) -> None:
         part = _Part(self._make(voice.path))

@@ -48,6 +48,11 @@ class Voices(Protocol):
         """The name of a voice that speaks this language, the wished one if it can; or none."""
         ...
 
+    async def next_to(self, name: str, language: str) -> str | None:
+        """The name of the voice that comes, in a round, after the one that speaks this language for
+        whoever wishes for this name (empty: the usual one); None if there is no other."""
+        ...
+
     async def of(self, name: str) -> Synthesizer:
         """The voice of this name, loaded. Raises SpeechError if that can't be."""
         ...
@@ -74,6 +79,9 @@ class OneVoice:
     async def pick(self, wish: str, language: str) -> str | None:
         return self.usual if language == self.language else None
 
+    async def next_to(self, name: str, language: str) -> str | None:
+        return None
+
     async def of(self, name: str) -> Synthesizer:
         return self._synthesizer
 
@@ -92,3 +100,10 @@ def wished(voices: Iterable[Voice], name: str) -> Voice | None:
             return voice
     parts = (voice for voice in listed if name and name in voice.name.split("-"))
     return next(parts, None)
+
+
+def following(voices: Iterable[Voice], name: str, language: str) -> Voice | None:
+    """The voice after the one of this name, by name and in a round; None if there is no other."""
+    able = sorted((voice for voice in voices if voice.language == language), key=lambda v: v.name)
+    others = [voice for voice in able if voice.name != name]
+    return next((voice for voice in others if voice.name > name), next(iter(others), None))

@@ -45,6 +45,8 @@ def after_speech(text: str | None, language: str = "en") -> tuple[AdaptiveSilenc
         (None, USUAL_MS),
         ("turn on the light and", HELD_MS),
         ("Remind me in 20 minutes to.", HELD_MS),
+        ("Remind me in 20 minutes, too.", HELD_MS),
+        ("Wake me at six, too.", FINISHED_MS),
         ("Who is that from?", OPEN_MS),
         ("what is the weather in", OPEN_MS),
         ("I would like to, um", OPEN_MS),

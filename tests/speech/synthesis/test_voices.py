@@ -123,6 +123,14 @@ async def test_a_device_is_spoken_to_in_the_voice_that_it_wishes_for() -> None:
     assert (h.asked("joe"), h.asked("amy")) == ([], ["Hello there."])
 
 
+async def test_another_voice_is_the_next_of_the_language_in_a_round() -> None:
+    h = await voice_rig(THORSTEN, AMY)
+    assert await h.mouth.another_voice("", "en-US") == "en_GB-amy-low"
+    assert await h.mouth.another_voice("amy", "en") == "en_US-joe-medium"
+    assert await h.mouth.another_voice("thorsten", "en") == "en_GB-amy-low"
+    assert await h.mouth.another_voice("", "de") is None
+
+
 async def test_a_device_is_spoken_to_at_its_own_speed() -> None:
     h = await voice_rig()
     [slow, _] = await h.say(["Count the seconds."])

@@ -51,5 +51,8 @@ class RemoteVoices:
         speaks = not self._languages or language in self._languages
         return self._name if speaks else None
 
+    async def next_to(self, name: str, language: str) -> str | None:
+        return None
+
     async def of(self, name: str) -> Synthesizer:
         return self._synthesizer
