@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from bench import agent, clients, coding, ears, size, tools, trust, voice
+from bench import agent, clients, coding, ears, hands, size, tools, trust, voice
 from bench.support import chart
 
 CHART = Path(".house/bench/voice.svg")
@@ -31,12 +31,14 @@ def main() -> int:
     ways = names.add_parser("clients", help="what every way in keeps a person waiting")
     ways.add_argument("--presses", type=int, default=30, help="of the key (at least 20)")
     ways.add_argument("--answers", type=int, default=5, help="over bad lines (3 to 10)")
-    hands = names.add_parser("coding", help="what a model's hands on code cost")
+    edits = names.add_parser("coding", help="what a model's hands on code cost")
+    browse = names.add_parser("hands", help="what Sayso's own browser takes and solves")
+    browse.add_argument("--miniwob", type=Path, help="the folder html of the package miniwob")
     others = names.add_parser("tools", help="calls of MCP servers, and of the home")
     weigh = names.add_parser("size", help="disk and memory that an installation takes")
     for bench in (talk, hear):
         bench.add_argument("--model", type=Path, help="another Whisper model's folder")
-    for bench in (talk, hear, work, hurt, ways, hands, others, weigh):
+    for bench in (talk, hear, work, hurt, ways, edits, browse, others, weigh):
         bench.add_argument("--json", action="store_true", help="figures as one JSON object")
     arguments = parser.parse_args()
     match arguments.name:
@@ -57,9 +59,9 @@ def main() -> int:
         case "ears":
             heard = ears.measure(arguments.model, arguments.most)
             print(json.dumps(heard) if arguments.json else ears.table(heard))
-        case "coding" | "tools" | "size":
-            plain = {"coding": coding, "tools": tools, "size": size}[arguments.name]
-            found = plain.measure()
+        case "coding" | "tools" | "size" | "hands":
+            plain = {"coding": coding, "tools": tools, "size": size, "hands": hands}[arguments.name]
+            found = plain.measure(*([arguments.miniwob] if plain is hands else []))
             print(json.dumps(found) if arguments.json else plain.table(found))
         case _:
             figures = voice.measure(

@@ -191,8 +191,6 @@ class Page(Documents):
             if _letters(target) in known:
                 world, number = self.world_of(target)
                 return world, number, target
-            if self._was_given(_letters(target)):
-                raise RefusedError(GONE.format(ref=target))
         hits: list[tuple[World, str, str, bool]] = []
         for world in list(self._worlds.values())[:FRAMES_MOST]:
             listening = await self.listening(world)
@@ -204,6 +202,8 @@ class Page(Documents):
             ]
         if any(hit[3] for hit in hits):
             hits = [hit for hit in hits if hit[3]]
+        elif _is_ref(target) and self._was_given(_letters(target)):
+            raise RefusedError(GONE.format(ref=target))
         if not hits:
             raise RefusedError(
                 f"Nothing here is called “{target[:80]}”; read the page for what is."

@@ -64,6 +64,8 @@ class SmallWeb:
                 self.asked.append((host, lines[0], body.decode(errors="replace")))
                 writer.write(self._answer(host, lines[0].split(" ")[1].partition("?")[0]))
                 await writer.drain()
+                if named.get("connection") == "close":  # as the proxy asks of every server
+                    break
         except (OSError, EOFError, asyncio.IncompleteReadError):
             pass
         finally:
