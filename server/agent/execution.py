@@ -111,7 +111,7 @@ class CodeExecutor:
         refusal, told = _why_not(tool, call)
         if refusal:
             await self._refuse(call, refusal, told)
-        self._reckoning.before_run(call, looks=tool.kind == "looks")
+        self._reckoning.before_run(call, looks=tool.kind == "looks" or tool.shown)
         if refusal:
             return
         if tool.kind == "reads":
@@ -282,6 +282,9 @@ class CodeExecutor:
     async def _answer(self, tool: Tool, call: Call) -> None:
         """Run a tool that needs no approval or asks for it itself, and report what it tells."""
         context, told = self._context(call), ""
+        if tool.shown:
+            shown = tool.write(tool.read(call.language, call.code))
+            await self._emit(CodeStart(call.id, tool.name, shown))
         try:
             async with closing(tool.run(tool.read(call.language, call.code), context)) as outputs:
                 async for output in outputs:
@@ -291,6 +294,8 @@ class CodeExecutor:
         else:
             report = RunReported(call.id, "ok", output=told)
         await self._journal.note("server", report)
+        if tool.shown:
+            await self._emit(CodeEnd(call.id, report.status, 0.0, report.detail))
 
     def _context(self, call: Call) -> ToolContext:
         return ToolContext(

@@ -25,6 +25,7 @@ from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.request_situation import local_time
 from sayso.server.agent.spending import DailyLimits, DailySpending
+from sayso.server.agent.tools.plan import Plan
 from sayso.server.agent.tools.tool import Tool, ToolSet
 from sayso.server.assembly.browser import open_browser
 from sayso.server.assembly.helpers import helper_tools
@@ -140,6 +141,7 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
         checkpointer=undo.checkpointer,
         budget=Budget(request_limits(settings), parts.day, job_limits(settings)),
         tools=ToolSet(
+            (Plan(),),
             coding_tools(),
             git_tools(
                 lambda: journal.history,

@@ -28,6 +28,7 @@ from sayso.server.store.decisions import (
 )
 from sayso.server.store.errors import StoreError
 from sayso.server.store.jobs import JobBegan, JobDetached, JobEnded, JobProgressed, JobTold
+from sayso.server.store.plans import PlanChanged
 from sayso.server.store.records import (
     Answered,
     ApprovalClosed,
@@ -85,6 +86,7 @@ _KINDS: Final[Mapping[str, type]] = {
     "tool.reported": ToolReported,
     "tested": Tested,
     "untested": Untested,
+    "plan.changed": PlanChanged,
     "run.intended": RunIntended,
     "run.reported": RunReported,
     "job.began": JobBegan,

@@ -11,6 +11,7 @@ from sayso.server.store.access import AccessRecord
 from sayso.server.store.changes import NO_CHANGES, Changes
 from sayso.server.store.decisions import DecisionRecord, Seen
 from sayso.server.store.jobs import JobRecord
+from sayso.server.store.plans import PlanChanged
 from sayso.server.store.reminders import (
     ListAdded,
     ListTaken,
@@ -328,6 +329,7 @@ Record = (
     | RunReported
     | JobRecord
     | TestingRecord
+    | PlanChanged
     | TakenBack
     | MadeAgain
     | Uttered

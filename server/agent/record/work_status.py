@@ -6,6 +6,7 @@ from typing import Literal
 from sayso.server.agent.record.test_results import TestResult, read_test_result
 from sayso.server.store.changes import Changes
 from sayso.server.store.jobs import JobDetached
+from sayso.server.store.plans import PlanChanged
 from sayso.server.store.records import (
     Answered,
     ApprovalClosed,
@@ -45,6 +46,10 @@ class WorkStatus:
     """Files that it changed, as far as they were counted one by one."""
     tokens: int = 0
     usd: float | None = None
+    plan: tuple[str, ...] = ()
+    """Its steps, in the model's words."""
+    plan_step: int = 0
+    """Which of them is worked on, from 0; their number, if all are done."""
     ever: bool = True
     """There was a request."""
 
@@ -61,6 +66,8 @@ class _Request:
     more_files: int = 0
     tokens: int = 0
     usd: float | None = None
+    plan: tuple[str, ...] = ()
+    plan_step: int = 0
     run: str = ""
     """What it waits for: what goes on in the background is none of it."""
     runs: set[str] = field(default_factory=set)
@@ -90,6 +97,8 @@ class WorkProgress:
             len(one.files) + one.more_files,
             one.tokens,
             one.usd,
+            one.plan,
+            one.plan_step,
         )
 
     def apply(self, record: Record, now: float) -> None:
@@ -114,6 +123,8 @@ class WorkProgress:
                 self._turn(one, "running", now)
             case RunReported() | JobDetached():
                 self._ran(one, record, now)
+            case PlanChanged(steps=steps, current=current):
+                one.plan, one.plan_step = steps, current
             case Answered() | Explained():
                 self._spend(one, record)
                 if isinstance(record, Answered) and not record.calls and record.whole == "whole":

@@ -40,6 +40,7 @@ from sayso.server.policy.actions import Actions
 from sayso.server.policy.judge import Judgement
 from sayso.server.runtimes.programs.programs import RunPrograms
 from sayso.server.runtimes.runtime import Ending, Output
+from sayso.server.store.plans import PlanChanged
 from sayso.server.store.testing import Tested
 
 Arguments = Mapping[str, Any]
@@ -100,8 +101,8 @@ class ToolContext:
     """The folder in which the conversation's code runs."""
     person: Person | None = None
     """Who can be asked something while the tool works; None where nobody can."""
-    note: Callable[[Tested], Awaitable[object]] | None = None
-    """Writes down that something was tested. Raises StoreError."""
+    note: Callable[[Tested | PlanChanged], Awaitable[object]] | None = None
+    """Writes down what was tested, or is planned. Raises StoreError."""
     usage: RequestUsage | None = None
     """What the request has used, and may use."""
 
@@ -126,6 +127,8 @@ class Tool(ABC):
     call functions."""
     needs_code: ClassVar[bool] = False
     """Whether it is offered only where code runs: it works in the sandbox."""
+    shown: ClassVar[bool] = False
+    """Of the kind `reads`: whether screens show its calls, as they show code."""
     told: str = ""
     """What the model is told of it beyond its definition; read anew for each request."""
     listed: bool = True

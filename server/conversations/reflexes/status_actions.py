@@ -69,6 +69,8 @@ class StatusActions:
             now.files,
             now.tokens,
             now.usd,
+            now.plan,
+            now.plan_step,
         )
 
 

@@ -1,5 +1,6 @@
 """Words how far work is: numbers, and neither code nor names. Pure."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
@@ -28,6 +29,10 @@ class Standing:
     """That it changed."""
     tokens: int
     usd: float | None
+    plan: tuple[str, ...] = ()
+    """Its steps, in a model's words."""
+    plan_step: int = 0
+    """Which is worked on, from 0; their number, if all are done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,13 @@ JOBS_MOST: Final = 3
 """Of which more than their number is told: a person who listens keeps no more in mind."""
 
 
+STEPS_MOST: Final = 4
+"""To come, of which more than their number is told."""
+
+_SAYABLE: Final = re.compile(r"[^\W\d_](?:[^\W_]|[ ,;'-])*")
+"""Words, and no path, code or symbol."""
+
+
 class StatusAnswers:
     """In one language."""
 
@@ -53,11 +65,13 @@ class StatusAnswers:
 
     def doing(self, now: Standing) -> str:
         """What is being done, since when, and what came of it so far."""
-        return _joined(self._now(now), self._fraction(now), *self._results(now))
+        return _joined(self._plan(now), self._now(now), self._fraction(now), *self._results(now))
 
     def left(self, now: Standing) -> str:
         """How much is left, as far as anybody can tell."""
         phrases = self._phrases
+        if plan := self._plan(now):
+            return _joined(plan, self._to_come(now), self._fraction(now))
         if now.fraction is None:
             return _joined(phrases["unknown"], self._now(now))
         return _joined(phrases["left"].format(percent=_percent(1 - now.fraction)), self._now(now))
@@ -115,6 +129,25 @@ class StatusAnswers:
             case _:
                 return phrases["thinking"].format(length=length)
 
+    def _plan(self, now: Standing) -> str:
+        """At which step of its plan it is; empty without one."""
+        count = self._wording.number(len(now.plan))
+        if not now.plan or "plan" not in self._phrases:
+            return ""
+        if now.plan_step >= len(now.plan):
+            return self._phrases["plan_done"].format(count=count)
+        step = self._wording.number(now.plan_step + 1)
+        told = self._phrases["plan"].format(step=step, count=count)
+        name = now.plan[now.plan_step]
+        return f"{told}: {name}." if _can_be_said(name) else f"{told}."
+
+    def _to_come(self, now: Standing) -> str:
+        """The steps after that, as far as they can be said."""
+        names = [name for name in now.plan[now.plan_step + 1 :] if _can_be_said(name)]
+        if not names:
+            return ""
+        return self._phrases["plan_next"].format(names="; ".join(names[:STEPS_MOST]))
+
     def _fraction(self, now: Standing) -> str:
         if now.fraction is None:
             return ""
@@ -132,6 +165,10 @@ class StatusAnswers:
     def _counted(self, number: int, what: str) -> str:
         forms = {form: self._phrases[f"{what}_{form}"] for form in ("one", "other")}
         return self._wording.counted(number, forms)
+
+
+def _can_be_said(step: str) -> bool:
+    return _SAYABLE.fullmatch(step) is not None
 
 
 def _percent(fraction: float) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-Narration = Literal["ended", "failed", "failed_late", "still", "still_or_stop"]
+Narration = Literal["ended", "failed", "failed_late", "still", "still_or_stop", "step"]
 
 _MINUTE = 60
 
@@ -18,6 +18,7 @@ NARRATIONS: Mapping[str, Mapping[Narration, str]] = {
         "failed_late": "That did not work, after {length}; I look into it.",
         "still": "Still at it, for {length} now.",
         "still_or_stop": "Still at it, for {length} now. Say stop if I should end it.",
+        "step": "Now step {step} of {count}.",
     },
     "de": {
         "ended": "Dieser Schritt hat {length} gedauert.",
@@ -25,6 +26,7 @@ NARRATIONS: Mapping[str, Mapping[Narration, str]] = {
         "failed_late": "Das hat nach {length} nicht geklappt; ich sehe nach.",
         "still": "Ich bin noch dran, seit {length}.",
         "still_or_stop": "Ich bin noch dran, seit {length}. Sag Stopp, wenn ich aufhören soll.",
+        "step": "Jetzt Schritt {step} von {count}.",
     },
     "es": {
         "ended": "Ese paso tardó {length}.",
@@ -32,6 +34,7 @@ NARRATIONS: Mapping[str, Mapping[Narration, str]] = {
         "failed_late": "Eso no funcionó, tras {length}; lo estoy mirando.",
         "still": "Sigo en ello, desde hace {length}.",
         "still_or_stop": "Sigo en ello, desde hace {length}. Di para si debo terminarlo.",
+        "step": "Ahora el paso {step} de {count}.",
     },
     "fr": {
         "ended": "Cette étape a pris {length}.",
@@ -39,6 +42,7 @@ NARRATIONS: Mapping[str, Mapping[Narration, str]] = {
         "failed_late": "Cela n'a pas marché, après {length} ; je regarde.",
         "still": "J'y suis encore, depuis {length}.",
         "still_or_stop": "J'y suis encore, depuis {length}. Dis stop si je dois arrêter.",
+        "step": "Maintenant l'étape {step} sur {count}.",
     },
     "it": {
         "ended": "Quel passo ha richiesto {length}.",
@@ -46,6 +50,7 @@ NARRATIONS: Mapping[str, Mapping[Narration, str]] = {
         "failed_late": "Non ha funzionato, dopo {length}; sto guardando.",
         "still": "Ci sto ancora lavorando, da {length}.",
         "still_or_stop": "Ci sto ancora lavorando, da {length}. Di' stop se devo smettere.",
+        "step": "Ora il passo {step} di {count}.",
     },
     "nl": {
         "ended": "Die stap duurde {length}.",
@@ -53,6 +58,7 @@ NARRATIONS: Mapping[str, Mapping[Narration, str]] = {
         "failed_late": "Dat lukte niet, na {length}; ik kijk ernaar.",
         "still": "Ik ben er nog mee bezig, al {length}.",
         "still_or_stop": "Ik ben er nog mee bezig, al {length}. Zeg stop als ik moet ophouden.",
+        "step": "Nu stap {step} van {count}.",
     },
     "pt": {
         "ended": "Esse passo demorou {length}.",
@@ -60,6 +66,7 @@ NARRATIONS: Mapping[str, Mapping[Narration, str]] = {
         "failed_late": "Isso não funcionou, após {length}; estou a ver.",
         "still": "Continuo nisso, há {length}.",
         "still_or_stop": "Continuo nisso, há {length}. Diz para se devo terminar.",
+        "step": "Agora o passo {step} de {count}.",
     },
 }
 
@@ -84,15 +91,18 @@ _USUAL = re.compile(
 )
 
 
-def narrated(kind: Narration, language: str, seconds: int) -> str:
-    """The sentence for it."""
+def narrated(
+    kind: Narration, language: str, seconds: int = 0, step: tuple[int, int] = (0, 0)
+) -> str:
+    """The sentence for it. `step`: which of how many."""
     code = language.partition("-")[0].lower()
     code = code if code in NARRATIONS else "en"
     short, long = _UNITS[code]
     told = f"{round(seconds / _MINUTE)} {long}"
     if seconds < _SECONDS_UP_TO:
         told = f"{seconds} {short}"
-    return NARRATIONS[code][kind].format(length=told)
+    number, count = step
+    return NARRATIONS[code][kind].format(length=told, step=number, count=count)
 
 
 def update_wish(text: str) -> Literal["usual", "fewer"] | None:

@@ -1,6 +1,7 @@
 """Tells in a few words that long work goes on, where it was asked for aloud. Pure.
 
-    news (a step that took long has ended, or failed)   in the next gap, 20 s after anything said
+    news (a step that took long has ended, one failed,
+    or the next of the plan begins)                     in the next gap, 20 s after anything said
     silence for a minute                                "Still at it."
     every 3 minutes of silence after that               the same, and that "stop" ends it
 
@@ -8,9 +9,9 @@ It never speaks over anybody nor over an answer, and has sentences of its own al
 or symbol can be among them. News that the model tells itself is none.
 """
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from sayso.protocol.messages import CodeEnd
+from sayso.protocol.messages import CodeEnd, CodeStart
 from sayso.server.turn.during_work.narration_phrases import Narration, narrated
 from sayso.server.turn.events import AgentMessage, ReplyDelta
 from sayso.server.turn.regions.capture import CaptureRegion
@@ -28,6 +29,25 @@ FIRST_HEARTBEAT_S = 60.0
 """Silence after which "is it still there?" is asked."""
 HEARTBEAT_S = 180.0
 """Later ones: it is known by then that it takes long."""
+
+PLAN = "plan"
+"""Stands for the language of a plan."""
+
+
+class _News(NamedTuple):
+    kind: Narration
+    seconds: int = 0
+    """How long it took."""
+    step: tuple[int, int] = (0, 0)
+    """Which of how many begins."""
+
+
+def step_of(plan: str) -> tuple[int, int]:
+    """Which step of a plan is worked on, from 1, and how many it has; 0 if none is."""
+    lines = plan.splitlines()
+    at = next((at for at, line in enumerate(lines, 1) if line.startswith(">")), 0)
+    return at, len(lines)
+
 
 Wish = Literal["usual", "fewer"]
 
@@ -51,8 +71,8 @@ class Narrator:
         self._turn = 0
         self._began_at = 0.0
         self._quiet_since = 0.0
-        self._news: tuple[Narration, int] | None = None
-        """What has happened since something was said, and how many seconds it took."""
+        self._news: _News | None = None
+        """What has happened since something was said."""
         self._heartbeats = 0
         self._wish: Wish = "usual"
 
@@ -68,9 +88,14 @@ class Narrator:
         if isinstance(message, CodeEnd) and message.status != "refused" and not message.job:
             failed = message.status in ("error", "died")
             if message.seconds > LONG_S:
-                self._news = ("failed_late" if failed else "ended", round(message.seconds))
+                kind: Narration = "failed_late" if failed else "ended"
+                self._news = _News(kind, round(message.seconds))
             elif failed and self._wish == "usual":
-                self._news = ("failed", 0)
+                self._news = _News("failed")
+        elif isinstance(message, CodeStart) and message.language == PLAN:
+            step, count = step_of(message.code)
+            if 1 < step <= count and self._wish == "usual":  # the first is no news
+                self._news = _News("step", step=(step, count))
 
     def replied(self, event: ReplyDelta) -> None:
         """The model says something itself."""
@@ -95,14 +120,16 @@ class Narrator:
         if device is None or self.deadline > self._shared.now:
             return
         if self._news:
-            (kind, seconds), self._news = self._news, None
+            news, self._news = self._news, None
         else:
             self._heartbeats += 1
-            kind = "still" if self._heartbeats == 1 else "still_or_stop"
             seconds = round(self._shared.now - self._began_at)
+            news = _News("still" if self._heartbeats == 1 else "still_or_stop", seconds)
         self._work.open_playback()
         self._quiet_since = self._shared.now
-        self._playback.interject(device, narrated(kind, device.language, seconds))
+        self._playback.interject(
+            device, narrated(news.kind, device.language, news.seconds, news.step)
+        )
 
     def follow(self) -> None:
         """After every event: since when is it silent?"""

@@ -11,7 +11,10 @@ from sayso.server.turn.effects import Effect
 
 _SAID: Final = re.compile(
     "|".join(
-        re.escape(phrase).replace(re.escape("{length}"), r"\d+ \w+")
+        re.escape(phrase)
+        .replace(re.escape("{length}"), r"\d+ \w+")
+        .replace(re.escape("{step}"), r"\d+")
+        .replace(re.escape("{count}"), r"\d+")
         for phrases in NARRATIONS.values()
         for phrase in phrases.values()
     )

@@ -192,3 +192,23 @@ def test_no_sentence_has_a_path_code_or_symbol(language: str, kind: str) -> None
 )
 def test_what_wishes_for_fewer_or_more(words: str, wish: str | None) -> None:
     assert update_wish(words) == wish
+
+
+def planned(s: Scene, text: str) -> None:
+    s.happens(events.AgentMessage(s.ticket, "acting", m.CodeStart("p1", "plan", text)))
+    s.happens(events.AgentMessage(s.ticket, "thinking", m.CodeEnd("p1", "ok", 0.0)))
+
+
+def test_the_next_step_of_a_plan_is_told_and_none_of_its_words() -> None:
+    s = quiet_work()
+    planned(s, "> read /etc/passwd\n  rm -rf\n  say so")
+    planned(s, "x read /etc/passwd\n> rm -rf\n  say so")
+    s.wait(21.0)
+    assert [text for text in spoken(s) if text.startswith("Now")] == ["Now step 2 of 3."]
+
+
+def test_the_first_step_of_a_plan_is_no_news() -> None:
+    s = quiet_work()
+    planned(s, "> read it\n  mend it\n  say so")
+    s.wait(30.0)
+    assert not [text for text in spoken(s) if text.startswith("Now")]
