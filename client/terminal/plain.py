@@ -10,6 +10,7 @@ from typing import TextIO
 from sayso.audio.devices.microphone import DeviceChange
 from sayso.client.session.link_events import LinkChange, LinkState
 from sayso.client.terminal.events import ANEW, FileSaved, HandsFree, MicPressed, Notice, Seen, Sent
+from sayso.client.terminal.question_keys import asked
 from sayso.client.terminal.screen import sanitize
 from sayso.protocol.codec import Envelope, Unknown
 from sayso.protocol.messages import (
@@ -237,22 +238,22 @@ def question(request: ApprovalRequest) -> str:
     """Says in words what is asked."""
     touch = _one_line("; ".join(request.may_touch)) or "nothing outside its sandbox"
     warnings = "".join(f"  ! {sanitize.words(warning)}\n" for warning in request.warnings)
-    asked = indented(sanitize.code(request.code))
+    code, head = indented(sanitize.code(request.code)), _one_line(asked(request))
     if request.question:
         return (
-            f"{_one_line(request.question)}\n{asked}\n{warnings}"
+            f"{head}\n{code}\n{warnings}"
             f"  y = yes, n = no. {request.expires_s:.0f} seconds; silence is a no."
         )
     if request.kind == "access":
         why = f"  because, it says: {sanitize.words(request.why)}\n" if request.why else ""
         return (
-            f"May code reach more?\n{asked}\n{why}{warnings}"
+            f"{head}\n{code}\n{why}{warnings}"
             f"  then it may touch: {touch}\n"
             f"  y = yes, a = yes for good, n = no. {request.expires_s:.0f} seconds;"
             " silence is a no."
         )
     return (
-        f"May I run this {request.language}?\n{asked}\n"
+        f"{head}\n{code}\n"
         f"{warnings}  where: {_one_line(request.where)}\n  may touch: {touch}\n"
         f"  y = yes, {_wider(request)}n = no, e = edit."
         f" {request.expires_s:.0f} seconds; silence is a no."

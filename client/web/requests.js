@@ -8,6 +8,12 @@ const DECIDED = {
   yes: "Approved", edit: "Approved with changes", no: "Denied", expired: "Not answered in time", cancelled: "Taken back",
 };
 
+/** Of tools whose name is no language. */
+const OWN_WORDS = {
+  patch: "May Sayso change files like this?", rename: "May Sayso change files like this?", tests: "May the tests run?",
+  commit: "May Sayso commit this?", helpers: "May helpers do this?", take_over: "May Sayso take this over?",
+};
+
 export class Requests {
   #open = new Map();
   #approve;
@@ -29,7 +35,7 @@ export class Requests {
     const card = make("section", "", "card asks");
     const isAccess = request.kind === "access";
     const title = make("h2");
-    const usual = isAccess ? "May Sayso reach further?" : `May this ${request.language} run?`;
+    const usual = isAccess ? "May Sayso reach further?" : OWN_WORDS[request.language] ?? `May this ${request.language} run?`;
     title.append(icon("shield"), request.question ? revealed(request.question) : usual);
     title.id = `request-${request.id}`;
     card.setAttribute("aria-labelledby", title.id);

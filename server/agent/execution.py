@@ -98,6 +98,9 @@ class CodeExecutor:
         self._questions = RunQuestions(
             approvals, permissions, reckoning, emit, lambda: code_runner.where
         )
+        self.has_news = False
+        """The person has just had it follow instructions, which the model has to be told before it
+        does anything more."""
         self._not_opened: set[str] = set()
         """What the person named in this request and did not open: they are not asked again."""
 
@@ -128,7 +131,9 @@ class CodeExecutor:
 
     async def _run(self, tool: Tool, call: Call) -> None:
         """Carry out what is recorded and shown as code is."""
-        if not tool.outside and await self._follow_new_instructions(call):
+        if not tool.outside:
+            self.has_news = await self._follow_new_instructions(call)
+        if self.has_news and tool.kind != "looks":
             await self._refuse(call, server_notes.NOW_FOLLOWS)
             return
         if closed := await self._open_what_was_named(call):

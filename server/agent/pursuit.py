@@ -165,6 +165,10 @@ class Pursuit:
                 await self._performer.refuse_all(server_notes.STEERED)
                 return
             await self._performer.perform(call)
+            if self._performer.has_news:
+                self._performer.has_news = False
+                await self._performer.refuse_all(server_notes.NOW_FOLLOWS)
+                return
         if calls:
             self._steering.check_stop()
 

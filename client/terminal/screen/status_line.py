@@ -10,7 +10,7 @@ from rich.text import Text
 from sayso.client.terminal import slash
 from sayso.client.terminal.events import HandsFreeState
 from sayso.client.terminal.input.line_editor import LineEdit
-from sayso.client.terminal.question_keys import answers_to
+from sayso.client.terminal.question_keys import answers_to, asked
 from sayso.client.terminal.screen import sanitize
 from sayso.client.terminal.screen.live import Picture
 from sayso.client.terminal.screen.render import INDENT, OUTPUT_BAR, PROMPT
@@ -120,10 +120,7 @@ class StatusLine:
         left = self.pending.left(now)
         bar = ("┃ ", "yellow")
         request = self.pending.request
-        access = request.kind == "access"
-        asked = "May code reach more?" if access else f"May I run this {request.language}?"
-        asked = sanitize.words(request.question) or asked
-        head = Text.assemble(bar, (asked, "bold yellow"))
+        head = Text.assemble(bar, (sanitize.words(asked(request)), "bold yellow"))
         head.append(f"  {left} s left" if left else "  no time left", "dim")
         choices = Text.assemble(bar)
         for key, word in answers_to(request).items():

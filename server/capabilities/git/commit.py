@@ -18,7 +18,7 @@ from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
 from sayso.server.agent.record.history import History
 from sayso.server.agent.stream_closing import closing
 from sayso.server.agent.tools.schema import problems
-from sayso.server.agent.tools.tool import Arguments, ArgumentsError, Tool, ToolContext
+from sayso.server.agent.tools.tool import Arguments, ArgumentsError, Tool, ToolContext, WrittenCall
 from sayso.server.capabilities.git.changed_files import ChangedFiles, changed_files
 from sayso.server.capabilities.git.commit_text import CommitText, CommitTextError, checked
 from sayso.server.policy.judge import Judgement
@@ -75,6 +75,11 @@ class Commit(Tool):
         self._code_runner = code_runner
         self._former = former
         self._trailer = trailer
+
+    def read_call(self, arguments: str) -> WrittenCall:
+        """As it was written: what the latest request changed is known when its turn comes, after
+        the calls before it in the same reply."""
+        return WrittenCall(self.name, arguments if arguments.strip() else "{}")
 
     def read(self, label: str, text: str) -> Arguments:
         """The whole commit: what is not said of it is filled in, so that all of it is shown."""

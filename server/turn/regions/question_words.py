@@ -42,6 +42,8 @@ class _Language:
     home: str
     both: str
     follow: str
+    own: Mapping[str, str]
+    """By tool whose name is no language: what it does."""
     on_a_screen: str
     opens: str
     it_is: str
@@ -72,6 +74,14 @@ _EN = _Language(
     home="your home folder",
     both=" and ",
     follow="keep to the instructions of this folder",
+    own={
+        "patch": "change files as the screen shows",
+        "rename": "change files as the screen shows",
+        "tests": "run the tests",
+        "commit": "commit this",
+        "helpers": "let helpers work on this",
+        "take_over": "take over what the helpers did",
+    },
     on_a_screen="Please answer on a screen.",
     opens="This would open, until this conversation is closed: {code}.",
     it_is="This is the {language}: {code}.",
@@ -105,6 +115,14 @@ _DE = _Language(
     home="deinen Heimatordner",
     both=" und ",
     follow="mich an die Anweisungen dieses Ordners halten",
+    own={
+        "patch": "Dateien ändern, wie der Bildschirm zeigt",
+        "rename": "Dateien ändern, wie der Bildschirm zeigt",
+        "tests": "die Tests ausführen",
+        "commit": "das einchecken",
+        "helpers": "Helfer daran arbeiten lassen",
+        "take_over": "übernehmen, was die Helfer getan haben",
+    },
     on_a_screen="Bitte antworte auf einem Bildschirm.",
     opens="Das würde, bis dieses Gespräch geschlossen wird, öffnen: {code}.",
     it_is="Das ist der Code, in {language}: {code}.",
@@ -170,6 +188,8 @@ def _doing(request: ApprovalRequest, words: _Language) -> str:
         return words.both.join(_reaching(line, words) for line in request.code.splitlines())
     if request.language in SHELLS and (told := _command(request.code, words)):
         return told
+    if own := words.own.get(request.language):
+        return own
     lines = len(request.code.strip().splitlines())
     named = words.run if lines <= 1 else words.runs
     return named.format(lines=lines, language=_capital(request.language))

@@ -13,13 +13,14 @@ from sayso.server.agent.instructions.trusted_instructions import TrustedInstruct
 from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.agent.prompt.profiles import profile
 from sayso.server.audit.ledger import ledger
+from sayso.server.capabilities.coding.tools import coding_tools
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.grants import Grants, folder
 from sayso.server.store.changes import Changes
 from sayso.server.store.decisions import InstructionsAnswered
 from sayso.server.store.records import Answered, Asked, Call, RunIntended, RunReported
 from tests.agent.conftest import AgentRig, Answer
-from tests.scripted_model import runs, says
+from tests.scripted_model import Reply, runs, says
 
 WORDS = "Indent with tabs, and never touch vendor/."
 
@@ -68,6 +69,25 @@ async def test_the_text_is_shown_before_the_first_thing_is_done_and_followed_aft
     assert "follow the instructions of this folder" in rig.sent(1)[-1]["content"]
     (noted,) = await rig.records(InstructionsAnswered)
     assert (noted.follow, noted.by, noted.name) == (True, "kitchen", "AGENTS.md")
+
+
+async def test_a_look_is_not_lost_over_the_question_and_what_acts_after_it_waits(
+    rig: AgentRig, place: Path
+) -> None:
+    look = {"name": "read", "arguments": '{"path": "AGENTS.md"}'}
+    act = {"name": "execute", "arguments": '{"language": "python", "code": "print(1)"}'}
+    agent = await rig.agent(
+        Reply(calls=[look, act, act]),
+        says("Done."),
+        tools=coding_tools(),
+        permissions=trusting(rig),
+    )
+    await rig.ask(agent, "tidy the code")
+    assert len(about_instructions(rig)) == 1
+    told = [str(each["content"]) for each in rig.sent() if each["role"] == "tool"]
+    assert WORDS in told[0]
+    assert all("follow the instructions of this folder" in each for each in told[1:])
+    assert len(rig.told(ApprovalRequest)) == 1
 
 
 async def test_mere_talk_asks_nothing(rig: AgentRig, place: Path) -> None:

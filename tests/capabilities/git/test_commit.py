@@ -1,10 +1,15 @@
 """“Commit that” takes what the request changed, and nothing else of the person's."""
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from sayso.server.agent.record.history import History
+from sayso.server.capabilities.git.commit import Commit
+from sayso.server.store.changes import Changes
+from sayso.server.store.records import Answered, Asked, Call, RunIntended, RunReported
 from tests.capabilities.git.partner import Partner, bash, partner, tool
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
@@ -167,3 +172,21 @@ async def test_files_that_were_not_changed_by_the_request_are_refused(tmp_path: 
             "commit that", tool("commit", message="x", files=["../other/x"], as_they_are=["/etc/x"])
         )
         assert "not" in told
+
+
+async def test_a_commit_takes_what_the_calls_before_it_in_the_same_reply_changed() -> None:
+    history = History()
+
+    async def former(_: Sequence[str]) -> Mapping[str, str]:
+        return {}
+
+    commit = Commit(lambda: history, lambda: pytest.fail("nothing runs"), former, lambda: "")
+    wanted = commit.read_call('{"message": "Both"}')  # when the reply is read
+    for record in (
+        Asked("fix it and commit"),
+        Answered("", (Call("a1", "bash", "…"), Call("a2", wanted.label, wanted.text))),
+        RunIntended("a1", "bash", "…"),
+        RunReported("a1", "ok", changes=Changes(added=("new.txt",), changed=("a.txt",))),
+    ):
+        history.apply(record)
+    assert commit.read(wanted.label, wanted.text)["commit"].files == ("a.txt", "new.txt")
