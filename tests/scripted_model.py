@@ -121,6 +121,9 @@ class ScriptedModel(ThreadedServer):
         self.key = key
         """If set, requests without it are refused, as a provider does."""
         self.requests: list[Request] = []
+        self.takes_tools = False
+        """What it shows whoever asks it whether it calls a tool."""
+        self.probes = 0
         self._models = tuple(models)
         self._ordered: list[Reply] = []
         self._matching: list[Reply] = []
@@ -146,6 +149,11 @@ class ScriptedModel(ThreadedServer):
             names = self._models or ("scripted",)
             data = [{"id": name, "object": "model"} for name in names]
             await send_json(writer, 200, {"object": "list", "data": data})
+        elif method == "POST" and path.endswith("/chat/completions") and _is_probe(body):
+            self.probes += 1
+            calls = [{"name": "ready", "arguments": "{}"}] if self.takes_tools else []
+            request = Request(body, headers, time.monotonic())
+            await self._send(Reply("ready", calls=calls), request, writer)
         elif method == "POST" and path.endswith("/chat/completions"):
             request = Request(body, headers, time.monotonic())
             self.requests.append(request)
@@ -254,6 +262,11 @@ def _whole(reply: Reply, request: Request) -> dict[str, Any]:
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": _usage(reply),
     }
+
+
+def _is_probe(body: Mapping[str, Any]) -> bool:
+    tools = body.get("tools") or ()
+    return [tool["function"]["name"] for tool in tools] == ["ready"]
 
 
 def _usage(reply: Reply) -> dict[str, int]:

@@ -260,7 +260,7 @@ async def _session(
 
 
 def _placement(arguments: argparse.Namespace, screen: Screen) -> Placement:
-    return Placement(screen, arguments.folder, arguments.conversation)
+    return Placement(screen, arguments.folder, arguments.conversation, makes=True)
 
 
 def _written(arguments: argparse.Namespace) -> Screen:

@@ -291,12 +291,15 @@ class Builder:
         if choice.origin == "none":
             return UnavailableModel(choice.sentence)
 
+        told: Literal["yes", "no"] = "yes" if choice.calls_tools else "no"
+        tools: Literal["yes", "no", "probe"] = "probe" if choice.asks_about_tools else told
+
         def connect(endpoint: Endpoint) -> LitellmModel:
             return LitellmModel(
                 choice.model or f"openai/{MODEL_NAME}",
                 endpoint,
                 name=choice.name,
-                calls_tools="yes" if choice.calls_tools else "no",
+                calls_tools=tools,
                 sees=self._settings.language_model.sees,
                 temperature=talk_profile.temperature,
                 reply_tokens=talk_profile.reply_tokens,

@@ -47,6 +47,19 @@ _ENVIRONMENT: Final[Mapping[str, str]] = {
 
 LOADING: Final = "loading the language model's library"
 
+PROBE_S: Final = 25.0
+"""For the question whether a server takes tools: a local one may have to load its model first."""
+PROBE_TOOL: Final = "ready"
+
+_PROBE: Final[ToolDefinition] = {
+    "type": "function",
+    "function": {
+        "name": PROBE_TOOL,
+        "description": "Say that you are ready.",
+        "parameters": {"type": "object", "properties": {}},
+    },
+}
+
 _Begun = tuple[Any, Any]
 """litellm's stream, and its first chunk or None."""
 
@@ -79,7 +92,7 @@ class LitellmModel:
         endpoint: Endpoint | None = None,
         *,
         name: str = "",
-        calls_tools: Literal["auto", "yes", "no"] = "auto",
+        calls_tools: Literal["auto", "yes", "no", "probe"] = "auto",
         sees: Literal["auto", "yes", "no"] = "auto",
         temperature: float | None = None,
         reply_tokens: int | None = None,
@@ -88,10 +101,11 @@ class LitellmModel:
         """`model` is litellm's name, for example `anthropic/claude-sonnet-4-5`; for a server on the
         OpenAI wire it is `openai/` and the server's name, with its `endpoint`. Without a key it is
         the provider's environment variable that counts. `name` is for screens and sentences.
+        `probe`: it is asked once, when it is warmed, whether it calls a tool.
         """
         self._model = model
         self._name = name or model
-        self._tools: Literal["auto", "yes", "no"] = calls_tools
+        self._tools: Literal["auto", "yes", "no", "probe"] = calls_tools
         self._sees: Literal["auto", "yes", "no"] = sees
         self._patience = patience or Timeouts()
         endpoint = endpoint or Endpoint()
@@ -115,8 +129,8 @@ class LitellmModel:
 
     @property
     def calls_tools(self) -> bool:
-        """What was said, else what litellm knows of the model. Until it is loaded the answer is
-        no, and the model writes fenced code, which every model can.
+        """What was said, else what litellm knows of the model, or its server showed. Until that is
+        known the answer is no, and the model writes fenced code, which every model can.
         """
         return self._tools == "yes"
 
@@ -140,6 +154,8 @@ class LitellmModel:
         """
         for step in (self._load, self._rehearse):
             await in_background(step, LOADING)
+            if self._tools == "probe":
+                await self._probe()
             if self._is_asked:
                 return  # The one who waits does in the event loop what would be rehearsed now.
         with closing_now(socket.socket()) as nobody, suppress(Exception):
@@ -271,6 +287,22 @@ class LitellmModel:
                 pass
             self._litellm.token_counter(model="", text="hello")
 
+    async def _probe(self) -> None:
+        """Ask the server whether it takes tools, with nothing of the person's. One that does not
+        call the one it is given, refuses it or says nothing, is given none."""
+        self._tools = "no"
+        message = {"role": "user", "content": f"Call the tool {PROBE_TOOL}, and say nothing."}
+        try:
+            async with asyncio.timeout(PROBE_S):
+                stream, chunk = await self._open([message], [_PROBE])
+                async with closing(stream):
+                    while chunk is not None and self._tools == "no":
+                        if any(_calls(delta, PROBE_TOOL) for delta in self._deltas(chunk)):
+                            self._tools = "yes"
+                        chunk = await anext(stream, None)
+        except Exception as problem:  # noqa: BLE001 (litellm and its providers raise anything)
+            logger.info("%s was not seen to take tools: %s", self._name, type(problem).__name__)
+
     async def _call_nobody(self, api_base: str) -> None:
         await self._litellm.acompletion(
             model=self._model,
@@ -280,6 +312,10 @@ class LitellmModel:
             max_retries=0,
             **{**self._options, "api_base": api_base, "api_key": "nobody"},
         )
+
+
+def _calls(delta: Delta, tool: str) -> bool:
+    return isinstance(delta, ToolCallDelta) and delta.name == tool
 
 
 async def _next(stream: Any, seconds: float) -> Any:  # noqa: ANN401 (litellm's own types)

@@ -90,6 +90,8 @@ class ModelChoice:
     """The environment variable that the key came from."""
     profile: Profile = "default"
     calls_tools: bool = False
+    asks_about_tools: bool = False
+    """Whether its server is to be asked once whether it takes tools."""
     weights: Path | None = None
     """The file that the embedded engine must serve."""
     offer: Offer | None = None
@@ -227,6 +229,7 @@ async def _at_address(wishes: ModelPreferences, environment: Mapping[str, str]) 
         api_base=wishes.api_base,
         api_key=_key(wishes, environment) or NO_KEY,
         key_variable=wishes.api_key_variable,
+        asks_about_tools=wishes.calls_tools == "auto",
     )
 
 

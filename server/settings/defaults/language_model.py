@@ -23,7 +23,8 @@ class LanguageModel:
     one. Keys themselves are never written to settings."""
     calls_tools: Literal["auto", "yes", "no"] = "auto"
     """Whether the model is given tools; otherwise it writes fenced code. `auto` asks the model's
-    server, or knows the provider."""
+    server, or knows the provider; a server at `api_base` is asked once at each start whether it
+    calls a tool, with nothing of yours."""
     cloud_allowed: tuple[str, ...] = ()
     """Companies that may be sent what you say when their key is in the environment, for example
     `anthropic, openai`. Speech leaves the house only with this yes."""

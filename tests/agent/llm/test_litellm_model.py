@@ -298,3 +298,27 @@ def test_a_long_refusal_without_spaces_is_quoted_in_a_moment() -> None:
     began = time.process_time()
     assert "refused the request" in explain(ValueError("a-" * 30_000), "m").sentence
     assert time.process_time() - began < 2.0
+
+
+@pytest.mark.parametrize("takes_tools", [True, False])
+async def test_a_server_is_asked_once_whether_it_calls_a_tool(
+    server: ScriptedModel, takes_tools: bool
+) -> None:
+    server.takes_tools = takes_tools
+    model = LitellmModel("openai/scripted", Endpoint(server.url, "k"), calls_tools="probe")
+    assert not model.calls_tools
+    await model.warm()
+    await model.warm()
+    assert model.calls_tools is takes_tools
+    assert server.probes == 1
+    assert not server.requests
+
+
+async def test_a_server_that_refuses_or_is_not_there_is_given_no_tools() -> None:
+    with ScriptedModel(key="another") as refusing:
+        model = LitellmModel("openai/scripted", Endpoint(refusing.url, "k"), calls_tools="probe")
+        await model.warm()
+        assert not model.calls_tools
+    gone = LitellmModel("openai/scripted", Endpoint(refusing.url, "k"), calls_tools="probe")
+    await gone.warm()
+    assert not gone.calls_tools

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
@@ -171,6 +172,9 @@ async def test_a_server_of_the_persons_own_is_asked_on_the_openai_wire() -> None
 
     assert (choice.origin, choice.model) == ("named", "openai/my-model")
     assert (choice.api_base, choice.api_key) == ("http://nas:8000/v1", "none")
+    assert choice.asks_about_tools
+    said = await chosen(wishes=replace(wishes, calls_tools="no"))
+    assert not said.asks_about_tools
 
 
 async def test_an_address_without_a_model_is_told() -> None:
