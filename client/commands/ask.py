@@ -57,8 +57,8 @@ class Ask:
         parser.add_argument(
             "--approve",
             choices=("yes", "no"),
-            help="answer every question so: whether code may run, and whether it gets the folders"
-            " and hosts that it asks for",
+            help="answer every question so: whether code may run, whether it gets the folders and"
+            " hosts that it asks for, and whether a folder's instructions are followed",
         )
         add_timeout(parser)
 

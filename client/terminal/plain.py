@@ -242,7 +242,8 @@ def question(request: ApprovalRequest) -> str:
     if request.question:
         return (
             f"{head}\n{code}\n{warnings}"
-            f"  y = yes, n = no. {request.expires_s:.0f} seconds; silence is a no."
+            f"  y = yes, a = yes for good, n = no. {request.expires_s:.0f} seconds;"
+            " silence is a no."
         )
     if request.kind == "access":
         why = f"  because, it says: {sanitize.words(request.why)}\n" if request.why else ""

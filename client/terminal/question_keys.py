@@ -31,7 +31,7 @@ def answers_to(request: ApprovalRequest) -> dict[str, str]:
     answers = {"y": "yes"}
     if request.wider:
         answers["a"] = "yes, and the like"
-    elif request.kind == "access" and not request.question:
+    elif request.kind == "access":
         answers["a"] = "yes, for good"
     answers["n"] = "no"
     if request.kind == "run":

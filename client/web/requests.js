@@ -86,7 +86,7 @@ export class Requests {
       const more = `Approve, and ${revealed(request.wider)}`;
       actions.append(live(more, () => this.#approve(request, "yes", undefined, true)));
     }
-    if (request.kind === "access" && !request.question) {
+    if (request.kind === "access") {
       actions.append(live("Approve for good", () => this.#approve(request, "yes", undefined, true)));
     } else if (request.kind !== "access" && request.code) {
       actions.append(live("Edit", () => this.#edit(request, card, actions, sight)));

@@ -202,6 +202,7 @@ class _Book:
                 self._decide(event, "folder", by, f"Code runs in {path or 'its own folder'}.")
             case InstructionsAnswered(by=by):
                 followed = "followed" if record.follow else "not followed"
+                followed += " for good" if record.lasting else ""
                 detail = f"{record.name} of {record.folder} ({record.digest[:12]}) is {followed}."
                 self._decide(event, "instructions", by, detail)
             case Untested(run=run, told=told) if run in self.entries:

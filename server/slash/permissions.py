@@ -108,13 +108,12 @@ async def _instructions(context: CommandContext) -> CommandResult:
         return CommandResult(
             "Here no folder's instructions are followed; they are the owner's.", ok=False
         )
-    folders = list(trusted.answers)
+    folders = list(trusted.folders)
     match context.text.split(maxsplit=1):
         case []:
             lines = [
-                f"{number:>3}  {'followed' if answer.follow else 'not followed':<12}  "
-                f"{folder}/{answer.name}"
-                for number, (folder, answer) in enumerate(trusted.answers.items(), 1)
+                f"{number:>3}  {folder}/{one.name}"
+                for number, (folder, one) in enumerate(trusted.folders.items(), 1)
             ]
             told = "\n".join([*lines, "`/instructions forget 1` has it asked about anew."])
             return CommandResult(
@@ -133,7 +132,7 @@ async def _instructions(context: CommandContext) -> CommandResult:
     if not wanted:
         return CommandResult("There are none of that folder; `/instructions` lists them.", ok=False)
     (folder,) = wanted
-    before = trusted.answers[folder]
+    before = trusted.folders[folder]
     trouble = await asyncio.to_thread(trusted.forget, folder)
     taken = InstructionsAnswered(
         "", folder, before.name, before.digest, follow=False, by=context.device

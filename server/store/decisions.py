@@ -110,6 +110,8 @@ class InstructionsAnswered:
     follow: bool
     by: str = ""
     """The device on which it was answered, or the wish taken back."""
+    lasting: bool = False
+    """For good; else for this conversation."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """Follows the instructions of the folders that one conversation works in, as far as they are
 trusted, and asks about those that are not.
 
-A person is asked once, before the first thing is done there, with the text before their eyes. Their
-answer is bound to its hash: a text that is not the same, whoever changed it, is asked about again,
-and until then followed by nobody. To follow opens nothing: what needs a yes still does.
+A person is asked before the first thing is done there, with the text before their eyes. Their
+answer holds for this conversation, or for good where they say so, and is bound to the text's hash:
+one that is not the same, whoever changed it, is asked about again, and until then followed by
+nobody. To follow opens nothing: what needs a yes still does.
 """
 
 import asyncio
@@ -31,8 +32,9 @@ LANGUAGE: Final = "instructions"
 """Stands for the language in a question about them."""
 
 _MEANS: Final = (
-    "The file {name} in {folder} says how to work there. With a yes, Sayso keeps to it from now on,"
-    " in all conversations, until it changes. It opens nothing: what needs your yes still does."
+    "The file {name} in {folder} says how to work there. With a yes, Sayso keeps to it in this"
+    " conversation, with a yes for good in all, until it changes. It opens nothing: what needs your"
+    " yes still does."
 )
 _CHANGED: Final = "It is not what you said yes to before: it was changed."
 _BY_CODE: Final = "Code of this conversation wrote it."
@@ -61,15 +63,13 @@ class FolderInstructions:
     """Those of whoever started this conversation's work, which hold without being asked about."""
     followed: Sequence[InstructionFile] = ()
     """What the model is told of."""
-    _unanswered: set[str] = field(default_factory=set)
-    """Hashes of those that nobody answered about: they are not asked about again here."""
+    _answered: dict[str, bool] = field(default_factory=dict)
+    """By hash, whether it is followed in this conversation; silence counts as a no."""
 
     async def look(self, place: WorkPlace) -> None:
         """See what is there now, and follow what is trusted of it."""
         found = await self._found(place)
-        trusted = self.trusted
-        own = [one for one in found if trusted and trusted.answer(one)]
-        self.followed = (*self.given, *own)
+        self.followed = (*self.given, *(one for one in found if self._is_followed(one)))
 
     async def ask_about_new(
         self, run: str, place: WorkPlace, journal: Journal, ask: Ask
@@ -78,29 +78,38 @@ class FolderInstructions:
         Raises StoreError."""
         added = []
         for file in await self._found(place):
-            if self.trusted is None or self.trusted.answer(file) is not None:
-                continue
-            if file.digest in self._unanswered:
+            if self.trusted is None or file.digest in self._answered or self._is_followed(file):
                 continue
             decision = await ask(self._question(run, file, place, journal))
+            self._answered[file.digest] = follow = decision.allows
             if decision.decision not in ("yes", "no"):
-                self._unanswered.add(file.digest)
                 continue
-            follow = decision.allows
             record = InstructionsAnswered(
-                run, file.folder, file.name, file.digest, follow=follow, by=decision.by
+                run,
+                file.folder,
+                file.name,
+                file.digest,
+                follow=follow,
+                by=decision.by,
+                lasting=decision.lasting,
             )
             await journal.note("person", record)
-            await asyncio.to_thread(self.trusted.keep, file, follow=follow)
+            if decision.lasting:
+                await asyncio.to_thread(self.trusted.keep, file)
             added += [file] if follow else []
         if added:
             await self.look(place)
         return added
 
     def forget(self) -> None:
-        """Begin anew: what was not answered may be asked about again."""
-        self._unanswered.clear()
+        """Begin anew: what was answered for this conversation is asked about again."""
+        self._answered.clear()
         self.followed = self.given
+
+    def _is_followed(self, file: InstructionFile) -> bool:
+        here = self._answered.get(file.digest)
+        for_good = self.trusted is not None and self.trusted.holds(file)
+        return for_good if here is None else here
 
     async def _found(self, place: WorkPlace) -> list[InstructionFile]:
         """One of each folder in which code may write, the conversation's own first."""
@@ -119,7 +128,9 @@ class FolderInstructions:
         self, run: str, file: InstructionFile, place: WorkPlace, journal: Journal
     ) -> Proposal:
         told = home_as_tilde(file.folder, str(Path.home()))
-        changed = self.trusted is not None and self.trusted.followed_before(file)
+        changed = file.folder in (one.folder for one in self.followed) or (
+            self.trusted is not None and self.trusted.followed_before(file)
+        )
         warnings = (
             _MEANS.format(name=file.name, folder=told),
             _CHANGED if changed else "",
@@ -136,7 +147,6 @@ class FolderInstructions:
             kind="access",
             warnings=tuple(filter(None, warnings)),
             tap=True,
-            once=True,
             question=f"Shall I keep to {file.name} of {told}?",
         )
 

@@ -1,4 +1,4 @@
-"""Keeps which folders' instructions the owner wants followed, and which not: by their hashes.
+"""Keeps which folders' instructions the owner wants followed for good: by their hashes.
 
 What is trusted is a text in a place. Whoever changes the file, code or a person, has made another
 text, which nobody has said yes to.
@@ -23,12 +23,11 @@ MOST: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionsAnswer:
-    """What the owner said about the instructions of a folder, the last time."""
+class Trusted:
+    """The instructions of a folder that the owner said yes to."""
 
     name: str
     digest: str
-    follow: bool
     time: float
     """Unix seconds."""
 
@@ -39,43 +38,41 @@ class TrustedInstructions:
     def __init__(self, file: Path | None = None) -> None:
         """`file`: where they are kept; none: for as long as this lives."""
         self._file = file
-        self._answers: dict[str, InstructionsAnswer] = _loaded(file) if file else {}
+        self._folders: dict[str, Trusted] = _loaded(file) if file else {}
 
     @property
-    def answers(self) -> Mapping[str, InstructionsAnswer]:
+    def folders(self) -> Mapping[str, Trusted]:
         """By folder, the oldest first."""
-        return self._answers
+        return self._folders
 
-    def answer(self, file: InstructionFile) -> bool | None:
-        """Whether this very text is to be followed; None: nobody was asked about it."""
-        known = self._answers.get(file.folder)
-        return known.follow if known and known.digest == file.digest else None
+    def holds(self, file: InstructionFile) -> bool:
+        """Whether this very text is to be followed."""
+        known = self._folders.get(file.folder)
+        return known is not None and known.digest == file.digest
 
     def followed_before(self, file: InstructionFile) -> bool:
         """Whether another text of this folder was."""
-        known = self._answers.get(file.folder)
-        return known is not None and known.follow and known.digest != file.digest
+        known = self._folders.get(file.folder)
+        return known is not None and known.digest != file.digest
 
-    def keep(self, file: InstructionFile, *, follow: bool) -> str:
-        """Keep an answer; return what went wrong, in a sentence: then it holds until the server
-        ends."""
-        self._answers.pop(file.folder, None)
-        answer = InstructionsAnswer(file.name, file.digest, follow, time.time())
-        self._answers[file.folder] = answer
-        while len(self._answers) > MOST:
-            del self._answers[next(iter(self._answers))]
+    def keep(self, file: InstructionFile) -> str:
+        """Keep a yes; return what went wrong, in a sentence: it holds until Sayso ends then."""
+        self._folders.pop(file.folder, None)
+        self._folders[file.folder] = Trusted(file.name, file.digest, time.time())
+        while len(self._folders) > MOST:
+            del self._folders[next(iter(self._folders))]
         return self._write()
 
     def forget(self, folder: str) -> str:
-        """Nothing was said about this folder; return what went wrong, in a sentence."""
-        self._answers.pop(folder, None)
+        """Trust this folder's no more; return what went wrong, in a sentence."""
+        self._folders.pop(folder, None)
         return self._write()
 
     def _write(self) -> str:
         if self._file is None:
             return ""
         draft = self._file.with_suffix(".new")
-        told = {folder: asdict(answer) for folder, answer in self._answers.items()}
+        told = {folder: asdict(one) for folder, one in self._folders.items()}
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
@@ -88,14 +85,12 @@ class TrustedInstructions:
         return ""
 
 
-def _loaded(file: Path) -> dict[str, InstructionsAnswer]:
+def _loaded(file: Path) -> dict[str, Trusted]:
     """What is kept; what can't be read is asked about anew."""
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
         kept = json.loads(file.read_text(encoding="utf-8"))
         return {
-            folder: InstructionsAnswer(
-                str(one["name"]), str(one["digest"]), one["follow"] is True, float(one["time"])
-            )
+            folder: Trusted(str(one["name"]), str(one["digest"]), float(one["time"]))
             for folder, one in kept.items()
         }
     return {}

@@ -52,6 +52,25 @@ def only_instructions(asked: ApprovalRequest) -> tuple[Answer, None]:
     return ("yes" if asked.language == "instructions" else "no"), None
 
 
+def for_good(asked: ApprovalRequest) -> tuple[Answer, None]:
+    return ("yes and more" if asked.language == "instructions" else "yes"), None
+
+
+async def test_an_answer_that_is_not_for_good_holds_for_its_conversation_alone(
+    rig: AgentRig, place: Path
+) -> None:
+    """Programs answer every question alike, and nobody has seen the text then."""
+    first = await rig.agent(
+        runs("print(1)"), runs("print(2)"), says("Done."), says("Well."), permissions=trusting(rig)
+    )
+    await rig.ask(first, "tidy the code")
+    await rig.ask(first, "what is a tarn")
+    assert WORDS in system(rig)
+    second = await rig.agent(runs("print(3)"), says("Done."), permissions=trusting(rig))
+    await rig.ask(second, "tidy it once more", "no")
+    assert len(about_instructions(rig)) == 1
+
+
 async def test_the_text_is_shown_before_the_first_thing_is_done_and_followed_after_a_yes(
     rig: AgentRig, place: Path
 ) -> None:
@@ -97,11 +116,13 @@ async def test_mere_talk_asks_nothing(rig: AgentRig, place: Path) -> None:
     assert WORDS not in system(rig)
 
 
-async def test_it_is_asked_once_also_after_a_restart(rig: AgentRig, place: Path) -> None:
+async def test_a_yes_for_good_is_asked_once_also_after_a_restart(
+    rig: AgentRig, place: Path
+) -> None:
     first = await rig.agent(
         runs("print(1)"), runs("print(2)"), says("Done."), permissions=trusting(rig)
     )
-    await rig.ask(first, "tidy the code")
+    await rig.ask(first, "tidy the code", for_good)
     second = await rig.agent(runs("print(3)"), says("Done."), permissions=trusting(rig))
     await rig.ask(second, "tidy it once more")
     assert not about_instructions(rig)
@@ -109,7 +130,7 @@ async def test_it_is_asked_once_also_after_a_restart(rig: AgentRig, place: Path)
 
 
 @pytest.mark.parametrize("answer", ["no", "silence"])
-async def test_a_no_is_kept_and_silence_follows_nothing(
+async def test_a_no_and_silence_follow_nothing(
     rig: AgentRig, place: Path, answer: Answer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rig.approvals, "_expires_s", 0.2)
@@ -124,9 +145,6 @@ async def test_a_no_is_kept_and_silence_follows_nothing(
     assert len(about_instructions(rig)) == 1
     assert rig.output == "1\n2\n"
     assert all(WORDS not in system(rig, number) for number in range(3))
-    again = await rig.agent(runs("print(3)"), says("Done."), permissions=trusting(rig))
-    await rig.ask(again, "tidy it once more", "yes" if answer == "no" else decide)
-    assert len(about_instructions(rig)) == (0 if answer == "no" else 1)
 
 
 async def test_a_word_is_no_yes_to_instructions(rig: AgentRig, place: Path) -> None:
