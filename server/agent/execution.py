@@ -15,13 +15,12 @@ from sayso.server.agent.calls.tool_function import ToolDesk
 from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.events import Announce, CodeEnd, CodeStart, TimeAsked
 from sayso.server.agent.hooked_checkpointer import HookedCheckpointer
-from sayso.server.agent.instructions.folder_instructions import WorkPlace
 from sayso.server.agent.jobs.background_runs import BackgroundRuns
 from sayso.server.agent.jobs.code_run import CodeRun
 from sayso.server.agent.jobs.run_progress import JOB_AFTER_S
 from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.access_requests import AccessRequests
-from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
+from sayso.server.agent.permissions.approvals import Approvals, Proposal
 from sayso.server.agent.permissions.hooks import HookEvent, HookWords
 from sayso.server.agent.permissions.host_reapproval import HostReapproval
 from sayso.server.agent.permissions.mentioned_paths import named_places, needed
@@ -132,7 +131,7 @@ class CodeExecutor:
     async def _run(self, tool: Tool, call: Call) -> None:
         """Carry out what is recorded and shown as code is."""
         if not tool.outside:
-            self.has_news = await self._follow_new_instructions(call)
+            self.has_news = await self._access.offer_instructions(call.id)
         if self.has_news and tool.kind != "looks":
             await self._refuse(call, server_notes.NOW_FOLLOWS)
             return
@@ -325,20 +324,6 @@ class CodeExecutor:
         for part in self._permissions.take_closed():
             await self._journal.note("server", taken_back(part, "", lasting=False))
         return told
-
-    async def _follow_new_instructions(self, call: Call) -> bool:
-        """Ask whether to follow what the folders say in which it works; return whether the person
-        has just said so, which the model has to know before it does anything."""
-        place = WorkPlace(
-            self._code_runner.where, self._code_runner.identity, self._permissions.reach
-        )
-
-        async def ask(request: Proposal) -> ApprovalDecision:
-            with self._reckoning.paused():
-                return await self._approvals.ask(request, self._emit)
-
-        instructions = self._permissions.instructions
-        return bool(await instructions.ask_about_new(call.id, place, self._journal, ask))
 
     async def _open_what_was_named(self, call: Call) -> str:
         """Why it must not run: it needs what the person named, and they did not open it."""

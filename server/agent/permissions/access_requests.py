@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from sayso.server.agent.event_stream import Emit
+from sayso.server.agent.instructions.folder_instructions import WorkPlace
 from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.permissions.access_syntax import (
     LANGUAGE,
@@ -124,6 +125,22 @@ class AccessRequests:
             return bool(self._permissions.weigh(AccessRequest(hosts=(host,))).lines)
         except GrantError:
             return False
+
+    async def offer_instructions(self, call: str) -> bool:
+        """Ask whether to follow what the folders say in which this call works; return whether the
+        person has just said so, which the model has to know before it does anything. Raises
+        StoreError.
+        """
+        where = WorkPlace(
+            self._code_runner.where, self._code_runner.identity, self._permissions.reach
+        )
+
+        async def ask(request: Proposal) -> ApprovalDecision:
+            with self._reckoning.paused():
+                return await self._approvals.ask(request, self._emit)
+
+        instructions = self._permissions.instructions
+        return bool(await instructions.ask_about_new(call, where, self._journal, ask))
 
     async def _ask(self, call: str, grant: Grant, why: str, *warnings: str) -> ApprovalDecision:
         request = self._request(call, grant, why)

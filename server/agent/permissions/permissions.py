@@ -28,6 +28,7 @@ from sayso.server.policy.actions import Actions
 from sayso.server.policy.judge import Judgement, Policy
 from sayso.server.runtimes.grants import Folder, GrantError, Grants, folder, personal
 from sayso.server.runtimes.network.proxy import Permission
+from sayso.server.runtimes.protection.folder_identity import Identity
 
 Mode = Literal["read-only", "ask", "workspace", "full"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
@@ -65,6 +66,11 @@ class Reachable(Protocol):
 
     @property
     def where(self) -> str: ...
+
+    @property
+    def identity(self) -> Identity | None:
+        """By what the folder where it runs is recognised."""
+        ...
 
 
 class StandingPermissions(Protocol):

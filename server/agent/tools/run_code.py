@@ -14,7 +14,6 @@ from sayso.server.agent.tools.tool import Arguments, Tool, ToolContext, WrittenC
 from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.network.traffic_record import Transfer
 from sayso.server.runtimes.programs.programs import Programs
-from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.runtime import Ending, Output
 
 NAME: Final = "execute"
@@ -39,11 +38,6 @@ class CodeRunner(Reachable, Protocol):
     @property
     def at_hand(self) -> str:
         """What code finds installed, in a sentence; empty where no code runs."""
-        ...
-
-    @property
-    def identity(self) -> Identity | None:
-        """By what the folder where it runs is recognised."""
         ...
 
     @property
