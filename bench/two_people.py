@@ -27,7 +27,7 @@ from sayso.protocol.codec import Envelope, Unknown, decode, encode
 from sayso.protocol.frames import AudioFrame, unpack
 from sayso.protocol.version import SPOKEN
 from sayso.server.agent.llm.model import ChatMessage
-from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.kernels.environment import ensure

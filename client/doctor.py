@@ -7,7 +7,7 @@ from contextlib import aclosing
 from threading import Event
 from urllib.parse import urlsplit
 
-from sayso.audio.devices.cards import Device, SoundCards, portaudio
+from sayso.audio.devices.sound_cards import Device, SoundCards, portaudio
 from sayso.audio.errors import AudioError, NoPortAudio
 from sayso.audio.pcm import level
 from sayso.client.identity.known_server import NotPaired, read

@@ -37,10 +37,10 @@ from sayso.server.conversations.preferences import Preferences
 from sayso.server.conversations.reflexes.reflex_responder import ReflexResponder
 from sayso.server.conversations.registry import ConversationRegistry, NoSuchConversation
 from sayso.server.gateway.admission.access_recorder import AccessRecorder
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.host import Greeting
 from sayso.server.gateway.http.adapter_routes import Routes
 from sayso.server.gateway.lan.remote_access import RemoteAccess
+from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import CannotListenError, Listener
 from sayso.server.observability.metrics import Part, ServerMetrics
 from sayso.server.process import end, keep_for_good

@@ -6,9 +6,9 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 
 from sayso.audio.dc_offset import OffsetRemover
-from sayso.audio.devices.cards import Device, SoundCards, portaudio
 from sayso.audio.devices.hotplug import DEAD_SECONDS, Cards, DeviceSearch
 from sayso.audio.devices.microphone import DeviceChange
+from sayso.audio.devices.sound_cards import Device, SoundCards, portaudio
 from sayso.audio.pcm import FRAME_BYTES, RATE
 from sayso.audio.resample import resampler
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal
 
-from sayso.audio.devices.cards import Device, portaudio
 from sayso.audio.devices.hotplug import DEAD_SECONDS, Cards, DeviceSearch
 from sayso.audio.devices.microphone import DeviceChange
 from sayso.audio.devices.playback import Playback, Tap
+from sayso.audio.devices.sound_cards import Device, portaudio
 from sayso.audio.devices.speaker import FileSpeaker
 from sayso.audio.pcm import samples_in
 

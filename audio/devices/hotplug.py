@@ -14,8 +14,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Generic, Literal, Protocol, TypeVar
 
-from sayso.audio.devices.cards import Device, Direction, SoundCards
 from sayso.audio.devices.microphone import DeviceChange
+from sayso.audio.devices.sound_cards import Device, Direction, SoundCards
 from sayso.audio.errors import AudioError, DeviceUnavailable
 
 log = logging.getLogger(__name__)

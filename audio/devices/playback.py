@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from sayso.audio.devices.cards import Device, SoundCards
+from sayso.audio.devices.sound_cards import Device, SoundCards
 from sayso.audio.devices.speaker import DUCKED
 from sayso.audio.errors import AudioError
 from sayso.audio.pcm import SAMPLE_BYTES, quieter, samples_in

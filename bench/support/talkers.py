@@ -17,8 +17,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, decode, encode
 from sayso.protocol.version import SPOKEN
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.host import Conversation
+from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
 from sayso.server.process import keep_for_good
 from sayso.server.trust.principal import THIS_MACHINE, Principal

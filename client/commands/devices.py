@@ -11,7 +11,7 @@
 import argparse
 import json
 
-from sayso.audio.devices.cards import Device, Direction, portaudio
+from sayso.audio.devices.sound_cards import Device, Direction, portaudio
 from sayso.client.devices.device_choice import DeviceChoice, recall, remember
 from sayso.client.options import prepare_logging
 from sayso.client.terminal.tty import quiet

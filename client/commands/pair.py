@@ -1,6 +1,6 @@
 """`sayso pair`: lets a device in, and turns it out again.
 
-sayso pair [--name kitchen]     on the server's machine: shows a code for two minutes
+sayso pair [--name kitchen]     on the server's machine: shows a code, and how long it counts
 sayso pair --file PATH          pairs a device without a screen by a file, which is written there
 sayso pair --key "Open WebUI"   prints a key for a program that speaks another protocol
 sayso pair join URL             on the device: what the code says
@@ -137,11 +137,12 @@ async def _open(arguments: argparse.Namespace) -> int:
                 "Pairing was opened elsewhere, which shut it here: run `sayso pair` again."
             )
         case _:
-            raise NotPaired("Two minutes have passed, and no device came: run `sayso pair` again.")
+            passed = f"{opened.expires_s / 60:.0f} minutes"
+            raise NotPaired(f"{passed} have passed, and no device came: run `sayso pair` again.")
 
 
 async def _into_file(opened: PairingOpened, name: str, path: Path) -> None:
-    """Joins in the device's stead: it has nobody who could type within two minutes."""
+    """Joins in the device's stead: it has nobody who could type while the code counts."""
     found = read_pairing_url(opened.url)
     if not found or opened.url.startswith("http://"):
         raise NotPaired(

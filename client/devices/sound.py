@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sayso.audio.devices.cards import Direction, SoundCards, portaudio
 from sayso.audio.devices.device_microphone import DeviceMicrophone
 from sayso.audio.devices.device_speaker import DeviceSpeaker
 from sayso.audio.devices.microphone import DeviceChange, FileMicrophone, Microphone, Pace
 from sayso.audio.devices.playback import Tap
+from sayso.audio.devices.sound_cards import Direction, SoundCards, portaudio
 from sayso.audio.devices.speaker import FileSpeaker, Speaker, silent_speaker
 from sayso.audio.errors import AudioError, NoPortAudio
 from sayso.client.devices.device_choice import DeviceChoice

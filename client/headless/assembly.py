@@ -5,8 +5,8 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from sayso.audio.devices.cards import portaudio
 from sayso.audio.devices.microphone import DeviceChange
+from sayso.audio.devices.sound_cards import portaudio
 from sayso.audio.playback_reference import PlaybackReference
 from sayso.client.devices.device_choice import recall
 from sayso.client.devices.sound import FILE, Sound, patient_sound

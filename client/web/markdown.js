@@ -3,8 +3,8 @@
  * say where they lead. They have no address until they are followed: a browser looks up the hosts of those that it
  * sees, and what code read could be in a name.
  */
+import { code } from "./code_block.js";
 import { make, scrolls, words } from "./dom.js";
-import { highlight } from "./highlight.js";
 import { revealed } from "./visible.js";
 
 const INLINE = /(`[^`]+`)|(\*\*[^*]+\*\*)|(\*[^*\s][^*]*\*)|\[([^\]]+)\]\((https?:[^)\s]+)\)/g;
@@ -94,10 +94,4 @@ function link(label, address) {
     if (key === "Enter") follow();
   };
   return label === host ? [element] : [element, make("small", ` (${host})`)];
-}
-
-export function code(text, language) {
-  const element = scrolls(make("pre"), language ? `Code in ${language}` : "Code");
-  element.append(highlight(text.replace(/\n$/, ""), language));
-  return element;
 }

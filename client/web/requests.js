@@ -1,6 +1,6 @@
 /** May this run? A card for each question: what, where, what it may touch; and a person's answer. */
+import { code } from "./code_block.js";
 import { button, icon, list, make, words } from "./dom.js";
-import { code } from "./markdown.js";
 import { Sight } from "./sight.js";
 import { revealed } from "./visible.js";
 

@@ -1,6 +1,6 @@
 /** Code that runs: a card for each run, with its code, what it prints and draws, and what became of it. */
+import { code, copyButton } from "./code_block.js";
 import { button, icon, keep, make, scrolls, words } from "./dom.js";
-import { code } from "./markdown.js";
 
 /** Pixels from its end at which an output is still looked at there: it follows what comes. */
 const NEAR = 8;
@@ -51,10 +51,7 @@ export class Runs {
     });
     summary.append(icon("code"), said);
     const inside = make("div", "", "inside");
-    const copy = button("Copy", () => {
-      navigator.clipboard?.writeText(text).then(() => { copy.textContent = "Copied"; }, () => {});
-    });
-    inside.append(code(text, language), copy);
+    inside.append(code(text, language), copyButton(text));
     card.append(summary, inside);
     const results = make("div", "", "results");
     block.append(card, stop, results);

@@ -1,9 +1,9 @@
 /** Keeps the page's own files, so that it opens without a network and can say that the server is away. */
 
-const SHELL = "sayso-shell-7";
+const SHELL = "sayso-shell-8";
 const FILES = [
-  "/", "app.js", "capture.worklet.js", "cards.css", "choices.js", "commands.js", "devices.js", "dom.js", "drawer.js",
-  "frame.html", "glance.js", "hands_free.js", "highlight.js", "icon-192.png", "icon-512.png", "icon.svg",
+  "/", "app.js", "capture.worklet.js", "cards.css", "choices.js", "code_block.js", "commands.js", "devices.js", "dom.js",
+  "drawer.js", "frame.html", "glance.js", "hands_free.js", "highlight.js", "icon-192.png", "icon-512.png", "icon.svg",
   "icons.svg", "link.js", "manifest.webmanifest", "markdown.js", "outbox.js", "pairing.js",
   "playback.worklet.js", "presence.js", "qr.js", "requests.js", "resample.js", "runs.js", "server.js",
   "kept.js", "settings.js", "sight.js", "sound.js", "style.css", "talker.js", "talking.js", "uploads.js", "view.js", "visible.js",

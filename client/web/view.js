@@ -1,4 +1,5 @@
 /** The conversation on the screen: what a voice can't show. */
+import { copyButton } from "./code_block.js";
 import { button, icon, keep, make, words } from "./dom.js";
 import { tell } from "./glance.js";
 import { markdown } from "./markdown.js";
@@ -223,7 +224,7 @@ export class View {
     segment.waiting = true;
     requestAnimationFrame(() => {
       segment.waiting = false;
-      segment.element.replaceChildren(markdown(segment.text));
+      segment.element.replaceChildren(...written(segment.text));
       this.#follow();
     });
   }
@@ -264,8 +265,15 @@ function complete(block, { said = "", reply = "" }) {
 
 function answer(text) {
   const element = make("div", "", "answer");
-  element.append(markdown(text));
+  element.append(...written(text));
   return element;
+}
+
+/** An answer's elements. What is copied of its code is what is seen: names stand for what is not. */
+function written(text) {
+  const elements = markdown(text);
+  for (const block of elements.querySelectorAll("pre")) block.after(copyButton(block.textContent));
+  return elements.childNodes;
 }
 
 /** The server keeps below a person's words which files were sent along with them. */

@@ -11,7 +11,7 @@ from typing import Final
 
 from sayso.protocol.home import Home
 from sayso.server.agent.conversation_agent import ConversationAgent
-from sayso.server.agent.permissions.shared_folders import SharedFolders
+from sayso.server.agent.permissions.untrusted_folders import UntrustedFolders
 from sayso.server.agent.record.journal import LATELY_S
 from sayso.server.agent.tools.tool import Tool
 from sayso.server.assembly.agent import AgentOptions, AgentParts, open_agent
@@ -55,7 +55,7 @@ class SharedParts:
     responder: ReflexResponder
     preferences: Preferences
     upload_limits: UploadLimits
-    folders: SharedFolders = field(default_factory=SharedFolders)
+    folders: UntrustedFolders = field(default_factory=UntrustedFolders)
     """Tracks which folders may hold untrusted content."""
     rival_devices: RivalDevices = field(default_factory=RivalDevices)
     watch: Callable[[Effect], None] = lambda _: None

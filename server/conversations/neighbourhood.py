@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from sayso.server.agent.permissions.shared_folders import Earlier, SharedFolders
+from sayso.server.agent.permissions.untrusted_folders import Earlier, UntrustedFolders
 from sayso.server.agent.record.conversation_settings import ConversationSettings
 from sayso.server.conversations.files.workspaces import Workspaces
 from sayso.server.store.decisions import ReachGranted, WorkspaceChosen
@@ -15,7 +15,7 @@ class Neighbourhood:
     """Of one conversation: those whose code may write where its own does."""
 
     def __init__(
-        self, log: EventLog, workspaces: Workspaces, folders: SharedFolders, conversation: str
+        self, log: EventLog, workspaces: Workspaces, folders: UntrustedFolders, conversation: str
     ) -> None:
         self._log = log
         self._workspaces = workspaces

@@ -1,1 +1,1 @@
-"""The gateway: WebSockets, HTTP, and the admission of clients."""
+"""The gateway: WebSockets, HTTP, the admission of clients, and their limits."""

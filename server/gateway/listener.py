@@ -17,7 +17,6 @@ from sayso.protocol.errors import ProtocolError, Refused
 from sayso.protocol.version import choose
 from sayso.server.gateway.admission.access_recorder import AccessRecorder
 from sayso.server.gateway.admission.authentication import Authentication, ListenerKind
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.rate_limits import RequestRates
 from sayso.server.gateway.admission.unauthenticated import address_of, known
 from sayso.server.gateway.host import Host
@@ -25,6 +24,7 @@ from sayso.server.gateway.http.adapter_routes import Routes
 from sayso.server.gateway.http.request_handler import Requester, RequestHandler
 from sayso.server.gateway.http.trust_page import TrustPage
 from sayso.server.gateway.lan.device_admin import NOT_OPEN, DeviceAdmin, Reachable
+from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.socket.bounded_connection import BoundedConnection
 from sayso.server.gateway.socket.connection import Connection, close_with, greet
 from sayso.server.gateway.socket.message_size import with_snapshot

@@ -10,6 +10,7 @@ from typing import Final
 from sayso.server.runtimes.base_python import base_python
 from sayso.server.runtimes.calls.function import CallFunction
 from sayso.server.runtimes.calls.registry import CallRegistry
+from sayso.server.runtimes.finish_despite_cancel import to_the_end
 from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.kernels.at_hand import at_hand
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
@@ -28,7 +29,6 @@ from sayso.server.runtimes.runtime import Ending, Output, Runtime
 from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import SandboxReport
 from sayso.server.runtimes.sandbox.unconfined import Unconfined
-from sayso.server.runtimes.shielding import to_the_end
 from sayso.server.runtimes.workspace import open_workspace
 
 NO_GRANTS = Grants()

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from sayso.server.runtimes import processes
+from sayso.server.runtimes.finish_despite_cancel import to_the_end
 from sayso.server.runtimes.left_processes import LeftInSandbox, LeftProcesses, commands_of
 from sayso.server.runtimes.network.socket_handover import ENVIRONMENT, SocketHandover, handover_for
 from sayso.server.runtimes.protection.own_places import PRIVATE
@@ -21,7 +22,6 @@ from sayso.server.runtimes.protection.paths_beneath import remove_tree
 from sayso.server.runtimes.resources.cgroups import InterpreterCgroup
 from sayso.server.runtimes.resources.watch import ResourceWatch, held_too_much
 from sayso.server.runtimes.sandbox.sandbox import NO_HANDOVER, Confined, Confines, Sandbox
-from sayso.server.runtimes.shielding import to_the_end
 
 log = logging.getLogger(__name__)
 

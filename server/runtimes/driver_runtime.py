@@ -18,6 +18,7 @@ from sayso.server.runtimes.base_python import base_prefix, base_python
 from sayso.server.runtimes.calls.channel import CallChannel
 from sayso.server.runtimes.calls.registry import NOTHING, CallableFunctions
 from sayso.server.runtimes.confined_process import ConfinedProcess, how_it_died
+from sayso.server.runtimes.finish_despite_cancel import to_the_end
 from sayso.server.runtimes.interpreter import CUT, CUT_S, SWEEP_S, CannotStartError
 from sayso.server.runtimes.kernels.outputs import PlainText, plain
 from sayso.server.runtimes.languages.driver import HEADER
@@ -26,7 +27,6 @@ from sayso.server.runtimes.left_processes import LeftProcesses
 from sayso.server.runtimes.output_stream import OutputStream
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
-from sayso.server.runtimes.shielding import to_the_end
 
 log = logging.getLogger(__name__)
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from sayso.server.log_context import log_ids_by
 from sayso.server.runtimes.calls.registry import CallableFunctions, CallRegistry
+from sayso.server.runtimes.finish_despite_cancel import to_the_end
 from sayso.server.runtimes.interpreter import CannotStartError, Interpreter, Run
 from sayso.server.runtimes.left_processes import LeftProcesses
 from sayso.server.runtimes.resources.watch import ResourceWatch
 from sayso.server.runtimes.runtime import Ending, Output
-from sayso.server.runtimes.shielding import to_the_end
 
 INTERRUPT_S = 1.25
 """How long a run may take to stop when asked: half of the 2.5 s in which it has ended. What hears

@@ -3,12 +3,13 @@ nobody. A gap is between two answers, and while code is at work for one.
 """
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from sayso.protocol.messages import Announce
 from sayso.server.turn.events import Announced, Joined, Ticket
+from sayso.server.turn.regions.capture import CaptureRegion
 from sayso.server.turn.regions.playback import PlaybackRegion
+from sayso.server.turn.regions.request import RequestRegion
 from sayso.server.turn.regions.shared_state import SharedState
 
 WAITING_ANNOUNCEMENTS = 32
@@ -35,8 +36,16 @@ class _Waiting:
 class Announcements:
     """Keeps them until there is a gap and somebody to hear them."""
 
-    def __init__(self, shared: SharedState, playback: PlaybackRegion) -> None:
+    def __init__(
+        self,
+        shared: SharedState,
+        capture: CaptureRegion,
+        work: RequestRegion,
+        playback: PlaybackRegion,
+    ) -> None:
         self._shared = shared
+        self._capture = capture
+        self._work = work
         self._playback = playback
         self._waiting: deque[_Waiting] = deque(maxlen=WAITING_ANNOUNCEMENTS)
         self._answers: deque[_Waiting] = deque(maxlen=WAITING_ANNOUNCEMENTS)
@@ -88,7 +97,16 @@ class Announcements:
             if not self._heard and current.tries < TRIES:
                 (self._answers if current.was_asked else self._waiting).appendleft(current)
 
-    def say_next(self) -> None:
+    def say_in_gap(self) -> None:
+        """Say one, if this is a gap."""
+        somebody_speaks = self._capture.somebody_speaks
+        if not self._work.is_busy and not somebody_speaks:
+            self._say_next()
+        between = self._work.state != "idle" and not self._playback.is_occupied
+        if between and not self._capture.is_anybody_speaking:
+            self._say_within(unasked=self._work.is_at_work and not somebody_speaks)
+
+    def _say_next(self) -> None:
         """There is a gap: say one, if there is one and somebody who can hear it."""
         if said := self._take(self._answers or self._waiting):
             waiting, device = said
@@ -98,14 +116,14 @@ class Announcements:
             self._playback.say(waiting.announced.text, waiting.announced.tone)
             self._playback.finish()
 
-    def say_within(self, question: Callable[[str], str], *, unasked: bool) -> None:
+    def _say_within(self, *, unasked: bool) -> None:
         """There is a gap while an answer is worked on: say one, and without `unasked` only what
-        its person asked for. `question`: what waits for a yes at a device, which is put again after
-        it, so that a yes is never to what was said in between."""
+        its person asked for. What waits for a yes there is put again after it, so that a yes is
+        never to what was said in between."""
         if said := self._take(self._answers or (self._waiting if unasked else self._answers)):
             waiting, device = said
             self._begin(waiting, within=True)
-            text = f"{waiting.announced.text} {question(device.device)}".strip()
+            text = f"{waiting.announced.text} {self._work.question_at(device.device)}".strip()
             self._playback.interject(device, text, waiting.announced.tone)
 
     def _take(self, queue: deque[_Waiting]) -> tuple[_Waiting, Joined] | None:

@@ -53,7 +53,7 @@ class TurnMachine:
         self._answers = SpokenApproval(self._shared, self._playback, self._work)
         regions = (self._shared, self._capture, self._work, self._playback)
         self._filler = Filler(*regions, fillers)
-        self._announcements = Announcements(self._shared, self._playback)
+        self._announcements = Announcements(*regions)
         self._narrator = Narrator(*regions, fillers)
         beside = (self._shared, self._work, self._announcements, self._narrator)
         self._meanwhile = WordsDuringWork(*beside)
@@ -99,22 +99,12 @@ class TurnMachine:
         self._playback.go_on(wait=self._capture.is_pressed(self._playback.device))
         self._work.go_on()
         self._announcements.follow()
-        self._speak_up()
+        self._announcements.say_in_gap()
         self._filler.follow()
         self._narrator.follow()
         if self.state != self._shown:
             self._shown = self.state
             self._shared.tell(self._shown)
-
-    def _speak_up(self) -> None:
-        """Say what waits for a gap, if this is one."""
-        somebody_speaks = self._capture.somebody_speaks
-        if not self._work.is_busy and not somebody_speaks:
-            self._announcements.say_next()
-        between = self._work.state != "idle" and not self._playback.is_occupied
-        if between and not self._capture.is_anybody_speaking:
-            unasked = self._work.is_at_work and not somebody_speaks
-            self._announcements.say_within(self._work.question_at, unasked=unasked)
 
     @singledispatchmethod
     def _on(self, event: Event) -> None:

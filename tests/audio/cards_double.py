@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from sayso.audio.devices.cards import Device, Direction, End, Fill, Hear
 from sayso.audio.devices.device_speaker import DeviceSpeaker
+from sayso.audio.devices.sound_cards import Device, Direction, End, Fill, Hear
 from sayso.audio.errors import DeviceUnavailable
 
 

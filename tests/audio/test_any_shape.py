@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sayso.audio.dc_offset import HARMLESS, OffsetRemover
-from sayso.audio.devices.cards import mixed
+from sayso.audio.devices.sound_cards import mixed
 from sayso.audio.pcm import FRAME_SAMPLES, RATE, from_samples, level, silence, to_samples
 from sayso.audio.resample import resample, resampler
 from sayso.audio.wav import read_speech

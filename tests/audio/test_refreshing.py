@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sayso.audio.devices import cards
-from sayso.audio.devices.cards import PortAudio
+from sayso.audio.devices import sound_cards
+from sayso.audio.devices.sound_cards import PortAudio
 from sayso.audio.errors import NoPortAudio
 from tests.machine import lacking
 
@@ -35,8 +35,8 @@ def test_what_plays_goes_on_unless_a_card_came_or_went(
 ) -> None:
     listed, now = tmp_path / "cards", [100.0]
     listed.write_text("0 [USB]")
-    monkeypatch.setattr(cards, "PLUGGED", listed)
-    monkeypatch.setattr("sayso.audio.devices.cards.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(sound_cards, "PLUGGED", listed)
+    monkeypatch.setattr("sayso.audio.devices.sound_cards.time.monotonic", lambda: now[0])
     try:
         audio = PortAudio()
     except NoPortAudio as missing:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sayso.audio.devices.cards import (
+from sayso.audio.devices.sound_cards import (
     CARD_LATENCY_SECONDS,
     SERVER_LATENCY_SECONDS,
     Device,

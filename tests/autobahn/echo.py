@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.socket.websocket_server import prepare
 
 LARGEST = 64 * 2**20

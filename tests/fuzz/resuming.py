@@ -16,7 +16,7 @@ from sayso.client.session.outbox import Outbox as Clients
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, decode
 from sayso.protocol.frames import unpack
-from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.socket.outbox import Outbox as Servers
 from sayso.server.turn.events import ListenStarted
 from sayso.server.turn.utterance import Utterance

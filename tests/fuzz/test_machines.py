@@ -31,8 +31,8 @@ from sayso.server.agent.permissions.approvals import (
     Proposal,
 )
 from sayso.server.agent.record.journal import Journal
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.host import Outlet
+from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.socket.session import Session
 from sayso.server.gateway.socket.sessions import Sessions
 from sayso.server.store.event_log import EventLog

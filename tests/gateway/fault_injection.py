@@ -18,7 +18,7 @@ from sayso.client.session.link_events import LinkChange, LinkState
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope
 from sayso.protocol.version import SPOKEN
-from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
 from sayso.server.turn import events
 from sayso.server.turn.events import Event, Ticket

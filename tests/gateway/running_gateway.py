@@ -18,8 +18,8 @@ from sayso.protocol.codec import Envelope, decode, encode
 from sayso.protocol.frames import PictureFrame
 from sayso.protocol.version import SPOKEN
 from sayso.server.gateway.admission.access_recorder import AccessRecorder
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.host import Greeting, Outlet
+from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
 from sayso.server.store.access import AccessRecord
 from sayso.server.store.records import Event as StoredEvent

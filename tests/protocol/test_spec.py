@@ -24,8 +24,8 @@ from sayso.server.agent.jobs.updates import TOLD_EVERY_S
 from sayso.server.agent.permissions import approvals
 from sayso.server.device_requests import answer, requests
 from sayso.server.gateway.admission import rate_limits
-from sayso.server.gateway.admission.limits import HEADER_LINE_BYTES, HEADER_LINES, Limits
-from sayso.server.gateway.socket.sessions import UNCONFIRMED_S
+from sayso.server.gateway.limits import HEADER_LINE_BYTES, HEADER_LINES, Limits
+from sayso.server.gateway.socket.resume import UNCONFIRMED_S
 from sayso.server.trust import guess_delay, pairing
 from sayso.server.turn import pacing, spoken_answer, utterance
 from sayso.server.turn.regions import capture, playback, request, spoken_approval

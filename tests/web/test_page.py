@@ -92,6 +92,26 @@ def test_code_is_approved_seen_and_its_plot_shown(site: Site, question: Path) ->
         assert not opened.locator(".card.asks").count()
 
 
+def test_code_in_an_answer_is_copied_as_it_is_seen(site: Site, question: Path) -> None:
+    site.model.add(says("Put this in:\n\n```json\n", '{"port": 8\u200b0}\n', "```\n\nThat is all."))
+    with page(question) as opened:
+        is_paired(opened, site.server, "--person", site.person)
+        opened.evaluate(
+            """() => Object.defineProperty(navigator, 'clipboard', {
+              value: { writeText: async (text) => { window.copied = text; } },
+            })"""
+        )
+        ask(opened, "how do I set the port")
+        expect(opened.locator(".answer")).to_contain_text("That is all.")
+        copy = opened.locator(".answer").get_by_role("button", name="Copy")
+        copy.click()
+        expect(opened.locator(".answer button")).to_have_text("Copied")
+        seen = opened.locator(".answer pre").text_content()
+        assert opened.evaluate("() => window.copied") == seen
+        assert seen
+        assert "\u200b" not in seen
+
+
 def test_html_that_code_made_has_its_looks_and_does_nothing(site: Site, question: Path) -> None:
     html = (
         "<style>b { color: rgb(200, 0, 0) }</style><p style='block-size: 120px'><b>hot</b></p>"

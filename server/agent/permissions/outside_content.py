@@ -7,7 +7,7 @@ host, in every mode but full. What was read is worked out from what the server i
 that came through the network proxy, and folders outside of the workspace that the interpreters had.
 It marks the whole conversation, not one interpreter: what one has read another finds in the
 workspace, and the model knows it anyway. Another conversation that works in the same folders takes
-the mark over with its next run there (`shared_folders.py`). Beginning anew wipes the mark.
+the mark over with its next run there (`untrusted_folders.py`). Beginning anew wipes the mark.
 """
 
 import asyncio

@@ -11,7 +11,7 @@ import asyncio
 from sayso.protocol import messages as m
 from sayso.protocol.errors import Refused
 from sayso.protocol.frames import is_picture
-from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.limits import Limits
 from sayso.server.trust.principal import THIS_MACHINE, Principal
 
 SOUND_BYTES = 32_000

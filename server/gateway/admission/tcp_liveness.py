@@ -10,7 +10,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.limits import Limits
 
 ACKNOWLEDGED_AT = 120
 """Of Linux's tcp_info (linux/tcp.h): how many bytes the other end has acknowledged, as a u64."""

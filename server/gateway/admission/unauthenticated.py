@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Protocol
 
 from websockets.asyncio.server import ServerConnection
 
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.tcp_liveness import tend
+from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.socket.bounded_connection import BoundedConnection
 
 Peer = tuple[Any, ...] | None

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Literal, Self
 
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.unauthenticated import (
     Peer,
     UnauthenticatedClients,
     address,
 )
+from sayso.server.gateway.limits import Limits
 
 LOOK_EVERY_S = 0.1
 """How often is looked whether a place's owner had its time: ten times within it."""

@@ -14,13 +14,13 @@ from typing import Protocol, cast
 import h11
 from websockets.http11 import Request, Response
 
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.tcp_liveness import tend
 from sayso.server.gateway.admission.unauthenticated import Peer, UnauthenticatedClients
 from sayso.server.gateway.http.request_body import BodyRefused, body_of
 from sayso.server.gateway.http.request_head import has_body, is_ambiguous, is_too_large, read
 from sayso.server.gateway.http.response_body import end, pieces_of, send_piece
 from sayso.server.gateway.http.responses import FileResponse, StreamedResponse, refused
+from sayso.server.gateway.limits import Limits
 
 log = logging.getLogger(__name__)
 

@@ -7,10 +7,10 @@ from contextlib import suppress
 
 from websockets.http11 import Request, Response
 
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.unauthenticated import UnauthenticatedClients
 from sayso.server.gateway.admission.waiting import Caller, WaitingClients
 from sayso.server.gateway.http.http_connection import HttpConnection
+from sayso.server.gateway.limits import Limits
 
 Answer = Callable[[HttpConnection, Request], Awaitable[Response]]
 """The response to a request."""

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import h11
 
-from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.limits import Limits
 
 
 class BodyRefused(Exception):

@@ -4,7 +4,7 @@ import h11
 from websockets.datastructures import Headers
 from websockets.http11 import Request
 
-from sayso.server.gateway.admission.limits import HEADER_LINE_BYTES, HEADER_LINES
+from sayso.server.gateway.limits import HEADER_LINE_BYTES, HEADER_LINES
 
 
 def read(event: h11.Request) -> Request:

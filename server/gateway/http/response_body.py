@@ -8,9 +8,9 @@ from typing import Protocol
 
 from websockets.http11 import Response
 
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.tcp_liveness import comes
 from sayso.server.gateway.http.responses import FileResponse, StreamedResponse
+from sayso.server.gateway.limits import Limits
 
 log = logging.getLogger(__name__)
 

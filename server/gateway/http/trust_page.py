@@ -17,12 +17,12 @@ from websockets.http11 import Request, Response
 
 from sayso.protocol.fingerprint import as_browsers_show, fingerprint, words
 from sayso.server.gateway.admission.authentication import ListenerKind
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.unauthenticated import UnauthenticatedClients
 from sayso.server.gateway.http.http_connection import HttpConnection
 from sayso.server.gateway.http.http_server import HttpServer
 from sayso.server.gateway.http.responses import AUTHORITY, answered, refused
 from sayso.server.gateway.http.static_files import page
+from sayso.server.gateway.limits import Limits
 from sayso.server.trust.certificates import bracketed
 
 log = logging.getLogger(__name__)

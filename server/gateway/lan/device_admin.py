@@ -18,7 +18,7 @@ from sayso.server.trust.principal import OWNER, Principal, Scope
 NOT_OPEN = "No pairing is open: run `sayso pair` on the server's machine, then try again at once."
 NOT_MORE = "This device may let in others only with rights that it has itself."
 NOT_THEIRS = "This device may let in its own person's devices alone."
-NOT_NOW = "Somebody else is letting a device in; try again in two minutes."
+NOT_NOW = f"Somebody else is letting a device in; try again in {OPEN_S / 60:.0f} minutes."
 WRONG_CODE = "That code is not right. Look at the server's screen again."
 
 

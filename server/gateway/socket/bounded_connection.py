@@ -18,9 +18,9 @@ from websockets.server import ServerProtocol
 from websockets.typing import LoggerLike
 
 from sayso.protocol.errors import CODES
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.rate_limits import Bucket
 from sayso.server.gateway.admission.tcp_liveness import LOOKS, taken
+from sayso.server.gateway.limits import Limits
 from sayso.server.log_context import NO_IDS, Ids, log_ids
 
 log = logging.getLogger(__name__)

@@ -14,11 +14,11 @@ from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, Unknown, decode, encode
 from sayso.protocol.errors import OutOfOrder, ProtocolError, Refused
 from sayso.protocol.frames import is_picture, unpack, unpack_picture
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.rate_limits import TooFast
 from sayso.server.gateway.admission.tcp_liveness import LOOKS, comes
 from sayso.server.gateway.admission.unauthenticated import age_of
 from sayso.server.gateway.lan.device_admin import DeviceAdmin
+from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.socket.outbox import ClientIsSlowError
 from sayso.server.gateway.socket.session import Session
 from sayso.server.gateway.socket.translate import event_of, heard

@@ -15,7 +15,7 @@ from dataclasses import replace
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, encode
 from sayso.protocol.frames import AudioFrame
-from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.socket.replay import Replay
 
 URGENT: tuple[type[m.FromServer], ...] = (

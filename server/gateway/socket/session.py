@@ -20,9 +20,9 @@ from sayso.protocol import messages as m
 from sayso.protocol.codec import MAX_TEXT_BYTES, Envelope
 from sayso.protocol.errors import ProtocolError, Refused
 from sayso.protocol.frames import AudioFrame
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.rate_limits import Rates
 from sayso.server.gateway.host import Conversation
+from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.socket.message_size import fitted
 from sayso.server.gateway.socket.outbox import Outbox
 from sayso.server.trust.principal import OWNER, THIS_MACHINE, Principal

@@ -1,18 +1,14 @@
 """All sessions of the server: those that are connected, and those that may be resumed."""
 
-import asyncio
 from collections.abc import Callable
 
 from sayso.protocol import messages as m
 from sayso.protocol.errors import Refused
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.host import Conversation
+from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.socket.resume import ResumeTimers, may_resume
 from sayso.server.gateway.socket.session import Session, own_name
 from sayso.server.trust.principal import THIS_MACHINE, Principal
-
-UNCONFIRMED_S = 30.0
-"""For a client that said nothing at all after its welcome, most likely because that was lost. One
-that had it asks whether we are there after five seconds, and calls again within fifteen."""
 
 
 class Sessions:
@@ -21,15 +17,14 @@ class Sessions:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._sessions: dict[str, Session] = {}
-        self._ending: dict[str, asyncio.TimerHandle] = {}
+        self._timers = ResumeTimers(limits, self.end)
 
     def find(self, hello: m.Hello, who: Principal) -> Session | None:
         """The session that a client asks to take up, if it is kept and is its own."""
         session = self._sessions.get(hello.session or "")
-        if session is None or session.who.device != who.device or "resume" not in hello.features:
+        if session is None or not may_resume(session, hello, who):
             return None
-        if timer := self._ending.pop(session.id, None):
-            timer.cancel()
+        self._timers.stop(session)
         return session
 
     def make(self, hello: m.Hello, who: Principal, conversation: Conversation) -> Session:
@@ -78,16 +73,11 @@ class Sessions:
             self.end(session)
             return
         session.cut()
-        patience = self._limits.resume_s
-        if not session.is_confirmed:
-            patience = min(patience, UNCONFIRMED_S)
-        loop = asyncio.get_running_loop()
-        self._ending[session.id] = loop.call_later(patience, self.end, session)
+        self._timers.start(session)
 
     def end(self, session: Session) -> None:
         """It can't be taken up any more."""
-        if timer := self._ending.pop(session.id, None):
-            timer.cancel()
+        self._timers.stop(session)
         if self._sessions.pop(session.id, None):
             session.end()
 

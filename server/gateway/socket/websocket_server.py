@@ -18,7 +18,6 @@ from websockets.http11 import Request, Response
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.unauthenticated import (
     Guest,
     UnauthenticatedClients,
@@ -30,6 +29,7 @@ from sayso.server.gateway.http.http_server import HttpServer
 from sayso.server.gateway.http.request_handler import NOTHING, SOCKET_PATH
 from sayso.server.gateway.http.response_body import end, pieces_of, send_piece
 from sayso.server.gateway.http.responses import refused
+from sayso.server.gateway.limits import Limits
 
 Answer = Callable[[Any, Request], Awaitable[Response | None]]
 """The response to a request that came by an `HttpConnection` or, for a socket, by a `Guest`; none

@@ -15,13 +15,13 @@ from sayso.server.runtimes.base_python import base_prefix, base_python
 from sayso.server.runtimes.calls.channel import CallChannel
 from sayso.server.runtimes.calls.registry import NOTHING, CallableFunctions
 from sayso.server.runtimes.confined_process import ConfinedProcess, how_it_died
+from sayso.server.runtimes.finish_despite_cancel import to_the_end
 from sayso.server.runtimes.interpreter import CUT, CUT_S, SWEEP_S, CannotStartError
 from sayso.server.runtimes.kernels.messages import MARK, MessageCollector
 from sayso.server.runtimes.kernels.wire import TOO_LONG, Wire, connection_in, write_connection
 from sayso.server.runtimes.languages.interrupter import INTERRUPTER
 from sayso.server.runtimes.left_processes import LeftProcesses
 from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
-from sayso.server.runtimes.shielding import to_the_end
 
 log = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from sayso.server.runtimes.confined_process import ConfinedProcess
+from sayso.server.runtimes.finish_despite_cancel import to_the_end
 from sayso.server.runtimes.language import Place
 from sayso.server.runtimes.programs.confined_program import ProgramError
-from sayso.server.runtimes.shielding import to_the_end
 
 SAID_MOST_BYTES: Final = 64 * 1024
 """Of each of its two outputs. What is beyond is read and dropped, so that nothing blocks."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from sayso.server.runtimes.finish_despite_cancel import to_the_end
 from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.language import Place
 from sayso.server.runtimes.programs.confined_command import Finished, run_confined
@@ -19,7 +20,6 @@ from sayso.server.runtimes.programs.confined_program import (
     ProgramError,
     without_network,
 )
-from sayso.server.runtimes.shielding import to_the_end
 
 LOOK_S: Final = 30.0
 """For one look: the map of a large repository takes a few seconds the first time. What takes longer

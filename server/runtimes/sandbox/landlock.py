@@ -7,11 +7,11 @@ decide who may connect or listen: a UNIX socket may listen, as a kernel's do, a 
 connected to the network proxy and to nothing else. The guard is a process outside the sandbox; it
 also ends whatever the code leaves behind.
 
-Landlock cannot except a part of what it allows. Snares (protected_files.py) in folders that code
-may write are closed by mounts in a view of the file system of the code's own, which needs root or
-what most kernels allow to everyone: a user namespace. Where that is not allowed either, what code
-did to them is undone after its run (undo/hooks/guard.py). In that view lies memory that code's own
-programs share (/dev/shm); the machine's is shared with everybody. Where there is no such view,
+Landlock cannot except a part of what it allows. Snares (write_protected_files.py) in folders that
+code may write are closed by mounts in a view of the file system of the code's own, which needs root
+or what most kernels allow to everyone: a user namespace. Where that is not allowed either, what
+code did to them is undone after its run (undo/hooks/guard.py). In that view lies memory that code's
+own programs share (/dev/shm); the machine's is shared with everybody. Where there is no such view,
 there is none.
 """
 

@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 from sayso.server.runtimes.network.proxy import Proxy
 from sayso.server.runtimes.protection.folder_identity import Identity, look_at
 from sayso.server.runtimes.protection.own_places import held_in
-from sayso.server.runtimes.protection.protected_files import find_to_hold
+from sayso.server.runtimes.protection.write_protected_files import find_to_hold
 from sayso.server.runtimes.resources.cgroups import NO_CGROUP, ConversationCgroup
 from sayso.server.runtimes.resources.watch import ResourceWatch
 from sayso.server.runtimes.sandbox.limits import SandboxLimits

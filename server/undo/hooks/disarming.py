@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, Literal
 
-from sayso.server.runtimes.protection.protected_files import TOO_MANY_FOLDERS
 from sayso.server.runtimes.protection.repositories import (
     HARMLESS_ENDINGS,
     HOOKS_MOST,
@@ -26,6 +25,7 @@ from sayso.server.runtimes.protection.writable_folders import (
     WritableFolders,
     entries,
 )
+from sayso.server.runtimes.protection.write_protected_files import TOO_MANY_FOLDERS
 from sayso.server.undo.hooks.renaming import (
     close_folder,
     close_repository,

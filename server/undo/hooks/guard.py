@@ -1,7 +1,7 @@
 """Disables, when a run is over, what its code set up for git or a login to run unasked.
 
 A sandbox protects the hooks that exist when its interpreter starts
-(runtimes/protection/protected_files.py). What code makes during a run, a whole repository for
+(runtimes/protection/write_protected_files.py). What code makes during a run, a whole repository for
 example, it may make; but hooks in it are renamed, and its settings keep what only describes it. The
 same happens to what should have been closed where a machine's Landlock cannot. Code's own version
 stays beside, with another name.

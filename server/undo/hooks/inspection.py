@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 from sayso.server.runtimes.protection.folder_identity import Identity
-from sayso.server.runtimes.protection.protected_files import other_systems, startup_files
 from sayso.server.runtimes.protection.repositories import Kind, Repositories
 from sayso.server.runtimes.protection.writable_folders import (
     PASSED_OVER,
@@ -26,6 +25,7 @@ from sayso.server.runtimes.protection.writable_folders import (
     entries,
     walk,
 )
+from sayso.server.runtimes.protection.write_protected_files import other_systems, startup_files
 from sayso.server.undo.hooks.disarming import Judgement
 from sayso.server.undo.hooks.knowledge import Knowledge, Stamp
 from sayso.server.undo.hooks.recovery import (

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sayso.audio.devices.cards import PortAudio
 from sayso.audio.devices.device_microphone import DeviceMicrophone
+from sayso.audio.devices.sound_cards import PortAudio
 from sayso.audio.errors import DeviceUnavailable
 from tests.audio.cards_double import cards, device, until
 from tests.audio.devices.test_hotplug import listening

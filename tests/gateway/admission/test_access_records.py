@@ -17,7 +17,7 @@ from sayso.client.identity.pairing import Met, PairingFailed, join
 from sayso.protocol import messages as m
 from sayso.protocol.version import SPOKEN
 from sayso.server.gateway.admission.access_recorder import ADDRESSES, BURST, AccessRecorder
-from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.limits import Limits
 from sayso.server.observability.server_log import kept_lines
 from sayso.server.store.access import (
     NO_CONVERSATION,

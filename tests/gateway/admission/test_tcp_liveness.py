@@ -12,8 +12,8 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from sayso.protocol import messages as m
 from sayso.protocol.version import SPOKEN
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.admission.tcp_liveness import LOOKS
+from sayso.server.gateway.limits import Limits
 from sayso.server.turn.events import Ticket
 from tests.gateway.running_gateway import (
     TOKEN,

@@ -11,7 +11,7 @@ import pytest
 from websockets.datastructures import Headers
 from websockets.exceptions import WebSocketException
 
-from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.limits import Limits
 from sayso.server.trust.principal import OWNER
 from tests.gateway.running_gateway import WAIT_S, NetworkGateway, open_network_gateway
 

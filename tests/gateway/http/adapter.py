@@ -9,9 +9,9 @@ from pathlib import Path
 import httpx
 from websockets.http11 import Response
 
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.http.adapter_routes import HttpRequest, Route, Routes
 from sayso.server.gateway.http.responses import answered, answered_events, event
+from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import Listener
 from sayso.server.trust.certificates import identity
 from sayso.server.trust.devices import Devices

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.limits import Limits
 from sayso.server.trust.principal import OWNER
 from tests.gateway.http.adapter import LARGE, RIGHT, Adapter, gateway_with, http, post
 from tests.gateway.http.raw_client import raw_client

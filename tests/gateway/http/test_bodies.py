@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.limits import Limits
 from tests.gateway.http.adapter import MOST, RIGHT, Adapter, gateway_with, post
 from tests.gateway.http.raw_client import raw_client
 from tests.gateway.running_gateway import TOKEN, WAIT_S

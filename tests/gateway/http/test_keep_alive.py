@@ -11,7 +11,7 @@ import pytest
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, encode
 from sayso.protocol.version import SPOKEN
-from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.limits import Limits
 from sayso.server.trust.principal import OWNER
 from tests.gateway.hostile_client import frame
 from tests.gateway.http.raw_client import raw_client

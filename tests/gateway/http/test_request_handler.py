@@ -10,7 +10,7 @@ from websockets.exceptions import InvalidStatus
 from sayso.protocol import messages as m
 from sayso.protocol.messages import VersionRange
 from sayso.protocol.version import SPOKEN
-from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import CannotListenError, Listener
 from tests.gateway.running_gateway import (
     TOKEN,

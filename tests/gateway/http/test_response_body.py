@@ -17,8 +17,8 @@ import pytest
 from websockets.exceptions import WebSocketException
 
 from bench.support.figures import resident_kb
-from sayso.server.gateway.admission.limits import Limits
 from sayso.server.gateway.http.response_body import end
+from sayso.server.gateway.limits import Limits
 from sayso.server.trust.principal import OWNER
 from tests.gateway.running_gateway import (
     TOKEN,

@@ -6,7 +6,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from sayso.protocol import messages as m
 from sayso.protocol.version import SPOKEN
-from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.limits import Limits
 from sayso.server.turn.events import QuestionShown, Ticket, Typed
 from tests.gateway.admission.test_tcp_liveness import reader_of_little
 from tests.gateway.running_gateway import TOKEN, WAIT_S, RunningGateway, hear, open_gateway, say

@@ -8,7 +8,7 @@ from sayso.protocol import messages as m
 from sayso.protocol.codec import decode
 from sayso.protocol.frames import AudioFrame, unpack
 from sayso.protocol.version import SPOKEN
-from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.limits import Limits
 from sayso.server.turn import events
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Ticket

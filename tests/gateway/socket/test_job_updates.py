@@ -9,7 +9,7 @@ from websockets.asyncio.client import ClientConnection
 
 from sayso.protocol import messages as m
 from sayso.protocol.version import SPOKEN
-from sayso.server.gateway.admission.limits import Limits
+from sayso.server.gateway.limits import Limits
 from sayso.server.turn.events import Ticket
 from tests.gateway.running_gateway import (
     TOKEN,

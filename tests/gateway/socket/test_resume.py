@@ -10,8 +10,8 @@ from websockets.asyncio.client import ClientConnection
 from sayso.protocol import messages as m
 from sayso.protocol.codec import Envelope, encode
 from sayso.protocol.version import SPOKEN
-from sayso.server.gateway.admission.limits import Limits
-from sayso.server.gateway.socket import sessions
+from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.socket import resume
 from sayso.server.turn import events
 from sayso.server.turn.effects import Send
 from sayso.server.turn.events import Ticket
@@ -202,7 +202,7 @@ async def test_a_session_is_kept_for_a_while_only() -> None:
 async def test_a_session_whose_welcome_was_lost_is_not_kept_for_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sessions, "UNCONFIRMED_S", 0.05)
+    monkeypatch.setattr(resume, "UNCONFIRMED_S", 0.05)
     async with open_gateway() as gateway:
         async with caller(gateway) as (confirmed, first):
             await say(confirmed, m.Ping(1))

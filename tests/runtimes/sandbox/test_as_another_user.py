@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[3]
 SAME = (
     "runtimes/sandbox/test_escapes.py",
     "runtimes/sandbox/test_limits.py",
-    "runtimes/protection/test_protected_files.py",
+    "runtimes/protection/test_write_protected_files.py",
     "runtimes/protection/test_own_places.py",
     "runtimes/protection/test_swapped.py",
     "runtimes/sandbox/self_test/test_proof.py",

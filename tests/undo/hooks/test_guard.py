@@ -228,7 +228,7 @@ async def test_git_writes_no_startup_file_for_code(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "sayso.server.runtimes.protection.protected_files.homes", lambda: frozenset({folder})
+        "sayso.server.runtimes.protection.write_protected_files.homes", lambda: frozenset({folder})
     )
     (folder / ".bashrc").write_text("mine")
 
@@ -290,7 +290,7 @@ async def test_a_startup_file_that_code_wrote_has_another_name(
 ) -> None:
     monkeypatch.setattr(startup_files, "homes", lambda: frozenset({folder}))
     monkeypatch.setattr(
-        "sayso.server.runtimes.protection.protected_files.homes", startup_files.homes
+        "sayso.server.runtimes.protection.write_protected_files.homes", startup_files.homes
     )
     (folder / "dotfiles").mkdir()
     if there:

@@ -130,7 +130,7 @@ async def test_login_files_that_a_run_wrote_have_another_name(
     folder: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "sayso.server.runtimes.protection.protected_files.homes", lambda: frozenset({folder})
+        "sayso.server.runtimes.protection.write_protected_files.homes", lambda: frozenset({folder})
     )
     monkeypatch.setattr(startup_files, "homes", lambda: frozenset({folder}))
     (folder / ".profile").write_text("mine")

@@ -6,7 +6,7 @@ import pytest
 
 from sayso.server.runtimes.base_python import base_python
 from sayso.server.runtimes.kernels.environment import KernelEnvironment
-from sayso.server.runtimes.protection import protected_files
+from sayso.server.runtimes.protection import write_protected_files
 from sayso.server.runtimes.sandbox.bubblewrap import Bubblewrap
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from tests.git import git
@@ -163,7 +163,7 @@ open('scripts/new.txt', 'w').write('mine')
 async def test_of_more_repositories_than_can_be_closed_in_parts_all_are_closed(
     workspace: Path, sandbox: Sandbox, environment: KernelEnvironment
 ) -> None:
-    for number in range(protected_files.REPOSITORIES_MOST + 1):
+    for number in range(write_protected_files.REPOSITORIES_MOST + 1):
         git("init", "-q", str(number), folder=workspace)
     own = workspace / "zz" / "own"
     own.mkdir(parents=True)
@@ -190,7 +190,7 @@ async def test_of_more_than_can_be_closed_no_code_runs(
     environment: KernelEnvironment,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(protected_files, "HELD_MOST", 2)
+    monkeypatch.setattr(write_protected_files, "HELD_MOST", 2)
     git("init", "-q", folder=workspace)
     code_runner = workshop_in(workspace, environment, any_sandbox)
     try:
@@ -222,7 +222,7 @@ async def test_startup_files_of_a_home_folder_are_closed(
     environment: KernelEnvironment,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(protected_files, "homes", lambda: frozenset({workspace}))
+    monkeypatch.setattr(write_protected_files, "homes", lambda: frozenset({workspace}))
     for name in STARTUP:
         (workspace / name).parent.mkdir(parents=True, exist_ok=True)
         (workspace / name).write_text("mine")

@@ -53,7 +53,7 @@ _TOO_MANY_REPOSITORIES = (
 
 
 @dataclass(frozen=True, slots=True)
-class ProtectedFile:
+class WriteProtectedFile:
     """One of them, as it was found."""
 
     path: Path
@@ -69,7 +69,7 @@ class ProtectedFile:
         return str(self.path), self.device, self.inode, self.kind == "closed"
 
 
-def find_to_hold(folders: Iterable[Path]) -> list[ProtectedFile]:
+def find_to_hold(folders: Iterable[Path]) -> list[WriteProtectedFile]:
     """What a sandbox must hold, what contains others first.
 
     Where a repository has no folder for hooks, it gets one: what does not exist cannot be closed.
@@ -120,7 +120,7 @@ def _ranked(
     return len(parts) > PARTS_OF_ALL, -git.depth, git, parts
 
 
-def _there(folders: WritableFolders, held: dict[Place, bool]) -> Iterator[ProtectedFile]:
+def _there(folders: WritableFolders, held: dict[Place, bool]) -> Iterator[WriteProtectedFile]:
     there: set[Place] = set()
     for place in sorted(held):
         status = folders.status(place) if place.path else None
@@ -131,7 +131,7 @@ def _there(folders: WritableFolders, held: dict[Place, bool]) -> Iterator[Protec
         if held[place]:
             there.add(place)
         kind: Literal["closed", "kept"] = "closed" if held[place] else "kept"
-        yield ProtectedFile(folders.shown(place), kind, status.st_dev, status.st_ino)
+        yield WriteProtectedFile(folders.shown(place), kind, status.st_dev, status.st_ino)
 
 
 def _make_hooks(folders: WritableFolders, git: Place) -> None:

@@ -40,7 +40,7 @@ class Earlier:
     """From where it has read untrusted content; asked if the folders matter."""
 
 
-class SharedFolders:
+class UntrustedFolders:
     """For one server. What happened before this start is looked up once for each conversation."""
 
     def __init__(self) -> None:

@@ -15,8 +15,8 @@ from websockets.exceptions import ConnectionClosed
 from sayso.protocol import messages as m
 from sayso.protocol.codec import decode
 from sayso.protocol.frames import AudioFrame
-from sayso.server.gateway.admission.limits import HEADER_LINE_BYTES, HEADER_LINES, Limits
 from sayso.server.gateway.admission.rate_limits import Rates
+from sayso.server.gateway.limits import HEADER_LINE_BYTES, HEADER_LINES, Limits
 from sayso.server.trust.principal import THIS_MACHINE
 from sayso.server.turn import events
 from sayso.server.turn.events import Ticket
