@@ -141,6 +141,8 @@ class Conversation:
                         await wire.say(Pong(number))
                     case Command(name="diff"):
                         await wire.say(CommandDone("diff", text="```diff\n+tide: seven\n```"))
+                    case Command(name=name):
+                        await wire.say(CommandDone(name, ok=False, text=f"There is no /{name}."))
                     case Bye():
                         if work is not None:
                             work.cancel()

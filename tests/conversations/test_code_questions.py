@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from sayso.protocol import messages as m
 from sayso.server.agent.llm.model import ChatMessage
@@ -43,9 +44,10 @@ async def test_words_of_who_may_approve_answer_the_code_and_approve_nothing(
         assert isinstance(question, m.ApprovalRequest)
         desk.seat.happened(ApprovalAnswered("desk", question.id, question.nonce, "yes", None))
         await until(lambda: desk.all(m.Announce))
-        assert speaker.all(m.Announce) == [
-            m.Announce("The code asks: Which of the two? (red / blue)", asks=True)
-        ]
+        (asked,) = cast("list[m.Announce]", speaker.all(m.Announce))
+        assert asked.text == "The code asks: Which of the two? (red / blue)"
+        assert asked.asks
+        assert asked.choices == ("red", "blue")
         desk.seat.happened(Typed("desk", "yes", "yes"))  # which is none of the two
         await until(lambda: len(desk.all(m.Announce)) == 2)
         late = await server.device("late")
