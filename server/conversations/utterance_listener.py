@@ -70,6 +70,7 @@ class UtteranceListener:
                 AdaptiveSilence(language, patience_ms=listen.wait_ms),
                 self._began,
                 lambda reason: happened(over(reason)),
+                lambda: self._hearing.understood_until,
             )
 
     def feed(self, pcm: bytes) -> None:

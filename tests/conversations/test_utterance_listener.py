@@ -1,6 +1,7 @@
 """What listens to an utterance without a key: a sound that is no word is not the end of it."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Literal
 
 import pytest
@@ -11,7 +12,7 @@ from sayso.server.conversations.utterance_listener import (
     HEARD_BETTER,
     UtteranceListener,
 )
-from sayso.server.speech.recognition.recognizer import Transcript
+from sayso.server.speech.recognition.recognizer import Recognizer, Transcript
 from sayso.server.speech.recognition.rival_devices import RivalDevices
 from sayso.server.speech.recognition.session import SpeechRecognition
 from sayso.server.speech.recognition.voice_activity import VoiceActivity
@@ -35,12 +36,14 @@ class Gate:
         return self._gate.spoken > 0 and self._gate.quiet_for == 0
 
 
-async def told(sound: bytes, *texts: str, wait_ms: int = 6_000) -> list[Event]:
+async def told(
+    sound: bytes, *texts: str, wait_ms: int = 6_000, recognizer: Recognizer | None = None
+) -> list[Event]:
     """All that happens while this is heard."""
     happened: list[Event] = []
     attention = UtteranceListener(
         Listen(1, "shelf", "hands_free", wait_ms),
-        SpeechRecognition(ScriptedRecognizer(texts)),
+        SpeechRecognition(recognizer or ScriptedRecognizer(texts)),
         happened.append,
         lambda _: "request",
         RivalDevices().of("", "main"),
@@ -77,6 +80,55 @@ async def test_after_a_cough_and_nothing_more_the_patience_ends_as_without_it() 
 
 async def test_where_a_voice_opened_the_microphone_a_cough_closes_it_soon() -> None:
     assert ends(await told(COUGH + silence(1.4), "", wait_ms=1_500)) == ["timeout"]
+
+
+def reminder(seconds: float) -> str:
+    """What is understood of the first seconds of a reminder with a pause in it."""
+    if seconds < 1.5:
+        return "Remind me."
+    return "Remind me in 20 minutes to." if seconds < 4.0 else "Remind me to take out the bread."
+
+
+BEGUN = voice(2.4)
+"""Until the pause."""
+
+
+def busy(script: Callable[[float], str]) -> ScriptedRecognizer:
+    """The first draft hears half a second, and a pass takes longer than any usual silence."""
+    return ScriptedRecognizer(script, final_takes=1.5, draft_takes=1.2)
+
+
+async def test_words_older_than_the_latest_voice_end_nothing() -> None:
+    happened = await told(BEGUN + silence(1.4), recognizer=busy(reminder))
+    assert [event.tail for event in happened if isinstance(event, events.PartlyHeard)] == [
+        "Remind me."
+    ]
+    assert not ends(happened)
+    sound = BEGUN + silence(1.8) + voice(1.0)
+    assert not ends(await told(sound + silence(1.4), recognizer=busy(reminder)))
+    assert ends(await told(sound + silence(2.0), recognizer=busy(reminder))) == ["ended"]
+
+
+async def test_a_voice_of_which_nothing_is_understood_yet_is_not_cut_off() -> None:
+    slow = ScriptedRecognizer(reminder, final_takes=1.5, draft_takes=9.0)
+    assert not ends(await told(BEGUN + silence(1.5), recognizer=slow))
+
+
+async def test_a_machine_that_never_catches_up_holds_the_microphone_open_no_longer() -> None:
+    stuck = ScriptedRecognizer(reminder, final_takes=60.0, draft_takes=1.2)
+    assert not ends(await told(BEGUN + silence(3.1), recognizer=stuck))
+    assert ends(await told(BEGUN + silence(3.3), recognizer=stuck)) == ["ended"]
+
+
+async def test_a_short_command_ends_as_soon_as_it_is_understood() -> None:
+    def lights(_: float) -> str:
+        return "Turn off the light."
+
+    quick = ScriptedRecognizer(lights)
+    assert not ends(await told(voice(0.8) + silence(0.3), recognizer=quick))
+    assert ends(await told(voice(0.8) + silence(0.44), recognizer=quick)) == ["ended"]
+    assert not ends(await told(voice(0.8) + silence(1.5), recognizer=busy(lights)))
+    assert ends(await told(voice(0.8) + silence(1.7), recognizer=busy(lights))) == ["ended"]
 
 
 class UnsureRecognizer:

@@ -2,7 +2,7 @@
 
     feed ──▶ 20 ms frames ──▶ VoiceGate ──▶ Endpointing ──▶ began (at which sample), over (how)
                               (a thread)        ▲
-    understood ──▶ the partial transcript ──────┘
+    understood ──▶ the partial transcript ──────┘   and whether it reaches up to the latest voice
 
 Voice detectors compute for up to a millisecond a frame, and a device that was cut off sends
 seconds at once; so frames are judged in a thread, in order, and the event loop never waits.
@@ -46,13 +46,17 @@ class EndOfSpeech:
         endpointing: Endpointing,
         on_began: Callable[[int], None],
         on_over: Callable[[Literal["ended", "timeout"]], None],
+        understood_until: Callable[[], int | None] = lambda: None,
     ) -> None:
+        """`understood_until`: the sample up to which `understood` tells what was said; None where
+        nothing was told, nor is about to be."""
         self._make_gate = make_gate
         """Loads a model: called in the thread."""
         self._gate: Gate | None = None
         self._endpointing = endpointing
         self._on_began = on_began
         self._on_over = on_over
+        self._understood_until = understood_until
         self._text: str | None = None
         """Empty when what was heard holds no words, None while that is not known."""
         self._waiting = bytearray()
@@ -61,6 +65,8 @@ class EndOfSpeech:
         """Judged so far."""
         self._voiced: deque[int] = deque(maxlen=BEGINNING_FRAMES)
         """Where the latest frames with a voice begin, in samples."""
+        self._voice_until = 0
+        """Where the latest voice ended, in samples."""
         self._stage: Stage = "waiting"
         self._judging: asyncio.Task[None] | None = None
         self._open = True
@@ -87,7 +93,8 @@ class EndOfSpeech:
                 count = min(len(self._waiting) // FRAME_BYTES, FRAMES_AT_ONCE)
                 frames = bytes(self._waiting[: count * FRAME_BYTES])
                 del self._waiting[: len(frames)]
-                self._tell(*await asyncio.to_thread(self._hear, frames))
+                until = self._understood_until()
+                self._tell(*await asyncio.to_thread(self._hear, frames, until))
         except AudioError as problem:
             # Without a voice detector the utterance ends as an open key does: at its cap.
             log.warning("The end of what is said cannot be found. %s", problem)
@@ -95,7 +102,7 @@ class EndOfSpeech:
         finally:
             self._judging = None
 
-    def _hear(self, frames: bytes) -> tuple[int | None, Stage]:
+    def _hear(self, frames: bytes, understood_until: int | None) -> tuple[int | None, Stage]:
         """In the thread: where a voice began in these frames, if one did, and what is the case."""
         self._gate = self._gate or self._make_gate()
         began: int | None = None
@@ -106,7 +113,9 @@ class EndOfSpeech:
                 self._voiced.popleft()
             if voice:
                 self._voiced.append(self._samples)
-            before, stage = stage, self._endpointing.take(voice, self._text)
+                self._voice_until = self._samples + FRAME_SAMPLES
+            behind = understood_until is not None and understood_until < self._voice_until
+            before, stage = stage, self._endpointing.take(voice, self._text, behind=behind)
             if before == "waiting" and stage in ("speaking", "ended"):
                 began = self._voiced[0] if self._voiced else self._samples
             self._samples += FRAME_SAMPLES

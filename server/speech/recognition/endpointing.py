@@ -9,6 +9,10 @@ the frame, and what has been understood so far. Pure: time is counted in frames.
     voice ▁▁████████████▁▁▁▁▁▁▁▁ … ▁▁▁▁▁▁██████▁▁▁▁▁▁▁▁
           waiting speaking  └ up to 3.2 s ┘         └ 400 ms ┘ ended
 
+    "remind me"  … "in 20 minutes to" is not understood yet
+    voice ▁▁████████████▁▁▁▁▁▁▁▁ … ▁▁▁▁▁▁██████▁▁▁▁▁▁▁▁
+          waiting speaking  └ until it is, up to 3.2 s ┘
+
     (a cough)                     "what's the time?"
     voice ▁▁██▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁██████████▁▁▁▁▁▁▁▁
             └ 600 ms ┘ waiting    speaking  └ 400 ms ┘ ended
@@ -31,9 +35,10 @@ Stage = Literal["waiting", "speaking", "ended", "timeout"]
 class Endpointing(Protocol):
     """Judges one utterance; a new one needs a new judge."""
 
-    def take(self, voice: bool, text: str | None) -> Stage:
+    def take(self, voice: bool, text: str | None, *, behind: bool = False) -> Stage:
         """Takes 20 ms: whether they hold a voice, and all that has been understood until now.
 
+        `behind`: the text does not reach up to the latest voice yet, so it may lack the last words.
         The text is empty when all that was heard until now holds no words, and None while that is
         not known. After `ended` and `timeout` nothing changes any more.
         """
@@ -48,7 +53,8 @@ OPEN_MS = 900
 """Silence after words that ask for more: "in", "um", a comma."""
 HELD_MS = 3_200
 """Silence after words that nobody ends a sentence with: "remind me in 20 minutes to …". People who
-look for the next one take one to three seconds."""
+look for the next one take one to three seconds. Also the longest that words are waited for which
+are still being worked out: where nothing is said after them, that work is the final pass anyway."""
 BEGINNING_MS = 80
 """So much voice within the window below begins an utterance; a cough's flicker is shorter."""
 BEGINNING_WINDOW_MS = 200
@@ -129,7 +135,7 @@ class AdaptiveSilence:
         self._no_news_ms = 0
         self._text = ""
 
-    def take(self, voice: bool, text: str | None) -> Stage:
+    def take(self, voice: bool, text: str | None, *, behind: bool = False) -> Stage:
         if self._stage in {"ended", "timeout"}:
             return self._stage
         self._passed_ms += FRAME_MS
@@ -137,10 +143,11 @@ class AdaptiveSilence:
         news, self._text = words != self._text, words
         self._no_news_ms = 0 if news else self._no_news_ms + FRAME_MS
         self._silent_ms = 0 if voice else self._silent_ms + FRAME_MS
-        self._stage = self._judge(voice=voice, text=text or "", wordless=text == "")
+        needed_ms = HELD_MS if behind else self.silence_ms(text or "")
+        self._stage = self._judge(voice=voice, needed_ms=needed_ms, wordless=text == "")
         return self._stage
 
-    def _judge(self, *, voice: bool, text: str, wordless: bool) -> Stage:
+    def _judge(self, *, voice: bool, needed_ms: int, wordless: bool) -> Stage:
         if self._stage == "waiting":
             self._window = (self._window << 1 | voice) & _WINDOW_MASK
             if self._window.bit_count() * FRAME_MS >= BEGINNING_MS or self._text:
@@ -149,7 +156,7 @@ class AdaptiveSilence:
             return "timeout" if self._passed_ms >= self._patience_ms else "waiting"
         if self._passed_ms >= LONGEST_MS:
             return self._over
-        if self._silent_ms >= self.silence_ms(text):
+        if self._silent_ms >= needed_ms:
             if wordless and self._passed_ms < self._patience_ms:
                 self._window = 0
                 return "waiting"  # It was a cough. What the person wants to say is yet to come.

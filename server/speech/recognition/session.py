@@ -14,6 +14,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from sayso.server.speech.errors import SpeechError
@@ -165,6 +166,10 @@ class UtteranceRecognition:
         """Valid while nothing has been said since."""
         self._settling: _Guess | None = None
         """Speech went on after it, but its part of a long utterance is done."""
+        self._understood_bytes = 0
+        """Where the audio ended of which words were shown last."""
+        self._understood_spoken = -1
+        """How much speech had been heard, in samples, by the latest guess that was told."""
         self._rest_until = 0
         """A pass failed: no further one before so much speech, in samples, has been heard."""
 
@@ -172,6 +177,18 @@ class UtteranceRecognition:
     def seconds(self) -> float:
         """How much has been heard."""
         return len(self._audio) / SECOND
+
+    @property
+    def understood_until(self) -> int | None:
+        """The sample up to which the voice is understood in what was told last.
+
+        None where nothing was told yet, nor is a pass under way over all that was said.
+        """
+        if self._understood_spoken == self._gate.spoken:
+            return len(self._audio) // 2  # Only silence came since.
+        if self._understood_bytes or self._guess is not None:
+            return self._understood_bytes // 2
+        return None
 
     @property
     def full(self) -> bool:
@@ -232,14 +249,14 @@ class UtteranceRecognition:
             self._settle_later(self._make_guess(Rank.PIECE, self._quietest_place()))
         elif pausing and self._gate.spoken > 0:
             self._guess = self._make_guess(Rank.GUESS, len(self._audio) & ~1)
-            self._guess.ask.result.add_done_callback(self._guess_done)
+            self._guess.ask.result.add_done_callback(partial(self._guess_done, self._guess))
         elif self._draft is None and self._gate.spoken >= self._draft_due and not falling_quiet:
             self._make_draft()
 
     def _make_draft(self) -> None:
         began = asyncio.get_running_loop().time()
-        part = self._open
-        ask = self._scheduler.ask(Rank.DRAFT, self._pass(len(self._audio), draft=True))
+        part, upto = self._open, len(self._audio)
+        ask = self._scheduler.ask(Rank.DRAFT, self._pass(upto, draft=True))
         self._draft = ask
 
         def done(result: asyncio.Future[Transcript]) -> None:
@@ -249,7 +266,7 @@ class UtteranceRecognition:
             self._draft_due = self._gate.spoken + int(gap * HEARING_RATE)
             self._rest_after(result)
             if self._open == part:
-                self._show(result)
+                self._show(result, upto)
             self._consider()
 
         ask.result.add_done_callback(done)
@@ -257,9 +274,11 @@ class UtteranceRecognition:
     def _make_guess(self, rank: Rank, upto: int) -> _Guess:
         return _Guess(self._scheduler.ask(rank, self._pass(upto)), upto, self._gate.spoken)
 
-    def _guess_done(self, result: asyncio.Future[Transcript]) -> None:
-        self._show(result)
-        if self._guess is not None and self._guess.ask.result is result:
+    def _guess_done(self, guess: _Guess, result: asyncio.Future[Transcript]) -> None:
+        if not _failed(result):
+            self._understood_spoken = guess.spoken
+        self._show(result, guess.upto)
+        if self._guess is guess:
             if _failed(result):
                 self._guess = None  # if it was overtaken and the pause goes on, it is made again
                 self._rest_after(result)
@@ -314,8 +333,9 @@ class UtteranceRecognition:
         if result.exception() is not None:
             self._rest_until = self._gate.spoken + HEARING_RATE
 
-    def _show(self, result: asyncio.Future[Transcript]) -> None:
+    def _show(self, result: asyncio.Future[Transcript], upto: int) -> None:
         if self._state == "listening" and not _failed(result) and result.result().text:
+            self._understood_bytes = upto
             self._on_partial(self._agreement.hear(result.result().text))
 
     # At the end: the rest, with everything else out of its way.

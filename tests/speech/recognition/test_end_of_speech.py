@@ -39,8 +39,15 @@ class Heard:
         self.began: list[int] = []
         self.over: list[Literal["ended", "timeout"]] = []
         self.ended = asyncio.Event()
+        self.understood_until: int | None = None
         judge = AdaptiveSilence(patience_ms=patience_ms)
-        self.ending = EndOfSpeech(lambda: gate or VoiceGate(), judge, self.began.append, self._end)
+        self.ending = EndOfSpeech(
+            lambda: gate or VoiceGate(),
+            judge,
+            self.began.append,
+            self._end,
+            lambda: self.understood_until,
+        )
 
     def _end(self, reason: Literal["ended", "timeout"]) -> None:
         self.over.append(reason)
@@ -91,6 +98,19 @@ async def test_words_that_are_not_finished_are_waited_for_longer() -> None:
     await asyncio.sleep(0.1)
     assert not heard.over
     await heard.feed([FRAME] * 2)
+    await heard.wait()
+    assert heard.over == ["ended"]
+
+
+async def test_words_count_once_they_reach_up_to_the_latest_voice() -> None:
+    heard = Heard(Script(range(75)))
+    heard.ending.understood("Remind me.")
+    heard.understood_until = 75 * FRAME_SAMPLES - 1
+    await heard.feed([FRAME] * (75 + 2 * SECOND))
+    await asyncio.sleep(0.1)
+    assert not heard.over
+    heard.understood_until = 75 * FRAME_SAMPLES
+    await heard.feed([FRAME])
     await heard.wait()
     assert heard.over == ["ended"]
 

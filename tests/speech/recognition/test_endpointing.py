@@ -82,6 +82,24 @@ def test_words_that_change_during_the_silence_change_how_long_it_must_be() -> No
     assert play(judge, 100, "turn on the light in", voice=False) == "ended"
 
 
+def test_words_that_lack_the_latest_ones_are_no_end_until_those_are_there() -> None:
+    judge, text = after_speech("Remind me.")
+    for _ in range(1_000 // FRAME_MS):
+        assert judge.take(False, text, behind=True) == "speaking"
+    assert play(judge, 1_000, "Remind me in 20 minutes to.", voice=False) == "speaking"
+    judge, text = after_speech("Turn off")
+    for _ in range(1_000 // FRAME_MS):
+        assert judge.take(False, text, behind=True) == "speaking"
+    assert judge.take(False, "Turn off the light.") == "ended"
+
+
+def test_words_that_lack_the_latest_ones_are_waited_for_no_longer_than_unfinished_ones() -> None:
+    judge, text = after_speech("Remind me.")
+    for _ in range(HELD_MS // FRAME_MS - 1):
+        assert judge.take(False, text, behind=True) == "speaking"
+    assert judge.take(False, text, behind=True) == "ended"
+
+
 def test_a_pause_within_a_sentence_is_forgotten_when_speech_goes_on() -> None:
     judge, text = after_speech("what is the")
     for _ in range(3):
