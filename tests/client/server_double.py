@@ -139,10 +139,8 @@ class Conversation:
                         await wire.say(stopped, TurnState("idle", "idle", "silent"))
                     case Ping(id=number):
                         await wire.say(Pong(number))
-                    case Command(name="diff"):
-                        await wire.say(CommandDone("diff", text="```diff\n+tide: seven\n```"))
                     case Command(name=name):
-                        await wire.say(CommandDone(name, ok=False, text=f"There is no /{name}."))
+                        await wire.say(command_done(name))
                     case Bye():
                         if work is not None:
                             work.cancel()
@@ -263,6 +261,13 @@ async def stay(wire: Wire) -> None:
     """Listens and says nothing, until the client has gone."""
     async for _ in wire.socket:
         pass
+
+
+def command_done(name: str) -> CommandDone:
+    """What a server that knows `diff` alone answers."""
+    if name == "diff":
+        return CommandDone("diff", text="```diff\n+tide: seven\n```")
+    return CommandDone(name, ok=False, text=f"There is no /{name}.")
 
 
 class ServerDouble:
