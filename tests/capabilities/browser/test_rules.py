@@ -9,6 +9,7 @@ from sayso.server.capabilities.browser.consequences import consequence, dialog_c
 from sayso.server.capabilities.browser.errors import RefusedError
 from sayso.server.capabilities.browser.keys import keys_of
 from sayso.server.capabilities.browser.leases import LEASE_S, SOURCE, Leases, bare
+from sayso.server.capabilities.browser.operations import OPERATIONS
 from sayso.server.capabilities.browser.tools import BrowserTool
 from sayso.server.capabilities.browser.transfers import harmless, into_workspace, out_of_workspace
 
@@ -133,3 +134,13 @@ def test_arguments_of_another_operation_are_refused(tmp_path: Path) -> None:
     for wrong in ('{"do": "open"}', '{"do": "fly"}', '{"do": "open", "url": "x", "target": "y"}'):
         with pytest.raises(ValueError, match=r"browser|do="):
             tool.read("browser", wrong)
+
+
+def test_a_model_is_told_of_every_operation_and_what_it_takes() -> None:
+    told = BrowserTool.schema["properties"]["do"]["description"]
+    for name in OPERATIONS:
+        assert f"{name} (" in told or f"{name}:" in told
+    assert "open (url): " in told
+    assert "dialog (target, text?): " in told
+    assert "read (target?): " in told, "the one tool has no argument called part"
+    assert "asks the person for hosts by itself" in BrowserTool.use
