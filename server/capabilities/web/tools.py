@@ -7,6 +7,7 @@ granted, private addresses are never reached, and what was read counts as strang
 
 import asyncio
 import json
+from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -48,9 +49,9 @@ class _WebTool(Tool):
         strangers' words were read."""
         return True
 
+    @abstractmethod
     def address(self, arguments: Arguments) -> str:
         """What is fetched. Raises ArgumentsError."""
-        raise NotImplementedError
 
     def read(self, label: str, text: str) -> Arguments:
         arguments = super().read(label, text)

@@ -14,6 +14,7 @@ from sayso.server.assembly.mcp import open_servers, sandbox_for
 from sayso.server.capabilities.mcp.confined import confine_in
 from sayso.server.capabilities.mcp.worker_process import _ENVIRONMENT, McpError
 from sayso.server.settings.mcp_servers import McpServer
+from tests.machine import lacking
 
 LOOKS = """
 import json, os, socket, sys
@@ -73,7 +74,7 @@ async def test_it_sees_its_folders_and_neither_others_nor_the_network_nor_keys(
     )
     sandbox = await sandbox_for({"looks": settings})
     if sandbox is None:
-        pytest.skip("no sandbox holds here")
+        lacking("no sandbox holds here: sudo apt install bubblewrap")
     home = Home(tmp_path / "h", tmp_path / "h", tmp_path / "h")
     servers = open_servers(home, {"looks": settings}, sandbox)
     assert servers is not None
@@ -104,7 +105,7 @@ async def test_a_link_in_the_place_of_its_folder_gives_it_nothing_when_it_is_sta
     settings = McpServer(command=("/bin/sh",), confined=True, read_folders=(str(named),))
     sandbox = await sandbox_for({"looks": settings})
     if sandbox is None:
-        pytest.skip("no sandbox holds here")
+        lacking("no sandbox holds here: sudo apt install bubblewrap")
     start = confine_in(sandbox, tmp_path / "mcp")
     for _ in range(2):
         descriptor, end = await start("looks", settings)
