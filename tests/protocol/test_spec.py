@@ -27,7 +27,7 @@ from sayso.server.gateway.admission import rate_limits
 from sayso.server.gateway.limits import HEADER_LINE_BYTES, HEADER_LINES, Limits
 from sayso.server.gateway.socket.resume import UNCONFIRMED_S
 from sayso.server.trust import guess_delay, pairing
-from sayso.server.turn import pacing, spoken_answer, utterance
+from sayso.server.turn import paced_speech, pacing, utterance
 from sayso.server.turn.regions import capture, playback, request, spoken_approval
 
 SPEC = files("sayso.protocol").joinpath("SPEC.md").read_text(encoding="utf-8")
@@ -224,7 +224,7 @@ def test_the_bounds_are_those_of_the_code() -> None:
         "acknowledgement": utterance.ACK_EVERY_S * 1_000,
         "ahead of playback": pacing.AHEAD_S * 1_000,
         "ahead on a bad line": pacing.FAR_AHEAD_S * 1_000,
-        "stalled playback": spoken_answer.PLAYBACK_STALL_S,
+        "stalled playback": paced_speech.PLAYBACK_STALL_S,
         "a request, before a yes in words counts": spoken_approval.SHOWN_S,
         "an approval request": approvals.MOST_BYTES,
         "pictures of an answer": answer.MOST_PICTURE_BYTES,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sayso.server.speech.text import (
     identifiers,
-    measures,
+    money_and_measures,
     numbers,
     special_numbers,
     symbols,
@@ -25,7 +25,7 @@ ENGLISH: list[Rule] = [
     *special_numbers.RULES,
     *times.RULES,
     *identifiers.RULES,
-    *measures.RULES,
+    *money_and_measures.RULES,
     *numbers.RULES,
     *symbols.LAST_RULES,
 ]

@@ -2,7 +2,7 @@
 
 import re
 
-from sayso.server.speech.text.measures import UNITS
+from sayso.server.speech.text.money_and_measures import UNITS
 from sayso.server.speech.text.numbers import (
     ROMAN,
     cardinal,

@@ -24,11 +24,11 @@ from sayso.server.turn.effects import (
     SpokenOut,
 )
 from sayso.server.turn.events import ChunkSpoken, Interrupted, Joined, Played, SoundCame, Ticket
+from sayso.server.turn.paced_speech import PacedSpeech
 from sayso.server.turn.pacing import Pacing
 from sayso.server.turn.phrases import SENTENCE_BREAK, Aside, words
 from sayso.server.turn.regions.away import Away
 from sayso.server.turn.regions.shared_state import SharedState
-from sayso.server.turn.spoken_answer import SpokenAnswer
 
 DUCK_S = 2.0
 """How long an answer is held for a voice that says no words: a cough, a laugh, a door. A word is
@@ -48,8 +48,8 @@ class PlaybackRegion:
 
     def __init__(self, shared: SharedState) -> None:
         self._shared = shared
-        self._speech: SpokenAnswer | None = None
-        self._last: SpokenAnswer | None = None
+        self._speech: PacedSpeech | None = None
+        self._last: PacedSpeech | None = None
         self._paces: dict[tuple[str, float], Pacing] = {}
         """By device and its buffer: what is known of its line."""
         self._stream_count = 0
@@ -151,7 +151,7 @@ class PlaybackRegion:
         return self._speech is not None and self._speech.is_interjected(chunk)
 
     @property
-    def _latest(self) -> SpokenAnswer | None:
+    def _latest(self) -> PacedSpeech | None:
         """What is spoken, or was spoken last, for the ticket that counts."""
         last = self._last
         return last if last and last.ticket == self._shared.ticket else None
@@ -177,7 +177,7 @@ class PlaybackRegion:
         self._heard_before, self._cut = self._cut or "", None
         self._stream_count = self._stream_count % STREAMS + 1
         parts = (self._shared.ticket, device, self._stream_count, self._pace_of(device))
-        self._speech = self._last = SpokenAnswer(*parts)
+        self._speech = self._last = PacedSpeech(*parts)
 
     def _pace_of(self, device: Joined) -> Pacing:
         here = self._shared.devices

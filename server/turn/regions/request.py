@@ -25,7 +25,7 @@ from sayso.server.turn import events
 from sayso.server.turn.during_work.new_start import begins_anew
 from sayso.server.turn.effects import AnswerApprovalByWord, Steer, StopThinking, Think, Withdraw
 from sayso.server.turn.phrases import SENTENCE_BREAK, is_filler, words
-from sayso.server.turn.regions import question_words
+from sayso.server.turn.regions import approval_wording
 from sayso.server.turn.regions.playback import PlaybackRegion
 from sayso.server.turn.regions.shared_state import SharedState
 from sayso.server.turn.request import Request, WorkState
@@ -118,7 +118,7 @@ class RequestRegion:
         known = self._shared.devices.get(device)
         if self.question is None or known is None or not self.is_of(device):
             return ""
-        sentence = question_words.in_one_sentence(self.question, known.language)
+        sentence = approval_wording.in_one_sentence(self.question, known.language)
         return sentence or words("on_a_screen" if self.question.tap else "may_i", known.language)
 
     def is_of(self, device: str) -> bool:
@@ -306,15 +306,15 @@ class RequestRegion:
         out."""
         known = self._shared.devices.get(device)
         language = known.language if known else "en"
-        by_word = question_words.opens_by_word(question, known) if known else False
+        by_word = approval_wording.opens_by_word(question, known) if known else False
         if known and (by_word or (known.reads_out and not question.tap)):
-            if reading := question_words.whole(question, language):
+            if reading := approval_wording.whole(question, language):
                 self._playback.read_out(reading)
             else:
                 self._playback.say_aside("not_whole")
         elif known and not known.is_asked and not question.tap:
             self._playback.say_aside("not_whole")
-        elif sentence := question_words.in_one_sentence(question, language):
+        elif sentence := approval_wording.in_one_sentence(question, language):
             self._playback.say_apart(sentence)
         else:
             self._playback.say_aside("on_a_screen" if question.tap else "may_i")

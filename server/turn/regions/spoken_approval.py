@@ -7,7 +7,7 @@ from sayso.protocol.messages import Announce, ApprovalRequest
 from sayso.server.turn.effects import AnswerApprovalByWord
 from sayso.server.turn.events import Joined, Meaning, Typed
 from sayso.server.turn.phrases import Aside, words
-from sayso.server.turn.regions import question_words
+from sayso.server.turn.regions import approval_wording
 from sayso.server.turn.regions.playback import PlaybackRegion
 from sayso.server.turn.regions.request import RequestRegion
 from sayso.server.turn.regions.shared_state import SharedState
@@ -100,7 +100,7 @@ class SpokenApproval:
         if known and not known.may_approve:
             return "not_from_here"
         if question.tap:
-            if known and question_words.opens_by_word(question, known):
+            if known and approval_wording.opens_by_word(question, known):
                 return self._why_not_heard(question, known, answer)
             return "on_a_screen"
         if known and known.reads_out:
@@ -117,7 +117,7 @@ class SpokenApproval:
         self, question: ApprovalRequest, known: Joined, answer: Answer
     ) -> Aside | None:
         """Where nothing is shown: it must have been read out, and heard to its last word."""
-        if not question_words.whole(question, known.language):
+        if not approval_wording.whole(question, known.language):
             return "not_whole"
         if answer.over_speech or not self._playback.was_read_out:
             return "not_read_out"

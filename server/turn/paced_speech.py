@@ -35,7 +35,7 @@ KEPT_BACK_S = 0.02
 but for so much counts as played."""
 
 
-class SpokenAnswer:
+class PacedSpeech:
     """One stream of speech to one device, for one ticket."""
 
     def __init__(self, ticket: Ticket, device: Joined, stream: int, pace: Pacing) -> None:

@@ -7,7 +7,7 @@ import pytest
 from sayso.protocol import messages as m
 from sayso.server.speech.text.speakable import spoken
 from sayso.server.turn import effects, events
-from sayso.server.turn.regions.question_words import LONGEST_READ, in_one_sentence, whole
+from sayso.server.turn.regions.approval_wording import LONGEST_READ, in_one_sentence, whole
 from tests.turn.scene import RATE_OUT, Scene
 
 
