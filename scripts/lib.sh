@@ -10,6 +10,9 @@ NEWEST_PYTHON=3.14
 # Free space that a first start needs: packages 1.0 GB, the kernels' own Python 0.4 GB, and what is unpacked meanwhile.
 NEEDED_MB=2500
 
+# Compiled modules are kept, also where a container's image says otherwise: a server would compile 600 at each start.
+unset PYTHONDONTWRITEBYTECODE
+
 say() { printf '%s\n' "$*"; }
 fail() {
     printf 'sayso: %s\n' "$*" >&2

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from importlib.metadata import version
@@ -44,6 +44,7 @@ from sayso.server.gateway.limits import Limits
 from sayso.server.gateway.listener import CannotListenError, Listener
 from sayso.server.observability.metrics import Part, ServerMetrics
 from sayso.server.process import end, keep_for_good
+from sayso.server.reflexes.language_set import USUAL, LanguageSet
 from sayso.server.runtimes.protection.own_places import name_also
 from sayso.server.runtimes.resources.cgroups import Cgroups
 from sayso.server.settings import MB, Settings
@@ -164,7 +165,7 @@ class App:
             self._builder.thinking(),
             self._builder.code_backend(),
             self._builder.tools(),
-            ReflexResponder.load(event_log, self._remind, self._owner, self._home.state / "memory"),
+            self._responder(event_log),
         )
         # A model may look things up, if it is let; the smallest one only makes them up.
         looks_up = backend.profile.name != "pocket"
@@ -249,7 +250,12 @@ class App:
                 self._conversations.notice(sentence)
         # Else the first question would wait for what is loaded once, and nobody would know why.
         await self._builder.warmed()
-        lives = [self._conversations.run(), responder.run(), prepare(speech.synthesis)]
+        lives: list[Coroutine[Any, Any, None]] = [
+            self._conversations.run(),
+            responder.run(),
+            prepare(speech.synthesis),
+            asyncio.to_thread(responder.languages.load_rest),
+        ]
         keep_days = self._settings.storage.keep_days
         lives.append(forget_in_time(self._conversations, keep_days))
         if self._network:
@@ -258,6 +264,16 @@ class App:
             self._stack.push_async_callback(end, asyncio.create_task(life))
         keep_for_good()
         self._ready.set()
+
+    async def _responder(self, event_log: EventLog) -> ReflexResponder:
+        """It understands the language that is heard, and the others in a moment."""
+        heard = self._settings.ears.language
+        only = USUAL if heard == "auto" else heard
+        languages = await asyncio.to_thread(LanguageSet.load, only=only)
+        folder = self._home.state / "memory"
+        return await ReflexResponder.load(
+            event_log, self._remind, self._owner, folder, languages=languages
+        )
 
     async def _remind(
         self,

@@ -5,7 +5,7 @@ one and a "Stop!" must stop whatever was set. A yes counts in the person's own l
 word that happens to mean consent in another one is none.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -36,20 +36,36 @@ class Understood:
 class LanguageSet:
     """The reflexes and answers of all languages. Made by `load`."""
 
-    def __init__(self, reflexes: Mapping[str, Reflexes], answers: Mapping[str, Answers]) -> None:
-        self._reflexes = reflexes
+    def __init__(self, folder: Path, answers: Mapping[str, Answers]) -> None:
+        self._folder = folder
         self._answers = answers
+        self._reflexes: Mapping[str, Reflexes] = {}
         self.meanings = lru_cache(REMEMBERED)(self._meanings)
 
     @classmethod
-    def load(cls, folder: Path = SENTENCES) -> Self:
-        """Read every language, and try its examples. Takes a moment: do it in a thread. Raises
-        LanguageDamaged."""
-        codes = languages(folder)
-        reflexes = {code: Reflexes.load(code, folder) for code in codes}
-        for each in reflexes.values():
-            each.warm()
-        return cls(reflexes, {code: Answers.load(code, folder) for code in codes})
+    def load(cls, folder: Path = SENTENCES, only: str = "") -> Self:
+        """Read every language; `only`: what is understood is this one (BCP 47) until `load_rest`.
+        Takes a moment: do it in a thread. Raises LanguageDamaged."""
+        answers = {code: Answers.load(code, folder) for code in languages(folder)}
+        found = cls(folder, answers)
+        if only:
+            found._load_code(found.code(only))
+        else:
+            found.load_rest()
+        return found
+
+    def load_rest(self) -> None:
+        """Understand the languages that are not understood yet. Takes a moment each: do it in a
+        thread. Raises LanguageDamaged."""
+        for code in self._answers:
+            if code not in self._reflexes:
+                self._load_code(code)
+
+    def _load_code(self, code: str) -> None:
+        reflexes = Reflexes.load(code, self._folder)
+        reflexes.warm()
+        self._reflexes = {**self._reflexes, code: reflexes}
+        self.meanings.cache_clear()
 
     def answers(self, language: str) -> Answers:
         """What is said in a language (BCP 47), or in the usual one."""
@@ -58,7 +74,7 @@ class LanguageSet:
     def code(self, language: str) -> str:
         """The language of those that are there that serves this one (`de` for `de-AT`)."""
         code = language.replace("_", "-").partition("-")[0].lower()
-        return code if code in self._reflexes else next(iter(self._ordered(USUAL)))
+        return code if code in self._answers else min(self._answers, key=_from(USUAL))
 
     def time_in(self, said: str, language: str) -> SetReminder | None:
         """A time or a length by itself, as it is said in this language (BCP 47) or another."""
@@ -91,7 +107,12 @@ class LanguageSet:
         return tuple(found)
 
     def _ordered(self, first: str) -> list[str]:
-        return sorted(self._reflexes, key=lambda code: (code != first, code))
+        return sorted(self._reflexes, key=_from(first))
+
+
+def _from(first: str) -> Callable[[str], tuple[bool, str]]:
+    """An order of languages' codes that begins with one."""
+    return lambda code: (code != first, code)
 
 
 def _depends(reflex: Reflex) -> bool:

@@ -126,10 +126,13 @@ class Reflexes:
         return cls(known, intents)
 
     def warm(self) -> None:
-        """Do what the first match would do for all later ones: parse sentences, learn numbers.
+        """Do what the first match would do for all later ones: learn numbers, compile patterns."""
+        for example in next(iter(self._examples.values())):
+            for _ in self._found(example):
+                pass
 
-        Raises LanguageDamaged if an example of the file is not understood as what it is for.
-        """
+    def check_examples(self) -> None:
+        """Raises LanguageDamaged if one of the file is not understood as what it is for."""
         for intent, examples in self._examples.items():
             for example in examples:
                 if not any(found == intent for found, _ in self._found(example)):

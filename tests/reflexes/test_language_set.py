@@ -47,6 +47,15 @@ def test_a_stop_stops_in_any_language_and_a_yes_counts_in_ones_own_alone(
     assert languages.match("Yes, go ahead.", "de") is None
 
 
+def test_one_language_is_understood_at_once_and_the_rest_in_a_moment() -> None:
+    languages = LanguageSet.load(only="de-AT")
+    assert languages.match("Stopp!", "en") == Understood(Stop(), "de")
+    assert languages.match("Shut up!", "en") is None
+    assert languages.code("en-GB") == "en"
+    languages.load_rest()
+    assert languages.match("Shut up!", "en") == Understood(Stop(), "en")
+
+
 def test_a_third_language_takes_a_file_and_nothing_else(tmp_path: Path) -> None:
     for file in (*SENTENCES.glob("*.yaml"), Path(__file__).with_name("nl.yaml")):
         shutil.copy(file, tmp_path)

@@ -19,7 +19,7 @@ def test_sayso_comes_with_english_and_german() -> None:
 
 @pytest.mark.parametrize("language", languages())
 def test_each_language_understands_its_examples_and_knows_every_reflex(language: str) -> None:
-    Reflexes.load(language).warm()
+    Reflexes.load(language).check_examples()
     assert read_language(language).examples.keys() == INTENTS
 
 
@@ -91,7 +91,7 @@ def test_an_example_that_is_not_understood_is_told(tmp_path: Path) -> None:
     wrong = ENGLISH.replace('Undo: ["Undo that."', 'Undo: ["Bring it back to me."')
     (tmp_path / "en.yaml").write_text(wrong, encoding="utf-8")
     with pytest.raises(LanguageDamaged, match="Bring it back to me"):
-        Reflexes.load("en", tmp_path).warm()
+        Reflexes.load("en", tmp_path).check_examples()
 
 
 def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:

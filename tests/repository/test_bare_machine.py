@@ -48,7 +48,7 @@ TELLING = (
 seen of others, which programs and libraries are there. The rest runs on the machine that decides
 alone, or here for whoever asks for it."""
 
-AT_A_TIME = "-n auto --maxprocesses 4 --dist loadfile"
+AT_A_TIME = "-n 3 --dist loadfile"
 
 CANNOT_BE_HAD_THERE = (
     "bwrap cannot work here",

@@ -91,10 +91,13 @@ class ReflexResponder:
         owner: Callable[[str], str],
         folder: Path,
         clocks: Clocks = MACHINE_CLOCKS,
+        languages: LanguageSet | None = None,
     ) -> Self:
         """Load the phrases, the reminders that wait, and the lists. `owner`: whose a conversation
-        is. `folder`: where lies what persons have remembered. Raises StoreError."""
-        languages = await asyncio.to_thread(shipped_languages)
+        is. `folder`: where lies what persons have remembered. `languages`: others than all that
+        are shipped. Raises StoreError."""
+        if languages is None:
+            languages = await asyncio.to_thread(shipped_languages)
 
         async def due(reminder: Reminder) -> None:
             await responder.tell(reminder, announce)
