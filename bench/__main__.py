@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from bench import agent, clients, coding, ears, hands, size, tools, trust, voice
+from bench import agent, clients, coding, crowd, ears, hands, size, tools, trust, voice
 from bench.support import chart
 
 CHART = Path(".house/bench/voice.svg")
@@ -13,6 +13,43 @@ CHART = Path(".house/bench/voice.svg")
 
 
 def main() -> int:
+    arguments = _parser().parse_args()
+    match arguments.name:
+        case "agent":
+            costs = agent.measure(max(20, arguments.cells))
+            print(json.dumps(costs) if arguments.json else agent.table(costs))
+        case "trust":
+            harm = trust.measure(
+                max(20, arguments.cuts),
+                max(10, arguments.idle),
+                max(100, arguments.soak),
+                max(1, arguments.kills),
+            )
+            print(json.dumps(harm) if arguments.json else trust.table(harm))
+        case "clients":
+            took = clients.measure(max(20, arguments.presses), min(10, max(3, arguments.answers)))
+            print(json.dumps(took) if arguments.json else clients.table(took))
+        case "ears":
+            heard = ears.measure(arguments.model, arguments.most)
+            print(json.dumps(heard) if arguments.json else ears.table(heard))
+        case "crowd":
+            served = crowd.measure(arguments.most)
+            print(json.dumps(served) if arguments.json else crowd.table(served))
+        case "coding" | "tools" | "size" | "hands":
+            plain = {"coding": coding, "tools": tools, "size": size, "hands": hands}[arguments.name]
+            found = plain.measure(*([arguments.miniwob] if plain is hands else []))
+            print(json.dumps(found) if arguments.json else plain.table(found))
+        case _:
+            figures = voice.measure(
+                max(10, arguments.turns), arguments.model, peers=arguments.peers
+            )
+            chart.write(figures, arguments.chart)
+            print(f"The chart lies in {arguments.chart}.", file=sys.stderr)
+            print(json.dumps(figures) if arguments.json else voice.table(figures))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     names = parser.add_subparsers(dest="name", required=True)
     talk = names.add_parser("voice", help="from the end of a question to the answer's first sound")
@@ -35,42 +72,14 @@ def main() -> int:
     browse = names.add_parser("hands", help="what Sayso's own browser takes and solves")
     browse.add_argument("--miniwob", type=Path, help="the folder html of the package miniwob")
     others = names.add_parser("tools", help="calls of MCP servers, and of the home")
+    people = names.add_parser("crowd", help="how many people can talk at once, and two recognisers")
+    people.add_argument("--most", type=int, default=256, help="so many people, and no more")
     weigh = names.add_parser("size", help="disk and memory that an installation takes")
     for bench in (talk, hear):
         bench.add_argument("--model", type=Path, help="another Whisper model's folder")
-    for bench in (talk, hear, work, hurt, ways, edits, browse, others, weigh):
+    for bench in (talk, hear, work, hurt, ways, edits, browse, others, people, weigh):
         bench.add_argument("--json", action="store_true", help="figures as one JSON object")
-    arguments = parser.parse_args()
-    match arguments.name:
-        case "agent":
-            costs = agent.measure(max(20, arguments.cells))
-            print(json.dumps(costs) if arguments.json else agent.table(costs))
-        case "trust":
-            harm = trust.measure(
-                max(20, arguments.cuts),
-                max(10, arguments.idle),
-                max(100, arguments.soak),
-                max(1, arguments.kills),
-            )
-            print(json.dumps(harm) if arguments.json else trust.table(harm))
-        case "clients":
-            took = clients.measure(max(20, arguments.presses), min(10, max(3, arguments.answers)))
-            print(json.dumps(took) if arguments.json else clients.table(took))
-        case "ears":
-            heard = ears.measure(arguments.model, arguments.most)
-            print(json.dumps(heard) if arguments.json else ears.table(heard))
-        case "coding" | "tools" | "size" | "hands":
-            plain = {"coding": coding, "tools": tools, "size": size, "hands": hands}[arguments.name]
-            found = plain.measure(*([arguments.miniwob] if plain is hands else []))
-            print(json.dumps(found) if arguments.json else plain.table(found))
-        case _:
-            figures = voice.measure(
-                max(10, arguments.turns), arguments.model, peers=arguments.peers
-            )
-            chart.write(figures, arguments.chart)
-            print(f"The chart lies in {arguments.chart}.", file=sys.stderr)
-            print(json.dumps(figures) if arguments.json else voice.table(figures))
-    return 0
+    return parser
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ clients) or is the real conversation with a model that echoes (turns), so that n
 model's speed. Soak and kills have a real server with everything in it.
 """
 
-from bench import crowd, kills, soak, two_people
 from bench import cuts as breaking
+from bench import kills, many_clients, soak, two_people
 from bench.support import hostile_clients
 from bench.support.progress import tell
 
@@ -14,7 +14,7 @@ TURNS_OF_TWO = 1_000
 """Of two people, together."""
 
 
-class Figures(crowd.Figures, soak.Figures, kills.Figures):
+class Figures(many_clients.Figures, soak.Figures, kills.Figures):
     """What `--json` prints."""
 
     cuts: int
@@ -32,7 +32,7 @@ def measure(cuts: int, idle: int, turns: int, each: int) -> Figures:
     tell("lines that break")
     toll, resume_p95_s = breaking.measure(cuts)
     tell("a crowd")
-    many = crowd.measure(idle)
+    many = many_clients.measure(idle)
     tell("clients that mean harm")
     survived = hostile_clients.measure()
     for name in (name for name, well in survived.items() if not well):

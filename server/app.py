@@ -183,7 +183,7 @@ class App:
         speech = Speech(
             SpeechRecognition(
                 recognizer,
-                at_once=self._speech_parts.passes_at_once,
+                capacity=self._speech_parts.capacity,
                 only_language=self._speech_parts.only_language,
             ),
             SpeechSynthesis(voices, speed=voice.speed),

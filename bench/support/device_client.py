@@ -30,6 +30,8 @@ class Visitor:
     told: list[m.Message] = field(default_factory=list)
     gone: bool = False
     """The server is not there any more."""
+    first_sound_at: float = 0.0
+    """When the first sound came, by the loop's clock, since this was set to 0."""
     _streams: int = 0
     _came: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -81,6 +83,7 @@ class Visitor:
         self._came.set()
 
     async def _play(self, frame: AudioFrame) -> None:
+        self.first_sound_at = self.first_sound_at or asyncio.get_running_loop().time()
         played = frame.first_sample + len(frame.payload) // 2
         await self.say(m.PlayState(frame.stream, played, done=frame.last))
 

@@ -30,6 +30,7 @@ from sayso.server.speech.engines.engine import (
 )
 from sayso.server.speech.errors import SpeechError
 from sayso.server.speech.recognition.recognizer import Recognizer
+from sayso.server.speech.recognition.scheduler import Capacity, FixedCapacity
 from sayso.server.speech.synthesis.voices import OneVoice, Voices
 
 log = logging.getLogger(__name__)
@@ -55,8 +56,8 @@ class SpeechParts:
         self._speaking: asyncio.Task[Voices]
         self.findings: dict[str, Finding] = {}
         """How each is, by its name."""
-        self.passes_at_once = 1
-        """How many passes the recogniser takes at the same time."""
+        self.capacity: Capacity = FixedCapacity(1)
+        """How many passes the recogniser makes at the same time."""
         self.only_language = ""
         """The language that the recogniser hears; empty: many."""
         self.leaves_home: list[str] = []
@@ -93,7 +94,7 @@ class SpeechParts:
         except SpeechError as error:
             self.findings["ears"] = Finding("ears", "bad", str(error))
             return UnavailableRecognizer(str(error))
-        self.passes_at_once = engaged.at_once
+        self.capacity = engaged.capacity or FixedCapacity(1)
         self.only_language = engaged.only_language
         return engaged.part
 

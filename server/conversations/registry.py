@@ -20,7 +20,7 @@ from sayso.server.agent.record.conversation_settings import seen_at
 from sayso.server.conversations.deletion import NotDeleted
 from sayso.server.conversations.device_conversations import DeviceConversations
 from sayso.server.conversations.driver import ConversationDriver as TurnConversation
-from sayso.server.conversations.idle_closing import IDLE_S, OPEN_AT_MOST, IdleClosing
+from sayso.server.conversations.idle_closing import IDLE_S, IdleClosing, RoomFor, by_memory
 from sayso.server.conversations.job_ends import LATELY_S, JobEnds, untold
 from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.log_context import conversation_id, log_ids, no_log_ids
@@ -74,13 +74,13 @@ class ConversationRegistry:
         wipe: Callable[[Conversation], Awaitable[None]],
         *,
         idle_s: float = IDLE_S,
-        open_at_most: int = OPEN_AT_MOST,
+        room_for: RoomFor = by_memory,
     ) -> None:
         self._log = event_log
         self._open_one = open_one
         self._wipe = wipe
         self._open: dict[str, OpenConversation] = {}
-        self._idle_closing = IdleClosing(self._open, idle_s, open_at_most)
+        self._idle_closing = IdleClosing(self._open, idle_s, room_for)
         self._owners: dict[str, str] = {}
         """Whose each conversation is."""
         self._devices = DeviceConversations(event_log)

@@ -6,6 +6,7 @@ SpeechError
  ├── PackageMissing    the library that runs the model is not installed
  ├── WorkerFailed      the process that runs the model cannot be kept alive
  ├── EngineMissing     no engine has the name that the settings give, or its settings name no server
+ ├── TooManySpeak      the machine cannot keep up with all who speak at once
  └── ServerFailed      a server for speech did not do what it was asked
 
 `RecognizerLost` and `SynthesizerLost` stand with the seams: they mean "ask again", not "tell the
@@ -36,6 +37,10 @@ class WorkerFailed(SpeechError):
 class EngineMissing(SpeechError):
     """No engine has the name that the settings give, or its settings do not name a server that it
     may ask."""
+
+
+class TooManySpeak(SpeechError):
+    """The machine cannot keep up with all who speak, or are spoken to, at once."""
 
 
 class ServerFailed(SpeechError):

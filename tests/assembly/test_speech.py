@@ -95,7 +95,7 @@ async def test_engines_elsewhere_are_chosen_by_name_and_asked_nothing_at_start(
         _, voices = await assembled.built()
         assert server.connections == 0
     assert voices.usual == "nova"
-    assert assembled.parts.passes_at_once > 1
+    assert assembled.parts.capacity.places > 1
     assert assembled.parts.leaves_home == []
     here = f"127.0.0.1:{server.port}"
     assert assembled.parts.findings["ears"].detail == f"whisper-1 at {here}."
@@ -146,7 +146,7 @@ async def test_an_engine_that_cannot_be_had_is_replaced_by_the_one_of_this_machi
     assert says in finding.detail
     assert finding.detail.endswith("Until then, whisper is used.")
     assert assembled.parts.leaves_home == []
-    assert assembled.parts.passes_at_once == 1
+    assert assembled.parts.capacity.places == 1
 
 
 def test_what_is_said_once_is_not_said_at_the_next_start(tmp_path: Path) -> None:

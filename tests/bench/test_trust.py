@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bench import crowd, cuts, kills, slow_reader, soak, two_people
+from bench import cuts, kills, many_clients, slow_reader, soak, two_people
 from bench.support import hostile_clients
 from bench.support.figures import in_fresh_process
 
@@ -25,8 +25,8 @@ def test_whoever_means_harm_is_sent_away_from_a_server_that_is_well() -> None:
 
 def test_a_crowd_costs_little_and_keeps_nobody_waiting() -> None:
     # Generous: the machine that tests may do other things at the same time.
-    assert in_fresh_process(crowd.idle_kib, 100) < 60
-    assert asyncio.run(crowd.turn_ratio(100, turns=6)) < 8
+    assert in_fresh_process(many_clients.idle_kib, 100) < 60
+    assert asyncio.run(many_clients.turn_ratio(100, turns=6)) < 8
 
 
 def test_a_client_that_never_reads_is_let_go_and_costs_little() -> None:

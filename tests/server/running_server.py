@@ -210,7 +210,7 @@ async def running_server(
         partial(open_conversation, shared),
         partial(wipe, home, shared.artifacts, shared.responder.forget),
         idle_s=idle_s,
-        open_at_most=open_at_most,
+        room_for=lambda _: open_at_most,
     )
 
     def skills() -> Mapping[str, str]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from sayso.server.settings.value_types import ByProject, Threads
+from sayso.server.settings.value_types import Between, ByProject, Threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,12 @@ class Ears:
     """Language code such as `en` or `de`, or `auto` to find out from the first words. English-only
     models (`*.en`) always hear English."""
     threads: Threads = 0
-    """Processor threads for one transcription; 0 takes as many as there are cores, at most 4: more
-    make a short utterance no faster."""
+    """Processor threads for one transcription; 0 takes as many as there are cores for each process
+    of `ears.workers`, at most 4: more make a short utterance no faster."""
+    workers: Annotated[int, Between(0, 64)] = 0
+    """Processes of Whisper at most, about 120 MB each with the default model. There is one until
+    several people speak at once; then one more each time that somebody has to wait. 0: one for
+    every four cores."""
     api_base: str = ""
     """For the engine `remote`: URL of a server that has `/audio/transcriptions`, up to and
     including `/v1`. It is sent all that you say, as sound. Beyond your home it must be `https`;

@@ -25,6 +25,9 @@ class Voice:
     loaded: Annotated[int, Between(1, 16)] = 2
     """Voices in memory at once, about 150 MB each: yours, and one for answers in another language.
     A further one is loaded when it is wanted, in place of the one that was silent longest."""
+    workers: Annotated[int, Between(0, 64)] = 0
+    """Processes of each voice at most, about 150 MB each. There is one until several answers are
+    spoken at once; each speaks to some seven people. 0: one for every four cores."""
     api_base: str = ""
     """For the engine `remote`: URL of a server that has `/audio/speech`, up to and including `/v1`.
     It is sent all that Sayso says. Beyond your home it must be `https`; naming it here is your

@@ -12,6 +12,7 @@ from sayso.protocol.health import Finding
 from sayso.protocol.home import Home
 from sayso.server.settings import Settings
 from sayso.server.speech.recognition.recognizer import Recognizer
+from sayso.server.speech.recognition.scheduler import Capacity
 from sayso.server.speech.synthesis.voices import Voices
 
 
@@ -68,8 +69,8 @@ class Engaged(Generic[Built_co]):
     """Why it is not what the settings name; empty if it is."""
     leaves_home: str = ""
     """A sentence that says what is sent to another service, and to which; empty if nothing is."""
-    at_once: int = 1
-    """Requests that it takes at the same time."""
+    capacity: Capacity | None = None
+    """Passes that a recogniser makes at the same time; None: one."""
     only_language: str = ""
     """A recogniser's, if it hears no other; empty: many."""
 

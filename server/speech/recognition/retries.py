@@ -30,7 +30,7 @@ class RetryingRecognizer:
         self._recognizer = recognizer
         self._language = language
         """The one that is expected; empty if it must be found out."""
-        self._on_trouble = on_trouble
+        self.on_trouble = on_trouble
         self._told = False
 
     async def ask(self, audio: bytes, prompt: str, *, draft: bool) -> Transcript:
@@ -54,4 +54,4 @@ class RetryingRecognizer:
     def _tell(self) -> None:
         if not self._told:
             self._told = True
-            self._on_trouble(STARTED_AGAIN)
+            self.on_trouble(STARTED_AGAIN)

@@ -28,7 +28,16 @@ from sayso.server.speech.recognition.recognizer import (
     Transcript,
 )
 from sayso.server.speech.recognition.retries import RetryingRecognizer
-from sayso.server.speech.recognition.scheduler import Ask, Overtaken, PassScheduler, Rank, Work
+from sayso.server.speech.recognition.scheduler import (
+    BUSY,
+    Ask,
+    Capacity,
+    FixedCapacity,
+    Overtaken,
+    PassScheduler,
+    Rank,
+    Work,
+)
 from sayso.server.speech.recognition.voice_activity import VoiceActivity
 from sayso.server.speech.synthesis.device_language import DeviceLanguages
 
@@ -81,14 +90,15 @@ class SpeechRecognition:
         recognizer: Recognizer,
         *,
         pace: HearingPace | None = None,
-        at_once: int = 1,
+        capacity: Capacity | None = None,
         only_language: str = "",
     ) -> None:
-        """`only_language`: the one that the recognizer hears; empty: it hears many."""
+        """`capacity`: passes that the recognizer takes at the same time; one, unless it says more.
+        `only_language`: the one that the recognizer hears; empty: it hears many."""
         self._foreign_speech = ForeignSpeech(only_language)
         self._recognizer = recognizer
         self._pace = pace or HearingPace()
-        self._scheduler = PassScheduler(at_once)
+        self._scheduler = PassScheduler(capacity or FixedCapacity(1))
         self._device_languages = DeviceLanguages()
 
     def listen(
@@ -352,14 +362,11 @@ class UtteranceRecognition:
         if guess is not None and self._gate.spoken == guess.spoken:
             guess.ask.promote(Rank.FINAL)
             with contextlib.suppress(Overtaken, SpeechError):
-                return await guess.ask.result
+                return await self._scheduler.result(guess.ask, self._tell_busy)
         else:
             self._forget(guess.ask if guess else None)
         ask = self._scheduler.ask(Rank.FINAL, self._pass(len(self._audio)))
-        try:
-            return await ask.result
-        finally:
-            self._scheduler.forget(ask)
+        return await self._scheduler.result(ask, self._tell_busy)
 
     def _pass(self, upto: int, *, draft: bool = False) -> Work:
         """A pass over the open audio up to a point. The audio is kept until it is understood."""
@@ -370,6 +377,9 @@ class UtteranceRecognition:
             return await self._recognizer_with_retries.ask(audio, prompt, draft=draft)
 
         return work
+
+    def _tell_busy(self) -> None:
+        self._recognizer_with_retries.on_trouble(BUSY)
 
     def _open_seconds(self, upto: int) -> float:
         return (upto - self._open) / SECOND

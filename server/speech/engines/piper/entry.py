@@ -9,8 +9,10 @@ from sayso.server.models import InstalledModels, ModelError
 from sayso.server.speech.engines.engine import Engaged, EngineContext, SpeechEngine, VoicesPart
 from sayso.server.speech.engines.installed import examine_model, for_speech, voice, voices
 from sayso.server.speech.engines.piper.synthesizer import PiperSynthesizer
+from sayso.server.speech.engines.piper.voice_processes import VoiceProcesses
 from sayso.server.speech.errors import ModelMissing
 from sayso.server.speech.synthesis.voice_pool import VoicePool
+from sayso.server.speech.workers.worker_count import usual_workers
 
 
 class PiperMaker:
@@ -27,7 +29,11 @@ class PiperMaker:
         part = VoicePool(
             lambda: voices(installed),
             voice(chosen.model),
-            make=partial(PiperSynthesizer, parts=context.home.data / "voice-parts"),
+            make=partial(
+                VoiceProcesses,
+                make=partial(PiperSynthesizer, parts=context.home.data / "voice-parts"),
+                most=wanted.workers or usual_workers(),
+            ),
             most=wanted.loaded,
         )
         return Engaged(part, f"{chosen.model.name}.", chosen.complaint)

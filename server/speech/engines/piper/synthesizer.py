@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
 from sayso.protocol.messages import Word
+from sayso.server.speech.errors import TooManySpeak
 from sayso.server.speech.synthesis.synthesizer import Sound, SynthesizerLost
 from sayso.server.speech.workers.supervised_engine import SupervisedEngine
 from sayso.server.speech.workers.supervisor import Supervisor, WorkerLost
@@ -21,6 +22,11 @@ LIMIT_PER_CHARACTER = 0.1
 SLOWEST, FASTEST = 0.5, 2.0
 """Piper cannot speak faster, and nobody wants it slower."""
 
+
+PLACE_WITHIN_S = 5.0
+"""An answer that waits longer for others' chunks is shown and not spoken."""
+
+TOO_BUSY = "Too many answers are being spoken at once for this machine; this one is only shown."
 
 MOST_AT_ONCE = 8
 """Chunks that it is asked for together: as many as one core computes faster than they are heard.
@@ -76,7 +82,7 @@ class PiperSynthesizer(SupervisedEngine):
         limit = BASE_LIMIT + LIMIT_PER_CHARACTER * len(text)
         try:
             async with (
-                self._places,
+                self._place(),
                 aclosing(self._worker.ask_in_parts("speak", wanted, limit=limit)) as parts,
             ):
                 async for part in parts:
@@ -88,6 +94,18 @@ class PiperSynthesizer(SupervisedEngine):
             came.put_nowait(SynthesizerLost())
         except Exception as problem:  # noqa: BLE001 (it is raised where the sound is waited for)
             came.put_nowait(problem)
+
+    @asynccontextmanager
+    async def _place(self) -> AsyncGenerator[None, None]:
+        """Among those that are spoken together. Raises TooManySpeak where there is none soon."""
+        try:
+            await asyncio.wait_for(self._places.acquire(), PLACE_WITHIN_S)
+        except TimeoutError:
+            raise TooManySpeak(TOO_BUSY) from None
+        try:
+            yield
+        finally:
+            self._places.release()
 
 
 def _word(row: list[Value]) -> Word:

@@ -16,6 +16,7 @@ from sayso.server.speech.engines.remote.recognizer import RemoteRecognizer
 from sayso.server.speech.engines.remote.server import Access, SpeechServer
 from sayso.server.speech.engines.remote.voices import RemoteVoices
 from sayso.server.speech.errors import EngineMissing, SpeechError
+from sayso.server.speech.recognition.scheduler import FixedCapacity
 
 AT_ONCE: Final = 4
 """Passes of a recogniser at the same time: of several people who talk at once, and few enough that
@@ -42,7 +43,7 @@ class RemoteRecognizerMaker:
             leaves_home=f"All that you say is sent as sound to {name}, which understands it."
             if access.address.leaves_home
             else "",
-            at_once=AT_ONCE,
+            capacity=FixedCapacity(AT_ONCE),
         )
 
     async def examine(self, context: EngineContext) -> Finding:

@@ -2,15 +2,18 @@
 
 import asyncio
 import os
+from functools import partial
 from typing import Final
 
 from sayso.protocol.health import Finding, split_remedy
 from sayso.server.models import InstalledModels, Model, ModelError
 from sayso.server.speech.engines.engine import Engaged, EngineContext, RecognizerPart, SpeechEngine
 from sayso.server.speech.engines.installed import examine_model, for_speech
+from sayso.server.speech.engines.recognizer_pool import RecognizerPool
 from sayso.server.speech.engines.whisper.options import WhisperOptions
 from sayso.server.speech.engines.whisper.recognizer import WhisperRecognizer
 from sayso.server.speech.errors import ModelMissing
+from sayso.server.speech.workers.worker_count import usual_workers
 
 MOST_THREADS: Final = 4
 """More make a short utterance no faster."""
@@ -34,11 +37,14 @@ class WhisperMaker:
         if refusal := _cannot_hear(ears.language, chosen.model):
             raise ModelMissing(refusal)
         language = "" if ears.language == "auto" else ears.language
-        options = WhisperOptions(threads=ears.threads or most_threads(), language=language)
-        part = WhisperRecognizer(chosen.model.path, options=options)
+        workers = ears.workers or usual_workers()
+        options = WhisperOptions(threads=ears.threads or most_threads(workers), language=language)
+        part = RecognizerPool(
+            partial(WhisperRecognizer, chosen.model.path, options=options), workers
+        )
         only = ENGLISH if chosen.model.language == ENGLISH else ""
         detail = f"Whisper {chosen.model.name}."
-        return Engaged(part, detail, chosen.complaint, only_language=only)
+        return Engaged(part, detail, chosen.complaint, capacity=part, only_language=only)
 
     async def examine(self, context: EngineContext) -> Finding:
         """See the seam."""
@@ -65,9 +71,9 @@ def _cannot_hear(language: str, model: Model) -> str:
     )
 
 
-def most_threads() -> int:
-    """The cores of this machine, up to what is useful for hearing."""
-    return min(os.cpu_count() or 1, MOST_THREADS)
+def most_threads(workers: int) -> int:
+    """For each of so many processes: their part of the cores, up to what is useful for hearing."""
+    return max(1, min((os.cpu_count() or 1) // workers, MOST_THREADS))
 
 
 ENGINE: Final = SpeechEngine(recognizer=WhisperMaker())

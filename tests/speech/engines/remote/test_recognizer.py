@@ -18,6 +18,7 @@ from sayso.server.speech.engines.remote.server import SpeechServer as Client
 from sayso.server.speech.errors import ServerFailed
 from sayso.server.speech.recognition.agreement import Partial
 from sayso.server.speech.recognition.recognizer import HEARING_RATE, DraftNotMade
+from sayso.server.speech.recognition.scheduler import FixedCapacity
 from sayso.server.speech.recognition.session import SpeechRecognition
 from tests.speech.sounds import voice
 from tests.speech_server import Answer, SpeechServer, fails, heard, tone
@@ -244,7 +245,9 @@ async def test_what_is_understood_is_shown_while_somebody_speaks() -> None:
     with SpeechServer(hears=["How deep is", "How deep is the sea?"]) as server:
         async with recognizer(server) as remote:
             shown: asyncio.Queue[Partial] = asyncio.Queue()
-            utterance = SpeechRecognition(remote, at_once=4).listen(shown.put_nowait)
+            utterance = SpeechRecognition(remote, capacity=FixedCapacity(4)).listen(
+                shown.put_nowait
+            )
             utterance.feed(voice(0.6))
             partial = await shown.get()
             assert partial.stable + partial.tail == "How deep is"
@@ -268,7 +271,7 @@ async def test_several_people_are_understood_at_once_and_shown_what_is_understoo
     answers = [Answer(heard(f"Number {n}.").blocks, before=together) for n in range(4)]
     with SpeechServer(hears=answers) as server:
         async with recognizer(server) as remote:
-            recognition = SpeechRecognition(remote, at_once=4)
+            recognition = SpeechRecognition(remote, capacity=FixedCapacity(4))
             utterances = [recognition.listen(lambda _: None, f"device {n}") for n in range(4)]
             for utterance in utterances:
                 utterance.feed(VOICE[: HEARING_RATE // 2])
