@@ -95,11 +95,15 @@ def make_link(
     conversation: str = "",
     echo: Literal["cancelled", "half_duplex", "headphones"] = "half_duplex",
     shows: bool = True,
+    offers: tuple[str, ...] = (),
 ) -> Link:
     """Makes the line to the server; `kind` is the sort of client that we are. `shows`: it puts
-    questions on a screen, code and all; else they are read out."""
+    questions on a screen, code and all; else they are read out. `offers`: what it can be asked for
+    at its screen."""
     seen: tuple[ClientFeature, ...] = ("screen", "approve") if shows else ("aloud",)
     features: tuple[ClientFeature, ...] = ("resume", *seen, "tasks")
+    if offers:
+        features = (*features, "desktop")
     hello = Hello(
         protocol=SPOKEN,
         client=f"sayso-{kind} {version('sayso')}",
@@ -109,6 +113,7 @@ def make_link(
         limits=Limits(MAX_TEXT_BYTES, MAX_FRAME_BYTES, PLAY_BUFFER_MS),
         wants=wants,
         conversation=conversation,
+        offers=offers,
     )
     credentials = Credentials(server)
     return Link(server, hello, credentials.token, credentials.context)

@@ -150,7 +150,8 @@ fail_step() {
 
 # What tests look with, besides what Sayso itself needs: a program, and the Debian packages that bring it.
 FOR_TESTS="gcc:gcc,libc6-dev zsh:zsh make:make curl:curl pulseaudio:pulseaudio pactl:pulseaudio-utils Xvfb:xvfb
-    dbus-daemon:dbus ssh-agent:openssh-client systemd-analyze:systemd"
+    dbus-daemon:dbus ssh-agent:openssh-client systemd-analyze:systemd
+    openbox:openbox,at-spi2-core,gir1.2-gtk-3.0,python3-gi,python3-tk Xephyr:xserver-xephyr xmodmap:x11-xserver-utils xprop:x11-utils"
 FOR_LARGE_PROOFS="chromium:chromium tmux:tmux debootstrap:debootstrap linux.uml:user-mode-linux"
 
 # usage: missing_packages run|test|thorough

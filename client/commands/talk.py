@@ -19,9 +19,12 @@ from sayso.audio.devices.device_microphone import DeviceMicrophone
 from sayso.audio.devices.microphone import DeviceChange
 from sayso.audio.errors import AudioError
 from sayso.audio.playback_reference import PlaybackReference
+from sayso.client.desktop.offering import hindrance, open_desktop, screen_offers
+from sayso.client.desktop.os_mode import OsModeScreen
+from sayso.client.desktop.permission import read_permission
 from sayso.client.devices.device_choice import recall
 from sayso.client.devices.sound import Sound, file_sound, find_sound
-from sayso.client.errors import LinkError
+from sayso.client.errors import LinkError, TurnFailed
 from sayso.client.headless.options import add_headless
 from sayso.client.jsonlines import JsonScreen
 from sayso.client.listening.hands_free import HandsFree
@@ -73,6 +76,11 @@ class Talk:
             metavar="KEY",
             default="",
             help="a key to hold from anywhere on the desktop, like f9 (X11, macOS, Windows)",
+        )
+        parser.add_argument(
+            "--os",
+            action="store_true",
+            help="let Sayso take over this screen, as far as `sayso desktop allow` says",
         )
         parser.add_argument("-v", "--verbose", action="count", default=0, help="show times too")
         parser.add_argument("--once", action="store_true", help="one turn on files, then leave")
@@ -244,10 +252,18 @@ async def _session(
     wants = () if sound.wants_speech else WITHOUT_SPEECH
     echo = echo_kind(arguments.echo, sound)
     shows = not arguments.background
-    link = make_link(arguments.server, "talk", wants, arguments.conversation, echo, shows=shows)
-    placement = _placement(arguments, screen)
-    session = Session(link, sound.speaker, placement, earcons="on")
+    offers = screen_offers(home)
+    if arguments.os and not offers:
+        raise TurnFailed(f"`--os` can't be: {hindrance(read_permission(home))}.")
+    link = make_link(
+        arguments.server, "talk", wants, arguments.conversation, echo, shows=shows, offers=offers
+    )
+    os_mode = OsModeScreen(screen)
+    placement = _placement(arguments, os_mode if arguments.os else screen)
+    desktop = open_desktop(link, arguments.server) if offers else None
+    session = Session(link, sound.speaker, placement, earcons="on", desktop=desktop)
     placement.through(session.send)
+    os_mode.through(session.send)
     if not sound.wants_speech:
         sound.speaker.start(USUAL_RATE)  # A device that is not there is looked for from now on.
     if playback_reference is None:

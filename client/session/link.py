@@ -140,6 +140,11 @@ class Link:
         self._outbox.put_audio(stream, pcm)
         self._wake()
 
+    def send_picture(self, stream: int, content: bytes) -> None:
+        """Sends the pictures of an answer to `act.request`."""
+        self._outbox.put_picture(stream, content)
+        self._wake()
+
     def want(self, names: tuple[str, ...]) -> None:
         """Asks to be sent these messages from now on; none are all. The session goes on."""
         if names != self._hello.wants:

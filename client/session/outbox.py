@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 
 from sayso.audio.pcm import FRAME_SAMPLES, SAMPLE_BYTES
 from sayso.protocol.codec import Envelope, encode
-from sayso.protocol.frames import AudioFrame
+from sayso.protocol.frames import HEADER_BYTES, MAX_FRAME_BYTES, AudioFrame, PictureFrame
 from sayso.protocol.messages import (
+    ActResult,
     Bye,
     Error,
     FromClient,
@@ -39,7 +40,7 @@ MOST_REMEMBERED = 256
 MOST_UTTERANCES = 8
 """Utterances kept: so many requests may wait at the server. None is longer than a minute (2 MB)."""
 
-_PASSING = (Ping, Pong, PlayState, Bye, Error)
+_PASSING = (Ping, Pong, PlayState, Bye, Error, ActResult)
 """Messages about the moment: worthless after a cut, and not sent again."""
 _UNNUMBERED = (Ping, Pong, Bye)
 """Messages about the connection, which is not what `seq` counts."""
@@ -65,6 +66,7 @@ class Outbox:
         self._again: deque[tuple[int, FromClient]] = deque()
         self._remembered: deque[tuple[int, FromClient]] = deque(maxlen=MOST_REMEMBERED)
         self._utterances: dict[int, _Utterance] = {}
+        self._pictures: deque[PictureFrame] = deque()
         self._seq = 0
 
     def put(self, message: FromClient) -> None:
@@ -88,6 +90,14 @@ class Outbox:
             return
         utterance.pcm += pcm
 
+    def put_picture(self, stream: int, content: bytes) -> None:
+        """Adds the pictures of an answer, which are sent after what was said."""
+        piece = MAX_FRAME_BYTES - HEADER_BYTES
+        for number, start in enumerate(range(0, len(content), piece)):
+            payload = content[start : start + piece]
+            last = start + piece >= len(content)
+            self._pictures.append(PictureFrame(stream, number, start, payload, last))
+
     def take(self) -> str | bytes | None:
         """Gives what is to be sent next, or nothing."""
         if self._again:
@@ -106,7 +116,7 @@ class Outbox:
             frame = _next_frame(stream, utterance)
             if frame is not None:
                 return frame.pack()
-        return None
+        return self._pictures.popleft().pack() if self._pictures else None
 
     @property
     def full(self) -> bool:
@@ -124,6 +134,7 @@ class Outbox:
         return not (
             self._again
             or self._waiting
+            or self._pictures
             or any(_next_length(utterance) for utterance in self._utterances.values())
         )
 
@@ -166,6 +177,7 @@ class Outbox:
     def cut(self) -> None:
         """The connection is gone; what was only about the moment goes with it."""
         self._waiting = deque(m for m in self._waiting if not isinstance(m, _PASSING))
+        self._pictures.clear()
 
     def resume(self, last_seq: int) -> None:
         """The session goes on; the server has had our messages up to `last_seq`."""

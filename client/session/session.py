@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import aclosing, suppress
 from functools import partial
-from typing import Literal
+from typing import Final, Literal, Protocol
 
 from sayso.audio.devices.microphone import DeviceChange, Microphone
 from sayso.audio.devices.speaker import ReopeningSpeaker, Speaker
@@ -49,7 +49,9 @@ from sayso.protocol.codec import Envelope, decode
 from sayso.protocol.errors import ProtocolError
 from sayso.protocol.frames import AudioFrame
 from sayso.protocol.messages import (
+    ActRequest,
     ApprovalRequest,
+    Approve,
     Error,
     FromClient,
     Interrupt,
@@ -62,6 +64,22 @@ from sayso.protocol.messages import (
 )
 
 TOO_MUCH_WAITS = "Nothing more can be kept until the server is back; what you said before is."
+NOT_YOURS: Final = "Sayso itself is at work at this screen: answer once more, when it rests."
+
+
+class Desktop(Protocol):
+    """What is done at this screen for the server."""
+
+    @property
+    def has_the_keys(self) -> bool: ...
+
+    def asked(self, request: ActRequest, attempt: tuple[int, int]) -> None: ...
+
+    def moved_on(self, newest: tuple[int, int]) -> None: ...
+
+    def cut(self) -> None: ...
+
+    async def close(self) -> None: ...
 
 
 class Session:
@@ -73,7 +91,11 @@ class Session:
         speaker: Speaker,
         screen: Screen,
         earcons: Literal["on", "off"] = "off",
+        desktop: Desktop | None = None,
     ) -> None:
+        """`desktop`: what looks and acts at this screen, where its owner allows that."""
+        self._desktop = desktop
+        self._question: Envelope | None = None
         self._earcons = earcons
         self._link = link
         self._speaker = ReopeningSpeaker(speaker, self._sound_failed)
@@ -115,6 +137,8 @@ class Session:
                     self._take(event)
             playing.cancel()
             await keeping
+        if self._desktop:
+            await self._desktop.close()
         await self._speaker.close()
 
     async def leave(self) -> None:
@@ -171,6 +195,11 @@ class Session:
 
     def send(self, message: FromClient) -> None:
         """Sends a message that is about no speech: an approval, a setting."""
+        if isinstance(message, Approve) and self._desktop and self._desktop.has_the_keys:
+            self._screen.show(Notice(NOT_YOURS))
+            if self._question:
+                self._screen.show(self._question)
+            return
         self._link.send(message)
         self._screen.show(Sent(message))
 
@@ -251,6 +280,8 @@ class Session:
                 self._message(event)
 
     def _line(self, event: LinkChange) -> None:
+        if self._desktop and event.state is not LinkState.UP:
+            self._desktop.cut()
         if event.session == "anew":
             self._perform(self._client_turn.begin_anew())
         elif event.session in {"resumed", "snapshot"}:
@@ -267,8 +298,16 @@ class Session:
     def _message(self, event: Envelope) -> None:
         listened = self._client_turn.listening
         effects = self._client_turn.hear(event, _now())
+        if self._desktop:
+            self._desktop.moved_on(self._client_turn.newest)
         if effects is None:
             return  # Stale: it belongs to an attempt that is over.
+        if isinstance(event.message, ActRequest):
+            if self._desktop:
+                self._desktop.asked(event.message, self._client_turn.newest)
+            return
+        if isinstance(event.message, ApprovalRequest):
+            self._question = event
         self._perform(effects)
         if listened and not self._client_turn.listening:
             self._screen.show(MicReleased())

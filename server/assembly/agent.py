@@ -28,6 +28,7 @@ from sayso.server.agent.spending import DailyLimits, DailySpending
 from sayso.server.agent.tools.plan import Plan
 from sayso.server.agent.tools.tool import Tool, ToolSet
 from sayso.server.assembly.browser import open_browser
+from sayso.server.assembly.desktop import DeviceScreens, open_desktop
 from sayso.server.assembly.helpers import helper_tools
 from sayso.server.capabilities.coding.tools import coding_tools
 from sayso.server.capabilities.git.identity import variables_for_code
@@ -101,6 +102,8 @@ class AgentOptions:
     """The folder for the copies that helpers work in; none: it has no helpers."""
     browser: Path | None = None
     """The person's folder for their browser's profile; none: it has no browser."""
+    screens: DeviceScreens | None = None
+    """The screens of the devices that take part; none: no device can be asked for one."""
 
 
 async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAgent:
@@ -124,6 +127,7 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
         return runner
 
     browser = open_browser(options.browser, permissions, journal, lambda: undo.code_runner)
+    desktop = open_desktop(None if options.guest else options.screens, permissions)
     code_runner = make_code_runner(options.workspace)
     undo = ConversationUndo(options.undo, settings.undo, journal, code_runner)
     if recovered := await undo.recover():
@@ -160,10 +164,17 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
                 job_limits(settings).at_once,
             ),
             browser.tools if browser else (),
+            desktop.tools if desktop else (),
             options.tools,
             () if options.guest else parts.tools,
         ),
     )
+
+    async def end_tools() -> None:
+        for each in (browser, desktop):
+            if each:
+                await each.close()
+
     code_runner.prepare()
     return ConversationAgent(
         agent,
@@ -173,7 +184,8 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
         make_code_runner=make_code_runner,
         backends=parts.backends,
         lost=lost,
-        end_tools=browser.close if browser else None,
+        end_tools=end_tools,
+        os_mode=desktop.os_mode if desktop else None,
     )
 
 

@@ -16,6 +16,7 @@ from sayso.server.agent.record.journal import LATELY_S
 from sayso.server.agent.tools.tool import Tool
 from sayso.server.assembly.agent import AgentOptions, AgentParts, open_agent
 from sayso.server.assembly.browser import browser_folder
+from sayso.server.assembly.desktop import DeviceScreens
 from sayso.server.capabilities.household.tools import ListTool, ReminderTool
 from sayso.server.capabilities.memory.tools import MemoryTool
 from sayso.server.conversations.driver import ConversationDriver
@@ -74,6 +75,7 @@ async def open_conversation(shared: SharedParts, about: Conversation) -> OpenCon
         where = opened[0].code_runner.where if opened else ""
         return about.id if Path(where).name == about.id else where
 
+    screens = DeviceScreens()
     memory = MemoryTool(shared.responder.memories, about.owner, folder)
     options = AgentOptions(
         about.id,
@@ -84,6 +86,7 @@ async def open_conversation(shared: SharedParts, about: Conversation) -> OpenCon
         tools=(*household_tools(shared.responder, about.id), memory),
         helpers=shared.home.data / "helpers",
         browser=browser_folder(shared.home, about.owner),
+        screens=screens,
         neighbours=Neighbourhood(agents.log, workspaces, shared.folders, about.id),
     )
     own = await open_agent(agents, options)
@@ -99,6 +102,7 @@ async def open_conversation(shared: SharedParts, about: Conversation) -> OpenCon
         shared.preferences,
         shared.watch,
     )
+    screens.driven_by(driver)
     driver.notices.extend(own.lost)
     if own.journal.cut_off:
         asked = shorten(own.journal.cut_off, ASKED_CHARS, placeholder="…")

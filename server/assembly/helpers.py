@@ -87,6 +87,7 @@ async def _opened(
                 variables=lambda: variables(_GIT),
                 helpers=None,
                 browser=None,
+                screens=None,
             ),
         )
         try:

@@ -46,6 +46,9 @@ class OpenConversation:
         self.undo_answers = undo_answers
         """What is said when something was taken back."""
         self.artifacts = artifacts
+        self.os_mode = own.os_mode
+        """Lets the model take over the person's screen, or no longer, and says so; None where it
+        can't."""
         self._own = own
         self._log = log
         self._workspaces = workspaces

@@ -7,6 +7,7 @@ from sayso.server.slash.folder import PLACING
 from sayso.server.slash.forget import FORGETTING
 from sayso.server.slash.jobs import JOBS
 from sayso.server.slash.model import CHOOSING
+from sayso.server.slash.os_mode import OPERATING
 from sayso.server.slash.permissions import DECIDING
 from sayso.server.slash.undo import UNDOING
 
@@ -17,6 +18,7 @@ SHIPPED = (
     *PLACING,
     *JOBS,
     *SPENDING,
+    *OPERATING,
     *EXPORTING,
     *CONVERSING,
     *FORGETTING,

@@ -10,7 +10,8 @@ from sayso.server.runtimes.persistent_runtime import PersistentRuntime
 
 _KERNEL = Path(__file__).with_name("python_kernel.py").resolve()
 
-_SAYSO = Path(__file__).parents[1].joinpath("calls", "preloaded", "sayso.py").resolve()
+_PRELOADED = Path(__file__).parents[1].joinpath("calls", "preloaded").resolve()
+_SAYSO, _COMPUTER = _PRELOADED / "sayso.py", _PRELOADED / "computer.py"
 
 
 class Python:
@@ -31,5 +32,5 @@ class Python:
         # The debugger that ipykernel brings warns of what nobody debugs here.
         silent = {"PYDEVD_DISABLE_FILE_VALIDATION": "1"}
         variables = {**place.variables, **silent, PACKAGES_COME: "later"}
-        confines = place.with_environment(_KERNEL, _SAYSO)
+        confines = place.with_environment(_KERNEL, _SAYSO, _COMPUTER)
         return await Kernel.start(place.sandbox, argv, variables, confines, calls=calls)

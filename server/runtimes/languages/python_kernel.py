@@ -184,6 +184,7 @@ def main() -> None:
     builtins.sayso = functions  # type: ignore[attr-defined]
     builtins.mcp = functions.mcp  # type: ignore[attr-defined]
     builtins.browser = functions.browser  # type: ignore[attr-defined]
+    builtins.computer = _preloaded("computer")  # type: ignore[attr-defined]
     kernel.shell.run_ast_nodes = _code_alone(kernel.shell, interrupts)
     os.register_at_fork(after_in_child=partial(_print_plainly, kernel.shell))
     kernel.start()
@@ -210,13 +211,19 @@ def _packer(pack: Callable[[object], bytes]) -> Callable[[object], bytes]:
 
 def _functions(link: int, mark: Callable[[int], None]) -> Any:  # noqa: ANN401
     """Return the module with Sayso's functions, which code finds under its name."""
-    path = Path(__file__).parents[1] / "calls" / "preloaded" / "sayso.py"
-    spec = importlib.util.spec_from_file_location("sayso", path)
+    module = _preloaded("sayso")
+    module.connect(link, mark)
+    return module
+
+
+def _preloaded(name: str) -> Any:  # noqa: ANN401
+    """Return a module of Sayso's own, which code can import, too."""
+    path = Path(__file__).parents[1] / "calls" / "preloaded" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(str(path))
-    module = sys.modules["sayso"] = importlib.util.module_from_spec(spec)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.connect(link, mark)
     return module
 
 

@@ -1,0 +1,1 @@
+"""An X11 screen: windows, pictures, pointer, keys, clipboard, and the person's own hand."""
