@@ -81,7 +81,7 @@ class DesktopProcess:
         await self._end()
         borrowed = _borrowed()
         self._process = process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "sayso.client.desktop"),
+            *(sys.executable, "-m", "sayso.client.desktop.hands"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,

@@ -27,10 +27,8 @@ class ConversationAgent:
         backends: Backends,
         lost: Sequence[str] = (),
         end_tools: Callable[[], Awaitable[None]] | None = None,
-        os_mode: Callable[[bool], str] | None = None,
     ) -> None:
-        """`end_tools`: ends what tools of this conversation alone have started. `os_mode`: lets the
-        model take over the person's screen, or no longer, and says so."""
+        """`end_tools`: ends what tools of this conversation alone have started."""
         self.agent = agent
         self.journal = journal
         self.undo_requests = undo.undo_requests
@@ -41,7 +39,8 @@ class ConversationAgent:
         self._make_code_runner = make_code_runner
         self._backends = backends
         self._end_tools = end_tools
-        self.os_mode = os_mode
+        self.os_mode: Callable[[bool], str] | None = None
+        """Lets the model take over the person's screen, or no longer, and says so."""
 
     @property
     def code_runner(self) -> CodeRunner:

@@ -176,7 +176,7 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
                 await each.close()
 
     code_runner.prepare()
-    return ConversationAgent(
+    conversation = ConversationAgent(
         agent,
         journal,
         undo,
@@ -185,8 +185,9 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
         backends=parts.backends,
         lost=lost,
         end_tools=end_tools,
-        os_mode=desktop.os_mode if desktop else None,
     )
+    conversation.os_mode = desktop.os_mode if desktop else None
+    return conversation
 
 
 def _hooks(

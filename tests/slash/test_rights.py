@@ -22,6 +22,7 @@ DECIDES = {
     "model": "loud",
     "grants": "forget 1",
     "folder": "/",
+    "os": "",
     "instructions": "forget 1",
 }
 """With what they are tried."""

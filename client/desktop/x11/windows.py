@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sayso.client.desktop.x11.connection import Connection
 
-ACTIVATE_S: Final = 1.5
+ACTIVATE_S: Final = 3.0
 """For a window manager to bring a window to the front; it takes five milliseconds."""
 STEP_S: Final = 0.005
 OPEN_S: Final = 15.0

@@ -1,3 +1,5 @@
+"""A desktop to work at, and what its owner allows."""
+
 from collections.abc import Iterator
 
 import pytest

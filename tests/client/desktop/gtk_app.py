@@ -3,14 +3,14 @@
 usage: gtk_app.py STATE_FILE TITLE [X Y]
 """
 
+import importlib
 import json
 import sys
 from pathlib import Path
 
-import gi
-
-gi.require_version("Gtk", "3.0")
-from gi.repository import Gdk, Gtk  # noqa: E402
+importlib.import_module("gi").require_version("Gtk", "3.0")
+Gdk = importlib.import_module("gi.repository.Gdk")
+Gtk = importlib.import_module("gi.repository.Gtk")
 
 Gdk.set_program_class("fixture")
 pushed: list[str] = []

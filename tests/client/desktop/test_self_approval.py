@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sayso.client.desktop.consequences import chord_hindrance, consequence
+from sayso.client.desktop.hands.consequences import chord_hindrance, consequence
+from sayso.client.desktop.hands.reach import Own, Reach
 from sayso.client.desktop.process import Told
-from sayso.client.desktop.reach import Own, Reach
 from sayso.client.desktop.requests import SETTLES_S, DesktopRequests
 from sayso.client.desktop.x11.connection import Connection
 from sayso.client.desktop.x11.windows import Place, Window, Windows

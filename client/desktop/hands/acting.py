@@ -10,16 +10,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from sayso.client.desktop.accessibility.parts import EDITABLE, FOCUSED
-from sayso.client.desktop.consequences import (
+from sayso.client.desktop.accessibility.parts import EDITABLE, FOCUSED, Part
+from sayso.client.desktop.errors import Refused
+from sayso.client.desktop.hands.consequences import (
     chord_consequence,
     chord_hindrance,
     consequence,
 )
-from sayso.client.desktop.errors import Refused
-from sayso.client.desktop.looking import changes
-from sayso.client.desktop.screen import Screen
-from sayso.client.desktop.targets import FIELDS, SECRETS, Asking, Targets
+from sayso.client.desktop.hands.looking import changes
+from sayso.client.desktop.hands.screen import Screen
+from sayso.client.desktop.hands.targets import FIELDS, SECRETS, Asking, Targets
 from sayso.client.desktop.x11.windows import Window
 
 Effect = Literal["confirmed", "unconfirmed"]
@@ -136,7 +136,9 @@ class Acts:
         if not (tree and part.has(EDITABLE) and tree.write(part, text)):
             if tree is None or not tree.focus(part):
                 raise Refused("That can't be written into so; click it, and write.")
-            self._keys(window, (("ctrl", "a"),), text)
+            with self._acting():
+                self._front(window, "")
+                self._keys(window, (("ctrl", "a"),), text)
         deadline = time.monotonic() + SEEN_S
         while tree.value(part) != text:
             if time.monotonic() > deadline:
@@ -147,13 +149,11 @@ class Acts:
     def write(self, args: Mapping[str, Any]) -> Done:
         """Type a text where the window's keys go."""
         window, text = self._targets.window(args), str(args.get("text", ""))
-        before = self._before(window)
-        part = self._targets.into(window)
-        if "\n" in text or "\r" in text:
-            self._asking.keys(window, part, "enter")
-        start = self._screen.tree.caret(part) if part and self._screen.tree else -1
-        self._keys(window, (), text)
-        tree = self._screen.tree
+        before, tree = self._before(window), self._screen.tree
+        with self._acting():
+            part = self._front(window, "enter" if "\n" in text or "\r" in text else "")
+            start = tree.caret(part) if part and tree else -1
+            self._keys(window, (), text)
         if part and tree and start >= 0:
             deadline = time.monotonic() + SEEN_S
             while time.monotonic() < deadline:
@@ -170,10 +170,10 @@ class Acts:
             raise Refused(why)
         self._asking.ask(chord_consequence(chord))
         window = self._targets.window(args)
-        part = self._targets.into(window)
-        self._asking.keys(window, part, chord)
         before = self._before(window)
-        self._keys(window, (chord.split("+"),), "")
+        with self._acting():
+            self._front(window, chord)
+            self._keys(window, (chord.split("+"),), "")
         return self._after(window, before)
 
     def focus(self, args: Mapping[str, Any]) -> Done:
@@ -225,24 +225,32 @@ class Acts:
         self._screen.pointer.press(button)
         self._screen.pointer.release(button)
 
+    def _front(self, window: Window, chord: str) -> Part | None:
+        """Bring a window to the front, and find what gets its keys: only then is it told. Raises
+        Refused for what is secret, and asks about what `chord` would mean there."""
+        windows = self._screen.windows
+        if windows.focused() != window.id and not windows.activate(window):
+            raise Refused("That window can't be brought to the front: look again.")
+        part = self._targets.into(window)
+        if chord:
+            self._asking.keys(window, part, chord)
+        return part
+
     def _keys(self, window: Window, chords: tuple[Any, ...], text: str) -> None:
         """Press keys and type a text, while this window has the keys. Raises Refused."""
         screen = self._screen
-        with self._acting():
-            if screen.windows.focused() != window.id and not screen.windows.activate(window):
-                raise Refused("That window can't be brought to the front: look again.")
-            for chord in chords:
-                screen.keyboard.chord(chord, lambda: self._check_focus(window))
-            pieces = _pieces(text)
-            for number, piece in enumerate(pieces):
-                screen.keyboard.type(
-                    piece, lambda: self._check_focus(window), lambda: screen.barrier.wait(window)
-                )
-                if number + 1 < len(pieces):  # a tab may have led to a field of secrets
-                    screen.barrier.wait(window)
-                    self._targets.into(window)
-                    screen.check_pages(window, self._targets.pages(window))
-            screen.barrier.wait(window)
+        for chord in chords:
+            screen.keyboard.chord(chord, lambda: self._check_focus(window))
+        pieces = _pieces(text)
+        for number, piece in enumerate(pieces):
+            screen.keyboard.type(
+                piece, lambda: self._check_focus(window), lambda: screen.barrier.wait(window)
+            )
+            if number + 1 < len(pieces):  # a tab may have led to a field of secrets
+                screen.barrier.wait(window)
+                self._targets.into(window)
+                screen.check_pages(window, self._targets.pages(window))
+        screen.barrier.wait(window)
 
     def _check_focus(self, window: Window) -> None:
         self._hand.check()

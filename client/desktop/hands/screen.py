@@ -11,11 +11,11 @@ from sayso.client.desktop.accessibility.bus import AccessibilityBus, NoAnswer
 from sayso.client.desktop.accessibility.parts import FOCUSED, Part
 from sayso.client.desktop.accessibility.tree import Tree
 from sayso.client.desktop.errors import Refused
-from sayso.client.desktop.frames import Frames
-from sayso.client.desktop.hand import Hand
-from sayso.client.desktop.looking import described
+from sayso.client.desktop.hands.frames import Frames
+from sayso.client.desktop.hands.hand import Hand
+from sayso.client.desktop.hands.looking import described
+from sayso.client.desktop.hands.reach import Own, Reach
 from sayso.client.desktop.permission import DesktopPermission
-from sayso.client.desktop.reach import Own, Reach
 from sayso.client.desktop.x11.barrier import Barrier
 from sayso.client.desktop.x11.clipboard import Clipboard
 from sayso.client.desktop.x11.connection import Connection

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from sayso.client.desktop.acting import ACTS, Acts
-from sayso.client.desktop.applications import applications, find, start
 from sayso.client.desktop.errors import Refused, Stopped
-from sayso.client.desktop.hand import Attempt
-from sayso.client.desktop.looking import shortened
-from sayso.client.desktop.screen import Screen
+from sayso.client.desktop.hands.acting import ACTS, Acts
+from sayso.client.desktop.hands.applications import applications, find, start
+from sayso.client.desktop.hands.hand import Attempt
+from sayso.client.desktop.hands.looking import shortened
+from sayso.client.desktop.hands.screen import Screen
 from sayso.client.desktop.x11.clipboard import MOST_CHARS as CLIPBOARD_CHARS
 from sayso.client.desktop.x11.windows import Place, Window
 

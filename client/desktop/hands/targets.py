@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sayso.client.desktop.accessibility.parts import MULTI_LINE, Part
-from sayso.client.desktop.consequences import consequence
 from sayso.client.desktop.errors import Refused
-from sayso.client.desktop.screen import Screen
+from sayso.client.desktop.hands.consequences import consequence
+from sayso.client.desktop.hands.screen import Screen
 from sayso.client.desktop.x11.pictures import TILE
 from sayso.client.desktop.x11.windows import Place, Window
 
@@ -42,9 +42,9 @@ class Asking:
         if question and question not in self._approved:
             raise Refused(f"The person was not asked: {question}", asks=question)
 
-    def blind(self, window: Window, what: str) -> None:
+    def blind(self, window: Window, what: str, parts: Sequence[Part] | None = None) -> None:
         """What stands in a window that tells nothing of itself can't be known from a password."""
-        if not self._screen.parts(window):
+        if not (self._screen.parts(window) if parts is None else parts):
             self.ask(
                 f"Let Sayso {what} in {window.app}, which does not tell what stands in it, not even"
                 " where a password goes?"
@@ -159,11 +159,12 @@ class Targets:
     def into(self, window: Window) -> Part | None:
         """What gets the keys in a window. Raises Refused for what is secret, and asks where that
         can't be seen."""
-        part = self._screen.focused_part(self._screen.parts(window))
+        parts = self._screen.parts(window)
+        part = self._screen.focused_part(parts)
         if part and part.secret:
             raise Refused(SECRETS)
         if part is None:
-            self.asking.blind(window, "type")
+            self.asking.blind(window, "type", [])
         return part
 
     def pages(self, window: Window) -> list[Part]:

@@ -12,12 +12,12 @@ import time
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from sayso.client.desktop.broker import Broker
 from sayso.client.desktop.errors import DesktopError
+from sayso.client.desktop.hands.broker import Broker
+from sayso.client.desktop.hands.reach import Own
+from sayso.client.desktop.hands.screen import Screen
 from sayso.client.desktop.messages import read_message, write_message
 from sayso.client.desktop.permission import read_permission
-from sayso.client.desktop.reach import Own
-from sayso.client.desktop.screen import Screen
 from sayso.protocol.home import Home
 
 SIGN_S: Final = 3.0

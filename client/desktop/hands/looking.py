@@ -5,7 +5,7 @@ from typing import Final
 
 from sayso.client.desktop.accessibility.bus import Reference
 from sayso.client.desktop.accessibility.parts import Part
-from sayso.client.desktop.frames import Frames
+from sayso.client.desktop.hands.frames import Frames
 from sayso.client.desktop.x11.windows import Window
 
 MOST_CHARS: Final = 6_000

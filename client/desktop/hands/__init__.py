@@ -1,0 +1,1 @@
+"""The process at the screen: decides over each step, and makes it."""
