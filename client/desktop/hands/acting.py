@@ -229,8 +229,10 @@ class Acts:
         """Bring a window to the front, and find what gets its keys: only then is it told. Raises
         Refused for what is secret, and asks about what `chord` would mean there."""
         windows = self._screen.windows
-        if windows.focused() != window.id and not windows.activate(window):
-            raise Refused("That window can't be brought to the front: look again.")
+        if windows.focused() != window.id:
+            if not windows.activate(window):
+                raise Refused("That window can't be brought to the front: look again.")
+            self._screen.barrier.wait(window)  # it tells of its focus once it has read of it
         part = self._targets.into(window)
         if chord:
             self._asking.keys(window, part, chord)

@@ -156,7 +156,8 @@ class Broker:
         self._screen.hand.sign_is_shown = True
 
     def rest(self) -> None:
-        """Nothing was asked for a while: the sign goes."""
+        """Nothing was asked for a while: the sign goes, and keys mean what they meant."""
+        self._screen.keyboard.give_back()
         self._screen.sign.hide()
         self._screen.hand.sign_is_shown = False
 

@@ -1,5 +1,6 @@
 """Finds what an act is meant for: a window, a part, a place; nothing that is unclear or old."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,6 +16,9 @@ SECRETS: Final = (
     "Sayso types no passwords: the person does that themselves. Tell them, or go on without."
 )
 _ALIKE_TOLD: Final = 8
+FOCUS_S: Final = 0.6
+"""For an application to tell where its cursor is, once its window is in front."""
+FOCUS_STEP_S: Final = 0.05
 _ON_ENTER: Final = ("enter", "return", "space")
 FIELDS: Final = ("entry", "text", "password", "spin button", "document")
 """Parts that are written into."""
@@ -159,8 +163,13 @@ class Targets:
     def into(self, window: Window) -> Part | None:
         """What gets the keys in a window. Raises Refused for what is secret, and asks where that
         can't be seen."""
+        until = time.monotonic() + FOCUS_S
         parts = self._screen.parts(window)
-        part = self._screen.focused_part(parts)
+        while (part := self._screen.focused_part(parts)) is None and parts:
+            if time.monotonic() > until:
+                break
+            time.sleep(FOCUS_STEP_S)
+            parts = self._screen.parts(window)
         if part and part.secret:
             raise Refused(SECRETS)
         if part is None:

@@ -1,10 +1,10 @@
 """Types any text exactly, and presses keys together.
 
 A character that the layout has is typed by its own key. All others of a piece of text are put on
-keys that have no meaning, *before* the first key of the piece is pressed, and taken off again when
-the window has read them: a program looks up what a key means when it reads the key, so a key that
-changes its meaning meanwhile is read wrong. What was borrowed is written down first, so that it is
-given back even if this process is killed.
+keys that have no meaning, *before* the first key of the piece is pressed, and taken off again once
+the window has read them and nothing was typed for a while: a program looks up what a key means when
+it reads it, so a key that changes its meaning meanwhile is read wrong. What was borrowed is written
+down first, so that it is given back even if this process is killed.
 
 Each key goes down and up while the server does nothing for anybody else, after `check` has seen
 who has the keys at that very moment: nothing can come between.
@@ -12,7 +12,7 @@ who has the keys at that very moment: nothing can come between.
 
 import json
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -42,6 +42,9 @@ MODIFIERS: Final = {
     "option": 0xFFE9,
 }
 _SHIFT: Final = 0xFFE1
+_FIRST: Final = 8
+_LAST: Final = 255
+"""Which keys X11 can have."""
 
 
 class Keyboard:
@@ -52,6 +55,8 @@ class Keyboard:
         self._connection = connection
         self._borrowed = borrowed
         self._down: list[int] = []
+        self._lent: dict[int, int] = {}
+        """The key that a keysym was put on."""
         self.give_back()
 
     def type(self, text: str, check: Callable[[], None], read: Callable[[], None]) -> None:
@@ -62,6 +67,10 @@ class Keyboard:
             usual = self._usual()
             spare = self._spare()
             piece, foreign = _piece(keysyms, usual, len(spare))
+            if len(piece) < len(keysyms) and self._lent:
+                read()
+                self.give_back()
+                continue
             if not piece:
                 raise Refused(f"This keyboard has no key free on which {text[0]!r} could be put.")
             codes = {**usual, **self._borrow(foreign, spare)}
@@ -71,9 +80,6 @@ class Keyboard:
                     self._tap((*self._modifier(shifted), code), check)
             finally:
                 self.let_go()
-                if foreign:
-                    read()
-                    self.give_back()
             del keysyms[: len(piece)]
 
     def chord(self, names: Sequence[str], check: Callable[[], None]) -> None:
@@ -102,17 +108,29 @@ class Keyboard:
         self._connection.display.sync()
 
     def give_back(self) -> None:
-        """Every key that was borrowed means again what it meant."""
+        """Every key that was borrowed means again what it meant: nothing. To be called once what
+        was typed is read; until then, what is typed next may need the same keys."""
         try:
             codes = json.loads(self._borrowed.read_text())
         except (OSError, ValueError):
             return
-        display = self._connection.display
-        for code in codes if isinstance(codes, list) else ():
-            if isinstance(code, int) and 8 <= code <= 255:  # noqa: PLR2004 - what X11 has
-                display.change_keyboard_mapping(code, [(0,)])
-        display.sync()
+        known = [code for code in codes if isinstance(code, int) and _FIRST <= code <= _LAST]
+        self._change(dict.fromkeys(known, 0))
         self._borrowed.unlink(missing_ok=True)
+        self._lent.clear()
+
+    def _change(self, meanings: Mapping[int, int]) -> None:
+        """Let keys mean this. At each change every program reads the whole keyboard anew, so keys
+        that lie side by side are changed at once."""
+        codes = sorted(meanings)
+        start = 0
+        for end in range(1, len(codes) + 1):
+            if end == len(codes) or codes[end] != codes[end - 1] + 1:
+                # Twice, so that neither shift nor the capitals' lock makes another letter of it.
+                rows = [(meanings[code], meanings[code]) for code in codes[start:end]]
+                self._connection.display.change_keyboard_mapping(codes[start], rows)
+                start = end
+        self._connection.display.sync()
 
     def _tap(self, codes: Sequence[int], check: Callable[[], None]) -> None:
         from Xlib import X
@@ -140,7 +158,8 @@ class Keyboard:
         mask = int(self._connection.root.query_pointer().mask)
         found: dict[int, tuple[int, bool]] = {}
         if mask & (_GROUP_MASK | _LOCK_MASK):
-            return {keysym: (code, False) for keysym, code in self._fixed().items()}
+            fixed = {**self._fixed(), **self._lent}
+            return {keysym: (code, False) for keysym, code in fixed.items()}
         for code, row in self._rows():
             for level in (0, 1):
                 if level < len(row) and row[level]:
@@ -161,10 +180,18 @@ class Keyboard:
         return list(zip(range(first, last + 1), rows, strict=True))
 
     def _spare(self) -> list[int]:
+        """Keys without a meaning; first those of which many lie side by side."""
         used: set[int] = set()
         for group in self._connection.display.get_modifier_mapping():
             used.update(group)
-        return [code for code, row in self._rows() if not any(row) and code not in used]
+        free = [code for code, row in self._rows() if not any(row) and code not in used]
+        runs: list[list[int]] = []
+        for code in free:
+            if runs and runs[-1][-1] == code - 1:
+                runs[-1].append(code)
+            else:
+                runs.append([code])
+        return [code for run in sorted(runs, key=len, reverse=True) for code in run]
 
     def _borrow(self, keysyms: Sequence[int], spare: Sequence[int]) -> dict[int, tuple[int, bool]]:
         """Put these on spare keys."""
@@ -172,11 +199,9 @@ class Keyboard:
         if not codes:
             return {}
         self._borrowed.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._borrowed.write_text(json.dumps(list(codes.values())))
-        for keysym, code in codes.items():
-            # Twice, so that neither shift nor the capitals' lock makes another letter of it.
-            self._connection.display.change_keyboard_mapping(code, [(keysym, keysym)])
-        self._connection.display.sync()
+        self._lent |= codes
+        self._borrowed.write_text(json.dumps(list(self._lent.values())))
+        self._change({code: keysym for keysym, code in codes.items()})
         return {keysym: (code, False) for keysym, code in codes.items()}
 
 

@@ -11,6 +11,8 @@ from sayso.client.desktop.x11.connection import Connection
 
 ACTIVATE_S: Final = 3.0
 """For a window manager to bring a window to the front; it takes five milliseconds."""
+LATE_S: Final = 0.2
+"""After which it is late."""
 STEP_S: Final = 0.005
 OPEN_S: Final = 15.0
 """For an application to show a window; large ones on small machines take ten."""
@@ -54,7 +56,6 @@ class Windows:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._pids: dict[int, int] = {}
 
     def all(self) -> list[Window]:
         """From the lowest to the topmost."""
@@ -62,7 +63,6 @@ class Windows:
         numbers = connection.numbers(connection.root, "_NET_CLIENT_LIST_STACKING")
         numbers = numbers or connection.numbers(connection.root, "_NET_CLIENT_LIST")
         active = self.focused()
-        self._pids = {number: pid for number, pid in self._pids.items() if number in numbers}
         found = (self._window(number, active) for number in numbers)
         return [window for window in found if window]
 
@@ -101,12 +101,7 @@ class Windows:
         return None
 
     def pid(self, number: int) -> int:
-        """Of the process that made a window."""
-        if number not in self._pids:
-            self._pids[number] = self._asked_pid(number)
-        return self._pids[number]
-
-    def _asked_pid(self, number: int) -> int:
+        """Of the process that made a window. Asked anew each time: numbers are used again."""
         from Xlib.ext import res
 
         with suppress(AttributeError, *self._connection.gone):
@@ -155,12 +150,25 @@ class Windows:
     def activate(self, window: Window) -> bool:
         """Bring a window to the front and give it the keys; whether it has them."""
         self._connection.tell(self._connection.window(window.id), "_NET_ACTIVE_WINDOW", 2, 0, 0)
-        deadline = time.monotonic() + ACTIVATE_S
+        began = time.monotonic()
         while self.focused() != window.id:
-            if time.monotonic() > deadline:
+            if time.monotonic() > began + ACTIVATE_S:
                 return False
+            if time.monotonic() > began + LATE_S:
+                self._take_at_its_word(window)
             time.sleep(STEP_S)
         return True
+
+    def _take_at_its_word(self, window: Window) -> None:
+        """Where the window manager says that a window has the keys, and the X server, for which its
+        wish came too late, does not."""
+        from Xlib import X
+
+        connection = self._connection
+        if connection.numbers(connection.root, "_NET_ACTIVE_WINDOW")[:1] == [window.id]:
+            with suppress(*connection.gone):
+                connection.window(window.id).set_input_focus(X.RevertToParent, X.CurrentTime)
+                connection.display.sync()
 
     def appeared(self, before: Container[int]) -> Window | None:
         """A window that was not there before, once it is; None if none comes."""
