@@ -160,9 +160,9 @@ class App:
         name_also(loaded_files(self._settings, Path.cwd()))
         event_log = await self._open_log()
         recognizer, voices, backend, code_backend, tools, responder = await asyncio.gather(
-            self._speech_parts.hearing(),
-            self._speech_parts.speaking(),
-            self._builder.thinking(),
+            self._speech_parts.recognizer(),
+            self._speech_parts.voices(),
+            self._builder.backend(),
             self._builder.code_backend(),
             self._builder.tools(),
             self._responder(event_log),
@@ -192,7 +192,7 @@ class App:
         agents = AgentParts(
             self._settings,
             event_log,
-            Backends(backend, self._builder.thinking_with),
+            Backends(backend, self._builder.backend_named),
             code_backend.code_runner,
             await DailySpending.open(event_log, day_limits(self._settings)),
             self._policy,

@@ -11,7 +11,7 @@ from typing import Final
 
 from sayso.server.agent.calls.asked_person import AskedPerson
 from sayso.server.agent.calls.offered import offered
-from sayso.server.agent.calls.tool_function import ToolDesk
+from sayso.server.agent.calls.tool_function import CallServices
 from sayso.server.agent.event_stream import Emit
 from sayso.server.agent.events import Announce, CodeEnd, CodeStart, TimeAsked
 from sayso.server.agent.hooked_checkpointer import HookedCheckpointer
@@ -270,7 +270,7 @@ class CodeExecutor:
         self, run: CodeRun, request: Proposal, context: ToolContext, questions: HostReapproval
     ) -> Sequence[CallFunction]:
         """What the code of a run may call."""
-        desk = ToolDesk(
+        services = CallServices(
             context,
             request.where,
             self._approvals,
@@ -281,7 +281,7 @@ class CodeExecutor:
             self._emit,
         )
         leave = partial(self._runs.leave, run)
-        return offered(desk, self._tools.in_code, request.code, run.progress, leave)
+        return offered(services, self._tools.in_code, request.code, run.progress, leave)
 
     async def _answer(self, tool: Tool, call: Call) -> None:
         """Run a tool that needs no approval or asks for it itself, and report what it tells."""

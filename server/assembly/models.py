@@ -147,13 +147,13 @@ class Builder:
         self._installed = InstalledModels(home)
         self._backends: dict[tuple[str, str], Backend] = {}
         """By name and address: each may be an engine, which keeps its memory until the end."""
-        self._one_mind_at_a_time = asyncio.Lock()
+        self._one_backend_at_a_time = asyncio.Lock()
         self._warming: set[asyncio.Task[object]] = set()
         """What the first answer would wait for."""
         self.findings: dict[str, Finding] = {}
         """How each part is, by its name."""
 
-    async def thinking(self) -> Backend:
+    async def backend(self) -> Backend:
         """The language model that the settings and this machine allow."""
         choice = await for_talking(self._settings.language_model, self._installed)
         remedy = choice.offer.sentence if choice.offer else ""
@@ -164,24 +164,24 @@ class Builder:
         self._watch(MODEL, lambda: Part(model.trouble))
         return replace(backend, model=model)
 
-    async def thinking_with(self, name: str, anywhere: bool) -> Backend:
+    async def backend_named(self, name: str, anywhere: bool) -> Backend:
         """The language model of this name; each is built once.
 
         `anywhere`: the owner names it, and it may be a provider's or another server's, as in the
         settings. Else it is one that was fetched to this machine. A file is named in the settings
         alone.
         """
-        async with self._one_mind_at_a_time:
+        async with self._one_backend_at_a_time:
             fetched = await asyncio.to_thread(self._is_fetched, name)
             if not fetched and (not anywhere or _names_a_file(name)):
-                return self._no_mind(NOT_FETCHED.format(name=name[:80]))
+                return self._no_model(NOT_FETCHED.format(name=name[:80]))
             # A provider's model is at its provider; a bare name may be one of the same server.
             own = self._settings.language_model
             base = "" if fetched or "/" in name else own.api_base
             if (name, base) not in self._backends:
                 most = MOST_MODELS if anywhere else MOST_MODELS - KEPT_FOR_THE_OWNER
                 if len(self._backends) >= most:
-                    return self._no_mind(TOO_MANY)
+                    return self._no_model(TOO_MANY)
                 choice = await for_talking(replace(own, model=name, api_base=base), self._installed)
                 backend = await self._backend_of(choice)
                 if backend.missing:
@@ -193,7 +193,7 @@ class Builder:
         there = (model for model in self._installed.models() if model.kind == "language_model")
         return any(model.name == name for model in there)
 
-    def _no_mind(self, reason: str) -> Backend:
+    def _no_model(self, reason: str) -> Backend:
         return Backend(UnavailableModel(reason), profile("default"), missing=reason)
 
     async def _backend_of(self, choice: ModelChoice) -> Backend:

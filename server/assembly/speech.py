@@ -52,8 +52,8 @@ class SpeechParts:
         """Takes a part's name, and how to find out how it is."""
         self._context = EngineContext(home, settings, os.environ)
         self._stack = AsyncExitStack()
-        self._hearing: asyncio.Task[Recognizer]
-        self._speaking: asyncio.Task[Voices]
+        self._recognizer: asyncio.Task[Recognizer]
+        self._voices: asyncio.Task[Voices]
         self.findings: dict[str, Finding] = {}
         """How each is, by its name."""
         self.capacity: Capacity = FixedCapacity(1)
@@ -64,8 +64,10 @@ class SpeechParts:
         """Sentences that say what is sent to other services, and to which."""
 
     async def __aenter__(self) -> Self:
-        self._hearing = asyncio.create_task(self._hear(), name="getting ears")
-        self._speaking = asyncio.create_task(self._speak(), name="getting a voice")
+        self._recognizer = asyncio.create_task(
+            self._make_recognizer(), name="starting the recogniser"
+        )
+        self._voices = asyncio.create_task(self._make_voices(), name="starting the voice")
         return self
 
     async def __aexit__(
@@ -74,19 +76,19 @@ class SpeechParts:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for task in (self._hearing, self._speaking):
+        for task in (self._recognizer, self._voices):
             await end(task)
         await self._stack.aclose()
 
-    async def hearing(self) -> Recognizer:
+    async def recognizer(self) -> Recognizer:
         """The recogniser, ready."""
-        return await self._hearing
+        return await self._recognizer
 
-    async def speaking(self) -> Voices:
+    async def voices(self) -> Voices:
         """The voices: the usual one ready, the others when they are wanted."""
-        return await self._speaking
+        return await self._voices
 
-    async def _hear(self) -> Recognizer:
+    async def _make_recognizer(self) -> Recognizer:
         name, usual = self._settings.ears.engine, registry.USUAL_RECOGNIZER
         find: Find[RecognizerPart] = registry.recognizer
         try:
@@ -98,7 +100,7 @@ class SpeechParts:
         self.only_language = engaged.only_language
         return engaged.part
 
-    async def _speak(self) -> Voices:
+    async def _make_voices(self) -> Voices:
         name, usual = self._settings.voice.engine, registry.USUAL_VOICES
         find: Find[VoicesPart] = registry.voices
         try:

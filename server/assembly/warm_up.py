@@ -9,11 +9,11 @@ from sayso.server.turn.phrases import PHRASES
 log = logging.getLogger(__name__)
 
 
-async def prepare(mouth: SpeechSynthesis) -> None:
+async def prepare(synthesis: SpeechSynthesis) -> None:
     """Synthesises the fillers and the approval question, so that they cost nothing later."""
-    own = PHRASES.get(mouth.language, PHRASES["en"])
+    own = PHRASES.get(synthesis.language, PHRASES["en"])
     phrases = [phrase for kind in ("may_i", "thinking", "acting") for phrase in own[kind]]
     try:
-        await mouth.prepare(phrases)
+        await synthesis.prepare(phrases)
     except SpeechError as problem:
         log.debug("nothing is prepared to be said: %s", problem)

@@ -56,7 +56,7 @@ class ConversationDriver:
         watch: Callable[[Effect], None] = lambda _: None,
     ) -> None:
         self.id = name
-        self._mouth = speech.synthesis
+        self._synthesis = speech.synthesis
         self._agent = agent
         self._approvals = agent.approvals
         self._approvals.of_code.answerable = True
@@ -75,7 +75,7 @@ class ConversationDriver:
         self._owed: dict[str, tuple[str, float]] = {}
         """By device: what is said there if it comes, and until when."""
         self._hearings: dict[int, UtteranceListener] = {}
-        self._spoken_answers = SpokenAnswers(self._mouth, self.happened)
+        self._spoken_answers = SpokenAnswers(self._synthesis, self.happened)
         self._instinctive: Ticket | None = None
         """The last answer that the agent knows nothing of."""
         self._works: dict[Ticket, asyncio.Task[None]] = {}
@@ -121,7 +121,7 @@ class ConversationDriver:
         self._joined[device.device] = device
         self.device_requests.joined(device, self._outlets[device.device])
         self._begin(self._find_language(device.device))
-        return replace(device, language=self._mouth.language)
+        return replace(device, language=self._synthesis.language)
 
     async def _find_language(self, device: str) -> None:
         """In which the turn's own few words are said: the device's, if there is a voice for it."""

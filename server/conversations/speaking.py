@@ -26,8 +26,8 @@ RATE_WITHOUT_VOICE: Final = 22_050
 class SpokenAnswers:
     """Of one conversation. What comes of them are events."""
 
-    def __init__(self, mouth: SpeechSynthesis, happened: Callable[[Event], None]) -> None:
-        self._mouth = mouth
+    def __init__(self, synthesis: SpeechSynthesis, happened: Callable[[Event], None]) -> None:
+        self._synthesis = synthesis
         self._happened = happened
         self._open: dict[Ticket, SpokenReply] = {}
 
@@ -40,7 +40,7 @@ class SpokenAnswers:
             def remark(message: str) -> None:
                 self._happened(events.SynthesisRemarked(ticket, message))
 
-            self._open[ticket] = self._mouth.speak(
+            self._open[ticket] = self._synthesis.speak(
                 partial(self._spoken, ticket, sounding), style, remark
             )
         self._open[ticket].say(text)

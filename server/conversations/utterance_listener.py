@@ -38,7 +38,7 @@ class UtteranceListener:
     def __init__(
         self,
         listen: Listen,
-        ears: SpeechRecognition,
+        recognition: SpeechRecognition,
         happened: Callable[[Event], None],
         meaning: Callable[[str], Meaning],
         rivals: Rivals,
@@ -52,7 +52,7 @@ class UtteranceListener:
         self._utterance = listen.utterance
         self._happened = happened
         self._meaning = meaning
-        self._hearing = ears.listen(
+        self._hearing = recognition.listen(
             self._partly,
             listen.device,
             self._remark,

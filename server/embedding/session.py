@@ -59,7 +59,7 @@ class EmbeddedSession:
         builder = Builder(home, settings, stack, lambda _name, _look: None)
         own_tools = as_tools(tools)
         backend, code_backend, more_tools = await asyncio.gather(
-            builder.thinking(), builder.code_backend(), builder.tools()
+            builder.backend(), builder.code_backend(), builder.tools()
         )
         parts = AgentParts(
             settings,

@@ -37,7 +37,7 @@ async def test_while_ears_and_voice_load_a_monitor_sees_that_they_are_not_ready(
         for _ in ("ears", "voice"):
             loading = f'sayso_part_ready{{part="{await known.get()}"}} 0.0'
             assert loading in telemetry.text().decode()
-        await asyncio.gather(senses.hearing(), senses.speaking())
+        await asyncio.gather(senses.recognizer(), senses.voices())
         assert not telemetry.troubles()
 
 
@@ -48,7 +48,7 @@ async def test_of_ears_that_cannot_be_loaded_it_is_said_what_to_do(tmp_path: Pat
     (model / "model.bin").write_bytes(b"not a model" * 1_000)
     settings = Settings(ears=Ears(model=str(model)))
     async with SpeechParts(home, settings, telemetry.watch_part) as senses, asyncio.timeout(WAIT_S):
-        await senses.hearing()
+        await senses.recognizer()
         assert "Fetch it again" in telemetry.troubles()["ears"].detail
 
 
@@ -60,7 +60,7 @@ async def test_a_language_that_the_model_cannot_hear_is_refused_with_what_to_get
     home = Home(tmp_path, tmp_path, tmp_path)
     settings = Settings(ears=Ears(language=language))
     async with SpeechParts(home, settings, lambda *_: None) as parts, asyncio.timeout(WAIT_S):
-        recognizer = await parts.hearing()
+        recognizer = await parts.recognizer()
         finding = parts.findings["ears"]
         assert (finding.state == "bad") == refused
         if refused:
@@ -80,7 +80,7 @@ class Assembled:
 
     async def built(self) -> tuple[Recognizer, Voices]:
         async with self.parts, asyncio.timeout(WAIT_S):
-            return await asyncio.gather(self.parts.hearing(), self.parts.speaking())
+            return await asyncio.gather(self.parts.recognizer(), self.parts.voices())
 
 
 async def test_engines_elsewhere_are_chosen_by_name_and_asked_nothing_at_start(

@@ -97,20 +97,20 @@ async def test_a_guests_model_is_one_that_was_fetched_and_a_file_is_nobodys(tmp_
     async with AsyncExitStack() as stack:
         builder = Builder(Home.find(), Settings(), stack, lambda _name, _look: None)
         for name in (*elsewhere, *files):
-            assert "no model" in (await builder.thinking_with(name, False)).missing, name
+            assert "no model" in (await builder.backend_named(name, False)).missing, name
         for name in files:
-            assert "no model" in (await builder.thinking_with(name, True)).missing, name
-        assert not (await builder.thinking_with("acme/one", True)).missing
+            assert "no model" in (await builder.backend_named(name, True)).missing, name
+        assert not (await builder.backend_named("acme/one", True)).missing
 
 
 async def test_models_do_not_pile_up_and_guests_leave_room_for_the_owner(tmp_path: Path) -> None:
     async with AsyncExitStack() as stack:
         builder = Builder(Home.find(), Settings(), stack, lambda _name, _look: None)
         for number in range(MOST_MODELS - KEPT_FOR_THE_OWNER):
-            assert not (await builder.thinking_with(f"acme/{number}", True)).missing
+            assert not (await builder.backend_named(f"acme/{number}", True)).missing
         fetched = "SmolLM2-135M-Instruct"
-        assert "have been begun" in (await builder.thinking_with(fetched, False)).missing
+        assert "have been begun" in (await builder.backend_named(fetched, False)).missing
         for number in range(MOST_MODELS):
-            await builder.thinking_with(f"acme/{number}", True)
-        assert "have been begun" in (await builder.thinking_with("acme/x", True)).missing
-        assert not (await builder.thinking_with("acme/0", True)).missing
+            await builder.backend_named(f"acme/{number}", True)
+        assert "have been begun" in (await builder.backend_named("acme/x", True)).missing
+        assert not (await builder.backend_named("acme/0", True)).missing

@@ -58,7 +58,7 @@ _REFUSALS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class ToolDesk:
+class CallServices:
     """What the calls of tools in one run work with."""
 
     context: ToolContext
@@ -82,12 +82,12 @@ class ToolFunction:
     """One tool, for the code of one run."""
 
     def __init__(
-        self, tool: Tool, desk: ToolDesk, numbers: "itertools.count[int]", *, named: bool
+        self, tool: Tool, services: CallServices, numbers: "itertools.count[int]", *, named: bool
     ) -> None:
         """`numbers` counts the calls of tools in this run. `named`: its name stood in the code."""
         self.name = tool.name
         self._tool = tool
-        self._desk = desk
+        self._services = services
         self._numbers = numbers
         self._named = named
 
@@ -99,10 +99,10 @@ class ToolFunction:
         if hindrance := tool.hindrance(tool.name):
             raise CallRefusedError(hindrance)
         try:
-            context = replace(self._desk.context, run=name)
+            context = replace(self._services.context, run=name)
             given = fitted(arguments, tool)
             wanted = tool.read(tool.name, tool.write(given))
-            wanted = await prepared(tool, wanted, context, self._desk.permissions)
+            wanted = await prepared(tool, wanted, context, self._services.permissions)
             request = await self._allowed(name, tool.write(wanted))
             read = tool.read(tool.name, request.code)
         except (ArgumentsError, ToolRefused) as problem:
@@ -115,7 +115,7 @@ class ToolFunction:
         """What may be carried out, as the person wants it. Raises CallRefusedError."""
         judged = await self._judged(text)
         request = self._request(name, text, judged.warnings)
-        if self._is_covered(judged) or not self._desk.permissions.must_ask(judged):
+        if self._is_covered(judged) or not self._services.permissions.must_ask(judged):
             return request
         if self._is_in_task(text, judged):
             return request
@@ -136,37 +136,37 @@ class ToolFunction:
 
     def _is_in_task(self, text: str, judged: Judgement) -> bool:
         """Whether what the person allowed until the request is done covers it."""
-        desk, tool = self._desk, self._tool
-        stays = is_plain(judged) and tool.stays_in(tool.read(tool.name, text), desk.where)
-        return stays and bool(desk.permissions.task.covering(desk.where))
+        services, tool = self._services, self._tool
+        stays = is_plain(judged) and tool.stays_in(tool.read(tool.name, text), services.where)
+        return stays and bool(services.permissions.task.covering(services.where))
 
     async def _judged(self, text: str) -> Judgement:
         """Raises CallRefusedError."""
         tool = self._tool
-        arguments, permissions = tool.read(tool.name, text), self._desk.permissions
+        arguments, permissions = tool.read(tool.name, text), self._services.permissions
         judged = permissions.judge(
             tool.name,
             text,
             outside=tool.outside,
-            known=tool.actions(arguments, self._desk.where),
+            known=tool.actions(arguments, self._services.where),
             unasked=tool.goes_unasked(arguments, permissions.outside_content.sources),
         )
         judged = judged.and_stricter(tool.judge(arguments))
         if tool.kind == "acts" and judged.verdict != "deny":
-            event = HookEvent(self._desk.where, tool.name, text)
+            event = HookEvent(self._services.where, tool.name, text)
             judged = judged.and_stricter(await permissions.hooks.before_run(event))
         if judged.verdict == "deny":
             raise CallRefusedError(judged.reason)
         return judged
 
     async def _ask(self, request: Proposal) -> ApprovalDecision:
-        desk = self._desk
-        async with desk.attention:
+        services = self._services
+        async with services.attention:
             while True:
-                if desk.context.left.is_set():  # it may have waited for its turn
+                if services.context.left.is_set():  # it may have waited for its turn
                     raise CallRefusedError(IN_BACKGROUND)
-                with desk.reckoning.paused():
-                    approval = await desk.approvals.ask(request, desk.emit)
+                with services.reckoning.paused():
+                    approval = await services.approvals.ask(request, services.emit)
                 if not approval.allows:
                     return approval
                 # What it could touch may have changed while it was asked.
@@ -181,7 +181,7 @@ class ToolFunction:
             run=name,
             language=tool.name,
             code=text,
-            where=self._desk.where,
+            where=self._services.where,
             may_touch=approval_words(tool, tool.read(tool.name, text)),
             warnings=warnings,
             why="Code that is running calls it.",
@@ -190,17 +190,17 @@ class ToolFunction:
         )
 
     async def _run(self, run: CallingRun, name: str, read: Arguments, request: Proposal) -> object:
-        tool, desk = self._tool, self._desk
+        tool, services = self._tool, self._services
         intended = ToolIntended(
             run.id, name, tool.name, request.code, request.binding, outside=tool.outside
         )
         await self._note(intended)
         shown = Output("display", f"[{tool.name} {request.code}]\n")
-        await desk.emit(CodeOut(run.id, shown))
+        await services.emit(CodeOut(run.id, shown))
         outputs: list[Output] = []
         ending = Ending("died", 0.0, "It ended without saying how.")
         try:
-            context = replace(desk.context, run=name)
+            context = replace(services.context, run=name)
             async with closing(tool.run(read, context)) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, Ending):
@@ -214,18 +214,18 @@ class ToolFunction:
             raise
         finally:
             if tool.brings:
-                desk.permissions.outside_content.read([tool.brings])
+                services.permissions.outside_content.read([tool.brings])
             text = "".join(output.text for output in outputs)
             kept = ToolReported(run.id, name, ending.status, ending.detail, text[:KEPT_CHARS])
             with suppress(StoreError):  # what it did is done; the log says that it was to be done
-                await desk.journal.note("runtime", kept)
+                await services.journal.note("runtime", kept)
         if ending.status != "ok":
             raise CallRefusedError(f"{text}{ending.detail}".strip() or f"{tool.name} failed.")
         return tool.value(outputs)
 
     async def _note(self, intended: ToolIntended) -> None:
         try:
-            await self._desk.journal.note("server", intended)
+            await self._services.journal.note("server", intended)
         except StoreError:
             raise CallRefusedError("The call could not be written down.") from None
 

@@ -52,9 +52,9 @@ class ConversationReflexes:
     ) -> None:
         self._conversation = conversation
         self._responder = responder
-        self._ears = speech.recognition
+        self._recognition = speech.recognition
         self._rivals = speech.rivals
-        self._mouth = speech.synthesis
+        self._synthesis = speech.synthesis
         self._preferences = preferences
         self._undo_requests = undo_requests
         self._speaking = SpeakingActions(
@@ -79,9 +79,9 @@ class ConversationReflexes:
     def listen(self, listen: Listen, happened: Callable[[Event], None]) -> UtteranceListener:
         """Begin to hear an utterance."""
         told = self._preferences.style(listen.device).language
-        language = told or self._ears.language_of(listen.device) or self._mouth.language
+        language = told or self._recognition.language_of(listen.device) or self._synthesis.language
         meaning = partial(self.meaning, listen.device)
-        parts = (listen, self._ears, happened, meaning, self._rivals)
+        parts = (listen, self._recognition, happened, meaning, self._rivals)
         return UtteranceListener(*parts, language=language, fixed_language=told)
 
     def heard(self, utterance: int, device: str, transcript: recognizer.Transcript) -> Heard:
@@ -160,8 +160,8 @@ class ConversationReflexes:
         """The language of the turn's own few words: the device's, if there is a voice for it, and
         none if there is not."""
         wanted = self._preferences.style(device).language
-        unspoken = wanted and not await self._mouth.can_speak(wanted)
-        return "" if unspoken else wanted or self._mouth.language
+        unspoken = wanted and not await self._synthesis.can_speak(wanted)
+        return "" if unspoken else wanted or self._synthesis.language
 
     def style(self, device: str, rates: tuple[int, ...]) -> SpeakingStyle:
         """How to speak to a device: as it prefers, in the language that was last spoken there."""
@@ -188,6 +188,6 @@ class ConversationReflexes:
         return (
             self._preferences.style(device).language
             or self._last_in.get(device, "")
-            or self._ears.language_of(device)
-            or self._mouth.language
+            or self._recognition.language_of(device)
+            or self._synthesis.language
         )

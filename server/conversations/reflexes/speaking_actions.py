@@ -37,12 +37,12 @@ class SpeakingActions:
 
     def __init__(
         self,
-        mouth: SpeechSynthesis,
+        synthesis: SpeechSynthesis,
         preferences: Preferences,
         answers: Callable[[str], Answers],
         transcript: Transcript,
     ) -> None:
-        self._mouth = mouth
+        self._synthesis = synthesis
         self._preferences = preferences
         self._answers = answers
         self._transcript = transcript
@@ -60,7 +60,7 @@ class SpeakingActions:
             case Faster():
                 return self._change_speed(SPEED_STEP, asker)
             case NormalSpeed():
-                normal = Preferred(asker.device, speed=self._mouth.speed)
+                normal = Preferred(asker.device, speed=self._synthesis.speed)
                 self._preferences.note(normal, asker.conversation)
                 return self._answers(asker.language).speaking.normal
             case Louder():
@@ -76,7 +76,7 @@ class SpeakingActions:
 
     def _change_speed(self, factor: float, asker: Asker) -> str:
         phrases = self._answers(asker.language).speaking
-        speed = self._preferences.style(asker.device).speed or self._mouth.speed
+        speed = self._preferences.style(asker.device).speed or self._synthesis.speed
         wanted = min(FASTEST, max(SLOWEST, round(speed * factor, 2)))
         if wanted == speed:
             return phrases.slowest if factor < 1 else phrases.fastest
@@ -104,10 +104,10 @@ class SpeakingActions:
         wanted: str | None = name.casefold().strip().replace(" ", "_")
         if not wanted:
             spoken = self._preferences.style(asker.device).voice
-            wanted = await self._mouth.another_voice(spoken, asker.language)
+            wanted = await self._synthesis.another_voice(spoken, asker.language)
             if wanted is None:
                 return phrases.no_other_voice
-        elif not await self._mouth.has_voice(wanted):
+        elif not await self._synthesis.has_voice(wanted):
             return phrases.no_voice.format(name=name, percent="")
         self._preferences.note(Preferred(asker.device, voice=wanted), asker.conversation)
         return phrases.voice.format(name=name, percent="")

@@ -1,4 +1,4 @@
-"""Lists snares: files by which programs of the host run code unasked, if code could write them.
+"""Lists the files by which programs of the host run code unasked, if code could write them.
 
 Git runs what lies in a repository's hooks and what its settings name, and shells, desktops and
 editors run a home folder's startup files: as the person, outside of every sandbox, when they next
@@ -7,7 +7,7 @@ exists is closed by the sandbox; what code makes anew is looked at after each ru
 (undo/hooks/guard.py).
 
 What other programs ask the person about before they run it (direnv, editors' tasks), and what a
-person starts by name (a Makefile), is no snare.
+person starts by name (a Makefile), is not among them.
 """
 
 import contextlib

@@ -149,8 +149,8 @@ class SpokenReply:
         self._takes = 0.0
         """Seconds that the first sound of the latest chunk took to be made."""
         self._tasks = [
-            asyncio.create_task(self._make(), name="mouth makes"),
-            asyncio.create_task(self._hand_over(), name="mouth hands over"),
+            asyncio.create_task(self._make(), name="synthesis"),
+            asyncio.create_task(self._hand_over(), name="synthesis hands over"),
         ]
 
     def say(self, delta: str) -> None:
@@ -267,7 +267,7 @@ class _Guess:
     def __init__(self, text: str, chunks: AsyncGenerator[Chunk | MoreSound, None]) -> None:
         self.text = text
         self._made: asyncio.Queue[Chunk | MoreSound | Exception | None] = asyncio.Queue()
-        self._task = asyncio.create_task(self._make(chunks), name="mouth makes ahead")
+        self._task = asyncio.create_task(self._make(chunks), name="synthesis ahead")
 
     async def chunks(self) -> AsyncGenerator[Chunk | MoreSound, None]:
         """It is wanted: what was made of it, and what still is. Closing it ends the work."""

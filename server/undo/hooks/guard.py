@@ -29,7 +29,7 @@ _UNFINISHED = (
 
 
 class GitHookGuard:
-    """A checkpointer that looks after snares as well."""
+    """A checkpointer that also puts out of action what code left to run unasked."""
 
     def __init__(
         self,
