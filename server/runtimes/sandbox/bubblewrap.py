@@ -153,6 +153,8 @@ class Bubblewrap:
                 views=[] if user is None else [str(path) for path in roots_own(confines)],
                 handed=[] if user is None else [str(private), str(confines.folder)],
                 opened={} if user is None else to_open(confines),
+                own=own,
+                held_at=held_at,
                 asked={str(call): name for call, name in asked.items()},
                 own_network=True,
                 door=door,

@@ -6,7 +6,8 @@ user namespaces. There, entries in access control lists do, which take neither: 
 place they let that one user pass, and neither list nor read nor write, so that what lies beside the
 way stays closed to it. (Copies where everybody may read would do for Sayso's own files, but not for
 a workspace or a folder that was granted; and code that ran as root without root's capabilities
-would own the whole system.) The folder that code works in is given to its user.
+would own the whole system.) The folder that code works in is given to its user, but for what is
+held in it: what git or a login would run stays its owner's, as it was when it was looked at.
 
 All that is reached by handles, from folder to folder and never through a link: what is put
 elsewhere meanwhile is not found, and nothing else is opened in its place.
@@ -15,10 +16,11 @@ elsewhere meanwhile is not found, and nothing else is opened in its place.
 import contextlib
 import ctypes
 import errno
+import json
 import os
 import stat
 import struct
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -37,6 +39,13 @@ _MASKED = (_USER, _GROUP, _NAMED_GROUP)
 
 _HANDLE = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
+_STEPS = "git-rebase-todo"
+"""What git is still to do of a rebase, which may run commands. It is looked at like what is held,
+and is not, so that code can go on with a rebase: git puts another one in its place."""
+
+_Identity = tuple[int, int]
+"""Device and inode."""
+
 _Entries = dict[tuple[int, int], int]
 """Tag and number, to permissions."""
 
@@ -50,6 +59,7 @@ class Needs(Protocol):
     reached: list[str]
     opened: dict[str, bool]
     own: list[tuple[str, int, int, bool]]
+    held_at: int
 
 
 def admit(needs: Needs) -> None:
@@ -66,15 +76,25 @@ def admit(needs: Needs) -> None:
     def is_shown(place: str) -> bool:
         return any(Path(place).is_relative_to(folder) for folder in shown)
 
+    held = _held(needs)
     for place in needs.reached:
         if not is_shown(place) and os.path.lexists(place):
             lead_to(place, needs.user)
     for place, writable in needs.opened.items():
         if not is_shown(place):
-            open_up(place, needs.user, writable=writable)
+            open_up(place, needs.user, held, writable=writable)
     for place in needs.handed:
         if not is_shown(place):
-            give(place, needs.user)
+            give(place, needs.user, held)
+
+
+def _held(needs: Needs) -> set[_Identity]:
+    """What nobody but its owner may change, nor what is in it."""
+    places = list(needs.own)
+    if needs.held_at >= 0:
+        # Opened anew, so that who reads it next begins at its beginning.
+        places += json.loads(Path(f"/proc/self/fd/{needs.held_at}").read_bytes())
+    return {(device, inode) for _, device, inode, closed in places if closed}
 
 
 def may_mount() -> bool:
@@ -143,11 +163,12 @@ def lead_to(path: str, user: int) -> None:
             _let(place, user, READ)
 
 
-def open_up(path: str, user: int, *, writable: bool) -> None:
-    """Give the user access to what is in a folder, and to what will be made in it."""
-    wanted = READ | (WRITE if writable else 0)
+def open_up(path: str, user: int, held: Container[_Identity], *, writable: bool) -> None:
+    """Give the user access to what is in a folder, and to what will be made in it; to read alone
+    where it is held."""
     with _way(path) as way:
-        for handle, mode in _below(way[-1]):
+        for handle, mode, is_held in _below(way[-1], held):
+            wanted = READ | (WRITE if writable and not is_held else 0)
             if stat.S_ISDIR(mode):
                 _let(handle, user, wanted | PASS)
                 _let(handle, user, wanted | PASS, _FOR_NEW)
@@ -155,14 +176,21 @@ def open_up(path: str, user: int, *, writable: bool) -> None:
                 _let(handle, user, wanted)
 
 
-def give(path: str, user: int) -> None:
+def give(path: str, user: int, held: Container[_Identity]) -> None:
     """Let what is root's in a place be the user's, for good; but for files that have other names
-    too, which may lie anywhere."""
+    too, which may lie anywhere, and for what is held and can be read as it is."""
     with _way(path) as way:
-        for handle, mode in _below(way[-1]):
+        for handle, _, is_held in _below(way[-1], held):
             status = os.fstat(handle)
-            if status.st_uid == 0 and (stat.S_ISDIR(mode) or status.st_nlink == 1):
+            if status.st_uid != 0 or (is_held and _is_readable(status)):
+                continue
+            if stat.S_ISDIR(status.st_mode) or status.st_nlink == 1:
                 _call("fchownat", handle, b"", user, user, 0x1000)  # AT_EMPTY_PATH
+
+
+def _is_readable(status: os.stat_result) -> bool:
+    """Whether everybody may do with it what its owner may, but write."""
+    return not (status.st_mode >> 6) & ~status.st_mode & (READ | PASS)
 
 
 @contextlib.contextmanager
@@ -178,36 +206,38 @@ def _way(path: str) -> Iterator[list[int]]:
             os.close(handle)
 
 
-def _below(top: int) -> Iterator[tuple[int, int]]:
-    """A place and all that is in it, with their modes."""
-    waiting = [iter([os.dup(top)])]
-    folders: list[int] = []
+def _below(top: int, held: Container[_Identity]) -> Iterator[tuple[int, int, bool]]:
+    """A place and all that is in it, with their modes and whether they are held."""
+    waiting = [iter([(os.dup(top), "")])]
+    folders: list[tuple[int, bool]] = []
     try:
         while waiting:
-            handle = next(waiting[-1], None)
-            if handle is None:
+            handle, name = next(waiting[-1], (-1, ""))
+            if handle < 0:
                 waiting.pop()
                 if folders:
-                    os.close(folders.pop())
+                    os.close(folders.pop()[0])
                 continue
-            mode = os.fstat(handle).st_mode
-            if stat.S_ISDIR(mode) and len(folders) < _DEEPEST:
-                yield handle, mode
-                folders.append(handle)
+            status = os.fstat(handle)
+            within = bool(folders) and folders[-1][1]
+            is_held = within or name == _STEPS or (status.st_dev, status.st_ino) in held
+            if stat.S_ISDIR(status.st_mode) and len(folders) < _DEEPEST:
+                yield handle, status.st_mode, is_held
+                folders.append((handle, is_held))
                 waiting.append(_opened(handle))
                 continue
-            if not stat.S_ISDIR(mode):
-                yield handle, mode
+            if not stat.S_ISDIR(status.st_mode):
+                yield handle, status.st_mode, is_held
             os.close(handle)
     finally:
-        for folder in folders:
+        for folder, _ in folders:
             os.close(folder)
 
 
-def _opened(folder: int) -> Iterator[int]:
+def _opened(folder: int) -> Iterator[tuple[int, str]]:
     for path in Path(f"/proc/self/fd/{folder}").iterdir():
         with contextlib.suppress(FileNotFoundError):
-            yield os.open(path.name, _HANDLE, dir_fd=folder)
+            yield os.open(path.name, _HANDLE, dir_fd=folder), path.name
 
 
 def _let(handle: int, user: int, wanted: int, kind: str = _ACCESS) -> None:

@@ -15,7 +15,7 @@ import pytest
 from sayso.server.runtimes.base_python import base_python
 from sayso.server.runtimes.sandbox import launcher
 from sayso.server.runtimes.sandbox.launcher import Steps
-from sayso.server.runtimes.sandbox.sandbox import KERNEL_USER
+from sayso.server.runtimes.sandbox.sandbox import KERNEL_USER, sealed
 from tests.kernels import lent_home
 
 pytestmark = pytest.mark.skipif(
@@ -33,6 +33,7 @@ SAME = (
     "runtimes/languages/test_python.py::test_a_plot_arrives_as_a_picture",
     "runtimes/languages/test_python.py::test_what_is_written_lies_in_the_workspace",
     "runtimes/languages/test_shell.py::test_the_shells_python_is_the_kernels",
+    "undo/hooks/test_added_between.py",
     "embedding/test_sayso.py::test_what_code_did_to_files_is_shown_taken_back_and_done_again",
 )
 
@@ -47,7 +48,7 @@ def may_not_mount() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_all_holds_for_a_root_that_may_not_mount() -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not thorough"]
     process = await asyncio.create_subprocess_exec(
         *(*command, "-k", "not bubblewrap", *(f"{ROOT}/tests/{name}" for name in SAME)),
         stdout=asyncio.subprocess.PIPE,
@@ -78,18 +79,29 @@ class Closed:
         for closed in (self.home, self.home / "deep", self.granted, self.home / "other"):
             closed.chmod(0o700)
 
-    def admit(self, **steps: object) -> subprocess.CompletedProcess[str]:
-        stage = Steps("stage", ["/bin/true"], user=KERNEL_USER, **steps)  # type: ignore[arg-type]
-        return self.launch(stage)
+    def admit(self, *held: Path, **steps: object) -> subprocess.CompletedProcess[str]:
+        held_at = sealed(json.dumps([(str(path), *identity(path), True) for path in held]).encode())
+        stage = Steps("stage", ["/bin/true"], user=KERNEL_USER, held_at=held_at, **steps)  # type: ignore[arg-type]
+        try:
+            return self.launch(stage, held_at)
+        finally:
+            os.close(held_at)
 
-    def launch(self, steps: Steps) -> subprocess.CompletedProcess[str]:
+    def launch(self, steps: Steps, *passed: int) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [str(base_python()), "-I", "-S", launcher.__file__, json.dumps(asdict(steps))],
             preexec_fn=may_not_mount,
+            pass_fds=passed,
             capture_output=True,
             text=True,
             check=False,
         )
+
+
+def identity(path: Path) -> tuple[int, int]:
+    """Device and inode."""
+    status = path.stat()
+    return status.st_dev, status.st_ino
 
 
 @pytest.fixture
@@ -177,6 +189,43 @@ def test_links_and_other_names_lead_nowhere(closed: Closed, handed: str) -> None
         assert closed.admit(opened={str(closed.workspace / "way" / "other"): True}).returncode
     for path in (closed.home / "other", closed.home / "other" / "secret", closed.home):
         assert (path.stat().st_uid, os.listxattr(path)) == (0, [])
+
+
+@pytest.mark.parametrize("handed", ["handed", "opened"])
+def test_what_is_held_stays_as_it_was_looked_at(closed: Closed, handed: str) -> None:
+    """Its owner, its access list and the time of its last change tell whose it is."""
+    hooks = closed.workspace / ".git" / "hooks"
+    hooks.mkdir(parents=True)
+    for name in ("pre-commit", "config"):
+        (hooks / name).write_text(name)
+        (hooks / name).chmod(0o755)
+    before = [path.stat() for path in sorted(hooks.iterdir())]
+    chosen: dict[str, object] = {"reached": [str(closed.workspace)]}
+    if handed == "handed":
+        chosen["handed"] = [str(closed.workspace)]
+    else:
+        chosen["opened"] = {str(closed.workspace): True}
+    done = closed.admit(hooks, **chosen)
+    assert done.returncode == 0, done.stderr
+    assert can(f"echo made > {closed.workspace}/.git/made")
+    for name in ("pre-commit", "config"):
+        assert can(f"cat {hooks}/{name} && test -x {hooks}/{name}")
+        assert not can(f"echo more >> {hooks}/{name}")
+    assert not can(f"touch {hooks}/commit-msg")
+    for path, was in zip(sorted(hooks.iterdir()), before, strict=True):
+        now = path.stat()
+        assert (now.st_uid, now.st_mode, now.st_ctime_ns) == (0, was.st_mode, was.st_ctime_ns)
+        assert os.listxattr(path) == []
+
+
+def test_what_is_held_and_could_not_be_read_is_let_be_read(closed: Closed) -> None:
+    """Without a repository's settings, no git works there."""
+    settings = closed.workspace / "config"
+    settings.write_text("[core]")
+    settings.chmod(0o600)
+    places = [str(closed.workspace)]
+    assert closed.admit(settings, reached=places, handed=places).returncode == 0
+    assert can(f"cat {settings}")
 
 
 def test_what_others_were_let_have_or_kept_from_stays_so(closed: Closed) -> None:
