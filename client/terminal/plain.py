@@ -143,9 +143,9 @@ class PlainScreen:
             case CodeOut():
                 self._output(message)
             case CodeEnd(job=job, detail=detail) if job:
-                self.say(_one_line(detail))
+                self.say(sanitize.line(detail))
             case CodeEnd(status=status, seconds=seconds, detail=detail):
-                self.say(f"Ended ({status}, {seconds:.1f} s). {_one_line(detail)}".rstrip())
+                self.say(f"Ended ({status}, {seconds:.1f} s). {sanitize.line(detail)}".rstrip())
                 for line in changed(message.changes):
                     self.say(f"  {line}")
             case ApprovalRequest(code=code):
@@ -170,7 +170,7 @@ class PlainScreen:
         if self._told_jobs.get(job.id) != tenths:
             self._told_jobs[job.id] = tenths
             share = "" if job.fraction is None else f"{job.fraction:.0%} "
-            self.say(f"Progress, it says: {share}{_one_line(job.text or job.title)}")
+            self.say(f"Progress, it says: {share}{sanitize.line(job.text or job.title)}")
 
     def _reply(self, text: str) -> None:
         if not self._replying:
@@ -220,14 +220,9 @@ def changed(changes: Changes) -> list[str]:
 
 
 def _names(paths: Sequence[str]) -> str:
-    shown = [_one_line(path) for path in paths[:PATHS_SHOWN]]
+    shown = [sanitize.line(path) for path in paths[:PATHS_SHOWN]]
     more = len(paths) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
-
-
-def _one_line(text: str) -> str:
-    """What code may have worded, with all that is in it."""
-    return sanitize.code(text).replace("\n", "<U+000A>")
 
 
 def indented(text: str) -> str:
@@ -236,9 +231,9 @@ def indented(text: str) -> str:
 
 def question(request: ApprovalRequest) -> str:
     """Says in words what is asked."""
-    touch = _one_line("; ".join(request.may_touch)) or "nothing outside its sandbox"
-    warnings = "".join(f"  ! {sanitize.words(warning)}\n" for warning in request.warnings)
-    code, head = indented(sanitize.code(request.code)), _one_line(asked(request))
+    touch = sanitize.line("; ".join(request.may_touch)) or "nothing outside its sandbox"
+    warnings = "".join(f"  ! {sanitize.line(warning)}\n" for warning in request.warnings)
+    code, head = indented(sanitize.code(request.code)), sanitize.line(asked(request))
     if request.question:
         return (
             f"{head}\n{code}\n{warnings}"
@@ -246,7 +241,7 @@ def question(request: ApprovalRequest) -> str:
             " silence is a no."
         )
     if request.kind == "access":
-        why = f"  because, it says: {sanitize.words(request.why)}\n" if request.why else ""
+        why = f"  because, it says: {sanitize.line(request.why)}\n" if request.why else ""
         return (
             f"{head}\n{code}\n{why}{warnings}"
             f"  then it may touch: {touch}\n"
@@ -255,7 +250,7 @@ def question(request: ApprovalRequest) -> str:
         )
     return (
         f"{head}\n{code}\n"
-        f"{warnings}  where: {_one_line(request.where)}\n  may touch: {touch}\n"
+        f"{warnings}  where: {sanitize.line(request.where)}\n  may touch: {touch}\n"
         f"  y = yes, {_wider(request)}n = no, e = edit."
         f" {request.expires_s:.0f} seconds; silence is a no."
     )
@@ -263,7 +258,7 @@ def question(request: ApprovalRequest) -> str:
 
 def _wider(request: ApprovalRequest) -> str:
     """The key for the yes that covers more, with what it covers; empty where there is none."""
-    return f"a = yes, and {_one_line(request.wider)}, " if request.wider else ""
+    return f"a = yes, and {sanitize.line(request.wider)}, " if request.wider else ""
 
 
 def timing(marks: Mapping[str, float], cost: Mapping[str, object]) -> str:

@@ -99,21 +99,21 @@ def _wider(request: ApprovalRequest) -> list[RenderableType]:
     """What else there is to say yes to."""
     if not request.wider:
         return []
-    words = f"a: yes, and {sanitize.words(request.wider)}"
+    words = f"a: yes, and {sanitize.line(request.wider)}"
     return [Padding(Text(words, "dim"), (0, 1, 0, INDENT))]
 
 
 def instructions(request: ApprovalRequest) -> list[RenderableType]:
     """A text that is asked about, and under it the question."""
     asked = Text(sanitize.code(request.code).rstrip("\n"))
-    question = Text(" " * INDENT + sanitize.words(request.question), "bold")
+    question = Text(" " * INDENT + sanitize.line(request.question), "bold")
     return [Text(" " * INDENT + request.language, "dim"), Barred(asked, "yellow"), question]
 
 
 def warned(request: ApprovalRequest) -> list[RenderableType]:
     """What the person should know before they say yes."""
     return [
-        Padding(Text(f"! {sanitize.words(warning)}", "bold yellow"), (0, 1, 0, INDENT))
+        Padding(Text(f"! {sanitize.line(warning)}", "bold yellow"), (0, 1, 0, INDENT))
         for warning in request.warnings
     ]
 
@@ -126,7 +126,7 @@ def access_request(request: ApprovalRequest) -> list[RenderableType]:
         Barred(asked, "yellow"),
     ]
     if request.why:
-        why = Text.assemble(("because, it says: ", "dim"), sanitize.words(request.why))
+        why = Text.assemble(("because, it says: ", "dim"), sanitize.line(request.why))
         shown.append(Padding(why, (0, 1, 0, INDENT)))
     return shown
 
@@ -136,10 +136,10 @@ def reach(request: ApprovalRequest) -> RenderableType:
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
-    grid.add_row("where", Text(sanitize.words(request.where)))
+    grid.add_row("where", Text(sanitize.line(request.where)))
     touch = "; ".join(request.may_touch) or "nothing outside its sandbox"
     then = "may touch" if request.kind == "run" else "then touches"
-    grid.add_row(then, Text(sanitize.words(touch)))
+    grid.add_row(then, Text(sanitize.line(touch)))
     return Padding(grid, (0, 1, 0, INDENT))
 
 

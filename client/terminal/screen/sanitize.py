@@ -23,6 +23,11 @@ def code(text: str) -> str:
     return revealed(text).expandtabs(4)
 
 
+def line(text: str) -> str:
+    """Words of a question, on one line: whoever worded them adds no line to it."""
+    return code(text).replace("\n", "<U+000A>")
+
+
 def output(text: str) -> str:
     """A program's output: colours stay, everything else that steers the terminal goes."""
     kept = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))

@@ -109,7 +109,8 @@ class PersonHooks:
                 "deny", reason=f"It did not run, because the {named} is against it{why}"
             )
         if answer.verdict == "ask":
-            return Judgement("ask", (f"Your {named} wants you to look at it{why}",))
+            told = " ".join(f"Your {named} wants you to look at it{why}".split())
+            return Judgement("ask", (told,))
         return Judgement()
 
     async def _answer(self, moment: Moment, hook: str, event: HookEvent) -> HookAnswer:
