@@ -116,7 +116,7 @@ def make_link(
         offers=offers,
     )
     credentials = Credentials(server)
-    return Link(server, hello, credentials.token, credentials.context)
+    return Link(server, hello, credentials.token, credentials.context, credentials.connection)
 
 
 def prepare_logging() -> None:

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 from sayso.client.errors import ClientError
 from sayso.client.identity.known_server import Credentials
+from sayso.protocol.errors import HomeError
+from sayso.protocol.own_server import OwnServerConnection
 
 PIECE_BYTES = 65_536
 REFUSAL_BYTES = 200
@@ -54,14 +56,24 @@ def _answer(credentials: Credentials, path: str, patience_s: float) -> http.clie
         request.add_header("Authorization", f"Bearer {proof}")
     # No proxy: the server is at home, and the token must not go elsewhere.
     tls = urllib.request.HTTPSHandler(context=credentials.context())
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), tls)
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _Near(), tls)
     try:
         return cast("http.client.HTTPResponse", opener.open(request, timeout=patience_s))
     except urllib.error.HTTPError as error:
         raise FileLost(_refusal(error)) from error
+    except HomeError as error:
+        raise FileLost(str(error)) from error
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", None) or error
         raise FileLost(f"The server cannot be reached: {reason}.") from error
+
+
+class _Near(urllib.request.HTTPHandler):
+    """Without TLS a server is on this machine, and must be ours."""
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        """Open it. Raises ForeignServerError."""
+        return self.do_open(OwnServerConnection, req)
 
 
 def _refusal(error: urllib.error.HTTPError) -> str:

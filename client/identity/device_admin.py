@@ -12,7 +12,7 @@ from sayso.client.errors import ClientError
 from sayso.client.identity.known_server import Credentials
 from sayso.client.session.disconnect import judge
 from sayso.protocol.codec import MAX_TEXT_BYTES, Envelope, Unknown, decode, encode
-from sayso.protocol.errors import ProtocolError
+from sayso.protocol.errors import HomeError, ProtocolError
 from sayso.protocol.messages import (
     NAMES,
     Devices,
@@ -78,6 +78,7 @@ async def administering(server: str) -> AsyncIterator[DeviceAdmin]:
             server,
             additional_headers=headers,
             ssl=credentials.context(),
+            create_connection=credentials.connection,
             compression=None,
             proxy=None,
             max_size=MAX_TEXT_BYTES,
@@ -88,7 +89,7 @@ async def administering(server: str) -> AsyncIterator[DeviceAdmin]:
                 await socket.send(encode(Envelope(hello)))
                 await caller.next()
             yield caller
-    except (OSError, TimeoutError, InvalidURI, WebSocketException, ProtocolError) as error:
+    except (OSError, HomeError, InvalidURI, WebSocketException, ProtocolError) as error:
         raise DeviceAdminFailed(judge(error, server).reason) from error
     except TypeError as error:
         raise DeviceAdminFailed(f"What answers at {server} is not a Sayso server.") from error

@@ -13,10 +13,14 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
+
+from websockets.asyncio.client import ClientConnection
 
 from sayso.client.errors import ClientError
 from sayso.protocol.home import Home, read_token
+from sayso.protocol.own_server import check
 
 LARGEST_BYTES = 16_384
 """Of the file: a certificate and a token are two thousand."""
@@ -48,6 +52,16 @@ class KnownServer:
         return context
 
 
+class OwnConnection(ClientConnection):
+    """A WebSocket to a server of our own user's on this machine: any other is shown nothing."""
+
+    async def handshake(self, *given: Any, **named: Any) -> None:  # noqa: ANN401 - the library's
+        """Say who we are, to whom it may be said. Raises ForeignServerError."""
+        line = self.transport.get_extra_info("socket")
+        check(line.getsockname(), line.getpeername())
+        await super().handshake(*given, **named)
+
+
 @dataclass(frozen=True, slots=True)
 class Credentials:
     """How one server is shown who we are; asked anew for each connection."""
@@ -65,6 +79,11 @@ class Credentials:
         if is_near(self.server):
             return None
         return self._acquaintance().context()
+
+    @property
+    def connection(self) -> type[ClientConnection]:
+        """How a WebSocket to it is made."""
+        return OwnConnection if is_near(self.server) else ClientConnection
 
     def _acquaintance(self) -> KnownServer:
         parts = urlsplit(self.server)

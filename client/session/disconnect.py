@@ -17,6 +17,7 @@ from sayso.client.errors import ClientError
 from sayso.client.session.backoff import BUSY, CUT, GARBAGE, NOBODY, Backoff
 from sayso.protocol.errors import CODES, HomeError, ProtocolError
 from sayso.protocol.messages import Bye, Error
+from sayso.protocol.own_server import ForeignServerError
 
 _OUR_COMPLAINTS = frozenset({1002, 1007, 1009})
 """What our library closes with when frames are broken, no text, or too long."""
@@ -93,7 +94,8 @@ def judge(error: Exception, url: str) -> Disconnect:
                 f"The server said what cannot be understood: {error.message}", GARBAGE
             )
         case HomeError() | ClientError():
-            return Disconnect(str(error), None)
+            passes = isinstance(error, ForeignServerError)
+            return Disconnect(str(error), GARBAGE if passes else None)
         case InvalidURI():
             return Disconnect(
                 f"{url} is not an address; it must look like ws://host:port/ws.", None

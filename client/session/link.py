@@ -102,8 +102,10 @@ class Link:
         hello: Hello,
         token: Callable[[], str | None],
         tls: Callable[[], SSLContext | None] = lambda: None,
+        connection: type[ClientConnection] = ClientConnection,
     ) -> None:
         self.url = url
+        self._connection = connection
         self._tls = tls
         self._hello = hello
         self._token = token
@@ -219,6 +221,7 @@ class Link:
             self.url,
             additional_headers=headers,
             ssl=self._tls(),
+            create_connection=self._connection,
             # Audio does not compress, and a server at home is not behind a proxy.
             compression=None,
             proxy=None,

@@ -10,7 +10,9 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, Final
 
+from sayso.protocol.errors import HomeError
 from sayso.protocol.home import Home, read_token
+from sayso.protocol.own_server import OwnServerConnection
 
 LINE_MOST_BYTES: Final = 1_048_576
 """Of one message, as the server takes them."""
@@ -57,12 +59,14 @@ class McpBridge:
         try:
             for message in self._answers(line):
                 self._say(message)
+        except HomeError as error:
+            self._fail(line, str(error))
         except (OSError, http.client.HTTPException) as error:
             refused = isinstance(error, ConnectionRefusedError)
             self._fail(line, NOT_RUNNING if refused else f"Sayso did not answer ({error}).")
 
     def _answers(self, line: bytes) -> Iterator[bytes]:
-        connection = http.client.HTTPConnection(*self._where, timeout=CONNECT_S)
+        connection = OwnServerConnection(*self._where, timeout=CONNECT_S)
         try:
             connection.connect()
             connection.sock.settimeout(ANSWER_S)
