@@ -62,6 +62,7 @@ def open_browser(
             lambda: Path(code_runner().where),
             Leases(permissions),
             note,
+            identity=lambda: code_runner().identity,
         )
     )
     return OpenBrowser(browser_tools(browser), browser.close)

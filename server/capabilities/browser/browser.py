@@ -20,20 +20,23 @@ from sayso.server.capabilities.browser.chromium import (
     how_to_get_it,
 )
 from sayso.server.capabilities.browser.errors import BrowserError, BrowserGoneError, RefusedError
-from sayso.server.capabilities.browser.launch import FILES, RunningChromium
+from sayso.server.capabilities.browser.launch import RunningChromium
 from sayso.server.capabilities.browser.leases import Leases
 from sayso.server.capabilities.browser.page import Page
-from sayso.server.capabilities.browser.transfers import FILE_MOST_BYTES
+from sayso.server.capabilities.browser.transfers import FILE_MOST_BYTES, FILES
 from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.network.addresses import Whereabouts
 from sayso.server.runtimes.network.proxy import Proxy
 from sayso.server.runtimes.network.traffic_record import Transfer
+from sayso.server.runtimes.protection.folder_identity import Identity
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
 
 TABS_MOST: Final = 8
 IDLE_S: Final = 900.0
 """A browser that nobody uses for a quarter of an hour ends; its cookies stay in the profile."""
 TAB_S: Final = 10.0
+DOWNLOADS_MOST: Final = 5
+"""That are under way or not told of yet: a page needs nobody to begin one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,8 @@ class BrowserPlace:
     note: Callable[[str, Iterable[Transfer]], Awaitable[None]]
     """Writes down what went over the network in a run."""
     whereabouts: Whereabouts | None = None
+    identity: Callable[[], Identity | None] = lambda: None
+    """Which folder the workspace must be."""
 
 
 @dataclass(slots=True)
@@ -169,6 +174,9 @@ class Browser:
         running, self._running = self._running, None
         proxy, self.proxy = self.proxy, None
         self.pages.clear()
+        for download in self.downloads.values():
+            download.ended.set()
+        self.downloads.clear()
         self.current = ""
         if running:
             await running.close()
@@ -212,7 +220,7 @@ class Browser:
                 if page := self.pages.get(str(info.get("targetId", ""))):
                     page.url, page.title = str(info.get("url", "")), str(info.get("title", ""))
             case "Browser.downloadWillBegin":
-                self.downloads[str(told.get("guid", ""))] = self._download(told)
+                self._download_begun(str(told.get("guid", "")), told)
             case "Browser.downloadProgress":
                 self._progressed(told)
         for page in list(self.pages.values()):
@@ -248,8 +256,17 @@ class Browser:
         self._attached_one.set()
         page.prepared = asyncio.ensure_future(_unless_gone(page.prepare()))
 
-    def _download(self, told: Fields) -> Download:
-        return Download(str(told.get("guid", "")), str(told.get("suggestedFilename", "")))
+    def _download_begun(self, guid: str, told: Fields) -> None:
+        if len(self.downloads) < DOWNLOADS_MOST:
+            self.downloads[guid] = Download(guid, str(told.get("suggestedFilename", "")))
+        else:
+            self.cancel_download(guid)
+
+    def cancel_download(self, guid: str) -> None:
+        """It is not wanted any more."""
+        if self._running:
+            cancel = self._running.cdp.ask("Browser.cancelDownload", guid=guid)
+            self._begin(_unless_gone(cancel))
 
     def _progressed(self, told: Fields) -> None:
         guid = str(told.get("guid", ""))
@@ -258,9 +275,8 @@ class Browser:
             return
         download.state = str(told.get("state", ""))
         size = max(float(told.get("totalBytes", 0)), float(told.get("receivedBytes", 0)))
-        if size > FILE_MOST_BYTES and self._running and download.state == "inProgress":
-            cancel = self._running.cdp.ask("Browser.cancelDownload", guid=guid)
-            self._begin(_unless_gone(cancel))
+        if size > FILE_MOST_BYTES and download.state == "inProgress":
+            self.cancel_download(guid)
         if download.state in ("completed", "canceled"):
             download.ended.set()
 

@@ -22,6 +22,9 @@ MESSAGE_MOST_BYTES: Final = 24 * 1024**2
 ANSWER_S: Final = 20.0
 """A browser that works answers within milliseconds, a machine that is out of breath in seconds."""
 
+_NO_EVENT: Final = (ValueError, TypeError, AttributeError, LookupError, OverflowError)
+"""What comes of reading an event that is not like those of the protocol; it is passed over."""
+
 _GONE: Final = "The browser has ended; open the page again."
 
 
@@ -112,11 +115,12 @@ class Cdp:
         number = message.get("id")
         if number is None:
             fields = message.get("params")
-            self._happened(
-                str(message.get("sessionId", "")),
-                str(message.get("method", "")),
-                fields if isinstance(fields, dict) else {},
-            )
+            with contextlib.suppress(*_NO_EVENT):
+                self._happened(
+                    str(message.get("sessionId", "")),
+                    str(message.get("method", "")),
+                    fields if isinstance(fields, dict) else {},
+                )
             return
         answer = self._waiting.get(number) if isinstance(number, int) else None
         if answer is None or answer.done():

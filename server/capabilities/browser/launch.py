@@ -11,6 +11,7 @@ from typing import Final
 from sayso.server.capabilities.browser.cdp import Cdp, Fields
 from sayso.server.capabilities.browser.chromium import Chromium
 from sayso.server.capabilities.browser.errors import BrowserError
+from sayso.server.capabilities.browser.transfers import FILES, own_folder
 from sayso.server.runtimes.base_python import base_prefix, base_python
 from sayso.server.runtimes.confined_process import ConfinedProcess
 from sayso.server.runtimes.network.proxy import Proxy
@@ -21,8 +22,7 @@ START_S: Final = 20.0
 """It takes one or two; on a busy Raspberry Pi ten."""
 
 PROFILE: Final = "profile"
-FILES: Final = "files"
-"""In a person's folder: what the browser keeps, and what comes out of it or goes in."""
+"""In a person's folder: what the browser keeps."""
 
 _ON_PIPE: Final = (
     "import os, sys\n"
@@ -57,7 +57,10 @@ class RunningChromium:
         """Start it in a person's folder, which nobody else's browser may use meanwhile. Raises
         BrowserError."""
         profile = folder / PROFILE
-        await asyncio.to_thread(_make, profile, folder / FILES)
+        try:
+            await asyncio.to_thread(prepare, folder)
+        except OSError as error:
+            raise BrowserError(f"The browser's folder cannot be used: {error}.") from None
         watch = ResourceWatch()
         confines = Confines(
             folder,
@@ -132,12 +135,18 @@ class RunningChromium:
         await self._watch.close()
 
 
-def _make(*folders: Path) -> None:
-    for folder in folders:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = folder.parent.stat()
-        if os.geteuid() == 0 and folder.stat().st_uid != status.st_uid:
-            os.chown(folder, status.st_uid, status.st_gid)
-    for name in _LOCKS:
-        with suppress(OSError):
-            (folders[0] / name).unlink()
+def prepare(folder: Path) -> None:
+    """Make what a browser needs in a person's folder. It may write to all of it, and what it left
+    there may be anything. Raises OSError."""
+    holder = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.close(own_folder(holder, FILES))
+        profile = own_folder(holder, PROFILE)
+        try:
+            for name in _LOCKS:
+                with suppress(OSError):
+                    os.unlink(name, dir_fd=profile)
+        finally:
+            os.close(profile)
+    finally:
+        os.close(holder)

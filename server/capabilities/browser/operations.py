@@ -3,8 +3,8 @@
 import asyncio
 import base64
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -15,10 +15,13 @@ from sayso.server.capabilities.browser.browser import Browser, Download
 from sayso.server.capabilities.browser.chromium import CALLS_HOME, WIDTH
 from sayso.server.capabilities.browser.consequences import dialog_consequence
 from sayso.server.capabilities.browser.errors import RefusedError
-from sayso.server.capabilities.browser.launch import FILES
 from sayso.server.capabilities.browser.leases import bare
 from sayso.server.capabilities.browser.page import LOAD_S, Page
-from sayso.server.capabilities.browser.transfers import into_workspace, out_of_workspace
+from sayso.server.capabilities.browser.transfers import (
+    harmless,
+    into_workspace,
+    out_of_workspace,
+)
 
 WAIT_MOST_S: Final = 30.0
 DOWNLOAD_S: Final = 120.0
@@ -117,7 +120,6 @@ class Operations:
             if name == "close":
                 await browser.close()
                 return Done("confirmed: the browser is closed.\n")
-            before = set(browser.downloads)
             try:
                 done = await self._perform(name, given)
             finally:
@@ -126,8 +128,7 @@ class Operations:
             told = [done.text]
             if refused:
                 told.append(f"(not reached, because they are not open: {', '.join(refused)})\n")
-            new = [browser.downloads.pop(guid) for guid in browser.downloads.keys() - before]
-            told += [await self._kept(each) for each in new]
+            told += await self._downloaded()
             return Done("".join(told), done.picture)
 
     async def _perform(self, name: str, given: Mapping[str, Any]) -> Done:
@@ -286,23 +287,38 @@ class Operations:
         return f"confirmed: “{message}” was answered ({answer}).\n{(await page.view()).text}"
 
     async def _upload(self, acting: Acting, target: str, path: str) -> Acted:
-        place, folder = self._place, self._place.folder / FILES
-        copied = await asyncio.to_thread(out_of_workspace, place.workspace(), path, folder)
+        place = self._place
+        copied = await asyncio.to_thread(
+            out_of_workspace, place.workspace(), path, place.folder, place.identity()
+        )
         return await acting.upload(target, str(copied), path[:120])
+
+    async def _downloaded(self) -> list[str]:
+        """Put into the workspace what pages gave since the last time; what to tell of it."""
+        downloads = self._browser.downloads
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DOWNLOAD_S):
+                for each in list(downloads.values()):
+                    await each.ended.wait()
+        return [await self._kept(downloads.pop(guid)) for guid in list(downloads)]
 
     async def _kept(self, download: Download) -> str:
         """Put a download into the workspace; what to tell of it."""
-        try:
-            async with asyncio.timeout(DOWNLOAD_S):
-                await download.ended.wait()
-        except TimeoutError:
-            return f"unconfirmed: {download.name[:80]} was not downloaded in time.\n"
+        named = harmless(download.name)[:80]
+        if not download.ended.is_set():
+            self._browser.cancel_download(download.guid)
+            return f"unconfirmed: {named} was not downloaded in time.\n"
         if download.state != "completed":
-            return f"refused: {download.name[:80]} was not downloaded whole.\n"
-        file = self._place.folder / FILES / Path(download.guid).name
+            return f"refused: {named} was not downloaded whole.\n"
+        place = self._place
         try:
             taken = await asyncio.to_thread(
-                into_workspace, file, self._place.workspace(), download.name
+                into_workspace,
+                place.folder,
+                download.guid.rpartition("/")[2],
+                place.workspace(),
+                download.name,
+                place.identity(),
             )
         except RefusedError as problem:
             return f"refused: {problem}\n"

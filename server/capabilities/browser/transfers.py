@@ -1,20 +1,27 @@
 """Carries files between the browser's own folder and a workspace, which code may write to.
 
-The browser sees its own folder alone. Names are made harmless, no link is followed on either side,
-and nothing is overwritten or read on the way.
+The browser sees its own folder alone, and what it puts there may be anything: a page may have
+taken it over. So all is reached by handles, name by name and never through a link, on either side.
+Names are made harmless, and nothing is overwritten or read on the way.
 """
 
 import os
 import re
 import shutil
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from sayso.protocol.visible import HIDDEN
 from sayso.server.capabilities.browser.errors import RefusedError
+from sayso.server.runtimes.protection.folder_identity import Identity, open_folder
 
 FILE_MOST_BYTES: Final = 512 * 1024**2
+FILES: Final = "files"
+"""In a browser's folder: what comes out of it or goes in."""
+
 DOWNLOADS: Final = "downloads"
 """In the workspace."""
 
@@ -37,27 +44,48 @@ def harmless(name: str) -> str:
     return kept[:NAME_CHARS] or "download"
 
 
-def into_workspace(file: Path, workspace: Path, name: str) -> str:
-    """Move a file that was downloaded into the workspace; its path there. Raises RefusedError."""
+def own_folder(holder: int, name: str) -> int:
+    """A handle of a folder of the browser's own, which is made if it is missing or none: what the
+    browser put in its place is taken out. Raises OSError."""
+    with suppress(FileExistsError):
+        os.mkdir(name, 0o700, dir_fd=holder)
     try:
-        with os.fdopen(os.open(file, _READ), "rb") as source:
-            status = os.fstat(source.fileno())
+        folder = os.open(name, _FOLDER, dir_fd=holder)
+    except OSError:
+        os.unlink(name, dir_fd=holder)
+        os.mkdir(name, 0o700, dir_fd=holder)
+        folder = os.open(name, _FOLDER, dir_fd=holder)
+    _give(folder, os.fstat(holder))
+    return folder
+
+
+def into_workspace(
+    browser: Path, guid: str, workspace: Path, name: str, known: Identity | None = None
+) -> str:
+    """Move a file that was downloaded into the workspace; its path there. It is in the browser's
+    folder no more, whatever comes of it. `known`: which folder the workspace must be. Raises
+    RefusedError."""
+    try:
+        with _files(browser) as files, _taken(files, guid) as source:
+            status = os.fstat(source)
             if not stat.S_ISREG(status.st_mode) or status.st_size > FILE_MOST_BYTES:
                 raise RefusedError("What was downloaded is no file, or larger than is taken.")
-            top = os.open(workspace, _FOLDER)
+            top = open_folder(workspace, known)
             try:
                 owner = os.fstat(top)
                 folder = _folder(top, owner)
                 try:
                     taken, handle = _made(folder, harmless(name))
-                    with os.fdopen(handle, "wb") as target:
+                    with (
+                        open(source, "rb", closefd=False) as read,
+                        os.fdopen(handle, "wb") as target,
+                    ):
                         _give(handle, owner)
-                        shutil.copyfileobj(source, target)
+                        shutil.copyfileobj(read, target)
                 finally:
                     os.close(folder)
             finally:
                 os.close(top)
-        file.unlink()
     except OSError as error:
         raise RefusedError(
             f"The download can't be kept in the workspace: {error.strerror}."
@@ -65,9 +93,37 @@ def into_workspace(file: Path, workspace: Path, name: str) -> str:
     return f"{DOWNLOADS}/{taken}"
 
 
-def out_of_workspace(workspace: Path, path: str, folder: Path) -> Path:
-    """Copy a file of the workspace to where the browser sees it; its path there. Raises
-    RefusedError."""
+@contextmanager
+def _files(browser: Path) -> Iterator[int]:
+    """A handle of the folder for files in a browser's own."""
+    holder = os.open(browser, _FOLDER)
+    try:
+        files = os.open(FILES, _FOLDER, dir_fd=holder)
+    finally:
+        os.close(holder)
+    try:
+        yield files
+    finally:
+        os.close(files)
+
+
+@contextmanager
+def _taken(files: int, name: str) -> Iterator[int]:
+    """A handle of a file among these, which is removed afterwards."""
+    source = os.open(name, _READ, dir_fd=files)
+    try:
+        yield source
+    finally:
+        os.close(source)
+        with suppress(OSError):
+            os.unlink(name, dir_fd=files)
+
+
+def out_of_workspace(
+    workspace: Path, path: str, browser: Path, known: Identity | None = None
+) -> Path:
+    """Copy a file of the workspace to where the browser sees it; its path there. `known`: which
+    folder the workspace must be. Raises RefusedError."""
     named = Path(path)
     if named.is_relative_to(workspace):
         named = named.relative_to(workspace)
@@ -75,30 +131,28 @@ def out_of_workspace(workspace: Path, path: str, folder: Path) -> Path:
     if not parts or ".." in parts or named.is_absolute():
         raise RefusedError("Name a file in the workspace.")
     try:
-        handle = os.open(workspace, _FOLDER)
+        handle = open_folder(workspace, known)
         for part in parts[:-1]:
-            inner = os.open(part, _FOLDER, dir_fd=handle)
-            os.close(handle)
+            try:
+                inner = os.open(part, _FOLDER, dir_fd=handle)
+            finally:
+                os.close(handle)
             handle = inner
         try:
             source_handle = os.open(parts[-1], _READ, dir_fd=handle)
         finally:
             os.close(handle)
-        with os.fdopen(source_handle, "rb") as source:
+        with os.fdopen(source_handle, "rb") as source, _files(browser) as files:
             status = os.fstat(source_handle)
             if not stat.S_ISREG(status.st_mode) or status.st_size > FILE_MOST_BYTES:
                 raise RefusedError(f"{path} is no file, or larger than is given away at once.")
-            place = os.open(folder, _FOLDER)
-            try:
-                name, handle = _made(place, harmless(parts[-1]))
-                with os.fdopen(handle, "wb") as target:
-                    _give(handle, os.fstat(place))
-                    shutil.copyfileobj(source, target)
-            finally:
-                os.close(place)
+            name, handle = _made(files, harmless(parts[-1]))
+            with os.fdopen(handle, "wb") as target:
+                _give(handle, os.fstat(files))
+                shutil.copyfileobj(source, target)
     except OSError as error:
         raise RefusedError(f"{path} can't be had: {error.strerror}.") from None
-    return folder / name
+    return browser / FILES / name
 
 
 def _folder(top: int, owner: os.stat_result) -> int:

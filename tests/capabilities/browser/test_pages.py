@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sayso.server.capabilities.browser.browser import DOWNLOADS_MOST
 from sayso.server.capabilities.browser.errors import RefusedError
 from tests.capabilities.browser.rig import Driven, driven, small_web
 
@@ -241,6 +242,24 @@ async def test_a_file_goes_out_with_a_yes_and_comes_into_the_workspace(page: Dri
     assert "downloaded to downloads/" in told_of
     (kept,) = (page.workspace / "downloads").iterdir()
     assert kept.read_bytes() == b"\0content"
+
+
+async def test_a_page_that_begins_downloads_without_end_gets_a_few(page: Driven) -> None:
+    """Nobody asked for any of them, and no act waits for all."""
+    page.web.pages["/file.bin"] = b"\0content"
+    page.web.heads["/file.bin"] = "Content-Disposition: attachment\r\n"
+    await page.show(
+        "<p>hello<script>setInterval(() => {for (let n = 0; n < 20; n++) {const link ="
+        " document.createElement('a'); link.href = '/file.bin?' + Math.random();"
+        " link.download = ''; document.body.append(link); link.click();}}, 50)</script>"
+    )
+    for _ in range(3):
+        told = await page("read")
+        assert told.count("confirmed: downloaded") <= DOWNLOADS_MOST
+        assert len(page.browser.downloads) <= DOWNLOADS_MOST
+    await page("close")
+    kept = list((page.workspace / "downloads").iterdir())
+    assert 0 < len(kept) <= 4 * DOWNLOADS_MOST
 
 
 async def test_a_picture_has_the_size_that_models_look_at(page: Driven) -> None:

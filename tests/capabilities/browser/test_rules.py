@@ -1,17 +1,32 @@
 """What is asked about, which hosts are open, how keys and files are named: without a browser."""
 
+import asyncio
+import json
+import os
+import shutil
+import socket
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from sayso.server.agent.permissions.permissions import Permissions
+from sayso.server.capabilities.browser.cdp import Cdp
 from sayso.server.capabilities.browser.consequences import consequence, dialog_consequence, never
 from sayso.server.capabilities.browser.errors import RefusedError
 from sayso.server.capabilities.browser.keys import keys_of
+from sayso.server.capabilities.browser.launch import PROFILE, prepare
 from sayso.server.capabilities.browser.leases import LEASE_S, SOURCE, Leases, bare
 from sayso.server.capabilities.browser.operations import OPERATIONS
 from sayso.server.capabilities.browser.tools import BrowserTool
-from sayso.server.capabilities.browser.transfers import harmless, into_workspace, out_of_workspace
+from sayso.server.capabilities.browser.transfers import (
+    FILES,
+    harmless,
+    into_workspace,
+    out_of_workspace,
+)
+from sayso.server.runtimes.protection.folder_identity import look_at
 
 
 @pytest.mark.parametrize(
@@ -24,6 +39,10 @@ from sayso.server.capabilities.browser.transfers import harmless, into_workspace
         ({"role": "button", "name": "Zahlungspflichtig bestellen"}, True),
         ({"role": "button", "name": "Envoyer"}, True),
         ({"role": "clickable", "name": "", "around": "Send"}, True),
+        ({"role": "button", "name": "Bu\u00ady \u200bnow"}, True),
+        ({"role": "button", "name": "P\u2060a\u200dy"}, True),
+        ({"role": "button", "name": "\uff24\uff45\uff4c\uff45\uff54\uff45"}, True),
+        ({"role": "button", "name": "place\u00a0your\u2003order"}, True),
         ({"role": "button", "submits": True, "form": {"method": "get"}}, False),
         ({"role": "button", "submits": True, "form": {"method": "post"}}, True),
         ({"role": "button", "submits": True, "form": {"method": "get", "secrets": True}}, True),
@@ -44,6 +63,7 @@ def test_secrets_are_never_written_and_dangerous_questions_are_asked_about() -> 
     assert never({"secret": True})
     assert not never({"secret": False})
     assert dialog_consequence("confirm", "Really delete it?")
+    assert dialog_consequence("confirm", "Really de\u00adle\u200bte it?")
     assert not dialog_consequence("alert", "Saved. You can send it.")
 
 
@@ -101,31 +121,140 @@ def test_a_name_from_a_page_is_nothing_but_a_name(name: str, kept: str) -> None:
     assert harmless(name) == kept
 
 
-def test_nothing_is_overwritten_and_no_link_is_followed(tmp_path: Path) -> None:
-    workspace, files, out = tmp_path / "work", tmp_path / "files", tmp_path / "out"
-    for each in (workspace, files, out):
-        each.mkdir()
+@pytest.fixture
+def browser(tmp_path: Path) -> Path:
+    """A browser's own folder."""
+    made = tmp_path / "browser"
+    (made / FILES).mkdir(parents=True)
+    return made
+
+
+def test_nothing_is_overwritten_and_no_link_is_followed(tmp_path: Path, browser: Path) -> None:
+    workspace, files = tmp_path / "work", browser / FILES
+    workspace.mkdir()
     for _ in range(2):
         (files / "guid").write_text("new")
-        into_workspace(files / "guid", workspace, "a.txt")
+        into_workspace(browser, "guid", workspace, "a.txt")
     assert sorted(each.name for each in (workspace / "downloads").iterdir()) == ["a-2.txt", "a.txt"]
+    assert not list(files.iterdir())
     (files / "guid").symlink_to("/etc/passwd")
     with pytest.raises(RefusedError):
-        into_workspace(files / "guid", workspace, "a.txt")
+        into_workspace(browser, "guid", workspace, "a.txt")
     (files / "other").write_text("new")
     (tmp_path / "elsewhere").mkdir()
     linked = tmp_path / "linked"
     linked.mkdir()
     (linked / "downloads").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(RefusedError):
-        into_workspace(files / "other", linked, "a.txt")
+        into_workspace(browser, "other", linked, "a.txt")
     assert not list((tmp_path / "elsewhere").iterdir())
+    (files / "guid").unlink()
     for path in ("../files/other", "/etc/passwd", "link", "."):
         (workspace / "link").unlink(missing_ok=True)
         (workspace / "link").symlink_to("/etc/passwd")
         with pytest.raises(RefusedError):
-            out_of_workspace(workspace, path, out)
-    assert not list(out.iterdir())
+            out_of_workspace(workspace, path, browser)
+    assert not list(files.iterdir())
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Path:
+    """A folder of the person's, beyond the browser's."""
+    made = tmp_path / "house"
+    made.mkdir(mode=0o755)
+    (made / "guid").write_text("the person's own")
+    (made / "SingletonLock").write_text("the person's own")
+    return made
+
+
+def test_a_browser_that_was_taken_over_has_no_file_of_the_persons_moved(
+    tmp_path: Path, browser: Path, house: Path
+) -> None:
+    """It may put a link in the place of its folder for files."""
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    (browser / FILES).rmdir()
+    (browser / FILES).symlink_to(house)
+    for guid in ("guid", "../house/guid", str(house / "guid")):
+        with pytest.raises(RefusedError):
+            into_workspace(browser, guid, workspace, "a.txt")
+    (workspace / "mine").write_text("a photo")
+    with pytest.raises(RefusedError):
+        out_of_workspace(workspace, "mine", browser)
+    assert not list(workspace.rglob("a.txt"))
+    assert sorted(each.name for each in house.iterdir()) == ["SingletonLock", "guid"]
+
+
+@pytest.mark.parametrize("name", [FILES, PROFILE])
+def test_a_browser_that_was_taken_over_is_given_no_folder_of_the_persons(
+    browser: Path, house: Path, name: str
+) -> None:
+    """What it left in the place of its own folders is not made its user's at the next start."""
+    with suppress(FileNotFoundError):
+        (browser / name).rmdir()
+    (browser / name).symlink_to(house)
+    if os.geteuid() == 0:
+        os.chown(browser, 65_530, 65_530)
+    before = house.stat()
+    prepare(browser)
+    assert (house.stat().st_uid, house.stat().st_mode) == (before.st_uid, before.st_mode)
+    assert sorted(each.name for each in house.iterdir()) == ["SingletonLock", "guid"]
+    for made in (FILES, PROFILE):
+        assert (browser / made).is_dir()
+        assert not (browser / made).is_symlink()
+        assert (browser / made).stat().st_uid == browser.stat().st_uid
+
+
+def test_a_workspace_that_was_swapped_gets_and_gives_nothing(tmp_path: Path, browser: Path) -> None:
+    """Code of another conversation, which may write around it, puts another folder in its place, or
+    a link on the way to it."""
+    workspace = tmp_path / "around" / "work"
+    workspace.mkdir(parents=True)
+    _, known = look_at(workspace)
+    (tmp_path / "around").rename(tmp_path / "moved")
+    other = tmp_path / "house" / "work"
+    other.mkdir(parents=True)
+    (other / "letter").write_text("the person's own")
+    for copied in (False, True):
+        if copied:
+            (tmp_path / "around").unlink()
+            shutil.copytree(tmp_path / "house", tmp_path / "around")
+        else:
+            (tmp_path / "around").symlink_to(tmp_path / "house")
+        (browser / FILES / "guid").write_text("a stranger's")
+        with pytest.raises(RefusedError):
+            into_workspace(browser, "guid", workspace, "a.txt", known)
+        with pytest.raises(RefusedError):
+            out_of_workspace(workspace, "letter", browser, known)
+        assert not list((browser / FILES).iterdir())
+        for there in (other, tmp_path / "around" / "work"):
+            assert sorted(each.name for each in there.iterdir()) == ["letter"]
+
+
+async def test_events_that_are_none_end_neither_the_connection_nor_its_end() -> None:
+    """A browser that was taken over says what it likes, and is ended all the same."""
+    ours, theirs = socket.socketpair()
+    heard: list[str] = []
+
+    def happened(_: str, name: str, told: Mapping[str, object]) -> None:
+        heard.append(name)
+        if name == "Browser.downloadProgress":
+            float(str(told["totalBytes"]))
+
+    cdp = await Cdp.over(ours, happened)
+    asked = asyncio.create_task(cdp.ask("Browser.getVersion"))
+    for event in (
+        {"method": "Browser.downloadProgress", "params": {"totalBytes": "much"}},
+        {"method": "Browser.downloadProgress", "params": {}},
+        {"method": "Browser.downloadProgress", "params": []},
+        {"method": 7, "sessionId": [], "params": {"totalBytes": {}}},
+    ):
+        theirs.sendall(json.dumps(event).encode() + b"\0")
+    theirs.sendall(b'{"id": 1, "result": {"product": "x"}}\0')
+    assert await asked == {"product": "x"}
+    assert len(heard) == 4
+    await cdp.close()
+    theirs.close()
 
 
 def test_arguments_of_another_operation_are_refused(tmp_path: Path) -> None:
