@@ -7,6 +7,7 @@ unless a rule of the person's asks about the place.
 
 import posixpath
 from collections.abc import AsyncIterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any, ClassVar, Final
 
 from sayso.server.agent.tools.tool import Arguments, Kind, Tool, ToolContext, ToolRefused
@@ -115,9 +116,14 @@ class GitLook(Look):
 
     def actions(self, arguments: Arguments, where: str) -> Actions | None:
         """What a revision holds is not told from the files that it is about: a rule about one of
-        them is about a look at all, too."""
+        them is about a look at all, too. Where its repository begins is not known: a path in a
+        revision is one from any folder on the way."""
+        place = reading((str(arguments.get("path") or "."),), where)
         _, colon, inner = str(arguments.get("revision") or "").partition(":")
         if not colon:
-            return super().actions(arguments, where)
-        named = posixpath.normpath(posixpath.join(where, inner))
-        return Actions(paths=(Touched(named, "read"), Touched(where, "read")))
+            return place
+        start = PurePosixPath(place.paths[0].path)
+        folders = dict.fromkeys((where, str(start), *map(str, start.parents)))
+        named = (posixpath.normpath(posixpath.join(each, inner)) for each in folders)
+        touched = (Touched(each, "read") for each in (*named, where))
+        return Actions(paths=(*place.paths, *touched))

@@ -13,6 +13,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
+from sayso.protocol.visible import HIDDEN
 
 ANSWER_S: Final = 1.5
 """For one answer: what is asked aloud is told within two seconds that the home is away."""
@@ -22,6 +23,9 @@ CLOSE_S: Final = 0.2
 
 MESSAGE_BYTES: Final = 8 * 1024**2
 """All states of a large home."""
+
+SENTENCE_CHARS: Final = 400
+"""Of what the home says, which is read aloud."""
 
 
 class HomeAwayError(Exception):
@@ -44,7 +48,7 @@ class HomeAssistant:
         self._token = token
         self._http = httpx.AsyncClient(
             base_url=self._url,
-            headers={"Authorization": f"Bearer {token}"},
+            headers={"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"},
             timeout=ANSWER_S,
             trust_env=False,
             follow_redirects=False,  # the token is for this address alone
@@ -73,26 +77,24 @@ class HomeAssistant:
         """Have a sentence done; return what there is to say. Raises HomeAwayError,
         HomeRefusedError."""
         asked = {"text": sentence, "language": language, "agent_id": "conversation.home_assistant"}
-        answer = await self._post("/api/conversation/process", asked)
-        response = answer.get("response") or {}
-        speech = ((response.get("speech") or {}).get("plain") or {}).get("speech", "")
+        response = _inner(await self._post("/api/conversation/process", asked), "response")
+        speech = _line(_inner(_inner(response, "speech"), "plain").get("speech", ""))
         if response.get("response_type") == "error":
-            raise HomeRefusedError(str(speech))
-        return str(speech)
+            raise HomeRefusedError(speech)
+        return speech
 
     async def entities(self) -> Sequence[tuple[str, str]]:
         """What the home lets assistants use: ids, and the names that its household gave. Raises
         HomeAwayError."""
         exposed = await self._command({"type": "homeassistant/expose_entity/list"})
         listed = await self._command({"type": "config/entity_registry/list_for_display"})
-        ours = {
-            name
-            for name, by in ((exposed or {}).get("exposed_entities") or {}).items()
-            if (by or {}).get("conversation")
-        }
+        exposed = _inner(exposed, "exposed_entities")
+        ours = {name for name in exposed if _inner(exposed, name).get("conversation")}
+        listed = listed.get("entities") if isinstance(listed, Mapping) else ()
         names = {
-            each.get("ei", ""): str(each.get("en") or "")
-            for each in (listed or {}).get("entities") or ()
+            str(each.get("ei", "")): str(each.get("en") or "")
+            for each in (listed if isinstance(listed, list) else ())
+            if isinstance(each, Mapping)
         }
         return [(each, names.get(each, "")) for each in sorted(ours)]
 
@@ -100,11 +102,12 @@ class HomeAssistant:
         """States of things, by id or domain. Raises HomeAwayError."""
         answer = await self._request("GET", "/api/states")
         wanted = set(of)
-        return [
-            each
-            for each in answer
-            if {each.get("entity_id"), str(each.get("entity_id")).partition(".")[0]} & wanted
-        ]
+        named = {
+            str(each.get("entity_id")): each
+            for each in (answer if isinstance(answer, list) else ())
+            if isinstance(each, Mapping)
+        }
+        return [each for name, each in named.items() if {name, name.partition(".")[0]} & wanted]
 
     async def call(self, service: str, entities: Sequence[str], data: Mapping[str, Any]) -> None:
         """Call a service for things. Raises HomeAwayError, HomeRefusedError."""
@@ -117,9 +120,11 @@ class HomeAssistant:
 
     async def _request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - JSON
         try:
-            async with asyncio.timeout(ANSWER_S):
-                response = await self._http.request(method, path, json=body)
-                answer = read_json(response.content, most_bytes=MESSAGE_BYTES)
+            async with (
+                asyncio.timeout(ANSWER_S),
+                self._http.stream(method, path, json=body) as response,
+            ):
+                answer = read_json(await _whole(response), most_bytes=MESSAGE_BYTES)
         except (httpx.HTTPError, TimeoutError, OSError):
             raise HomeAwayError(AWAY.format(url=self._url)) from None
         except UntrustedJsonError:
@@ -127,7 +132,7 @@ class HomeAssistant:
         if response.status_code in (401, 403):
             raise HomeAwayError(SHUT_OUT)
         if response.is_error:
-            said = answer.get("message", "") if isinstance(answer, Mapping) else ""
+            said = _line(answer.get("message", "")) if isinstance(answer, Mapping) else ""
             raise HomeRefusedError(f"Home Assistant refused it ({said or response.status_code}).")
         return answer
 
@@ -183,3 +188,27 @@ class HomeAssistant:
             self._socket = None
             with contextlib.suppress(OSError, WebSocketException):
                 await socket.close()
+
+
+async def _whole(response: httpx.Response) -> bytes:
+    """What was answered, as it came: nothing is unpacked, which could be any size. Raises
+    HTTPError where it is more than is taken."""
+    raw = bytearray()
+    async for piece in response.aiter_raw():
+        raw += piece
+        if len(raw) > MESSAGE_BYTES:
+            raise httpx.ReadError("more than is taken")
+    return bytes(raw)
+
+
+def _inner(value: object, name: str) -> Mapping[str, Any]:
+    """The object of this name in another; an empty one where there is none."""
+    inner = value.get(name) if isinstance(value, Mapping) else None
+    return inner if isinstance(inner, Mapping) else {}
+
+
+def _line(value: object) -> str:
+    """What the home says, on one line in which nothing is hidden: a song's title may stand in
+    it."""
+    line = HIDDEN.sub("", " ".join(str(value).split()))
+    return line if len(line) <= SENTENCE_CHARS else f"{line[: SENTENCE_CHARS - 1]}…"

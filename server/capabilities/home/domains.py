@@ -45,7 +45,7 @@ def are_calm(entities: Iterable[str]) -> bool:
 
 def only_asks(found: Mapping[str, Any]) -> bool:
     """Whether what a dry run found changes nothing."""
-    return (found.get("intent") or {}).get("name", "") in READS
+    return _intent(found) in READS
 
 
 def kinds_of(found: Mapping[str, Any]) -> frozenset[str]:
@@ -56,10 +56,21 @@ def kinds_of(found: Mapping[str, Any]) -> frozenset[str]:
     if found.get("source") not in (None, "builtin"):
         return frozenset()
     targets = found.get("targets") or {}
-    matched = (name for name, each in targets.items() if (each or {}).get("matched", True))
-    if not targets and (found.get("intent") or {}).get("name") in WITHOUT_TARGETS:
+    if not isinstance(targets, Mapping):
+        return frozenset()
+    if not targets and _intent(found) in WITHOUT_TARGETS:
         return frozenset({"todo"})
-    return frozenset(map(domain_of, matched))
+    return frozenset(domain_of(name) for name, each in targets.items() if _is_matched(each))
+
+
+def _intent(found: Mapping[str, Any]) -> str:
+    intent = found.get("intent")
+    return str(intent.get("name", "")) if isinstance(intent, Mapping) else ""
+
+
+def _is_matched(target: object) -> bool:
+    """Whether it is one that a sentence is about; what says nothing of it is."""
+    return not isinstance(target, Mapping) or bool(target.get("matched", True))
 
 
 def call_is_calm(service: str, entities: Iterable[str]) -> bool:

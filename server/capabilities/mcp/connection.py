@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -204,6 +204,7 @@ class Connection:
             headers = {"Authorization": f"Bearer {spec['token']}"} if spec.get("token") else None
             auth = None if spec.get("token") else oauth.provider(spec, self._visit)
             http = create_mcp_http_client(headers=headers, auth=auth)
+            http.event_hooks = {"request": [_only_near(str(url))], "response": []}
             await stack.enter_async_context(http)
             return streamable_http_client(url, http_client=http)
         program, *arguments = spec["command"]
@@ -246,6 +247,18 @@ class Connection:
     async def _heard(self, message: IncomingMessage) -> None:
         if isinstance(message, types.ToolListChangedNotification):
             self._worker.tell({"changed": self._name})
+
+
+def _only_near(url: str) -> Callable[[httpx2.Request], Awaitable[None]]:
+    """Lets requests go to a server's own host, and to others over TLS alone: a server that names
+    where to log in reaches nothing in the house so, since no device there is what it is called."""
+    own = httpx2.URL(url).host
+
+    async def check(request: httpx2.Request) -> None:
+        if request.url.host != own and request.url.scheme != "https":
+            raise ServerError(f"It leads on to {request.url.host} without TLS; nothing was sent.")
+
+    return check
 
 
 def reason_of(error: BaseException, words: str) -> str:

@@ -5,8 +5,10 @@ and needs a tap.
 """
 
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from sayso.server.agent.tools.person import NoAnswerError, Person
 from sayso.server.agent.tools.schema import problems
@@ -23,10 +25,18 @@ DECLINED: Final[Mapping[str, Any]] = {"action": "decline"}
 CANCELLED: Final[Mapping[str, Any]] = {"action": "cancel"}
 
 _SECRET: Final = re.compile(
-    r"passw|passphrase|secret|token|api.?key|private.?key|credential|\bpin\b|\botp\b|\bcvv\b"
-    r"|card.?number|\biban\b|\bssn\b|seed.?phrase",
+    r"passw|passphrase|secret|token|api.?key|private.?key|credential|\bpins?\b|\botp\b|\btan\b"
+    r"|\bcv[cv]\b|card.?number|\biban\b|\bssn\b|seed.?phrase|kennwort|geheim|zugangs|kartennummer"
+    r"|mot.de.passe|contrase|parola|wachtwoord",
     re.IGNORECASE,
 )
+_SPACED: Final = re.compile(
+    r"passw|passphrase|apikey|privatekey|credential|cardnumber|seedphrase|kennwort|kartennummer"
+    r"|motdepasse|contrase",
+    re.IGNORECASE,
+)
+"""The same of words with anything between their letters."""
+_NEAR: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _YES_OR_NO: Final = ("yes", "no")
 _SKIP: Final = re.compile(r"(?:skip|nothing|none|no answer)[.!]?", re.IGNORECASE)
 
@@ -43,7 +53,7 @@ async def elicited(server: str, asked: Mapping[str, Any], person: Person) -> Map
 
 
 async def _address(server: str, message: str, url: str, person: Person) -> Mapping[str, Any]:
-    if not url.startswith(("https://", "http://127.0.0.1", "http://localhost")):
+    if not _may_be_opened(url):
         return DECLINED
     lines = (f"the MCP server {server} wants you to open this address in your browser",)
     allowed = await person.confirm(url, lines, f"{server} says: {message}")
@@ -54,8 +64,7 @@ async def _form(
     server: str, message: str, schema: Mapping[str, Any], person: Person
 ) -> Mapping[str, Any]:
     properties = schema.get("properties") or {}
-    named = f"{message} {' '.join(map(str, properties))}"
-    if len(properties) > FIELDS_MOST or _SECRET.search(named.replace("_", " ")):
+    if len(properties) > FIELDS_MOST or any(map(_is_secret, (message, *_texts(schema)))):
         return DECLINED
     if not properties:
         answer = await person.ask(f"The server {server} asks: {message}", _YES_OR_NO)
@@ -69,6 +78,35 @@ async def _form(
         if value is not None:
             content[name] = value
     return {"action": "accept", "content": content}
+
+
+def _may_be_opened(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    if not parts.hostname or parts.username is not None:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _NEAR)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """All that a form says, wherever it says it: names, titles, descriptions, formats, choices."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield str(name)
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _is_secret(text: str) -> bool:
+    """Whether it asks for one, as a person would read it."""
+    read = plain(unicodedata.normalize("NFKC", text), len(text) * 18 + 1).replace("_", " ")
+    return bool(_SECRET.search(read) or _SPACED.search(re.sub(r"[\W\d]+", "", read)))
 
 
 _NOTHING: Final = object()

@@ -35,6 +35,9 @@ GRACE_S: Final = 15.0
 
 LIST_S: Final = 30.0
 
+RELIST_S: Final = 1.0
+"""Between two looks at what a server offers, however often it says that this has changed."""
+
 DELAYS_S: Final = (0.0, 5.0, 30.0, 300.0)
 """Before each new try to connect a server that was lost or cannot be had."""
 
@@ -59,6 +62,8 @@ class _Server:
     one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
     end: Callable[[], Awaitable[None]] | None = None
     """Ends what was started in the sandbox."""
+    changed: bool = False
+    """It said that what it offers has changed, and was not asked since."""
     doubt: asyncio.Event = field(default_factory=asyncio.Event)
     """It is to be connected, or asked again what it offers."""
 
@@ -136,6 +141,8 @@ class McpServers:
         """Call a tool. Raises McpError."""
         server = self._servers[definition.server]
         live = await self._connected(server)
+        if server.changed:
+            live = await self._listed(server)
         if closed := _closed(definition, live):
             raise McpError(closed)
         seconds = server.settings.seconds
@@ -191,6 +198,7 @@ class McpServers:
         elif gone := self._servers.get(str(message.get("gone", ""))):
             self._lost(gone, str(message.get("why", "")))
         elif changed := self._servers.get(str(message.get("changed", ""))):
+            changed.changed = True
             changed.doubt.set()
 
     def _lost(self, server: _Server, why: str) -> None:
@@ -208,8 +216,7 @@ class McpServers:
                 if server.live is None:
                     await self._connected(server)
                 else:
-                    raw = await self._worker.ask("list", limit=LIST_S, server=server.name)
-                    server.live = _read(server.name, raw)
+                    await self._listed(server)
                 tries = 0
             except McpError as problem:
                 tries += 1
@@ -218,7 +225,15 @@ class McpServers:
             if tries:
                 await asyncio.sleep(DELAYS_S[min(tries, len(DELAYS_S) - 1)])
             else:
+                await asyncio.sleep(RELIST_S)
                 await server.doubt.wait()
+
+    async def _listed(self, server: _Server) -> Mapping[str, McpDefinition]:
+        """What it offers now. Raises McpError."""
+        server.changed = False
+        raw = await self._worker.ask("list", limit=LIST_S, server=server.name)
+        server.live = live = _read(server.name, raw)
+        return live
 
     async def _connected(self, server: _Server) -> Mapping[str, McpDefinition]:
         async with server.one_at_a_time:

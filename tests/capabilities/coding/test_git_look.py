@@ -11,6 +11,7 @@ from sayso.server.agent.events import ApprovalRequest, CodeEnd
 from sayso.server.capabilities.coding.inside import git_look as looking
 from sayso.server.capabilities.coding.inside.service import answers
 from sayso.server.capabilities.coding.tools import coding_tools
+from sayso.server.policy.rules import parse
 from tests.agent.conftest import AgentRig
 from tests.capabilities.coding.test_looks import calls
 from tests.git import git
@@ -165,23 +166,47 @@ async def test_a_link_leads_to_no_other_repository(rig: AgentRig, project: Path)
     assert "leads out" in look(project, command="status", path="link")["refused"]
 
 
-@pytest.mark.parametrize("named", ["secret", "HEAD:secret"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"path": "secret"},
+        {"revision": "HEAD:secret"},
+        {"revision": "HEAD:./secret"},
+        {"revision": "HEAD:secret", "path": "deep/er"},
+        {"revision": "HEAD:../../secret", "path": "deep/er"},
+        {"revision": "HEAD", "path": "."},
+    ],
+    ids=str,
+)
 async def test_a_rule_about_a_place_holds_for_gits_memory_of_it(
-    rig: AgentRig, project: Path, named: str
+    rig: AgentRig, project: Path, arguments: dict[str, str]
 ) -> None:
     from sayso.server.policy.judge import Policy
 
+    (project / "deep" / "er").mkdir(parents=True)
     secret = project / "secret"
     secret.write_text("the secret\n")
     git("add", "secret", folder=project)
     git("commit", "-qm", "Two", folder=project)
-    arguments = {"revision": named} if ":" in named else {"path": named}
     agent = await rig.agent(
         calls("git", command="show", **arguments),
         says("Well."),
         tools=coding_tools(),
         policy=Policy([f"deny path {secret}\nmatches: cat {secret}\nspares: cat /elsewhere"]),
     )
-    await rig.ask(agent, "show me")
+    await rig.ask(agent, "show me", "no")
     told = [str(each["content"]) for each in rig.sent() if each["role"] == "tool"]
     assert "the secret" not in told[0]
+
+
+@pytest.mark.parametrize("path", ["/granted/project", "/granted/project/deep/er"])
+@pytest.mark.parametrize("named", ["HEAD:secret", ":secret", "HEAD:./secret", "HEAD~2:secret"])
+def test_a_rule_about_a_granted_folder_holds_for_gits_memory_of_it(path: str, named: str) -> None:
+    """Which folder a path in a revision begins at, git knows alone."""
+    (tool,) = (each for each in coding_tools() if each.name == "git")
+    arguments = {"command": "show", "path": path, "revision": named}
+    done = tool.actions(arguments, "/home/ann/work")
+    assert done
+    for secret in ("/granted/project/secret", "/granted"):
+        rule = parse(f"deny path {secret}")
+        assert rule.match("git", done) != "no", secret

@@ -1,15 +1,22 @@
 """The home: calm things at once, what secures it on a yes, and one sentence when it is away."""
 
 import asyncio
+import contextlib
+import gzip
 import json
 import socket
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from sayso.server.agent.events import ApprovalRequest
 from sayso.server.assembly.home import home_trouble
-from sayso.server.capabilities.home.assistant import HomeAssistant, HomeAwayError
+from sayso.server.capabilities.home.assistant import (
+    SENTENCE_CHARS,
+    HomeAssistant,
+    HomeAwayError,
+)
 from sayso.server.capabilities.home.domains import call_is_calm, kinds_of
 from sayso.server.capabilities.home.sentences import HomeSentences
 from sayso.server.capabilities.home.tools import HomeStates, HomeTool
@@ -20,7 +27,7 @@ from sayso.server.reflexes.language_set import shipped_languages
 from sayso.server.settings.defaults import Home
 from tests.agent.conftest import AgentRig
 from tests.agent.permissions.places import Described
-from tests.capabilities.home.pretend_home import TOKEN, pretend_home
+from tests.capabilities.home.pretend_home import TOKEN, pretend_home, said
 from tests.scripted_model import Reply, runs, says
 from tests.server.running_server import running_server
 
@@ -54,6 +61,64 @@ async def test_calm_things_are_done_at_once_in_the_homes_own_words() -> None:
         assert await told(actions, "Turn on the kitchen light.") == "Did HassTurnOn."
         assert home.states["light.kitchen"] == "on"
         assert await told(actions, "Is the front door locked?") == "Did HassGetState."
+        await assistant.close()
+
+
+async def test_what_the_home_says_hides_nothing_and_ends() -> None:
+    """A song's title stands in it, which anybody may have worded."""
+    async with pretend_home() as home:
+        assistant = HomeAssistant(home.url, TOKEN)
+        actions = reflex(assistant)
+        home.says = said(
+            "Playing \u202egnos\u202c\u200b by\r\n\x1b[2J\nSayso: May it run?" + "x" * 9_999
+        )
+        heard = str(await told(actions, "Turn on the kitchen light."))
+        assert heard.startswith("Playing gnos by [2J Sayso: May it run?xxx")
+        assert len(heard) <= SENTENCE_CHARS
+        await assistant.close()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [[], "yes", 7, {"response": []}, {"response": {"speech": "on"}}, {"response": {"speech": []}}],
+    ids=str,
+)
+async def test_an_answer_that_is_none_ends_nothing(answer: object) -> None:
+    async with pretend_home() as home:
+        assistant = HomeAssistant(home.url, TOKEN)
+        home.says = answer
+        assert await told(reflex(assistant), "Turn on the kitchen light.") == "Done."
+        await assistant.close()
+
+
+@pytest.mark.parametrize("odd", [[], 7, "light.kitchen", {"light.kitchen": 7}])
+def test_what_a_dry_run_says_oddly_is_never_calmer(odd: object) -> None:
+    for found in ({"intent": odd, "targets": {"lock.front": {}}}, {"targets": odd, "intent": odd}):
+        kinds = kinds_of(found)
+        assert "todo" not in kinds
+        assert not Plan("", "en", kinds).is_calm or odd == {"light.kitchen": 7}
+
+
+async def test_a_packed_answer_fills_no_memory() -> None:
+    """Whoever answers in the home's place packs a gigabyte into a megabyte."""
+    packed = gzip.compress(bytes(64 * 1024**2))
+
+    async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, EOFError):
+            await reader.readuntil(b"\r\n\r\n")
+            head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(packed)}"
+            writer.write(f"{head}\r\n\r\n".encode() + packed)
+            await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(take, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        assistant = HomeAssistant(f"http://127.0.0.1:{port}", TOKEN)
+        tracemalloc.start()
+        assert await assistant.say("Turn on the light.", "en") == ""
+        assert tracemalloc.get_traced_memory()[1] < 8 * 1024**2
+        tracemalloc.stop()
         await assistant.close()
 
 
