@@ -72,8 +72,12 @@ class Host(Protocol):
 class TurnClient:
     """A device of its person's that reads and types. It is the conversation's outlet to itself."""
 
-    def __init__(self, conversation: Conversation, who: Principal, device: str) -> None:
+    def __init__(
+        self, conversation: Conversation, who: Principal, device: str, *, is_agent: bool = False
+    ) -> None:
+        """`is_agent`: what it types are a model's words, and not its person's."""
         self.conversation = conversation
+        self._is_agent = is_agent
         self.device = device
         self.may_approve = who.may("approve")
         self.is_over = False
@@ -97,6 +101,7 @@ class TurnClient:
             may_approve=self.may_approve,
             may_open=False,
             may_admin=False,
+            is_agent=self._is_agent,
         )
         self.conversation.join(joined, self)
 

@@ -65,6 +65,8 @@ class Joined:
     """What it can be asked to do; empty also where it may not be asked."""
     at_console: bool = False
     """It is the server's own machine, and has shown that machine's token."""
+    is_agent: bool = False
+    """An agent, whose words are a model's, that may have them from strangers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,18 @@ import re
 from tests.repository.tree import ROOT
 
 TEXT = (ROOT / "SECURITY.md").read_text()
-NAMED = re.findall(r"`(tests/[\w/]+\.py)(?:::(test_\w+))?`", TEXT)
+
+
+def named_in(text: str) -> list[tuple[str, str]]:
+    """Files, and tests in them; a name without its file is one of the file before."""
+    found: list[tuple[str, str]] = []
+    for path, name in re.findall(r"`(tests/[\w/]+\.py)?(?:::(test_\w+))?`", text):
+        if path or name:
+            found.append((path or found[-1][0], name))
+    return found
+
+
+NAMED = named_in(TEXT)
 
 
 def defined_in(path: str) -> set[str]:

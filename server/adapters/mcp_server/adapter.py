@@ -56,6 +56,9 @@ WAITING_S: Final = 45.0
 """For the person's say-so, before the program is told that they are asked: less than clients wait
 for an answer, which is a minute with most."""
 
+PROGRAMS_MOST: Final = 1_000
+"""Whose own conversations are known; one that comes again after so many others begins anew."""
+
 TALKS: Final[frozenset[Scope]] = frozenset({"talk"})
 
 INSTRUCTIONS: Final = (
@@ -188,6 +191,8 @@ class McpAdapter:
                 if not known or not await self._host.has_conversation(known, who.person):
                     begun = await self._host.begin_conversation(who.person, INSTRUCTIONS, ())
                     self._own[key] = begun
+                    while len(self._own) > PROGRAMS_MOST:
+                        del self._own[next(iter(self._own))]
                 return self._own[key]
         except StoreError as error:
             raise RpcError(INVALID_PARAMS, f"The conversation cannot be had: {error}") from None
@@ -212,6 +217,7 @@ class McpAdapter:
             await self._host.conversation(place, who),
             who,
             f"{who.name or 'a program'} by MCP {self._numbers}",
+            is_agent=True,
         )
         key = who.device, repr(wanted.id)
         self._asking[key] = client

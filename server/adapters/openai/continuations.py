@@ -3,8 +3,9 @@
 from collections import OrderedDict
 from typing import Final
 
-KEPT: Final = 1_000
-"""Conversations of programs that can be gone on with; an older one begins anew, told its past."""
+KEPT: Final = 500
+"""Conversations of one device's programs that can be gone on with; an older one begins anew, told
+its past. No device makes another's begin anew."""
 
 
 class Continuations:
@@ -15,21 +16,25 @@ class Continuations:
     """
 
     def __init__(self) -> None:
-        self._left: OrderedDict[tuple[str, str], list[str]] = OrderedDict()
+        self._left: dict[str, OrderedDict[str, list[str]]] = {}
 
     def leave(self, device: str, digest: str, conversation: str) -> None:
         """It was left with this history."""
-        self._left.setdefault((device, digest), []).append(conversation)
-        self._left.move_to_end((device, digest))
-        while len(self._left) > KEPT:
-            self._left.popitem(last=False)
+        left = self._left.setdefault(device, OrderedDict())
+        waiting = left.setdefault(digest, [])
+        waiting.append(conversation)
+        del waiting[:-KEPT]
+        left.move_to_end(digest)
+        while len(left) > KEPT:
+            left.popitem(last=False)
 
     def take_up(self, device: str, digest: str) -> str:
         """The conversation that was left so, by whoever takes it up first; empty: none."""
-        waiting = self._left.get((device, digest))
-        if not waiting:
+        left = self._left.get(device)
+        waiting = left.get(digest) if left else None
+        if not left or not waiting:
             return ""
         conversation = waiting.pop()
         if not waiting:
-            del self._left[device, digest]
+            del left[digest]
         return conversation

@@ -33,8 +33,8 @@ REPEATED_WITHIN_S: Final = 60.0
 LEFT_S: Final = 10.0
 """A client that is gone for longer than it waits before it asks again wants nothing more."""
 
-ASKED_AT_MOST: Final = 100
-"""Questions of clients that wait; each expires within minutes."""
+RESPONSES_AT_MOST: Final = 500
+"""Of one device, that can be gone on with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class RequestRuns:
         self._runs: dict[tuple[str, str], RequestRun] = {}
         self._asked: dict[tuple[str, str], _Asked] = {}
         """By device and conversation."""
-        self._responses: dict[tuple[str, str], str] = {}
+        self._responses: dict[str, dict[str, str]] = {}
         """By device and id: the conversations of responses."""
         self._names: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -174,9 +174,10 @@ class RequestRuns:
 
     def answers(self, who: Principal, response: str, conversation: str) -> None:
         """A response got this id."""
-        self._responses[who.device, response] = conversation
-        while len(self._responses) > ASKED_AT_MOST * 10:
-            del self._responses[next(iter(self._responses))]
+        known = self._responses.setdefault(who.device, {})
+        known[response] = conversation
+        while len(known) > RESPONSES_AT_MOST:
+            del known[next(iter(known))]
 
     async def close(self) -> None:
         """The server ends."""
@@ -225,7 +226,7 @@ class RequestRuns:
                 raise BadRequest(f"There is no conversation {named} of yours.")
             return (await self._host.conversation(named, who)).id
         if asked.previous:
-            there = self._responses.get((who.device, asked.previous), "")
+            there = self._responses.get(who.device, {}).get(asked.previous, "")
             if not there:
                 raise BadRequest("That response is not known any more: send the whole history.")
             return there

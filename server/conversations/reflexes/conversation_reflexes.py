@@ -19,19 +19,32 @@ from sayso.server.conversations.reflexes.status_actions import StatusActions
 from sayso.server.conversations.transcript import Transcript
 from sayso.server.conversations.utterance_listener import UtteranceListener
 from sayso.server.reflexes.asker import Asker
+from sayso.server.reflexes.memory.memory_reflexes import ForgetMemory, Remember
 from sayso.server.reflexes.reflex import Elsewhere, ListTimers, Redo, TellStatus, Undo
 from sayso.server.speech.recognition import recognizer
 from sayso.server.speech.speech import Speech
 from sayso.server.speech.synthesis.chunk_renderer import SpeakingStyle
 from sayso.server.speech.synthesis.device_language import SURE
 from sayso.server.turn.effects import Listen
-from sayso.server.turn.events import Event, Form, Heard, Interrupted, Meaning, Typed
+from sayso.server.turn.events import (
+    Event,
+    Form,
+    Heard,
+    Interrupted,
+    Joined,
+    Left,
+    Meaning,
+    Typed,
+)
 from sayso.server.turn.relevance.address import without_wake_word
 from sayso.server.turn.relevance.request_form import asks_for_something
 from sayso.server.undo.results import Undone
 
 CHANGES_CHARS: Final = 4_000
 """Of a difference that is shown as an answer: two screens."""
+
+AGENTS: Final = "another agent's words"
+"""What a person is told that those are that an agent has asked here."""
 
 MOST_DEVICES: Final = 64
 """Devices whose last language is kept: many times over what takes part in one conversation."""
@@ -61,6 +74,9 @@ class ConversationReflexes:
             speech.synthesis, preferences, responder.languages.answers, transcript
         )
         self._status = StatusActions(agent, responder.languages.answers)
+        self._read = agent.permissions.outside_content.read
+        self._agents: set[str] = set()
+        """Devices that are other agents."""
         self._last_in: dict[str, str] = {}
         """By device: the language of what was last said there, where that is known."""
 
@@ -68,7 +84,13 @@ class ConversationReflexes:
         """The same with what it means, if it is something typed. A stop key also stops what
         rings."""
         match event:
+            case Joined(device, is_agent=True):
+                self._agents.add(device)
+            case Left(device):
+                self._agents.discard(device)
             case Typed(device, text):
+                if device in self._agents:  # what it has read of strangers may speak by it
+                    self._read([AGENTS])
                 self._last_in.pop(device, None)
                 meaning, rang = self._acted_upon(device, text)
                 return replace(event, meaning=meaning, rang=rang)
@@ -119,6 +141,8 @@ class ConversationReflexes:
         self._remember(device, asker.language)
         undoing = self._responder.languages.answers(asker.language).undoing
         match reflex:
+            case Remember() | ForgetMemory() if device in self._agents:
+                return None  # what is kept for good are the person's words; the model is asked
             case Elsewhere():
                 done = await at_home.answer(text, asker, refusal, expected=True)
                 return done or await self._responder.answer(reflex, asker)

@@ -213,6 +213,17 @@ def test_the_oldest_histories_are_let_go() -> None:
     assert continuations.take_up("key", "1")
 
 
+def test_no_key_has_another_ones_histories_let_go() -> None:
+    """A guest's asks as often as it likes, and the owner's goes on with its variables."""
+    continuations = Continuations()
+    continuations.leave("owner's", "digest", "one")
+    for number in range(3 * KEPT):
+        continuations.leave("guest's", str(number), "two")
+    for _ in range(3 * KEPT):
+        continuations.leave("guest's", "the same", "two")
+    assert continuations.take_up("owner's", "digest") == "one"
+
+
 @pytest.mark.parametrize("number", range(100))
 def test_each_edit_of_a_history_is_another_history(number: int) -> None:
     turns = [
