@@ -2,8 +2,9 @@
 
 Pure: text in, pieces out. However the text is cut into deltas, the pieces add up to the same. Text
 is held back only while it is undecided, which is at most from a backtick to the end of its line,
-or while code is being written. Reading ends at the first code that is to be run: what a model
-writes after it, it only imagines.
+or while code is being written. Reading ends at the code that is to be run. Which that is depends on
+the model: of a weak one the first, since what it writes after it, it only imagines; of others the
+fence that ends the answer, or that an imagined output follows, so that they may show code, too.
 
 What counts as code to be run:
 - a fence with the label of a language that is meant to run, or with none (then it is Python),
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from sayso.server.agent.parsing.fences import FENCE_SIZE, Fence, read_info
-from sayso.server.agent.parsing.printed_calls import CALL_KEYS, read_printed
+from sayso.server.agent.parsing.printed_calls import CALL_KEYS, CallScanner, read_printed
 from sayso.server.agent.prompt.language_names import Languages
 
 _CALL_OPENERS: Final = ("{", "functions.execute(", "execute(", "<tool_call>")
@@ -68,10 +69,19 @@ class Code:
 
 Piece = Prose | Thought | Code
 
-Fences = Literal["run", "show", "nothing runs"]
-"""`show`: only printed calls are run, for models that have a tool to run code with."""
+Fences = Literal["run", "run last", "show", "nothing runs"]
+"""`run`: the first; `run last`: the one that ends the answer. `show`: only printed calls are run,
+for models that have a tool to run code with."""
 
-_State = Literal["start", "thought", "prose", "shown", "code", "call", "over"]
+_State = Literal["start", "thought", "prose", "shown", "code", "after", "call", "over"]
+
+_IMAGINED: Final = re.compile(
+    r"(?:```+|~~~+)[ \t]*(?:output|text|stdout|console|result)?[ \t]*(?:\n|$)"
+    r"|\W{0,4}(?:the )?(?:output|result)\b[^\n]{0,20}[:=]"
+    r"|\W{0,4}(?:this|it|which) (?:prints|outputs|gives|returns|printed)\b",
+    re.IGNORECASE,
+)
+"""How the line after code begins in which a model makes up what came of it."""
 
 
 class MarkdownReader:
@@ -85,8 +95,10 @@ class MarkdownReader:
         self._indent: str | None = ""
         """The line so far if it is white space, None once there is more in it."""
         self._fence = Fence("`", FENCE_SIZE, 0, None, [])
-        self._call = _CallScanner()
+        self._call = CallScanner()
         self._in_line: list[Code] = []
+        self._closed: Code | None = None
+        """Code in a fence, of which it is not decided whether it ends the answer."""
         self._pieces: list[Piece] = []
         self._steps: Mapping[_State, Callable[[bool], bool]] = {
             "start": self._read_start,
@@ -94,6 +106,7 @@ class MarkdownReader:
             "prose": self._read_prose,
             "shown": self._read_shown,
             "code": self._read_code,
+            "after": self._read_after,
             "call": self._read_call,
         }
 
@@ -116,6 +129,10 @@ class MarkdownReader:
             pass
         pieces, self._pieces = self._pieces, []
         return pieces
+
+    @property
+    def _runs(self) -> bool:
+        return self._fences in ("run", "run last")
 
     # Each step reads what it can and says whether there may be more to read at once.
 
@@ -214,7 +231,7 @@ class MarkdownReader:
         )
         if extra:
             self._fence.code.append(f"{extra}\n")
-        shown = not may_be_call and (language is None or self._fences != "run")
+        shown = not may_be_call and (language is None or not self._runs)
         self._indent = ""
         return at, "shown" if shown else "code"
 
@@ -242,7 +259,7 @@ class MarkdownReader:
         if printed.startswith(_CALL_OPENERS):
             wanted = read_printed(printed, self._languages)
             return Code(wanted.language, wanted.code, written) if wanted else None
-        language = self._languages.resolve(label) if label and self._fences == "run" else None
+        language = self._languages.resolve(label) if label and self._runs else None
         return Code(language, extra, written) if language and extra else None
 
     def _judge_opener(self, at: int, final: bool) -> tuple[int, _State] | None:
@@ -263,7 +280,7 @@ class MarkdownReader:
         return None if wait else self._plainly(at + 1)
 
     def _begin_call(self, at: int) -> tuple[int, _State]:
-        self._call = _CallScanner()
+        self._call = CallScanner()
         return at, "call"
 
     def _plainly(self, at: int) -> tuple[int, _State]:
@@ -315,11 +332,29 @@ class MarkdownReader:
             self._finish_with(Code(label, code, written))
             return
         if fence.language is not None and code.strip():
-            self._finish_with(Code(fence.language, code, written))
+            self._closed = Code(fence.language, code, written)
+            if arguments or self._fences == "run":
+                self._finish_with(self._closed)
+            else:
+                self._state = "after"
             return
         self._say(written)
         self._indent = None
         self._state = "prose"
+
+    def _read_after(self, final: bool) -> bool:
+        """What follows a fence decides whether it was to be run, or only shown."""
+        code, rest = self._closed, self._held.lstrip()
+        waits = "\n" not in rest and len(self._held) <= _UNDECIDED_CHARS
+        if code is None or (waits and not final):
+            return False
+        gone_on = len(self._held) - len(rest) <= _UNDECIDED_CHARS
+        if not rest or not gone_on or _IMAGINED.match(rest):
+            self._finish_with(code)
+            return False
+        self._say(code.written)
+        self._closed, self._indent, self._state = None, None, "prose"
+        return True
 
     def _may_label_call(self, label: str) -> bool:
         return label in _CALL_LABELS or label in self._languages.perhaps
@@ -348,38 +383,3 @@ class MarkdownReader:
     def _cut(self, length: int) -> str:
         text, self._held = self._held[:length], self._held[length:]
         return text
-
-
-class _CallScanner:
-    """Finds the end of a call: where its brackets, outside of its strings, are closed again."""
-
-    def __init__(self) -> None:
-        self._at = 0
-        self._depth = 0
-        self._quote = ""
-        self._escaped = False
-
-    def find_end(self, text: str) -> int | None:
-        """Look at what came since; tell where the call ends, if it does."""
-        while self._at < len(text):
-            character = text[self._at]
-            self._at += 1
-            if self._quote:
-                self._read_in_string(character)
-            elif character in "\"'":
-                self._quote = character
-            elif character in "({[":
-                self._depth += 1
-            elif character in ")}]":
-                self._depth -= 1
-                if self._depth <= 0:
-                    return self._at
-        return None
-
-    def _read_in_string(self, character: str) -> None:
-        if self._escaped:
-            self._escaped = False
-        elif character == "\\":
-            self._escaped = True
-        elif character == self._quote:
-            self._quote = ""

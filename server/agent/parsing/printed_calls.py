@@ -132,3 +132,38 @@ def _unescape(text: str) -> str:
         whole,
         flags=re.DOTALL,
     )
+
+
+class CallScanner:
+    """Finds the end of a call: where its brackets, outside of its strings, are closed again."""
+
+    def __init__(self) -> None:
+        self._at = 0
+        self._depth = 0
+        self._quote = ""
+        self._escaped = False
+
+    def find_end(self, text: str) -> int | None:
+        """Look at what came since; tell where the call ends, if it does."""
+        while self._at < len(text):
+            character = text[self._at]
+            self._at += 1
+            if self._quote:
+                self._read_in_string(character)
+            elif character in "\"'":
+                self._quote = character
+            elif character in "({[":
+                self._depth += 1
+            elif character in ")}]":
+                self._depth -= 1
+                if self._depth <= 0:
+                    return self._at
+        return None
+
+    def _read_in_string(self, character: str) -> None:
+        if self._escaped:
+            self._escaped = False
+        elif character == "\\":
+            self._escaped = True
+        elif character == self._quote:
+            self._quote = ""

@@ -118,7 +118,9 @@ class Prompt:
         """What fenced code in the next reply means, after so many runs."""
         if not self.toolbox.languages.here or (self._profile.runs and runs >= self._profile.runs):
             return "nothing runs"
-        return "show" if self.tools else "run"
+        if self.tools:
+            return "show"
+        return "run" if self._profile.first_fence else "run last"
 
     @property
     def characters(self) -> int:

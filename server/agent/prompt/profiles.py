@@ -76,6 +76,9 @@ class ModelProfile:
     ways: tuple[Way, ...] = ("call", "fence")
     """How the model is offered what it can do: in the first of call and fence that it is capable
     of; with `code`, also as functions that the code may call."""
+    first_fence: bool = False
+    """Whether code in the first fence of a reply is run, and what follows it is dropped: for models
+    that make up what came of it. Else a fence is run if it ends the reply, and shown if not."""
     examples: tuple[Example, ...] = ()
     examples_shown: int = 0
     """Of the examples the model is shown so many, those most like the request; 0 shows all."""

@@ -186,6 +186,47 @@ def test_a_model_with_tools_shows_its_fences() -> None:
     assert read([text], "show")[0] == [Prose(text)]
 
 
+SHOWN_AND_RUN = """In a script you would write:
+```python
+print("shown")
+```
+and in a shell `ls`, as in
+```bash
+ls
+```
+I run it here:
+```python
+print("run")
+```
+"""
+
+
+def test_of_several_fences_the_one_that_ends_the_answer_is_run_and_the_others_are_shown() -> None:
+    pieces, _ = read([SHOWN_AND_RUN], "run last")
+    shown, ran = pieces
+    assert isinstance(shown, Prose)
+    assert SHOWN_AND_RUN.startswith(shown.text)
+    assert 'print("shown")' in shown.text
+    assert "ls\n" in shown.text
+    assert ran == Code("python", 'print("run")', '```python\nprint("run")\n```')
+
+
+def test_code_with_words_after_it_is_shown_and_nothing_of_the_answer_is_lost() -> None:
+    text = "You write:\n```python\nprint(1)\n```\nand put it into a file.\n"
+    assert read([text], "run last")[0] == [Prose(text)]
+
+
+@pytest.mark.parametrize(
+    "after",
+    ["```output\n1\n```", "```\n1\n```", "Output:\n1", "**Output:** 1", "The output is: 1",
+     "It prints 1.", "This prints `1`.", "Result = 1\n"],
+)  # fmt: skip
+def test_code_whose_output_is_made_up_is_run_and_what_was_made_up_is_dropped(after: str) -> None:
+    text = f"```python\nprint(1)\n```\n{after}"
+    assert code(text, "run last") == ("python", "print(1)")
+    assert read([text], "run last")[0] == [Code("python", "print(1)", "```python\nprint(1)\n```")]
+
+
 def test_a_language_that_runs_nowhere_is_shown() -> None:
     assert code("```cobol\nSTOP RUN.\n```") is None
 
@@ -199,7 +240,7 @@ MARKDOWN = st.lists(st.sampled_from(SNIPPETS), max_size=24).map("".join)
 
 
 @given(text=MARKDOWN | st.text(max_size=60), data=st.data())
-@pytest.mark.parametrize("fences", ["run", "show"])
+@pytest.mark.parametrize("fences", ["run", "run last", "show"])
 def test_any_cut_of_any_text_reads_the_same(fences: str, text: str, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
     deltas = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
