@@ -193,8 +193,12 @@ def _show(opened: PairingOpened) -> None:
     if opened.trust:
         print(
             f"A phone or a browser that is new here must trust the server first. Open there:\n\n"
-            f"  {opened.trust}\n\nand do as it says. The certificate's SHA-256 fingerprint is\n\n"
-            f"  {_fingerprint(opened.url)}\n\nThen:\n"
+            f"  {opened.trust}\n"
+        )
+        segno.make(opened.trust, error="l").terminal(compact=True)
+        print(
+            "and do as it says; pairing stays open meanwhile. The certificate's SHA-256"
+            f" fingerprint is\n\n  {_fingerprint(opened.url)}\n\nThen:\n"
         )
     segno.make(opened.url, error="l").terminal(compact=True)
     address = opened.url.removeprefix("https://").partition("/")[0]

@@ -53,10 +53,10 @@ export class Devices {
     const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" }).format(new Date(1_000 * since));
     const facts = [person, may.join(", "), `since ${day}`, connected ? "connected" : ""].filter(Boolean);
     about.append(words("span", name), document.createElement("br"), words("small", facts.join(" · ")));
-    const out = button("Turn out", () => {
-      if (confirm(`Turn out ${name}? It is cut off at once.`)) this.#send({ t: "devices.revoke", device: name });
+    const out = button("Remove", () => {
+      if (confirm(`Remove ${name}? It is cut off at once.`)) this.#send({ t: "devices.revoke", device: name });
     }, "no");
-    out.setAttribute("aria-label", `Turn out ${name}`);
+    out.setAttribute("aria-label", `Remove ${name}`);
     line.append(about, out);
     return line;
   }
@@ -84,7 +84,11 @@ export class Devices {
     $("pair-another").hidden = true;
     const until = Date.now() + 1_000 * seconds;
     clearInterval(this.#timer);
-    const tick = () => { left.textContent = `Open for ${Math.max(0, Math.round((until - Date.now()) / 1_000))} s, for one device.`; };
+    const tick = () => {
+      const more = Math.round((until - Date.now()) / 1_000);
+      left.textContent = more > 0 ? `Open for ${more} s, for one device; longer while one trusts the server.` :
+        "Still open, since a device looked at the page that introduces the server.";
+    };
     tick();
     this.#timer = setInterval(tick, 1_000);
     $("letting-in").scrollIntoView({ block: "start" });

@@ -14,6 +14,11 @@ from sayso.server.trust.principal import OWNER, Scope
 
 OPEN_S = 120.0
 """Long enough to fetch the phone, and too short to forget it."""
+TRUSTING_S = 300.0
+"""So long it stays open after a device looked at the page that introduces the server: a phone takes
+minutes to install a certificate."""
+LONGEST_S = 900.0
+"""Whoever looks at that page: no window is open for longer."""
 CODE_BYTES = 16
 """128 bits: beyond guessing in two minutes, or ever."""
 DIGITS = 6
@@ -28,6 +33,8 @@ class Window:
     """Open for one device."""
 
     until: float
+    latest: float = 0.0
+    """It is never open beyond this."""
     name: str = ""
     """What the device will be called; empty lets it say."""
     person: str = OWNER
@@ -48,8 +55,13 @@ class Pairing:
     ) -> Window:
         """A new window; one that was open is shut."""
         given = tuple(scopes) or ("talk", "approve")
-        self._window = Window(now + OPEN_S, name, person, given)
+        self._window = Window(now + OPEN_S, now + LONGEST_S, name, person, given)
         return self._window
+
+    def is_looked_at(self, window: Window, now: float) -> None:
+        """A device is on its way, on the page that introduces the server: it has more time."""
+        if self._window is window and now < window.until:
+            window.until = max(window.until, min(now + TRUSTING_S, window.latest))
 
     def shut(self, window: Window) -> None:
         """This window is over, if it is still the one."""

@@ -1,6 +1,6 @@
 """The pairing window: two minutes, one device, a few slips of the fingers."""
 
-from sayso.server.trust.pairing import OPEN_S, TRIES, Pairing, Window
+from sayso.server.trust.pairing import LONGEST_S, OPEN_S, TRIES, TRUSTING_S, Pairing, Window
 
 
 def wrong(window: Window) -> str:
@@ -40,3 +40,21 @@ def test_another_window_shuts_the_one_before() -> None:
     assert pairing.show(first.code, 2.0) == ("wrong", second)
     pairing.shut(first)
     assert pairing.show(second.code, 2.0) == ("right", second)
+
+
+def test_who_looks_at_the_page_that_introduces_the_server_has_more_time_within_a_bound() -> None:
+    pairing = Pairing()
+    window = pairing.open(0.0)
+    pairing.is_looked_at(window, 100.0)
+    assert pairing.show(wrong(window), 100.0 + TRUSTING_S - 1) == ("wrong", window)
+    for moment in range(300, int(LONGEST_S), 100):
+        pairing.is_looked_at(window, float(moment))
+    assert pairing.show(wrong(window), LONGEST_S - 1) == ("wrong", window)
+    assert pairing.show(window.code, LONGEST_S) == ("shut", None)
+
+
+def test_a_window_that_is_over_is_not_opened_by_a_look() -> None:
+    pairing = Pairing()
+    window = pairing.open(0.0)
+    pairing.is_looked_at(window, OPEN_S)
+    assert pairing.show(window.code, OPEN_S) == ("shut", None)

@@ -8,6 +8,7 @@ its fingerprint, and how to trust it. What that exposes is told in SECURITY.md.
 import asyncio
 import logging
 import socket
+from collections.abc import Callable
 from html import escape
 from http import HTTPStatus
 from importlib.resources import files
@@ -43,6 +44,8 @@ class TrustPage:
         self._serving: asyncio.Task[None] | None = None
         self._ending: asyncio.Handle | None = None
         self._url = ""
+        self.looked_at: Callable[[], None] = lambda: None
+        """Called whenever a device looks at the page."""
 
     def open(self, names: tuple[str, ...], best: str, home: str, authority: bytes) -> str:
         """Begin to serve; returns where, or nothing if the port can't be had.
@@ -101,11 +104,16 @@ class TrustPage:
                 return refused(HTTPStatus.METHOD_NOT_ALLOWED, "Only GET is answered.")
             path = request.path.partition("?")[0]
             if path == "/":
+                self.looked_at()
                 return answered("text/html; charset=utf-8", shown)
             if path == "/ca.crt":
                 return answered(AUTHORITY, authority)
             lent = page(path) if path in LENT else None
-            return answered(*lent) if lent else refused(HTTPStatus.NOT_FOUND, "Only / is here.")
+            return (
+                answered(lent.kind, lent.content)
+                if lent
+                else refused(HTTPStatus.NOT_FOUND, "Only / is here.")
+            )
 
         async def answer_and_close(line: HttpConnection, request: Request) -> Response:
             response = await answer(line, request)

@@ -128,10 +128,21 @@ class DeviceAdmin:
         now = _now()
         window = self._pairing.open(now, name, person, scopes)
         self._opened = (window, session)
-        self._expiry = asyncio.get_running_loop().call_later(
-            OPEN_S, self._end, m.PairingDone("expired")
-        )
+        self._expire_at(window.until)
         session.outbox.put(Envelope(self._opening(window)))
+
+    def _expire_at(self, moment: float) -> None:
+        if self._expiry:
+            self._expiry.cancel()
+        loop = asyncio.get_running_loop()
+        self._expiry = loop.call_at(moment, self._end, m.PairingDone("expired"))
+
+    def _looked_at(self) -> None:
+        """A device looks at the page that introduces the server."""
+        if self._opened:
+            window, _ = self._opened
+            self._pairing.is_looked_at(window, _now())
+            self._expire_at(window.until)
 
     def _is_of(self, session: Session) -> bool:
         """Whether it opened the window that is open."""
@@ -150,6 +161,7 @@ class DeviceAdmin:
         """For as long as the window is open, browsers get the authority."""
         best = there.address.rpartition(":")[0]
         home = f"https://{there.address}/"
+        introduction.looked_at = self._looked_at
         return introduction.open(there.names, best, home, there.authority)
 
     def _end(self, outcome: m.PairingDone | None) -> None:
