@@ -25,7 +25,8 @@ from sayso.server.agent.prompt.redacted_messages import Outgoing
 from sayso.server.agent.prompt.system_prompt import Facts
 from sayso.server.agent.pursuit import Pursuit
 from sayso.server.agent.record.conversation_record import ConversationRecord
-from sayso.server.agent.record.history import Exchange
+from sayso.server.agent.record.run_outputs import RunOutputs
+from sayso.server.agent.record.screen_turns import ScreenTurn
 from sayso.server.agent.record.work_status import WorkStatus
 from sayso.server.agent.reply import Replier
 from sayso.server.agent.request_clock import RequestClock
@@ -41,6 +42,7 @@ from sayso.server.store.records import (
     SpokenOut,
     Withdrawn,
 )
+from sayso.server.store.steering import SaidBeside
 from sayso.server.undo.checkpointer import Checkpointer, NoCheckpoints
 
 
@@ -127,9 +129,18 @@ class Agent:
         return self._journal.progress.status(time.time())
 
     @property
-    def past(self) -> Sequence[Exchange]:
-        """What was asked and done before, as far as it is held."""
-        return self._journal.history.exchanges
+    def past(self) -> Sequence[ScreenTurn]:
+        """What screens had shown when the conversation was opened: its last turns."""
+        return self._journal.screen_turns
+
+    async def said_beside(self, text: str, asked: str = "", by: str = "") -> None:
+        """Keep what stood on screens without a model. Raises StoreError."""
+        await self._journal.note("server", SaidBeside(text, asked, by))
+
+    @property
+    def outputs(self) -> RunOutputs:
+        """What runs put out and showed, on the disk."""
+        return self._record.outputs
 
     @property
     def jobs(self) -> Jobs:

@@ -1,9 +1,12 @@
 """A conversation as a Jupyter notebook (nbformat 4.5): questions, answers, code, outputs. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from html import escape
+from types import MappingProxyType
 from typing import Any, Final
 
 from sayso.server.agent.parsing.fences import fenced
@@ -42,13 +45,37 @@ _FENCE: Final = re.compile(r"(`{3,})([^`]*)$")
 _FETCHES: Final = re.compile(r"!(?=\[)|<(?=[A-Za-z/!?])")
 """What an image, and what HTML begins with."""
 
+_PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif"})
+
+_LEADS_AWAY: Final = re.compile(
+    r"(?:src|href|srcset|data|action|poster|background|ping|on\w+)\s*=|url\s*\(|@import"
+    r"|<\s*(?:script|iframe|object|embed|link|meta|base|form|svg|math)",
+    re.IGNORECASE,
+)
+"""Whatever could fetch something, or run."""
+
 _RAN: Final = frozenset({"ok", "error", "interrupted", "died", "unknown"})
 
 
-def notebook(events: Iterable[Event], title: str = "") -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A plot, a table or a page that a run showed."""
+
+    mime: str
+    data: bytes
+    text: str = ""
+
+
+Results = Mapping[str, Sequence[Result]]
+"""By the runs that showed them."""
+
+
+def notebook(
+    events: Iterable[Event], title: str = "", results: Results = MappingProxyType({})
+) -> dict[str, Any]:
     """The notebook, without secrets; what `json.dumps` writes is an `.ipynb` file."""
     events = list(events)
-    cells = list(_cells(events))
+    cells = list(_cells(events, results))
     if title:
         cells.insert(0, _markdown("title", f"# {redacted(title)}"))
     return {
@@ -62,8 +89,8 @@ def notebook(events: Iterable[Event], title: str = "") -> dict[str, Any]:
     }
 
 
-def _cells(events: list[Event]) -> Iterator[Cell]:
-    calls = _Calls(events)
+def _cells(events: list[Event], results: Results) -> Iterator[Cell]:
+    calls = _Calls(events, results)
     for event in events:
         match event.record:
             case Asked(text=text, by=by):
@@ -89,11 +116,18 @@ def _cells(events: list[Event]) -> Iterator[Cell]:
 class _Calls:
     """What the model wanted done, and what came of it."""
 
-    def __init__(self, events: list[Event]) -> None:
+    def __init__(self, events: list[Event], results: Results) -> None:
+        self._results = results
+        self._undone: set[str] = set()
         self._entries = {entry.run: entry for entry in ledger(events) if entry.run}
         records = [event.record for event in events]
         self._outputs = {r.run: r.output for r in records if isinstance(r, RunReported)}
         self._counted = 0
+        for record in records:
+            if isinstance(record, TakenBack):
+                self._undone.update(record.runs)
+            elif isinstance(record, MadeAgain):
+                self._undone.difference_update(record.runs)
 
     def cells(self, event: int, answer: Answered) -> Iterator[Cell]:
         for number, call in enumerate(answer.calls):
@@ -101,11 +135,17 @@ class _Calls:
             name = f"code-{event}-{number}"
             if call.language == PAGE:
                 continue  # the model looked into what stands here already
-            if call.language == ACCESS or entry.status not in _RAN:
+            if call.language == ACCESS:
                 yield _no_code(name, entry, output)
+            elif entry.status not in _RAN:
+                yield _commented(name, entry, output or entry.detail or "It did not run.")
             else:
                 self._counted += 1
-                yield _code(name, entry, output, self._counted)
+                shown = self._results.get(call.id, ())
+                cell = _code(name, entry, output, self._counted, shown)
+                if call.id in self._undone:
+                    cell["source"] = _comment(entry, "What this did to files was undone.")
+                yield cell
 
 
 def _put_back(number: int, record: TakenBack | MadeAgain) -> Cell:
@@ -118,7 +158,7 @@ def _markdown(name: str, text: str) -> Cell:
     return {"cell_type": "markdown", "id": name, "metadata": {}, "source": _clean(_at_home(text))}
 
 
-def _code(name: str, entry: Entry, output: str, count: int) -> Cell:
+def _code(name: str, entry: Entry, output: str, count: int, results: Sequence[Result]) -> Cell:
     magic = _MAGIC.get(entry.language, "" if entry.language == "python" else "%%script false")
     source = f"{magic}\n{entry.code}" if magic else entry.code
     return {
@@ -127,7 +167,7 @@ def _code(name: str, entry: Entry, output: str, count: int) -> Cell:
         "execution_count": count,
         "metadata": {"sayso": as_json(entry)},
         "source": _clean(source),
-        "outputs": list(_outputs(entry, _clean(output))),
+        "outputs": [*_outputs(entry, _clean(output)), *map(_shown, results)],
     }
 
 
@@ -144,9 +184,38 @@ def _outputs(entry: Entry, output: str) -> Iterator[Mapping[str, Any]]:
         yield {"output_type": "stream", "name": "stderr", "text": ending}
 
 
+def _shown(result: Result) -> Mapping[str, Any]:
+    """A picture as it is; HTML if it fetches nothing and runs nothing when it is opened."""
+    data: dict[str, str] = {"text/plain": _clean(result.text or f"[{result.mime}]")}
+    if result.mime in _PICTURES:
+        data[result.mime] = b64encode(result.data).decode()
+    elif result.mime == "text/html":
+        html = _clean(result.data.decode("utf-8", "replace"))
+        if not _LEADS_AWAY.search(html):
+            data[result.mime] = html
+    return {"output_type": "display_data", "data": data, "metadata": {}}
+
+
 def _no_code(name: str, entry: Entry, came_of_it: str) -> Cell:
     told = came_of_it or entry.detail or "It did not run."
     return _markdown(name, f"{fenced(entry.language, entry.code)}\n\n*{told}*")
+
+
+def _commented(name: str, entry: Entry, told: str) -> Cell:
+    """Code that did not run, and does not when all cells are run."""
+    return {
+        "cell_type": "code",
+        "id": name,
+        "execution_count": None,
+        "metadata": {"sayso": as_json(entry)},
+        "source": _comment(entry, told),
+        "outputs": [],
+    }
+
+
+def _comment(entry: Entry, told: str) -> str:
+    lines = [*told.splitlines(), f"It was {entry.language}:", *entry.code.splitlines()]
+    return _clean("\n".join(f"# {line}".rstrip() for line in lines))
 
 
 def _at_home(text: str) -> str:

@@ -63,10 +63,10 @@ class ConversationDriver:
         self._artifacts = artifacts
         self._preferences = preferences
         self._watch = watch
-        self._transcript = Transcript.of(agent.past)
-        parts = (responder, speech, preferences, undo_requests, self._transcript)
+        self.transcript = Transcript.of(agent.past)
+        parts = (responder, speech, preferences, undo_requests, self.transcript)
         self._reflexes = ConversationReflexes(name, *parts, agent)
-        self._machine = TurnMachine(self._transcript.next_turn, fillers=speech.fillers)
+        self._machine = TurnMachine(self.transcript.next_turn, fillers=speech.fillers)
         speech.rivals.is_busy = lambda: self._machine.is_busy
         self._outlets: dict[str, Outlet] = {}
         self._joined: dict[str, events.Joined] = {}
@@ -83,7 +83,7 @@ class ConversationDriver:
         self._happened: asyncio.Queue[Event] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
         asks = (self._without_a_model, self._reflexes.stopped)
-        self._during_work = DuringWork(agent, self._transcript, *asks, self._begin, self.happened)
+        self._during_work = DuringWork(agent, self.transcript, *asks, self._begin, self.happened)
         self.asks_unseen: Callable[[], None] = lambda: None
         self.device_requests = DeviceRequests()
         self.jobs = JobUpdates(agent.jobs, lambda it: self._perform(effects.Tell(it, self.ticket)))
@@ -137,7 +137,7 @@ class ConversationDriver:
     def snapshot(self) -> Snapshot:
         """The last turns, and the approval that is pending."""
         questions, tasks = map(asdict, self._approvals.open), map(asdict, self.jobs.standing)
-        return Snapshot(self._transcript.turns, tuple(questions), tuple(tasks))
+        return Snapshot(self.transcript.turns, tuple(questions), tuple(tasks))
 
     def happened(self, event: Event) -> None:
         """Something happened that concerns the turn."""
@@ -182,8 +182,6 @@ class ConversationDriver:
         if self._latest:
             await asyncio.wait({self._latest})
 
-    # --- the loop ---
-
     async def run(self) -> None:
         """Live until cancelled."""
         try:
@@ -219,15 +217,14 @@ class ConversationDriver:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    # --- effects ---
-
     @singledispatchmethod
     def _perform(self, effect: Effect) -> None:
         raise TypeError(effect)
 
     @_perform.register
     def _(self, effect: effects.Tell) -> None:
-        self._transcript.told(effect.ticket.turn, effect.message)
+        if said := self.transcript.told(effect.ticket.turn, effect.message):
+            self._begin(self._agent.said_beside(said))
         if isinstance(effect.message, ApprovalRequest) and not self.screens:
             self.asks_unseen()
         for device, outlet in self._outlets.items():
@@ -257,7 +254,7 @@ class ConversationDriver:
 
     @_perform.register
     def _(self, effect: effects.Think) -> None:
-        self._transcript.asked(effect.ticket.turn, effect.text)
+        self.transcript.asked(effect.ticket.turn, effect.text)
         self._works[effect.ticket] = self._in_turn(partial(self._think, effect))
 
     @_perform.register
@@ -343,6 +340,7 @@ class ConversationDriver:
             answer = effect.text and await self._without_a_model(effect.text, effect.device)
             if answer:
                 self._instinctive = ticket
+                self._begin(self._agent.said_beside(answer, effect.text, effect.device))
                 self.happened(events.ReplyDelta(ticket, answer))
                 self._worked(ticket, events.WorkDone(ticket))
                 return

@@ -1,10 +1,10 @@
 """Holds one open conversation and its own parts: agent, turn machine, files."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from sayso.protocol.messages import FileGot, FilePut
 from sayso.server.agent.conversation_agent import ConversationAgent
@@ -72,6 +72,11 @@ class OpenConversation:
     async def events(self) -> Sequence[Event]:
         """Everything that happened here. Raises StoreError."""
         return await self._log.conversation(self.about.id)
+
+    async def past(self) -> Mapping[str, Any]:
+        """The snapshot for a screen, with all that was shown of each turn."""
+        turns = await self.conversation.transcript.past(self.agent.outputs, self.artifacts)
+        return asdict(replace(self.conversation.snapshot(), turns=())) | {"turns": turns}
 
     async def think_with(self, name: str, *, anywhere: bool) -> Backend:
         """Let another language model answer from the next request on, if it can be had; without a

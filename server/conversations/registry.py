@@ -24,6 +24,7 @@ from sayso.server.conversations.idle_closing import IDLE_S, IdleClosing, RoomFor
 from sayso.server.conversations.job_ends import LATELY_S, JobEnds, untold
 from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.log_context import conversation_id, log_ids, no_log_ids
+from sayso.server.store.decisions import ConversationPinned
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.jobs import JobBegan, JobDetached, JobTold
 from sayso.server.store.records import (
@@ -173,6 +174,10 @@ class ConversationRegistry:
         """Call it so from now on."""
         record = ConversationNamed(plain_name(name, LONGEST_NAME))
         await self._log.append(Event(conversation, "person", record))
+
+    async def pin(self, conversation: str, *, on: bool) -> None:
+        """Let it stay at the top of the list, or no more. Raises StoreError."""
+        await self._log.append(Event(conversation, "person", ConversationPinned(on)))
 
     async def _begin(self, name: str, record: ConversationBegan) -> Conversation:
         await self._log.append(Event(name, "person", record))

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from sayso.protocol import messages as m
-from sayso.server.agent.record.history import Act, Exchange
+from sayso.server.agent.record.run_outputs import RunOutputs
+from sayso.server.agent.record.screen_turns import TURNS, ScreenTurn
+from sayso.server.conversations.files.artifacts import ConversationArtifacts
+from sayso.server.conversations.shown_messages import ShownMessages
 
-TURNS = 20
-"""What a person scrolls back to."""
+PLAIN_TEXT: Final = "text/plain; charset=utf-8"
 RUNS = 12
 """Kept of each turn, the latest: as many as a request may usually have."""
 TEXT_CHARS = 4_000
@@ -29,12 +31,7 @@ class _Turn:
     said: str
     reply: str = ""
     runs: list[_Run] = field(default_factory=list)
-
-
-def _run(act: Act) -> _Run:
-    code = act.intended.code if act.intended else act.call.code
-    status = act.report.status if act.report else "running"
-    return _Run(act.call.id, act.call.language, code[:TEXT_CHARS], status)
+    shown: ShownMessages = field(default_factory=ShownMessages)
 
 
 class Transcript:
@@ -42,18 +39,19 @@ class Transcript:
 
     def __init__(self) -> None:
         self._turns: dict[int, _Turn] = {}
+        self._unread: list[str] = []
+        """Runs from before it was opened, whose plots and tables lie on the disk."""
 
     @classmethod
-    def of(cls, exchanges: Sequence[Exchange]) -> Self:
+    def of(cls, shown: Sequence[ScreenTurn]) -> Self:
         """What was told before the conversation was closed, as the log has it. It counts as its
         first turns."""
         past = cls()
-        for number, exchange in enumerate(exchanges[-TURNS:], 1):
-            reply = "".join(step.text + step.unheard for step in exchange.steps)
-            ran = [_run(act) for step in exchange.steps for act in step.acts if act.intended]
-            past._turns[number] = _Turn(
-                number, "\n".join(exchange.said)[:TEXT_CHARS], reply[:TEXT_CHARS], ran[-RUNS:]
-            )
+        for number, turn in enumerate(shown[-TURNS:], 1):
+            past.asked(number, turn.said)
+            for message in turn.shown:
+                past.told(number, message)
+        past._unread = [run for turn in past._turns.values() for run in turn.shown.runs()]
         return past
 
     @property
@@ -72,11 +70,17 @@ class Transcript:
         if known := self._turns.get(turn):
             known.said = f"{known.said}\n{text}"[:TEXT_CHARS]
 
-    def told(self, turn: int, message: m.FromServer) -> None:
-        """Something was told about a turn."""
+    def told(self, turn: int, message: m.FromServer) -> str:
+        """Something was told about a turn. Returns what Sayso said by itself, which no answer
+        holds."""
+        is_own = isinstance(message, m.Announce) and message.priority != "low" and not message.asks
         known = self._turns.get(turn)
         if known is None:
-            return
+            if not is_own:
+                return ""
+            self.asked(turn, "")  # before anybody said anything
+            known = self._turns[turn]
+        known.shown.add(message)
         match message:
             case m.ReplyDelta(text=text):
                 known.reply = (known.reply + text)[:TEXT_CHARS]
@@ -86,8 +90,28 @@ class Transcript:
             case m.CodeEnd(id=name, status=status):
                 for run in known.runs:
                     run.status = status if run.id == name else run.status
+            case m.Announce(text=text) if is_own:
+                return text
             case _:
                 pass
+        return ""
+
+    async def past(
+        self, outputs: RunOutputs, artifacts: ConversationArtifacts
+    ) -> Sequence[Mapping[str, Any]]:
+        """The turns with all that was shown of each, in the shape of `turns` with `shown`."""
+        unread, self._unread = self._unread, []
+        for run, kept in (await outputs.results(unread)).items():
+            pieces = []
+            for one in kept:
+                path = outputs.file(one.file)
+                file = artifacts.put_file(one.mime, path) if one.file and path else None
+                pieces.append(m.CodeOut(run, one.kind, one.mime, one.text, file))
+            path = outputs.whole(run)
+            whole = artifacts.put_file(PLAIN_TEXT, path) if path else None
+            for turn in self._turns.values():
+                turn.shown.replace_output(run, pieces, whole)
+        return [{**told, "shown": self._turns[told["turn"]].shown.as_sent()} for told in self.turns]
 
     @property
     def last_reply(self) -> str:

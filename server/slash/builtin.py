@@ -8,6 +8,7 @@ from sayso.server.slash.forget import FORGETTING
 from sayso.server.slash.jobs import JOBS
 from sayso.server.slash.model import CHOOSING
 from sayso.server.slash.os_mode import OPERATING
+from sayso.server.slash.past import LOOKING_BACK
 from sayso.server.slash.permissions import DECIDING
 from sayso.server.slash.undo import UNDOING
 
@@ -21,5 +22,6 @@ SHIPPED = (
     *OPERATING,
     *EXPORTING,
     *CONVERSING,
+    *LOOKING_BACK,
     *FORGETTING,
 )

@@ -5,10 +5,14 @@ from datetime import datetime
 from sayso.server.conversations.command_context import CommandContext, CommandResult
 from sayso.server.conversations.registry import called
 from sayso.server.slash.command import Command
+from sayso.server.slash.past import in_words
 from sayso.server.store.records import Conversation
 
 LISTED = 20
 """Conversations in a list: a screen."""
+
+SHOWN_OF_PAST = 2
+"""Turns that are shown of a conversation that is taken up; `/past` shows more."""
 
 
 async def _list(context: CommandContext) -> CommandResult:
@@ -35,7 +39,10 @@ async def _resume(context: CommandContext) -> CommandResult:
     if about.id == context.here.about.id:
         return CommandResult(f"This is {called(about)} already.")
     await context.move(about)
-    return CommandResult(f"This is {called(about)}; it goes on where it was.")
+    past = await (await context.conversations.enter(about)).past()
+    before = in_words(past["turns"], SHOWN_OF_PAST)
+    told = f"This is {called(about)}; it goes on where it was."
+    return CommandResult(f"{told}\n\n{before}" if before else told)
 
 
 async def _save(context: CommandContext) -> CommandResult:
@@ -46,6 +53,17 @@ async def _save(context: CommandContext) -> CommandResult:
     return CommandResult(
         f"This conversation is called {name} now; `/resume {name}` comes back to it."
     )
+
+
+async def _pin(context: CommandContext) -> CommandResult:
+    wanted = context.text.strip().lower()
+    if wanted not in ("", "on", "off"):
+        return CommandResult(
+            "`/pin` keeps this at the top of the list, `/pin off` no more.", ok=False
+        )
+    await context.conversations.pin(context.here.about.id, on=wanted != "off")
+    where = "is where its day puts it" if wanted == "off" else "stays at the top of the list"
+    return CommandResult(f"This conversation {where}.")
 
 
 async def _reset(context: CommandContext) -> CommandResult:
@@ -68,5 +86,6 @@ CONVERSING = (
     Command("new", "begin another conversation; a name may follow", _new, "talk"),
     Command("resume", "go on with another conversation: its name or number", _resume, "talk"),
     Command("save", "give this conversation a name", _save, "talk"),
+    Command("pin", "keep this conversation at the top of the list; `off`: no more", _pin, "talk"),
     Command("reset", "begin anew in this conversation; files stay", _reset, "approve"),
 )

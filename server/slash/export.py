@@ -2,18 +2,26 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
+from typing import Final
 
+from sayso.server.agent.record.kept_results import KeptOutput
+from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.audit.ledger import as_json, ledger
-from sayso.server.audit.notebook import notebook
+from sayso.server.audit.notebook import Result, Results, notebook
 from sayso.server.conversations.command_context import CommandContext, CommandResult
+from sayso.server.conversations.open_conversation import OpenConversation
 from sayso.server.conversations.registry import called
 from sayso.server.slash.command import Command
-from sayso.server.store.records import Event
+from sayso.server.store.records import Event, RunReported
 
 _NOTEBOOK = "application/x-ipynb+json"
 _LINES = "application/jsonl"
+
+RESULTS_BYTES: Final = 24 * 2**20
+"""Of plots and tables in one notebook; they are a third larger in it."""
 
 
 async def _export(context: CommandContext) -> CommandResult:
@@ -21,7 +29,8 @@ async def _export(context: CommandContext) -> CommandResult:
     make: Callable[[Sequence[Event]], tuple[str, str]]
     match context.text.strip().lower():
         case "" | "notebook":
-            make, kind, ending = partial(_notebook, called(here.about)), _NOTEBOOK, "ipynb"
+            make = partial(_notebook, called(here.about), await _results(here))
+            kind, ending = _NOTEBOOK, "ipynb"
         case "json":
             make, kind, ending = _account, _LINES, "jsonl"
         case _:
@@ -32,8 +41,31 @@ async def _export(context: CommandContext) -> CommandResult:
     return CommandResult(told, file=file, file_name=f"{here.about.id}.{ending}")
 
 
-def _notebook(title: str, events: Sequence[Event]) -> tuple[str, str]:
-    book = notebook(events, title)
+async def _results(here: OpenConversation) -> Results:
+    """What its runs showed and is kept, the latest first, within the bound."""
+    runs = [one.record.run for one in await here.events() if isinstance(one.record, RunReported)]
+    outputs = here.agent.outputs
+    kept = await outputs.results(runs)
+    return await asyncio.to_thread(_read, kept, outputs)
+
+
+def _read(kept: Mapping[str, Sequence[KeptOutput]], outputs: RunOutputs) -> Results:
+    results: dict[str, list[Result]] = {}
+    room = RESULTS_BYTES
+    for run, pieces in reversed(kept.items()):
+        for one in pieces:
+            path = outputs.file(one.file)
+            if path is None or room < 0:
+                continue
+            with suppress(OSError):  # it may be thinned out meanwhile
+                data = path.read_bytes()
+                room -= len(data)
+                results.setdefault(run, []).append(Result(one.mime, data, one.text))
+    return results
+
+
+def _notebook(title: str, results: Results, events: Sequence[Event]) -> tuple[str, str]:
+    book = notebook(events, title, results)
     text = json.dumps(book, ensure_ascii=False, indent=1) + "\n"
     return f"A notebook of {len(book['cells'])} cells.", text
 

@@ -15,6 +15,7 @@ from sayso.server.store.access import (
 )
 from sayso.server.store.decisions import (
     CodeQuestioned,
+    ConversationPinned,
     HostAsked,
     InstructionsAnswered,
     ModeChanged,
@@ -62,7 +63,7 @@ from sayso.server.store.reminders import (
     ReminderSet,
     ReminderTold,
 )
-from sayso.server.store.steering import DayExtended, Explained, SentBack, Steered
+from sayso.server.store.steering import DayExtended, Explained, SaidBeside, SentBack, Steered
 from sayso.server.store.testing import Tested, Untested
 
 _KINDS: Final[Mapping[str, type]] = {
@@ -70,6 +71,7 @@ _KINDS: Final[Mapping[str, type]] = {
     "steered": Steered,
     "explained": Explained,
     "sent.back": SentBack,
+    "said.beside": SaidBeside,
     "answered": Answered,
     "approval.opened": ApprovalOpened,
     "approval.closed": ApprovalClosed,
@@ -78,6 +80,7 @@ _KINDS: Final[Mapping[str, type]] = {
     "mode.changed": ModeChanged,
     "model.chosen": ModelChosen,
     "workspace.chosen": WorkspaceChosen,
+    "conversation.pinned": ConversationPinned,
     "network.used": NetworkUsed,
     "host.asked": HostAsked,
     "instructions.answered": InstructionsAnswered,

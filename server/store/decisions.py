@@ -167,12 +167,20 @@ class NetworkUsed:
     received: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class ConversationPinned:
+    """The person wants it at the top of the list, or no more."""
+
+    pinned: bool = True
+
+
 DecisionRecord = (
     ReachGranted
     | ReachTakenBack
     | ModeChanged
     | ModelChosen
     | WorkspaceChosen
+    | ConversationPinned
     | NetworkUsed
     | HostAsked
     | InstructionsAnswered

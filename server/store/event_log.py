@@ -20,7 +20,7 @@ from typing import IO, Final, Self, TypeVar, cast
 
 from sayso.server.store.access import MOST_KEPT
 from sayso.server.store.codec import decode, encode, kind_of
-from sayso.server.store.decisions import WorkspaceChosen
+from sayso.server.store.decisions import ConversationPinned, WorkspaceChosen
 from sayso.server.store.error_words import explained
 from sayso.server.store.errors import StoreClosed
 from sayso.server.store.opening import open_locked
@@ -251,6 +251,7 @@ def _summary(
     setup: str | None,
     named: str | None,
     chosen: str | None,
+    pinned: str | None,
 ) -> Conversation:
     first = decode("asked", asked) if asked else None
     title = first.text[:_TITLE_CHARS] if isinstance(first, Asked) else ""
@@ -263,6 +264,7 @@ def _summary(
         workspace, seen = place.path, place.seen
     else:
         workspace, seen = made.workspace, made.seen
-    return Conversation(
-        name, began, last, count, title, called, made.owner, workspace, seen, made.device
-    )
+    pin = decode("conversation.pinned", pinned) if pinned else None
+    own = (made.owner, workspace, seen, made.device)
+    is_pinned = isinstance(pin, ConversationPinned) and pin.pinned
+    return Conversation(name, began, last, count, title, called, *own, pinned=is_pinned)

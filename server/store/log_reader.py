@@ -21,7 +21,7 @@ def read_events(path: Path, conversation: str = "") -> list[Event]:
     Raises StoreError, also if there is no such conversation.
     """
     try:
-        with _opened(path) as connection:
+        with opened(path) as connection:
             rows = connection.execute(
                 "SELECT id, conversation, parent, source, time, kind, payload FROM event"
                 " ORDER BY id"
@@ -39,7 +39,7 @@ def read_events(path: Path, conversation: str = "") -> list[Event]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
     if not path.is_file():
         raise StoreError(f"There is no log at {path} yet; it begins with the first conversation.")
     address = f"{path.resolve().as_uri()}?mode=ro"

@@ -394,3 +394,5 @@ class Conversation:
     """Which folder that was when it was chosen."""
     device: str = ""
     """The paired device whose own it is; empty: no device's."""
+    pinned: bool = False
+    """It stays at the top of the list."""

@@ -66,7 +66,10 @@ CONVERSATIONS: Final = """
            AND named.kind = 'conversation.named' ORDER BY named.id DESC LIMIT 1),
         (SELECT chosen.payload FROM event AS chosen
          WHERE chosen.conversation = event.conversation
-           AND chosen.kind = 'workspace.chosen' ORDER BY chosen.id DESC LIMIT 1)
+           AND chosen.kind = 'workspace.chosen' ORDER BY chosen.id DESC LIMIT 1),
+        (SELECT pinned.payload FROM event AS pinned
+         WHERE pinned.conversation = event.conversation
+           AND pinned.kind = 'conversation.pinned' ORDER BY pinned.id DESC LIMIT 1)
     FROM event WHERE conversation <> '' GROUP BY conversation
     ORDER BY COALESCE ((SELECT theirs.id FROM event AS theirs
          WHERE theirs.conversation = event.conversation AND theirs.source = 'person'

@@ -44,4 +44,16 @@ class SentBack:
     why: str
 
 
-SteeringRecord = Steered | Explained | DayExtended | SentBack
+@dataclass(frozen=True, slots=True)
+class SaidBeside:
+    """What stood on screens and no language model is told of: a request that was answered without
+    one, or what Sayso said by itself."""
+
+    text: str
+    asked: str = ""
+    """What the person said; empty: Sayso spoke by itself."""
+    by: str = ""
+    """The device it was said at."""
+
+
+SteeringRecord = Steered | Explained | DayExtended | SentBack | SaidBeside

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sayso.server.audit.ledger import as_json, ledger
-from sayso.server.audit.notebook import notebook
+from sayso.server.audit.notebook import Result, notebook
 from sayso.server.store.changes import Changes
 from sayso.server.store.decisions import ModeChanged, NetworkUsed, ReachGranted
 from sayso.server.store.event_log import EventLog
@@ -237,15 +237,43 @@ def test_a_notebook_is_one_that_jupyter_reads(home: Path, tmp_path: Path) -> Non
     words = "\n".join(cell["source"] for cell in book["cells"])
     assert "**You** (kitchen, " in words
     assert "The old receipts are gone." in words
-    code = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
-    assert code[0]["source"] == "remove(carefully=True)"
+    cells = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
+    code = [cell for cell in cells if cell["execution_count"]]
+    undone = "# What this did to files was undone.\n# It was python:\n# remove(carefully=True)"
+    assert code[0]["source"] == undone
     assert code[0]["outputs"] == [
         {"output_type": "stream", "name": "stdout", "text": "gone, with [redacted]\n"}
     ]
     assert code[0]["metadata"]["sayso"]["approval"]["by"] == "phone"
     assert code[1]["source"] == "%%bash\ncat nothing"
     assert code[1]["outputs"][0]["output_type"] == "error"
-    assert "rm -rf" not in "".join(cell["source"] for cell in code)
+    (refused,) = [cell for cell in cells if "rm -rf" in cell["source"]]
+    assert all(line.startswith("#") for line in refused["source"].splitlines())
+    assert refused["outputs"] == []
+
+
+def test_a_notebook_holds_plots_and_tables_that_fetch_nothing() -> None:
+    run: tuple[tuple[Source, Record], ...] = (
+        ("person", Asked("Draw it.")),
+        ("model", Answered("", (Call("r1", "python", "plot()"),))),
+        ("server", RunIntended("r1", "python", "plot()")),
+        ("runtime", RunReported("r1", "ok", output="4.2")),
+    )
+    table = b"<table><tr><td>4.2</td></tr></table>"
+    shown = (
+        Result("image/png", b"\x89PNG", "a plot"),
+        Result("text/html", table, "4.2"),
+        Result("text/html", b"<img src=http://leak.test/x>", "a page"),
+        Result("text/html", b"<p style='background:url(//leak.test)'>", "a page"),
+        Result("text/html", b"<p onclick=x()>", "a page"),
+    )
+    events = [Event("main", *each, time=float(at)) for at, each in enumerate(run)]
+    _, cell = notebook(events, results={"r1": shown})["cells"]
+    words, plot, kept, *pages = cell["outputs"]
+    assert words["text"] == "4.2"
+    assert plot["data"] == {"text/plain": "a plot", "image/png": "iVBORw=="}
+    assert kept["data"]["text/html"] == table.decode()
+    assert [page["data"] for page in pages] == [{"text/plain": "a page"}] * 3
 
 
 def test_an_audit_is_read_while_the_server_writes(home: Path) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sayso.protocol.home import Home
-from sayso.server.agent.record.history import History
+from sayso.server.agent.record.screen_turns import screen_turns
 from sayso.server.conversations.choices import Choices
 from sayso.server.conversations.transcript import Transcript
 from sayso.server.store.records import (
@@ -83,7 +83,7 @@ async def test_to_look_into_a_conversation_does_not_make_it_the_latest(tmp_path:
 
 def test_of_the_past_what_ran_is_shown_as_it_ran_and_what_did_not_is_not() -> None:
     calls = (Call("a", "python", "1/0"), Call("b", "python", "2"))
-    told = History(
+    told = screen_turns(
         [
             Asked("divide"),
             Answered("Let me see. ", calls),
@@ -94,7 +94,7 @@ def test_of_the_past_what_ran_is_shown_as_it_ran_and_what_did_not_is_not() -> No
             Heard("It failed."),
         ]
     )
-    (turn,) = Transcript.of(told.exchanges).turns
+    (turn,) = Transcript.of(told).turns
     assert turn["reply"] == "Let me see. It failed. Shall I try again?"
     assert turn["code"] == [{"language": "python", "code": "1/1", "status": "error"}]
 
@@ -106,3 +106,44 @@ async def test_voices_models_and_modes_are_listed(tmp_path: Path) -> None:
         assert there
         assert {"name": "en_US-joe-medium", "language": "en"} in there["voices"]
         assert set(there["modes"]) == {"read-only", "ask", "workspace", "full"}
+
+
+async def test_all_that_was_said_is_searched_by_its_own_person(tmp_path: Path) -> None:
+    async with running_server(tmp_path) as server:
+        choices = Choices(Home(tmp_path, tmp_path, tmp_path), server.conversations)
+        desk = await server.device()
+        await desk.ask("how high is the Eiffel tower")
+        await desk.command("new", "Garden")
+        await desk.ask("the roof over the ROSES leaks, größer every day")
+
+        async def found(words: str, person: str = "") -> list[str]:
+            told = await choices.look(f"/found/{words}", person)
+            assert told is not None
+            return [one["called"] for one in told["found"]]
+
+        assert await found("roof roses") == ["Garden"]
+        assert await found("GRÖSSER") == ["Garden"]
+        assert await found("the") == ["Garden", "how high is the Eiffel tower"]
+        assert await found("the cellar") == []
+        assert await found("") == []
+        assert await found("roof", "somebody else") == []
+        told = await choices.look("/found/tower", "")
+        assert told
+        assert "Eiffel tower" in told["found"][0]["excerpt"]
+
+
+async def test_a_conversation_is_kept_at_the_top_until_it_is_let_go(tmp_path: Path) -> None:
+    async with running_server(tmp_path) as server:
+        choices = Choices(Home(tmp_path, tmp_path, tmp_path), server.conversations)
+        desk = await server.device()
+
+        async def pinned() -> list[bool]:
+            listed = await choices.look("/conversations", "")
+            assert listed
+            return [one["pinned"] for one in listed["conversations"]]
+
+        await desk.command("pin")
+        assert await pinned() == [True]
+        await desk.command("pin", "off")
+        assert await pinned() == [False]
+        assert not (await desk.command("pin", "everything")).ok

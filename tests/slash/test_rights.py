@@ -38,8 +38,9 @@ LOOKS = (
     "folder",
     "export",
     "jobs",
+    "past",
 )
-MOVES = ("new", "resume", "save", "background")
+MOVES = ("new", "resume", "save", "pin", "background")
 
 
 async def test_who_may_only_talk_decides_nothing_by_a_command(tmp_path: Path) -> None:

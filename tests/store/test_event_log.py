@@ -364,4 +364,4 @@ async def test_listing_conversations_reads_of_each_only_what_is_listed(log: Even
     reader.close()
     searches = [step for step in plan if step.startswith("SEARCH")]
     asked = [step.partition("conversation=? AND ")[2] for step in searches]
-    assert sorted(asked) == ["kind=?)"] * 4 + ["source=?)"] * 2
+    assert sorted(asked) == ["kind=?)"] * 5 + ["source=?)"] * 2

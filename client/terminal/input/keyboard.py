@@ -27,6 +27,8 @@ from sayso.protocol.messages.bounds import LONGEST_TYPED
 
 DIFF = "diff"
 """The server's command that tells what runs did to files."""
+PAST = "past"
+"""The server's command that tells what was said before."""
 REPEAT_SECONDS = 0.08
 """A space that follows another one so soon is a held key repeating itself, not a second press."""
 TWICE_SECONDS = 2.0
@@ -199,6 +201,8 @@ class Keyboard:
                 self._mute()
             case "l":
                 self._screen.clear()
+            case "p" if PAST in self._status_line.commands:
+                self._ask_server(f"/{PAST}")
             case "z":
                 self._screen.pause()
                 self._terminal.suspend()
@@ -256,14 +260,15 @@ class Keyboard:
 
     def _help(self) -> list[str]:
         enter = "Enter  sends what you have typed"
+        past = ["Ctrl-P shows what was said here before"]
         if self._status_line.keys == TYPE:
-            return [enter]
+            return [*past, enter]
         if self._terminal.tells_releases:
             talk = "space  hold it to talk, let go to send (this terminal tells when you let go)"
         else:
             talk = "space  begins, space again sends (this terminal cannot tell when you let go)"
         mute = ["Ctrl-T closes the microphone, and opens it again"] if self._mute else []
-        return [talk, "Esc    drops what you are saying", *mute, enter]
+        return [talk, "Esc    drops what you are saying", *mute, *past, enter]
 
     def _answer(self, key: Key) -> bool:
         """Answers the question that is open. True: the key is used up."""

@@ -11,6 +11,7 @@ from sayso.server.agent.jobs.jobs import Jobs
 from sayso.server.agent.prompt.server_notes import DID_NOT_RUN, LOST_BEFORE, LOST_WHILE_RUNNING
 from sayso.server.agent.record.conversation_settings import ConversationSettings
 from sayso.server.agent.record.history import History
+from sayso.server.agent.record.screen_turns import ScreenTurn, screen_turns
 from sayso.server.agent.record.work_status import WorkProgress
 from sayso.server.store.errors import StoreClosed
 from sayso.server.store.event_log import EventLog
@@ -65,6 +66,8 @@ class Journal:
         """How far the latest request is, by Unix time."""
         self.half_said: HalfSaid | None = None
         """What was being said when the server ended, just now."""
+        self.screen_turns: Sequence[ScreenTurn] = ()
+        """What screens had shown when it was opened: the last turns."""
         self.terms = ConversationSettings()
         """On which terms the conversation was left when it was last closed."""
         self._log = log
@@ -95,6 +98,7 @@ class Journal:
         for event in events:
             journal.progress.apply(event.record, event.time)
         journal.terms = ConversationSettings.of(event.record for event in events)
+        journal.screen_turns = screen_turns(event.record for event in events)
         await journal._put_in_order(_open_questions(events))
         if not journal.waits:
             await journal.withdraw_questions()

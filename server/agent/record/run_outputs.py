@@ -1,7 +1,8 @@
 """Whole outputs, where the model was given only head and tail of them, and pictures, on disk.
 
 One folder for each conversation. What was printed lies in `RUN.txt`, pictures in `RUN-1.png` and
-so on. Short outputs need no file: the log holds them whole.
+so on, and what else was shown beside text as kept_results.py has it. Short outputs need no file:
+the log holds them whole.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from sayso.server.agent.record.kept_results import KeptOutput, KeptResults, read_results
 from sayso.server.agent.record.named_pictures import NamedPicture
 from sayso.server.runtimes.runtime import Output
 
@@ -55,6 +57,7 @@ class Recording:
         self._buffered = 0
         self._written = 0
         self._pictures: list[str] = []
+        self._results = KeptResults(folder, run) if folder else None
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -74,12 +77,16 @@ class Recording:
         """The next piece; `text` is what of it the model is given."""
         if self._folder is None:
             return
+        picture = ""
         ending = SEEN.get(output.mime)
         few = len(self._pictures) < PICTURES_OF_A_RUN
         if ending and few and 0 < len(output.data) <= PICTURE_BYTES:
             name = f"{self._run}-{len(self._pictures) + 1}{ending}"
             if await self._done(_keep, self._folder / name, output.data):
                 self._pictures.append(name)
+                picture = name
+        if self._results:
+            await self._results.take(output, picture)
         text = text[: KEPT_CHARS - self._written - self._buffered]
         if text:
             self._buffer.append(text)
@@ -89,6 +96,8 @@ class Recording:
 
     async def finish(self) -> None:
         """That was all."""
+        if self._results:
+            await self._results.finish()
         if (folder := self._folder) and (self._written or self._buffered > self._short):
             await self._flush()
             with suppress(OSError):
@@ -139,6 +148,22 @@ class RunOutputs:
         if self._folder is None or not pictures:
             return ()
         return await asyncio.to_thread(_keep_named, self._folder, pictures)
+
+    async def results(self, runs: Sequence[str]) -> Mapping[str, Sequence[KeptOutput]]:
+        """What runs put out, in its order, of those that showed more than text."""
+        if self._folder is None:
+            return {}
+        folder = self._folder
+        return await asyncio.to_thread(lambda: {run: read_results(folder, run) for run in runs})
+
+    def file(self, name: str) -> Path | None:
+        """Where a file with a result lies."""
+        return self._folder / Path(name).name if self._folder and name else None
+
+    def whole(self, run: str) -> Path | None:
+        """The file with all that a run printed, if that is long."""
+        file = self._folder / f"{run}.txt" if self._folder and run.isalnum() else None
+        return file if file and file.is_file() else None
 
     async def pictures(self, names: Sequence[str]) -> Mapping[str, tuple[str, bytes]]:
         """Those of them that are still there, each with its form."""

@@ -27,7 +27,9 @@ from sayso.server.gateway.http.responses import (
     answered_file,
     answered_frame,
     answered_json,
+    answered_packed,
     refused,
+    takes_gzip,
 )
 from sayso.server.gateway.http.static_files import page
 from sayso.server.trust.principal import OWNER, THIS_MACHINE, Principal
@@ -36,7 +38,7 @@ SOCKET_PATH = "/ws"
 FILES = "/files/"
 HEALTH = "/health"
 FOR_MONITORS = (HEALTH, "/metrics")
-TO_LOOK_AT = ("/conversations", "/choices")
+TO_LOOK_AT = ("/conversations", "/choices", "/found/")
 """A person's own things, for a screen that lets them choose."""
 
 FRAME = "/frame.html"
@@ -87,7 +89,7 @@ class RequestHandler:
             self._guard.answers(socket, who)
         if routed and isinstance(socket, HttpConnection):
             return await self._by_route(socket, request, path, query, who)
-        if open_to_all := self._page(path):
+        if open_to_all := self._page(path, request):
             return open_to_all
         if path in FOR_MONITORS and self._entrance.is_near(request.headers):
             return self._of_the_server(path)
@@ -132,7 +134,7 @@ class RequestHandler:
         asked = HttpRequest(request.method, path, query, request.headers, who, body)
         return await route.handler(asked)
 
-    def _page(self, path: str) -> Response | None:
+    def _page(self, path: str, request: Request) -> Response | None:
         """What anybody may see."""
         match path:
             case "/ping":
@@ -140,9 +142,12 @@ class RequestHandler:
             case "/ca.crt" if self._entrance.authority:
                 return answered(AUTHORITY, self._entrance.authority)
             case _:
-                found = page(path)
+                if (found := page(path)) is None:
+                    return None
                 make = answered_frame if path == FRAME else answered
-                return make(*found) if found else None
+                whole = make(found.kind, found.content)
+                wanted = takes_gzip(", ".join(request.headers.get_all("Accept-Encoding")))
+                return answered_packed(whole, found.packed) if wanted and found.packed else whole
 
     def _of_the_server(self, path: str) -> Response:
         """How it goes: on this machine that is no secret."""

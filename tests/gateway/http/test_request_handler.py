@@ -59,7 +59,7 @@ async def test_files_are_fetched_with_the_token_alone() -> None:
 async def test_what_there_is_to_choose_from_is_shown_to_those_who_belong_here() -> None:
     async with open_gateway() as gateway:
         right = {"Authorization": f"Bearer {TOKEN}"}
-        for path in ("/conversations", "/conversations/main", "/choices"):
+        for path in ("/conversations", "/conversations/main", "/choices", "/found/roof"):
             assert (await gateway.get(path))[0] == 401
             assert body_of(await gateway.get(path, **right)) == {"seen": path, "by": ""}
         assert (await gateway.get("/conversations/none", **right))[0] == 404
