@@ -7,28 +7,33 @@ import { showLatency, showLevel, showPartial, showState, tell } from "./glance.j
 import * as server from "./server.js";
 import { Link } from "./link.js";
 import { codeFromAddress, deviceName, forget, pair, token } from "./pairing.js";
+import { Notices } from "./notices.js";
 import { Presence } from "./presence.js";
 import { Settings } from "./settings.js";
 import { Sound, whyNoSound } from "./sound.js";
 import { Talker } from "./talker.js";
 import { Talking } from "./talking.js";
+import { Typing } from "./typing.js";
 import { Uploads } from "./uploads.js";
 import { View } from "./view.js";
 
 const ADDRESS = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`;
 const REPORT_MS = 60;
+/** So long it is waited whether more comes of which the page knows nothing. */
+const PAST_MS = 50;
 /** By so many of its first characters what is spoken is known as part of the answer. */
 const RECOGNISED_BY = 8;
 const AWAY = { connecting: "Connecting …", waiting: "The server is away. What you say is kept." };
 
 let link = null;
 let welcome = null;
+/** Files that went along with what was said last. */
+let along = [];
+let pastTimer = null;
 let reportedAt = 0;
 let reported = 0;
 let isAtRest = true;
 let spoken = [];
-/** The question that the words in the line are about: what was asked when the first letter came. */
-let about = null;
 
 const now = () => performance.now() / 1_000;
 const send = (message) => link?.send(message);
@@ -39,14 +44,36 @@ const view = new View($("conversation"), server, approve, {
   stop: () => perform(talker.interrupt()),
   cancel: (id) => send({ t: "task.cancel", id }),
   say: (words) => perform(talker.say(words)),
+  ask: (words) => typing.send(words),
+  edit: (words) => typing.edit(words),
+  fetchPast,
+});
+const uploads = new Uploads(send);
+const typing = new Typing({
+  uploads,
+  question: () => talker.question(now()),
+  command: (name, text) => commands.typed(name, text),
+  ask: (text, files, question) => {
+    view.asked(text, files);
+    perform(talker.say(text, files, question));
+  },
+  begins: () => {
+    sound.wake();
+    return link !== null;
+  },
 });
 const talking = new Talking(talker, sound, {
   perform, changed: showAll, refused: (sentence) => view.note(sentence, true),
+  along: {
+    get areThere() { return uploads.areThere; },
+    arrive: () => uploads.arrive(),
+    take: () => (along = uploads.take()),
+  },
 });
-const uploads = new Uploads(send);
 const drawer = new Drawer(server, commands, (sentence) => view.note(sentence, true));
 const settings = new Settings(server, commands, (values) => send({ t: "settings", values }));
 const devices = new Devices(send);
+const notices = new Notices();
 const presence = new Presence({
   lost: () => link?.lose(),
   back: () => {
@@ -120,6 +147,16 @@ async function entered(id, name = "") {
   settings.isIn(past);
 }
 
+/** Tells the view what it did not see: at most so often. */
+async function fetchPast() {
+  clearTimeout(pastTimer);
+  pastTimer = setTimeout(async () => {
+    const id = view.conversation;
+    const past = await server.conversation(id);
+    if (past && view.conversation === id) view.recall(past);
+  }, PAST_MS);
+}
+
 const NEEDS_NEW_PAGE = "version_mismatch";
 
 function refused({ code, message }) {
@@ -137,6 +174,8 @@ function hear(message) {
   const effects = talker.hear(message, now());
   if (effects === null) return;
   perform(effects);
+  const told = worthTelling(message);
+  if (told) notices.tell(told, message.t);
   switch (message.t) {
     case "turn.state":
       sound.duck(message.mouth === "ducked");
@@ -149,7 +188,8 @@ function hear(message) {
       break;
     case "stt.final":
       showPartial({});
-      if (message.text) view.show(message);
+      talking.stirred();
+      if (message.text) view.asked(message.text, along.splice(0));
       else if (!talking.isHandsFree) {
         sound.chime();
         view.note("Nothing was understood.");
@@ -180,12 +220,22 @@ function hear(message) {
   }
 }
 
+/** What somebody wants to know who looks elsewhere; empty: nothing. */
+function worthTelling({ t, text = "", title = "", priority, state, message = "" }) {
+  if (t === "approval.request") return "Something waits for your yes or no.";
+  if (t === "announce" && priority !== "low") return text;
+  if (t === "task.update" && state !== "running") return `${title || "A job"}: ${state}.`;
+  if (t === "error") return message;
+  return t === "metrics" ? view.lastWords || "Done." : "";
+}
+
 /** Who doesn't see the screen has heard the answer, unless it was not spoken, or only that it is on the screen. */
 function rested(isIdle) {
   if (isIdle && !isAtRest) {
     const answer = view.lastWords;
     if (!spoken.some((text) => text && answer.includes(text.slice(0, RECOGNISED_BY)))) tell(answer);
     spoken = [];
+    view.rested();
   }
   isAtRest = isIdle;
 }
@@ -231,43 +281,6 @@ function approve({ id, nonce }, decision, code, lasting) {
   send(message);
 }
 
-/* --- typing --- */
-
-function submit() {
-  const text = $("words").value.trim();
-  if (!text || !link) return;
-  if (uploads.areComing) {
-    view.note("Files are still on their way: send again in a moment.");
-    return;
-  }
-  $("words").value = "";
-  const question = about ?? "";
-  about = null;
-  sound.wake();
-  const command = /^\/([\w-]+)(?!\S)\s*(.*)$/s.exec(text);
-  if (command) {
-    commands.typed(command[1], command[2]);
-    return;
-  }
-  const files = uploads.take();
-  view.asked(text, files);
-  perform(talker.say(text, files, question));
-}
-
-$("words").addEventListener("input", ({ target }) => {
-  about = target.value.trim() ? (about ?? talker.question(now())) : null;
-});
-
-$("typing").addEventListener("submit", (event) => {
-  event.preventDefault();
-  submit();
-});
-$("words").addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-  event.preventDefault();
-  submit();
-});
-
 /* --- what is shown --- */
 
 function doing() {
@@ -290,6 +303,7 @@ function showAll() {
   $("hands-free").setAttribute("aria-pressed", String(talking.isHandsFree));
   presence.talks(light !== "up" || talking.isHandsFree);
   if (!talker.listening) showLevel(null);
+  view.thinks(talker.turn.work === "thinking" && talker.turn.mouth !== "speaking");
 }
 
 for (const close of document.querySelectorAll("[data-closes]")) {
@@ -332,6 +346,7 @@ $("pairing-form").addEventListener("submit", (event) => {
   pairWith($("digits").value.replace(/\D/g, ""));
 });
 $("forget").addEventListener("click", () => {
+  if (!confirm("Forget this pairing? To use Sayso here again, this device must be paired anew.")) return;
   link?.close();
   link = null;
   forget();
@@ -340,6 +355,22 @@ $("forget").addEventListener("click", () => {
 });
 
 /* --- beginning --- */
+
+const MUTED = "sayso.muted";
+
+/** Whether answers are not heard, on this device from now on. */
+function mute(on) {
+  sound.setMuted(on);
+  $("quiet").setAttribute("aria-pressed", String(on));
+  $("quiet").textContent = on ? "Answers are muted" : "Mute answers";
+  try {
+    localStorage.setItem(MUTED, on ? "yes" : "");
+  } catch {
+    // private windows keep nothing
+  }
+}
+$("quiet").addEventListener("click", () => mute($("quiet").getAttribute("aria-pressed") !== "true"));
+mute(localStorage.getItem(MUTED) === "yes");
 
 $("stuck").remove();
 if (navigator.serviceWorker && window.isSecureContext) navigator.serviceWorker.register("sw.js").catch(() => {});

@@ -4,7 +4,7 @@ import { button, icon, list, make, words } from "./dom.js";
 import { Sight } from "./sight.js";
 import { revealed } from "./visible.js";
 
-const DECIDED = {
+export const DECIDED = {
   yes: "Approved", edit: "Approved with changes", no: "Denied", expired: "Not answered in time", cancelled: "Taken back",
 };
 
@@ -13,6 +13,10 @@ const OWN_WORDS = {
   patch: "May Sayso change files like this?", rename: "May Sayso change files like this?", tests: "May the tests run?",
   commit: "May Sayso commit this?", helpers: "May helpers do this?", take_over: "May Sayso take this over?",
 };
+
+/** As people write them. */
+const LANGUAGES = { python: "Python", javascript: "JavaScript", html: "HTML", r: "R", ruby: "Ruby", perl: "Perl", java: "Java" };
+const called = (language) => LANGUAGES[language] ?? language;
 
 export class Requests {
   #open = new Map();
@@ -35,7 +39,7 @@ export class Requests {
     const card = make("section", "", "card asks");
     const isAccess = request.kind === "access";
     const title = make("h2");
-    const usual = isAccess ? "May Sayso reach further?" : OWN_WORDS[request.language] ?? `May this ${request.language} run?`;
+    const usual = isAccess ? "May Sayso reach further?" : OWN_WORDS[request.language] ?? `Run this ${called(request.language)} code?`;
     title.append(icon("shield"), request.question ? revealed(request.question) : usual);
     title.id = `request-${request.id}`;
     card.setAttribute("aria-labelledby", title.id);
@@ -45,7 +49,7 @@ export class Requests {
     const sight = new Sight(shown, this.#log);
     if (isAccess && request.why) card.append(words("p", `Because, it says: ${revealed(request.why)}`));
     card.append(list(isAccess ? "Then it may touch" : "It may touch", (request.may_touch ?? []).map(revealed)));
-    if (request.warnings?.length) card.append(list("Mind", request.warnings.map(revealed), "warnings"));
+    if (request.warnings?.length) card.append(list("Careful", request.warnings.map(revealed), "warnings"));
     const where = words("p", `In ${revealed(request.where)}`, "note");
     card.append(where, this.#actions(request, card, sight), countdown(request, card));
     block.append(card);
@@ -65,8 +69,11 @@ export class Requests {
     const card = this.#open.get(id)?.card;
     if (!card) return "";
     this.#open.delete(id);
-    const sentence = `${DECIDED[decision] ?? decision}${by ? ` on ${by}` : ""}.`;
+    const missed = decision === "expired" && document.hidden ? ", while this page was out of sight: ask again if you still want it" : "";
+    const sentence = `${DECIDED[decision] ?? decision}${by ? ` on ${by}` : ""}${missed}.`;
+    const hadFocus = card.contains(document.activeElement);
     card.replaceWith(words("p", sentence, "note"));
+    if (hadFocus) this.#log.focus({ preventScroll: true });
     return sentence;
   }
 

@@ -1,6 +1,8 @@
 /** Code that runs: a card for each run, with its code, what it prints and draws, and what became of it. */
 import { code, copyButton } from "./code_block.js";
 import { button, icon, keep, make, scrolls, words } from "./dom.js";
+import { whenNear } from "./near.js";
+import { picture } from "./pictures.js";
 
 /** Pixels from its end at which an output is still looked at there: it follows what comes. */
 const NEAR = 8;
@@ -199,29 +201,32 @@ export class Runs {
     if (atEnd) shown.scrollTop = shown.scrollHeight;
   }
 
-  async #fetched(run, { file, mime = "", text = "" }) {
-    const place = make("div");
+  /** What lies on the server: fetched when somebody comes near it. */
+  #fetched(run, message) {
+    const place = make("div", "", "fetched");
     run.output = null;
     run.results.append(place);
+    whenNear(place, () => this.#fetch(place, message));
+  }
+
+  async #fetch(place, { file, mime = "", text = "" }) {
+    place.replaceChildren();
     let content;
     try {
       content = await this.#server.file(file);
     } catch (error) {
-      place.append(words("p", `${text || mime} can't be fetched. ${error.message}`, "note bad"));
+      const again = button("Try again", () => this.#fetch(place, { file, mime, text }));
+      place.append(words("p", `${text || mime} can't be fetched. ${error.message}`, "note bad"), again);
       return;
     }
-    if (mime.startsWith("image/")) {
-      const image = make("img", "", "result");
-      image.alt = text || "A picture that the code made";
-      image.onload = () => this.#grown();
-      image.src = URL.createObjectURL(content);
-      place.append(image);
-    } else if (mime === "text/html") place.append(frame(await content.text()));
+    if (mime.startsWith("image/")) place.append(picture(content, text || "A picture that the code made", () => this.#grown()));
+    else if (mime === "text/html") place.append(frame(await content.text()));
     else {
       const open = button("", () => keep(content, text || file), "file");
       open.append(icon("file"), words("span", text || "Download the result"));
       place.append(open);
     }
+    place.classList.remove("fetched");
     this.#grown();
   }
 }
@@ -240,5 +245,6 @@ function frame(html) {
 addEventListener("message", ({ source, data }) => {
   const element = [...document.querySelectorAll("iframe.result")].find(({ contentWindow }) => contentWindow === source);
   const height = Number(data?.height);
+  element?.classList.toggle("own", data?.own === true);
   if (element && height > 0) element.style.blockSize = `${Math.min(height, HIGHEST_FRAME) + FRAME_BORDER}px`;
 });

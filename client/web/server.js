@@ -25,6 +25,9 @@ export function workspaceFile(conversation, path) {
 
 export const conversations = async () => (await (await get("/conversations")).json()).conversations;
 
+/** Conversations in which all these words were said, each with the latest place. */
+export const found = async (words) => (await (await get(`/found/${encodeURIComponent(words)}`)).json()).found;
+
 /** A conversation with its past; null if it can't be had now. */
 export async function conversation(id) {
   try {

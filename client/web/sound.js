@@ -28,6 +28,8 @@ export class Sound {
   #opening = null;
   #microphone = null;
   #playback = null;
+  #gain = null;
+  #isMuted = false;
   #stream = null;
   #played = 0;
   /** Called with 320 samples, fifty times a second, while the microphone is on. */
@@ -51,7 +53,14 @@ export class Sound {
     await this.#context.audioWorklet.addModule("capture.worklet.js");
     this.#playback = new AudioWorkletNode(this.#context, "playback", { numberOfInputs: 0, outputChannelCount: [1] });
     this.#playback.port.onmessage = ({ data }) => this.#hearPlayed(data);
-    this.#playback.connect(this.#context.destination);
+    this.#gain = new GainNode(this.#context, { gain: this.#isMuted ? 0 : 1 });
+    this.#playback.connect(this.#gain).connect(this.#context.destination);
+  }
+
+  /** Answers are not heard; how far they are is told all the same. */
+  setMuted(on) {
+    this.#isMuted = on;
+    if (this.#gain) this.#gain.gain.value = on ? 0 : 1;
   }
 
   get isOn() {

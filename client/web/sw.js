@@ -1,12 +1,13 @@
 /** Keeps the page's own files, so that it opens without a network and can say that the server is away. */
 
-const SHELL = "sayso-shell-8";
+const SHELL = "sayso-shell-9";
 const FILES = [
   "/", "app.js", "capture.worklet.js", "cards.css", "choices.js", "code_block.js", "commands.js", "devices.js", "dom.js",
-  "drawer.js", "frame.html", "glance.js", "hands_free.js", "highlight.js", "icon-192.png", "icon-512.png", "icon.svg",
-  "icons.svg", "link.js", "manifest.webmanifest", "markdown.js", "outbox.js", "pairing.js",
+  "drawer.js", "formulas.js", "frame.html", "glance.js", "hands_free.js", "highlight.js", "icon-192.png", "icon-512.png", "icon.svg",
+  "icons.svg", "link.js", "manifest.webmanifest", "markdown.js", "near.js", "notices.js", "outbox.js", "pairing.js", "pictures.js",
   "playback.worklet.js", "presence.js", "qr.js", "requests.js", "resample.js", "runs.js", "server.js",
-  "kept.js", "settings.js", "sight.js", "sound.js", "style.css", "talker.js", "talking.js", "uploads.js", "view.js", "visible.js",
+  "kept.js", "settings.js", "sight.js", "sound.js", "style.css", "talker.js", "talking.js", "turn_tools.js", "typing.js", "uploads.js",
+  "vendor/marked.esm.js", "vendor/temml.min.js", "view.js", "visible.js",
   "wire.js",
 ];
 
@@ -37,5 +38,13 @@ self.addEventListener("fetch", (event) => {
         return answer;
       })
       .catch(() => caches.match(url.pathname).then((kept) => kept ?? Response.error())),
+  );
+});
+
+/** A notification of the page's was tapped: the page comes to the front. */
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil(
+    self.clients.matchAll({ type: "window" }).then(([page]) => (page ? page.focus() : self.clients.openWindow("/"))),
   );
 });

@@ -7,7 +7,7 @@
  */
 import { attemptOf, isOfAnAttempt, RATE } from "./wire.js";
 
-/** A press shorter than this is a tap: no word is shorter. */
+/** A press shorter than this holds no word. */
 export const TAP_SECONDS = 0.15;
 /** The server ends an utterance there. */
 const LONGEST_SAMPLES = 60 * RATE;
@@ -49,7 +49,7 @@ export class Talker {
   }
 
   /** The microphone's stream opens. Hands-free silences nothing by itself: a cough is no request. */
-  press(now, mode = "ptt", preRoll = 0) {
+  press(now, mode = "ptt", preRoll = 0, files = []) {
     if (this.#utterance) return [];
     const hush = mode === "ptt" ? this.#hush("play.state") : [];
     this.#streams = (this.#streams % MOST_STREAMS) + 1;
@@ -57,6 +57,7 @@ export class Talker {
     const question = this.question(now - preRoll / RATE);
     const start = { t: "listen.start", mode, stream: this.#streams, question };
     if (preRoll) start.pre_roll = preRoll;
+    if (files.length) start.files = files;
     // Over speech and work any voice might be anybody's: then only what asks for something counts.
     if (mode === "hands_free" && (this.#speech !== null || this.turn.work !== "idle")) start.addressed = false;
     return [...hush, { do: "send", message: start }];

@@ -8,7 +8,11 @@ import { $ } from "./dom.js";
 import { showLevel } from "./glance.js";
 import { VoiceGate } from "./hands_free.js";
 import { SoundRefused } from "./sound.js";
-import { TAP_SECONDS } from "./talker.js";
+
+/** A press that is shorter latches: the microphone stays open until the next tap. */
+const TAP_SECONDS = 0.4;
+/** Hands-free closes the microphone when nobody has spoken for so long. */
+const QUIET_MS = 60_000;
 
 const now = () => performance.now() / 1_000;
 const isTyping = (target) => target.closest?.("input, textarea, select, [contenteditable]") !== null;
@@ -22,11 +26,15 @@ export class Talking {
   #gate = new VoiceGate();
   #pressedAt = null;
   #wasBusy = false;
+  #along;
+  #quiet = null;
   isLatched = false;
   isHandsFree = false;
 
-  /** `perform(effects)`; `refused(sentence)`: there is no microphone; `changed()`: show it. */
-  constructor(talker, sound, { perform, refused, changed }) {
+  /** `perform(effects)`; `refused(sentence)`: there is no microphone; `changed()`: show it; `along()`: the files that
+   * go along with what is said, as uploads.js has them. */
+  constructor(talker, sound, { perform, refused, changed, along }) {
+    this.#along = along;
     this.#talker = talker;
     this.#sound = sound;
     this.#perform = perform;
@@ -61,7 +69,23 @@ export class Talking {
 
   async setHandsFree(on) {
     this.isHandsFree = on && (await this.#open());
+    this.stirred();
     this.#changed();
+  }
+
+  /** Somebody speaks, or is answered: the microphone stays open for another while. */
+  stirred() {
+    clearTimeout(this.#quiet);
+    if (!this.isHandsFree) return;
+    this.#quiet = setTimeout(() => {
+      const { speaking, listening, turn } = this.#talker;
+      if (speaking || listening || turn.work !== "idle") {
+        this.stirred();
+        return;
+      }
+      this.mute();
+      this.#refused("Nobody spoke for a minute, so the microphone is closed. Press Hands-free to open it again.");
+    }, QUIET_MS);
   }
 
   /** Whether the microphone is open; else the person knows why. */
@@ -81,7 +105,8 @@ export class Talking {
     if (talker.listening) showLevel(frame);
     if (this.isHandsFree && !talker.listening && this.#gate.hears(frame)) {
       const before = this.#gate.take();
-      this.#perform(talker.press(now(), "hands_free", before.length * frame.length));
+      this.stirred();
+      this.#perform(talker.press(now(), "hands_free", before.length * frame.length, this.#along.take()));
       for (const piece of before) this.#perform(talker.frame(piece));
       this.#changed();
       return;
@@ -104,8 +129,13 @@ export class Talking {
     if (talker.listening && talker.mode === "ptt") return;
     this.#pressedAt = now();
     this.#wasBusy = talker.speaking || talker.turn.work !== "idle";
-    if (!(await this.#open())) this.#pressedAt = null;
-    if (this.#pressedAt === null) return; // let go while the browser was asking
+    const asked = now();
+    const isOpen = await this.#open();
+    if (!isOpen) this.#pressedAt = null;
+    if (this.#pressedAt === null) { // let go while the browser was asking
+      if (isOpen && now() - asked > TAP_SECONDS) this.#refused("The microphone is open now: hold the button and speak.");
+      return;
+    }
     if (talker.listening) this.#perform(talker.cancel());
     this.#perform(talker.press(now()));
     this.#changed();
@@ -120,14 +150,25 @@ export class Talking {
       this.#changed();
       return;
     }
-    this.#perform(this.#talker.release(now()));
+    this.#send();
+  }
+
+  /** What was said goes, as soon as the files have arrived that go along. */
+  async #send() {
+    const effects = this.#talker.release(now());
     this.ended();
+    const stop = effects.find(({ message }) => message?.t === "listen.stop");
+    if (stop && this.#along.areThere) {
+      await this.#along.arrive();
+      const files = this.#along.take();
+      if (files.length) stop.message.files = files;
+    }
+    this.#perform(effects);
   }
 
   async #toggle() {
     if (this.#talker.listening) {
-      this.#perform(this.#talker.release(now()));
-      this.ended();
+      this.#send();
       return;
     }
     await this.#press();

@@ -15,6 +15,7 @@ export class Uploads {
   #send;
   #count = 0;
   #files = new Map();
+  #waiting = [];
 
   /** `send(message)` puts it on the line. */
   constructor(send) {
@@ -32,7 +33,7 @@ export class Uploads {
       event.preventDefault();
       this.add(event.clipboardData.files);
     });
-    this.#takeDrops($("stage"));
+    this.#takeDrops(document.body);
   }
 
   add(files) {
@@ -75,13 +76,29 @@ export class Uploads {
     return [...this.#files.values()].some(({ name }) => !name);
   }
 
+  get areThere() {
+    return this.#files.size > 0;
+  }
+
+  /** Resolves when none is on its way any more: all have arrived, or were left out or refused. */
+  async arrive() {
+    while (this.areComing) await new Promise((settled) => this.#waiting.push(settled));
+  }
+
+  #settled() {
+    if (this.areComing) return;
+    for (const settled of this.#waiting.splice(0)) settled();
+  }
+
   /** The names of those that are there, for the request that they belong to; the row is empty then. */
   take() {
-    const names = [...this.#files.values()].map(({ name }) => name);
-    for (const { kept } of this.#files.values()) forget(kept);
-    this.#files.clear();
-    $("files").replaceChildren();
-    return names;
+    const there = [...this.#files.values()].filter(({ name }) => name);
+    for (const { id, kept, item } of there) {
+      forget(kept);
+      this.#files.delete(id);
+      item.remove();
+    }
+    return there.map(({ name }) => name);
   }
 
   /** The server knows nothing of what was on its way: it goes again from the beginning. */
@@ -137,7 +154,7 @@ export class Uploads {
     const item = make("li");
     upload.item = item;
     upload.bar.setAttribute("aria-label", `Sending ${upload.file.name}`);
-    item.append(icon("file"), words("span", upload.file.name), upload.bar, this.#away(upload));
+    item.append(thumbnail(upload.file), words("span", upload.file.name), upload.bar, this.#away(upload));
     $("files").append(item);
   }
 
@@ -145,6 +162,7 @@ export class Uploads {
     upload.name = name;
     upload.bar.remove();
     upload.item.setAttribute("aria-label", `${name}: will be sent along`);
+    this.#settled();
   }
 
   #away(upload) {
@@ -152,6 +170,7 @@ export class Uploads {
       this.#files.delete(upload.id);
       forget(upload.kept);
       upload.item.remove();
+      this.#settled();
     }, "plain");
     away.append(icon("close"));
     away.setAttribute("aria-label", `Leave out ${upload.file.name}`);
@@ -166,6 +185,7 @@ export class Uploads {
     const told = words("span", sentence);
     told.setAttribute("role", "alert");
     upload.item.replaceChildren(told, this.#away(upload));
+    this.#settled();
   }
 
   #takeDrops(place) {
@@ -187,6 +207,17 @@ export class Uploads {
 
 const fresh = (kept, file) =>
   ({ id: kept, kept, file, sent: 0, name: "", item: null, bar: make("progress") });
+
+/** A picture of it, where it is one that this page has. */
+function thumbnail(file) {
+  if (!(file instanceof Blob) || !/^image\/(?:png|jpeg|gif|webp|avif|bmp)$/.test(file.type)) return icon("file");
+  const image = make("img", "", "thumbnail");
+  image.alt = "";
+  image.src = URL.createObjectURL(file);
+  image.onload = () => URL.revokeObjectURL(image.src);
+  image.onerror = () => image.replaceWith(icon("file"));
+  return image;
+}
 
 function base64(bytes) {
   let text = "";

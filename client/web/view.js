@@ -3,14 +3,24 @@ import { copyButton } from "./code_block.js";
 import { button, icon, keep, make, words } from "./dom.js";
 import { tell } from "./glance.js";
 import { markdown } from "./markdown.js";
+import { whenNear } from "./near.js";
+import { picture } from "./pictures.js";
 import { Choices } from "./choices.js";
-import { Requests } from "./requests.js";
+import { DECIDED, Requests } from "./requests.js";
 import { Runs } from "./runs.js";
+import { offerTools, Thinking } from "./turn_tools.js";
 
 /** Turns that stay on the page; older ones are with the server. */
 const MOST_TURNS = 100;
 /** A reader who is this near to the end, in pixels, is taken along. */
 const NEAR_END = 80;
+
+/** Pictures that are shown with a request. */
+const MOST_THUMBNAILS = 4;
+const PICTURE = /\.(?:png|jpe?g|gif|webp)$/i;
+const typeOf = (name) => `image/${name.split(".").at(-1).toLowerCase().replace("jpg", "jpeg")}`;
+/** Errors of the server's, after which the same may be asked again. */
+const TRY_AGAIN = new Set(["model_failed", "store_failed", "ears_failed"]);
 
 export class View {
   #log;
@@ -25,8 +35,18 @@ export class View {
   /** The conversation that is shown. */
   conversation = "";
 
-  /** `server` fetches; `approve(request, decision, code, lasting)` answers; `stop()` stops what runs; `cancel(job)` a job; `say(words)` says them. */
-  constructor(log, server, approve, { stop, cancel, say }) {
+  #fetchPast;
+  #ask;
+  #edit;
+  #thinking = new Thinking(() => this.#follow());
+
+  /** `server` fetches; `approve(request, decision, code, lasting)` answers; `stop()` stops what runs; `cancel(job)` a job;
+   * `say(words)` says them; `ask(words)` asks them anew, `edit(words)` lets the person change them first; `fetchPast()`
+   * has the server tell what this page did not see. */
+  constructor(log, server, approve, { stop, cancel, say, ask, edit, fetchPast }) {
+    this.#fetchPast = fetchPast;
+    this.#ask = ask;
+    this.#edit = edit;
     this.#log = log;
     this.#server = server;
     this.#runs = new Runs(server, stop, cancel, () => this.#follow());
@@ -40,8 +60,8 @@ export class View {
 
   /** Words of a person, spoken or typed, and what was sent along with them: a turn begins. */
   asked(text, files = []) {
-    const turn = this.#begin(text);
-    if (files.length) turn.block.append(words("p", `With ${files.join(", ")}`, "note along"));
+    const turn = this.#begin(text, files);
+    turn.isWhole = true;
     this.#latest = turn;
     this.#log.append(turn.block);
     while (this.#log.childElementCount > MOST_TURNS) this.#log.children[1].remove();
@@ -90,6 +110,7 @@ export class View {
         break;
       case "error":
         this.note(message.message, true);
+        this.#offerAgain(message);
         break;
       default:
     }
@@ -114,29 +135,65 @@ export class View {
     this.#takeUp(turns);
     for (const past of turns) {
       const here = this.#turns.get(past.turn);
-      if (here) {
-        complete(here.block, past);
-        continue;
-      }
+      if (here?.isWhole) continue;
       const turn = this.#begin(past.said ?? "");
       turn.number = past.turn;
+      turn.gen = here?.gen ?? 0;
+      turn.isWhole = Boolean(past.shown) && past !== turns.at(-1);
       this.#turns.set(past.turn, turn);
-      if (past.reply) turn.block.append(answer(past.reply));
-      (past.code ?? []).forEach((run, at) => {
-        const id = `past ${past.turn} ${at}`;
-        this.#runs.begin({ ...run, id }, turn.block);
-        this.#runs.end({ id, status: run.status }, this.conversation);
-      });
-      this.#log.insertBefore(turn.block, first);
-      if (!first) this.#latest = turn;
+      for (const message of past.shown ?? plainly(past)) this.#again(message, turn.block);
+      this.#offerTools(turn.block);
+      if (here) {
+        turn.block.append(...here.block.querySelectorAll(".card.asks, .job, .told:has(.actions)"));
+        here.block.replaceWith(turn.block);
+        if (this.#latest === here) this.#latest = turn;
+      } else this.#log.insertBefore(turn.block, first);
+      if (!first && past === turns.at(-1)) this.#latest = turn;
     }
     this.#log.scrollTop = scrollTop + this.#log.scrollHeight - scrollHeight;
+    this.#follow();
+  }
+
+  /** What was shown before. */
+  #again(message, block) {
+    switch (message.t) {
+      case "reply.delta":
+        block.append(answer(message.text));
+        break;
+      case "approval.done":
+        block.append(words("p", settled(message), "note"));
+        break;
+      case "code.start":
+        this.#runs.begin(message, block);
+        break;
+      case "code.out":
+        this.#runs.output(message);
+        break;
+      case "code.end":
+        this.#runs.end(message, this.conversation);
+        break;
+      case "announce":
+        block.append(message.priority === "low" ? words("p", message.text, "note") : announcement(message.text));
+        break;
+      case "error":
+        block.append(words("p", message.message, "note bad"));
+        break;
+      default:
+    }
+  }
+
+  /** The turn is over: what of it this page did not see is fetched. */
+  rested() {
+    if (this.#latest) this.#offerTools(this.#latest.block);
+    this.#follow();
+    if (this.#latest && !this.#latest.isWhole) this.#fetchPast();
   }
 
   /** What came of a command that was typed. */
   async commanded({ name, ok = true, text = "", file = null, file_name: called = "" }) {
     const block = make("div", "", ok ? "note" : "note bad");
-    block.append(answer(text || `/${name}: done`));
+    // What stands below it is the conversation's past, which is on the screen.
+    block.append(answer((name === "resume" ? text.split("\n\n", 1)[0] : text) || `/${name}: done`));
     if (file) {
       const open = button("", async () => {
         try {
@@ -183,16 +240,54 @@ export class View {
     this.#before.clear();
   }
 
-  #begin(text) {
+  #begin(said, sent = []) {
+    const { text, files } = sent.length ? { text: said, files: sent } : apart(said);
     const block = make("article", "", "turn");
     block.append(words("p", text, "you"));
-    return { block, number: null, gen: 0, segment: null };
+    if (files.length) block.append(this.#along(files));
+    return { block, number: null, gen: 0, segment: null, isWhole: false };
+  }
+
+  /** What was sent along: pictures as pictures. */
+  #along(files) {
+    const row = make("div", "", "note along");
+    row.append(words("span", `With ${files.join(", ")}`));
+    for (const name of files.filter((each) => PICTURE.test(each)).slice(0, MOST_THUMBNAILS)) {
+      const place = make("span");
+      row.append(place);
+      whenNear(place, async () => {
+        try {
+          const content = await this.#server.workspaceFile(this.conversation, name);
+          place.append(picture(new Blob([content], { type: typeOf(name) }), name, () => this.#follow()));
+          place.querySelector("img").className = "thumbnail";
+        } catch {
+          place.remove(); // it is gone from the folder; its name stands there
+        }
+      });
+    }
+    return row;
+  }
+
+  /** A request that failed for no fault of its own. */
+  #offerAgain({ code }) {
+    const asked = this.#latest?.block.querySelector(".you")?.textContent;
+    if (!asked || !TRY_AGAIN.has(code)) return;
+    const again = button("Try again", () => {
+      again.remove();
+      this.#ask(asked);
+    });
+    this.#latest.block.append(again);
+    this.#follow();
   }
 
   #turn({ turn = 0, gen = 0 }) {
     let known = this.#turns.get(turn);
     if (!known) {
-      if (this.#latest?.number !== null) this.asked("");
+      if (this.#latest?.number !== null) {
+        this.asked("");
+        this.#latest.isWhole = false; // it was asked elsewhere
+        this.#fetchPast();
+      }
       known = this.#latest;
       known.number = turn;
       known.gen = gen;
@@ -225,6 +320,7 @@ export class View {
     requestAnimationFrame(() => {
       segment.waiting = false;
       segment.element.replaceChildren(...written(segment.text));
+      segment.element.dataset.text = segment.text;
       this.#follow();
     });
   }
@@ -236,13 +332,18 @@ export class View {
       this.note(text);
       return;
     }
-    const card = make("div", "", "told");
-    card.append(icon("bell"), words("p", text));
+    const card = announcement(text);
     if (asks) this.#choices.offer(question, choices, card);
     (this.#latest?.block ?? this.#log).append(card);
     tell(text);
     this.#follow();
   }
+
+  thinks(isThinking) {
+    this.#thinking.show(isThinking ? this.#latest?.block : null);
+  }
+
+  #offerTools = (block) => offerTools(block, this.#ask, this.#edit);
 
   /** Code runs, or does not any more: then nobody waits for an answer. */
   acts(isActing) {
@@ -255,16 +356,27 @@ export class View {
   }
 }
 
-/** A turn that goes on: what was said and answered before this page came. */
-function complete(block, { said = "", reply = "" }) {
-  const asked = block.querySelector(".you");
-  if (asked.textContent || !said) return;
-  asked.textContent = said;
-  if (reply && !block.querySelector(".answer")) asked.after(answer(reply));
+/** Of a turn of which the server told only this much. */
+function plainly({ turn, reply = "", code = [] }) {
+  const runs = code.flatMap((run, at) => {
+    const id = `past ${turn} ${at}`;
+    const isOver = run.status !== "running";
+    return [{ t: "code.start", ...run, id }, ...(isOver ? [{ t: "code.end", id, status: run.status }] : [])];
+  });
+  return [...(reply ? [{ t: "reply.delta", text: reply }] : []), ...runs];
+}
+
+const settled = ({ decision, by }) => `${DECIDED[decision] ?? decision}${by ? ` on ${by}` : ""}.`;
+
+function announcement(text) {
+  const card = make("div", "", "told");
+  card.append(icon("bell"), words("p", text));
+  return card;
 }
 
 function answer(text) {
   const element = make("div", "", "answer");
+  element.dataset.text = text;
   element.append(...written(text));
   return element;
 }
@@ -277,6 +389,11 @@ function written(text) {
 }
 
 /** The server keeps below a person's words which files were sent along with them. */
+function apart(said) {
+  const found = /\n\n\(Files that I sent along, in the workspace: ([^\n]+)\.\)$/.exec(said);
+  return found ? { text: said.slice(0, found.index), files: found[1].split(", ") } : { text: said, files: [] };
+}
+
 function areWordsOf(shown, said) {
   return said === shown || said.startsWith(`${shown}\n\n`);
 }

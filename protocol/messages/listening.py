@@ -24,6 +24,8 @@ class ListenStart:
     addressed: bool | None = None
     """Hands-free: true after the wake word; false where a voice alone opened it, and words that ask
     for nothing are dropped. Without it, all words count."""
+    files: tuple[str, ...] = ()
+    """Names of files in the workspace that belong to the words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class ListenStop:
     stream: Stream
     samples: Samples
     """How many samples the utterance has, so that the server knows when it holds them all."""
+    files: tuple[str, ...] = ()
+    """Names of files in the workspace that belong to the words, beside those of `listen.start`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class Choices:
         here = await self._conversations.enter(about)
         agent = here.agent
         settled = {"model": agent.model_name, "mode": agent.permissions.mode}
-        return _line(about) | settled | await here.past()
+        return {**_line(about), **settled, **await here.past()}
 
     async def _find(self, words: str, person: str) -> Mapping[str, Any]:
         there = {one.id: called(one) for one in await self._conversations.all(person)}

@@ -52,7 +52,7 @@ async def _results(here: OpenConversation) -> Results:
 def _read(kept: Mapping[str, Sequence[KeptOutput]], outputs: RunOutputs) -> Results:
     results: dict[str, list[Result]] = {}
     room = RESULTS_BYTES
-    for run, pieces in reversed(kept.items()):
+    for run, pieces in reversed(list(kept.items())):
         for one in pieces:
             path = outputs.file(one.file)
             if path is None or room < 0:

@@ -90,6 +90,8 @@ class ListenStarted:
     not say."""
     addressed: bool | None = None
     """Hands-free: whether the wake word was said; None: it did not say, and all words count."""
+    files: tuple[str, ...] = ()
+    """Names of files in the workspace that were sent along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ class ListenStopped:
     device: str
     stream: int
     samples: int
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from sayso.server.turn.during_work.narrator import Narrator
 from sayso.server.turn.during_work.words import MeanwhileHappened, WordsDuringWork
 from sayso.server.turn.effects import AnswerApproval, Effect, Prefer
 from sayso.server.turn.events import Event, Ticket
+from sayso.server.turn.files_along import with_files
 from sayso.server.turn.filler import Filler
 from sayso.server.turn.missed_speech import MissedSpeech
 from sayso.server.turn.phrases import stop_words, words
@@ -242,7 +243,8 @@ class TurnMachine:
     def _said(self, event: events.Heard, utterance: Utterance) -> None:
         device = utterance.device
         at, question = utterance.released_at or self._shared.now, utterance.question
-        request = Request(device, event.text, at, spoken=True, question=question)
+        text = with_files(event.text, utterance.files)
+        request = Request(device, text, at, spoken=True, question=question)
         if self._is_stop(event, utterance):
             self._stop_by_word(device, utterance.began_at, rang=event.rang)
         elif self._answers.is_given_by(device, event.meaning):

@@ -56,6 +56,8 @@ class Utterance:
         """What its device says was on the screen when the words began."""
         self.addressed = opened.addressed
         """Whether the wake word was said before it; None: its device does not tell."""
+        self.files = opened.files
+        """Names of files that were sent along."""
         self.samples = 0
         """Samples here without a hole, from the first."""
         self.state: Literal["listening", "waiting_for_rest", "committed"] = "listening"

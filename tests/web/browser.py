@@ -32,7 +32,7 @@ SCREENSHOTS = ROOT / "artefacts" / "screenshots"
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
-SIZES = ((320, 640), (390, 844), (1100, 800))
+SIZES = ((320, 640), (390, 844), (768, 1024), (1280, 800))
 
 
 @contextmanager

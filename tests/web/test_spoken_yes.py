@@ -50,7 +50,7 @@ def test_a_yes_counts_as_soon_as_the_question_was_heard_out(
         is_paired(opened, site.server, "--person", site.person)
         with sound_card.recording(tmp_path / "question.wav") as heard:
             say(opened, sound_card, request)
-            expect(opened.locator(".card.asks h2")).to_have_text("May this python run?")
+            expect(opened.locator(".card.asks h2")).to_have_text("Run this Python code?")
             until = time.monotonic() + HEARD_OUT_S
             while not heard.over and time.monotonic() < until:
                 opened.wait_for_timeout(50)
@@ -72,7 +72,7 @@ def test_a_yes_over_the_question_does_not_count_and_the_page_says_why(
     with page(sound_card) as opened:
         is_paired(opened, site.server, "--person", site.person)
         say(opened, sound_card, request)
-        expect(opened.locator(".card.asks h2")).to_have_text("May this python run?")
+        expect(opened.locator(".card.asks h2")).to_have_text("Run this Python code?")
         opened.wait_for_timeout(1_500)
         say(opened, sound_card, yes)
         expect(opened.locator(".note", has_text=REFUSED)).to_be_visible()

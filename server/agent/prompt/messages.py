@@ -118,9 +118,8 @@ class Prompt:
         """What fenced code in the next reply means, after so many runs."""
         if not self.toolbox.languages.here or (self._profile.runs and runs >= self._profile.runs):
             return "nothing runs"
-        if self.tools:
-            return "show"
-        return "run" if self._profile.first_fence else "run last"
+        in_text: Fences = "run" if self._profile.first_fence else "run last"
+        return "show" if self.tools else in_text
 
     @property
     def characters(self) -> int:

@@ -1,5 +1,5 @@
 """What a conversation remembers: its journal, history, settings and outputs.
 
-Each kind of memory is a module of its own, with what reads it: what a model is told, what screens
-show, what may be undone, what was tested.
+Flat, because each kind of memory is one module, with what reads it: what a model is told, what
+screens show, what may be undone, what was tested.
 """

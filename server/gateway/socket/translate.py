@@ -9,9 +9,7 @@ from sayso.protocol.messages.bounds import LONGEST_TYPED
 from sayso.server.gateway.socket.settings_request import preferred
 from sayso.server.turn import events
 from sayso.server.turn.events import Event
-
-MOST_FILES = 32
-"""Files that are named with a request; what is more belongs into a folder or an archive."""
+from sayso.server.turn.files_along import with_files
 
 
 def event_of(device: str, message: m.FromClient, features: Container[str] = ()) -> Event | None:
@@ -22,8 +20,8 @@ def event_of(device: str, message: m.FromClient, features: Container[str] = ()) 
     match message:
         case m.ListenStart():
             return _listen(device, message, features)
-        case m.ListenStop(stream=stream, samples=samples):
-            return events.ListenStopped(device, stream, samples)
+        case m.ListenStop(stream=stream, samples=samples, files=files):
+            return events.ListenStopped(device, stream, samples, files)
         case m.ListenCancel(stream=stream):
             return events.ListenCancelled(device, stream)
         case m.Interrupt(stream=stream, heard_samples=heard):
@@ -54,6 +52,7 @@ def _listen(device: str, start: m.ListenStart, features: Container[str]) -> Even
         start.wait_ms,
         start.question,
         start.addressed,
+        start.files,
     )
 
 
@@ -66,7 +65,5 @@ def _typed(device: str, message: m.Text) -> Event | None:
     text = message.text.strip()
     if len(text) > LONGEST_TYPED:
         raise Invalid("That text is too long. Put it into a file and ask about the file.")
-    if text and message.files:
-        names = ", ".join(" ".join(name.split()) for name in message.files[:MOST_FILES])
-        text = f"{text}\n\n(Files that I sent along, in the workspace: {names}.)"
+    text = with_files(text, message.files) if text else ""
     return events.Typed(device, text, question=message.question) if text else None

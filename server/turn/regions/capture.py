@@ -90,6 +90,7 @@ class CaptureRegion:
             if event.samples < TAP_S * RATE:
                 self._drop(utterance)
             else:
+                utterance.files += event.files
                 utterance.release(event.samples, self._shared.now)
                 self._advance(utterance)
 
