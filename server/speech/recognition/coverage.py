@@ -55,6 +55,16 @@ def spoken_seconds(samples: Samples) -> float:
     return gate.spoken / HEARING_RATE
 
 
+def spoken_after(samples: Samples, seconds: float) -> float:
+    """How much of what follows so many seconds is speech."""
+    gate, pcm = VoiceActivity(), _pcm(samples)
+    at = 2 * int(seconds * HEARING_RATE)
+    gate.feed(pcm[:at])
+    before = gate.spoken
+    gate.feed(pcm[at:])
+    return (gate.spoken - before) / HEARING_RATE
+
+
 def speaks_again(rest: Samples) -> bool:
     """Is there a pause in what was left over, and speech after it?"""
     gate = VoiceActivity()

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from sayso.server.speech.engines.piper.engine import PiperEngine
-from sayso.server.speech.recognition.coverage import is_thin, is_voiced, speaks_again
+from sayso.server.speech.recognition.coverage import is_thin, is_voiced, speaks_again, spoken_after
 from sayso.server.speech.recognition.loudness import from_pcm
+from sayso.server.speech.recognition.recognizer import HEARING_RATE
 from tests.speech import sounds
 from tests.speech.spoken_recordings import spoken
 
@@ -54,3 +55,9 @@ def test_a_sound_that_is_no_voice_said_nothing(noise: Callable[[float], bytes]) 
 def test_a_word_that_was_said_has_a_voice(piper: PiperEngine) -> None:
     for text in ("Thank you.", "Okay."):
         assert is_voiced(text, spoken(piper, text))
+
+
+def test_speech_is_told_that_follows_a_moment() -> None:
+    samples = from_pcm(sounds.voice(1.0) + sounds.silence(0.5) + sounds.voice(0.5))
+    assert spoken_after(samples, 1.2) == pytest.approx(0.5, abs=0.15)
+    assert spoken_after(samples[: int(1.5 * HEARING_RATE)], 1.2) == pytest.approx(0.0, abs=0.1)

@@ -9,7 +9,9 @@ CTranslate2's encoder takes features shorter than 30 s; faster-whisper pads to 3
 Everything else here is what faster-whisper does, through its public parts. Lives in the worker.
 """
 
+import json
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,13 +22,15 @@ from faster_whisper import WhisperModel
 from faster_whisper.tokenizer import Tokenizer
 from faster_whisper.transcribe import get_suppressed_tokens
 
+from sayso.server.speech.engines.whisper.earlier_drafts import EarlierDrafts
 from sayso.server.speech.engines.whisper.options import WhisperOptions
 from sayso.server.speech.errors import ModelBroken, ModelMissing
-from sayso.server.speech.recognition.coverage import is_thin, is_voiced, speaks_again
+from sayso.server.speech.recognition.coverage import is_thin, is_voiced, speaks_again, spoken_after
 from sayso.server.speech.recognition.hallucinations import (
     HESITANT,
     Pass,
     collapse,
+    has_words,
     is_invention,
     is_phantom,
     is_urgent,
@@ -74,6 +78,22 @@ WIDER_BEAM = 5
 """Candidates at a time for a text that was doubtful. With tiny.en on 103 recordings in three
 noises: 3.95 % of the words wrong instead of 4.17 %, for half a pass more; another pass with the
 full context of 30 s took three times as long, and left 4.11 %."""
+
+SHORTEST_CHECK = 4.0
+"""Seconds of context in which a text is checked that was found before: it can't loop, since it is
+not written anew."""
+
+LIKELY_WORD = 0.35
+LIKELY_MARK = 0.3
+"""Probability of each piece of a word, and of each mark of punctuation, of a text that is taken
+over from a draft. The mark at its end says that nothing follows."""
+
+ALIGNED = 0.02
+"""Seconds of a step in which it is told where each piece of a text is."""
+
+WORD_MORE = 0.35
+"""Seconds of speech after the last word: another one was begun. The end of that word may be heard
+for as long."""
 
 NEEDED_FILES = ("model.bin", "config.json", "tokenizer.json")
 
@@ -131,7 +151,9 @@ class WhisperEngine:
                 "Fetch it again with `sayso models get`, or choose another one."
             ) from problem
         self._options = options
+        self._can_check = _can_align(directory)
         self._tokenizers: dict[str, Tokenizer] = {}
+        self._earlier_drafts = EarlierDrafts()
 
     def transcribe(
         self,
@@ -158,6 +180,8 @@ class WhisperEngine:
                 texts.append(heard.text)
                 confidence = min(confidence, math.exp(min(0.0, heard.log_probability)))
         confidence = confidence if texts else 0.0
+        if draft and len(parts) == 1:
+            self._earlier_drafts.remember(samples, " ".join(texts))
         return Transcript(" ".join(texts), tongue.code or "en", confidence, tongue.sure)
 
     def warm_up(self) -> None:
@@ -184,6 +208,8 @@ class WhisperEngine:
         nothing = Pass("", -math.inf, 1.0), self._fixed_language(run.language)
         if len(samples) < SHORTEST * HEARING_RATE or is_silence(samples):
             return nothing
+        if taken_over := self._taken_over(samples, run):
+            return taken_over
         heard, tongue = self._run(samples, run)
         if not run.draft and repeats(run.prompt, heard.text):
             alone = self._run(samples, replace(run, prompt=""))[0]
@@ -223,6 +249,41 @@ class WhisperEngine:
         text = " ".join(part.text for part in heard)
         return Pass(text, sure, heard[0].no_speech), parts[0][1]
 
+    def _taken_over(self, samples: Samples, run: Run) -> tuple[Pass, LanguageGuess] | None:
+        """What a draft heard, if it is likely that all of this sound says just that."""
+        text = "" if run.draft or run.halved else self._earlier_drafts.text_of_beginning(samples)
+        tongue = self._fixed_language(run.language)
+        if not text or not tongue.code or repeats(run.prompt, text) or not self._can_check:
+            return None
+        seconds = max(SHORTEST_CHECK, len(samples) / HEARING_RATE + ROOM_AFTER)
+        encoded = self._encode(samples, min(FULL, seconds))
+        run.step()
+        tokenizer = self._tokenizer(tongue.code)
+        tokens: list[int] = tokenizer.encode(f" {text}")
+        found = self._model.model.align(
+            encoded,
+            self._start(tokenizer, run.prompt),
+            [tokens],
+            int(seconds * self._model.frames_per_second),
+            median_filter_width=1,
+        )[0]
+        run.step()
+        marks = [not has_words(tokenizer.decode([token])) for token in tokens]
+        least = [LIKELY_MARK if mark else LIKELY_WORD for mark in marks]
+        sure = all(map(operator.ge, found.text_token_probs, least))
+        over = min(at for token, at in found.alignments if token == len(tokens) - 1)
+        if not sure or not marks[-1] or spoken_after(samples, over * ALIGNED) > WORD_MORE:
+            return None
+        mean = sum(map(math.log, found.text_token_probs)) / len(tokens)
+        heard = Pass(text, mean, 0.0)
+        return (heard, tongue) if judge(heard) == "believe" else None
+
+    def _start(self, tokenizer: Tokenizer, prompt: str) -> list[int]:
+        """What the decoder is given to go on from."""
+        said = tokenizer.encode(f" {prompt.strip()}") if prompt.strip() else []
+        start: list[int] = self._model.get_prompt(tokenizer, said[-PROMPT_TOKENS:])
+        return start
+
     def _run(self, samples: Samples, run: Run) -> tuple[Pass, LanguageGuess]:
         """One run: features, encoder, decoder. A text that it is unsure of is looked for once more
         among more candidates, for which the sound need not be encoded again."""
@@ -246,8 +307,7 @@ class WhisperEngine:
     ) -> Pass:
         """What is said, found among so many candidates at a time."""
         tokenizer = self._tokenizer(tongue.code)
-        said = tokenizer.encode(f" {run.prompt.strip()}") if run.prompt.strip() else []
-        prompt = self._model.get_prompt(tokenizer, said[-PROMPT_TOKENS:])
+        prompt = self._start(tokenizer, run.prompt)
         bound = self._model.max_length // 2
         if run.floor < FULL:
             bound = min(bound, math.ceil(TOKENS_AT_LEAST + TOKENS_PER_SECOND * seconds))
@@ -312,3 +372,10 @@ class WhisperEngine:
                 language=language,
             )
         return self._tokenizers[language]
+
+
+def _can_align(directory: Path) -> bool:
+    """Whether the model says which of its heads tell where words are, without which CTranslate2
+    does not look how likely a text is."""
+    config = directory / "config.json"
+    return "alignment_heads" in json.loads(config.read_text("utf-8"))

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from sayso.server.speech.engines.whisper.earlier_drafts import EarlierDrafts
 from sayso.server.speech.engines.whisper.engine import WIDER_BEAM, Run, WhisperEngine
 from sayso.server.speech.engines.whisper.options import DRAFT_FLOOR, FINAL_FLOOR
 from sayso.server.speech.recognition.hallucinations import HESITANT, Pass
@@ -20,6 +21,7 @@ class Scripted(WhisperEngine):
 
     def __init__(self, like: WhisperEngine, texts: Mapping[int, tuple[str, float]]) -> None:
         self.__dict__.update(like.__dict__)
+        self._earlier_drafts = EarlierDrafts()
         self._texts = texts
         self.encoded: list[float] = []
         self.searched: list[int] = []
