@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
+from sayso.server.reflexes.context.continuations import CallOff
 from sayso.server.reflexes.errors import LanguageDamaged
 from sayso.server.reflexes.figures.figures import FIGURES, Figures
 from sayso.server.reflexes.household.list_reflexes import AddToList, TakeOffList
@@ -23,6 +24,7 @@ from sayso.server.reflexes.reflex import (
     Elsewhere,
     Faster,
     IfKnown,
+    ListTimers,
     Louder,
     No,
     Quieter,
@@ -33,6 +35,9 @@ from sayso.server.reflexes.reflex import (
     Slower,
     Stop,
     Talk,
+    TellDate,
+    TellTime,
+    TimeUntil,
     Yes,
 )
 from sayso.server.reflexes.slot_reader import INTENTS, reflex_of
@@ -66,6 +71,7 @@ REFUSALS: Final = (No, Cancel, Stop)
 BESIDE_A_REMARK: Final = (
     *(SetTimer, ChangeTimer, CancelTimer, SetReminder, ChangeAlarm, AddToList, TakeOffList),
     *(Louder, Quieter, Slower, Faster, Repeat),
+    *(TellDate, TellTime, TimeUntil, ListTimers, CallOff),
 )
 """What is asked of a household's helper while saying why: "we have guests, put wine on the
 list", "louder, I'm over here"."""

@@ -28,7 +28,7 @@ _NOTHING: Final = re.compile(r"(?!)")
 
 
 Tone = Literal["said", "asked"]
-"""`asked`: as a question, or with a "could you" before it."""
+"""`asked`: as a question, with a "could you" before it, or with a "perhaps" taken out of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,15 @@ class Politeness:
         self._fillers = _pattern(anywhere, rf"(?<!\w)(?:{anywhere})(?!['\w])")
         softening = _either(words.softening)
         self._softening = _pattern(softening, rf"(?<!\w)(?:{softening})(?!['\w])")
+        around = {word.casefold() for word in (*words.before, *words.after)}
+        hedges = _either(word for word in words.softening if word.casefold() not in around)
+        self._hedges = _pattern(hedges, rf"(?<!\w)(?:{hedges})(?!['\w])")
         self._before = _pattern(before, rf"^(?:\W*(?<!\w)(?:{before})(?!['\w]))+\W*")
         opening = _either(words.before)
         self._opening = _pattern(opening, rf"^(?:\W*(?<!\w)(?:{opening})(?!['\w]))+\W*")
         self._asking = _pattern(asking, rf"(?<!\w)(?:{asking})(?!['\w])")
         self._after = _pattern(after, rf"(?:\W*(?<!\w)(?:{after})(?!['\w]))+\W*$")
-        self._remark = _pattern(_either(words.remarks), rf"(?:{_either(words.remarks)})(?!['\w])")
+        self._remark = _pattern(_either(words.remarks), rf"(?:{_either(words.remarks)})(?!\w)")
         compounds = _either(words.compounds)
         self._compound = _pattern(compounds, rf"(?<=\w\w\w)(?=(?:{compounds})(?!\w))")
         short = _either(words.after_what)
@@ -69,14 +72,20 @@ class Politeness:
         point = self._before.sub("", point)
         preface = plain[: len(plain) - len(begun)]
         asked = plain.endswith("?") or self._asking.search(preface) is not None
-        tone: Tone = "asked" if asked else "said"
+        # "Perhaps yes" is less than a yes, and what the softening is taken from is not all.
+        hedged = self._hedges.search(plain) is not None
         # "Oh, and lemons" goes on from something else by its "and".
         opened = self._opening.sub("", plain)
         ended = self._after.sub("", plain)
         whole = (plain, opened, begun, ended, point)
         apart = (self._compound.sub(" ", reading) for reading in whole)
         texts = dict.fromkeys((*whole, *apart))
-        return [Reading(reading, tone) for reading in texts if reading]
+        softer = {reading for reading in texts if self._hedges.search(reading) is None}
+        return [
+            Reading(reading, "asked" if asked or (hedged and reading in softer) else "said")
+            for reading in texts
+            if reading
+        ]
 
     def without_remark(self, text: str) -> list[str]:
         """The request behind a remark, or before it: "I've taken my pills, delete the reminder"."""

@@ -137,17 +137,30 @@ def _moment(slots: Slots) -> Reflex | None:
 
 
 def _another(slots: Slots) -> Reflex | None:
+    if number := slots.number("bare"):
+        return Another(0, slots.words("name"), number=number)
     if slots.seconds:
         return Another(slots.seconds, slots.words("name"))
-    when = slots.when
-    return None if when is None else Another(when=when)
+    when, days = slots.when, slots.each
+    if when is None or (days and not _comes_again(when)):
+        return None
+    return Another(when=when, days=days)
 
 
 def _instead(slots: Slots) -> Reflex | None:
+    if number := slots.number("bare"):
+        return Instead(number=number)
     if slots.seconds:
         return Instead(slots.seconds)
     when = slots.when
     return None if when is None else Instead(when=when)
+
+
+def _call_off(slots: Slots) -> Reflex | None:
+    which: Literal["one", "all"] = "all" if slots.text("which") == "all" else "one"
+    seconds, day = slots.seconds, slots.day
+    when = None if seconds else slots.when or (At(day=day) if day else None)
+    return CallOff(which, slots.words("name"), seconds, when, slots.each)
 
 
 def _which(slots: Slots) -> Reflex | None:
@@ -305,7 +318,7 @@ _READERS: Final[Mapping[str, Callable[[Slots], Reflex | None]]] = {
     "AboutDay": _about_day,
     "Moment": _moment,
     "Instead": _instead,
-    "CallOff": lambda slots: CallOff("all" if slots.text("which") == "all" else "one"),
+    "CallOff": _call_off,
     "Another": _another,
     "Which": _which,
     "ChangeTimer": _change_timer,

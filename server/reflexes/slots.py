@@ -12,6 +12,7 @@ The names of the slots are the contract with the files of sentences:
     day, weekday, date, month, year         see `time_expressions.Day`
     holiday                                 month and day in one number: Christmas is 1225
     easter                                  days after Easter Sunday
+    bare                                    a number of what was spoken of: "make it five"
     each, days_each                         weekdays on which it comes again; several as "01234"
     not_each                                weekdays of them on which it does not
     weeks_later                             weeks after a weekday: "a week from Friday"

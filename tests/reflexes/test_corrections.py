@@ -149,3 +149,44 @@ async def test_how_much_longer_asks_for_a_timer_that_runs(kitchen: Kitchen) -> N
     async with kitchen.on() as say:
         await say("Set a timer for ten minutes.")
         assert await say("How much longer?") == "The timer for ten minutes has ten minutes left."
+
+
+async def test_a_number_alone_is_in_the_unit_of_what_was_set(kitchen: Kitchen) -> None:
+    async with kitchen.on() as say:
+        await say("Set a timer for four minutes.")
+        assert await say("Hang on, make it five.") == "The timer has five minutes left now."
+        await say("Set a pasta timer for twelve minutes.")
+        assert await say("And twenty-five for the chicken.") == (
+            "Chicken timer set for twenty-five minutes."
+        )
+        await say("Set a timer for two hours.")
+        assert await say("Make it three.") == "The timer has three hours left now."
+
+
+async def test_one_of_several_is_called_off_by_what_tells_it_apart(kitchen: Kitchen) -> None:
+    async with kitchen.on() as say:
+        await say("Set an alarm for six fifty on weekdays.")
+        await say("And one for ten on Sundays.")
+        assert await say("Turn the Sunday one off.") == (
+            "The alarm every Sunday at ten o'clock in the morning is cancelled."
+        )
+        await say("Set a pasta timer for ten minutes.")
+        await say("Set a pizza timer for twelve minutes.")
+        assert await say("Cancel the pasta one.") == "The pasta timer is cancelled."
+
+
+async def test_what_was_just_told_of_is_moved(kitchen: Kitchen) -> None:
+    async with kitchen.on() as say:
+        await say("Set an alarm for quarter to seven tomorrow morning.")
+        await say("What alarms do I have?")
+        assert await say("Better make it seven.") == (
+            "The alarm will ring tomorrow at seven o'clock in the morning instead."
+        )
+
+
+async def test_sleep_after_an_alarm_was_set_moves_it(kitchen: Kitchen) -> None:
+    async with kitchen.on() as say:
+        await say("Wake me in twenty minutes.")
+        assert await say("Actually, let me sleep half an hour.") == (
+            "The alarm will ring today at half past six in the evening instead."
+        )

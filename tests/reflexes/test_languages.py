@@ -67,8 +67,8 @@ DAMAGES = {
         "en.yaml",
     ),
     "a list where there is one name": (
-        "softening: [please, kindly, also]",
-        "softening: please",
+        "anywhere: [um, uh, uhm, umm, er, erm, hmm, hm, mm, ah]",
+        "anywhere: um",
         "list",
     ),
 }

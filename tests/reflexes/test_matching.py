@@ -385,3 +385,12 @@ def test_a_sentence_too_long_for_a_reflex_is_left_to_the_language_model(
     what = "x" * (MAX_CHARS - len(begin) - len(end))
     assert reflexes.match(begin + what + end) == SetReminder(After(600), f"think of {what}")
     assert reflexes.match(begin + what + "x" + end) is None
+
+
+@pytest.mark.parametrize("text", ["Perhaps yes.", "Maybe yes", "Yes, maybe.", "Quite, yes."])
+def test_a_yes_beside_a_perhaps_is_none(reflexes: Reflexes, text: str) -> None:
+    assert reflexes.match(text) != Yes()
+
+
+def test_a_perhaps_is_no_hindrance_to_a_request(reflexes: Reflexes) -> None:
+    assert reflexes.match("Could you perhaps just tell me the time?") == TellTime()

@@ -44,15 +44,25 @@ class Instead:
     """What was just set is for another time: "make that six", "no, ten minutes"."""
 
     seconds: int = 0
-    """Zero: a moment was said."""
+    """Zero: a moment was said, or a number."""
     when: When | None = None
+    number: int = 0
+    """Without a unit: "make it five" after a timer for four minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallOff:
-    """What was just spoken of is not wanted: "delete it", "cancel both"."""
+    """What was just spoken of is not wanted: "delete it", "cancel both", "the Sunday one off"."""
 
     which: Literal["one", "all"] = "one"
+    name: str = ""
+    """The one of several that is called so …"""
+    seconds: int = 0
+    """… or was set for this long …"""
+    when: When | None = None
+    """… or is due then …"""
+    days: tuple[int, ...] = ()
+    """… or on these weekdays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +74,10 @@ class Another:
     name: str = ""
     when: When | None = None
     """Of an alarm."""
+    days: tuple[int, ...] = ()
+    """On which the alarm comes again and again."""
+    number: int = 0
+    """Of a timer, in the unit of the one before."""
 
 
 @dataclass(frozen=True, slots=True)

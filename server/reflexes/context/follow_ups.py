@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Final
 
 from sayso.server.reflexes.context.continuations import (
     AboutDay,
@@ -28,6 +28,7 @@ from sayso.server.reflexes.reflex import (
     Reflex,
     SetReminder,
     SetTimer,
+    Snooze,
     TellDate,
     TellTime,
     TimeUntil,
@@ -76,9 +77,9 @@ class FollowUps:
         match reflex:
             case Length() | Moment() | Another():
                 return _set(reflex, before)
-            case CallOff(which):
-                return _called_off(which, before)
-            case Instead():
+            case CallOff():
+                return _called_off(reflex, before)
+            case Instead() | Snooze():
                 return _corrected(reflex, before)
             case Place(place, zone):
                 return TellTime(place, zone) if isinstance(before, TellTime) else None
@@ -92,8 +93,7 @@ class FollowUps:
                 return None
             case ForgetMemory(""):
                 return _forgotten(before)
-            case _:
-                return reflex
+        return reflex
 
 
 def _forgotten(before: Reflex | None) -> Reflex | None:
@@ -114,27 +114,38 @@ def _set(reflex: Length | Moment | Another, before: Reflex | None) -> Reflex | N
             return replace(before, when=After(seconds))
         case Moment(when), SetReminder(None):
             return _at(before, when)
-        case Another(seconds, name), SetTimer(length) if length and seconds:
-            return SetTimer(seconds, name)
-        case Another(when=After() | At() as when), SetReminder(kind="alarm"):
-            return _at(replace(before, days=()), when)
+        case Another(seconds, name), SetTimer(length) | ChangeTimer(_, length) if length:
+            seconds = seconds or _in_its_unit(reflex.number, length)
+            return SetTimer(seconds, name) if seconds else None
+        case Another(when=After() | At() as when, days=days), SetReminder(kind="alarm"):
+            return _at(replace(before, days=days), when)
         case _:
             return None
 
 
-def _corrected(said: Instead, before: Reflex | None) -> Reflex | None:
+def _corrected(said: Instead | Snooze, before: Reflex | None) -> Reflex | None:
     """What was just set, moved to the time that is now said."""
+    if isinstance(said, Snooze):
+        # "Let me sleep half an hour": of an alarm that was just set, and does not ring yet.
+        of_alarm = isinstance(before, SetReminder) and before.kind == "alarm" and said.seconds
+        return (_corrected(Instead(said.seconds), before) if of_alarm else None) or said
     match before:
-        case SetTimer(length, name) if length and said.seconds:
-            return ChangeTimer("set", said.seconds, name, length)
-        case ChangeTimer() if said.seconds:
-            return replace(before, action="set", seconds=said.seconds)
+        case SetTimer(length, name) if length:
+            seconds = said.seconds or _in_its_unit(said.number, length)
+            return ChangeTimer("set", seconds, name, length) if seconds else None
+        case ChangeTimer(_, length):
+            seconds = said.seconds or _in_its_unit(said.number, length)
+            return replace(before, action="set", seconds=seconds) if seconds else None
         case SetReminder(After() | At() as old, what, kind) if not before.days:
-            when = After(said.seconds) if said.seconds else said.when
+            length = old.seconds if isinstance(old, After) else 0
+            seconds = said.seconds or _in_its_unit(said.number, length)
+            when = After(seconds) if seconds else said.when
             if when is None:
                 return None
             at = old if isinstance(old, At) else None
             return ChangeAlarm(_for(kind, when), at, kind, what)
+        case ListTimers(kind, name) if kind != "timer" and said.when is not None:
+            return ChangeAlarm(_for(kind, said.when), kind=kind, name=name)
         case ChangeAlarm(kind=kind) if said.when is not None:
             at = before.when if isinstance(before.when, At) else None
             return replace(before, when=_for(kind, said.when), before=at)
@@ -142,8 +153,20 @@ def _corrected(said: Instead, before: Reflex | None) -> Reflex | None:
             return None
 
 
-def _called_off(which: Literal["one", "all"], before: Reflex | None) -> Reflex | None:
+def _in_its_unit(number: int, length: int) -> int:
+    """So many of what a length of time was said in, in seconds: "make it five" after "four
+    minutes"."""
+    units = (unit for unit in (3_600, 60, 1) if length and length % unit == 0)
+    return number * next(units, 0)
+
+
+def _called_off(said: CallOff, before: Reflex | None) -> Reflex | None:
     """That what was just set, changed or told of is not wanted."""
+    which = said.which
+    if said.name or said.seconds or said.when or said.days:
+        kind = _kind_of(before)
+        details = (said.name, said.seconds, said.when, said.days)
+        return CancelTimer(kind, which, *details) if kind else None
     match before:
         case SetTimer(length, name) if length:
             called = CancelTimer("timer", which, name, length)
@@ -158,6 +181,19 @@ def _called_off(which: Literal["one", "all"], before: Reflex | None) -> Reflex |
         case _:
             return None
     return CancelTimer(called.kind, "all") if which == "all" else called
+
+
+def _kind_of(before: Reflex | None) -> Kind | None:
+    """What was spoken of: timers, alarms or reminders."""
+    match before:
+        case SetTimer() | ChangeTimer():
+            return "timer"
+        case SetReminder(kind=kind) | ChangeAlarm(kind=kind):
+            return kind
+        case ListTimers(kind) | CancelTimer(kind):
+            return kind
+        case _:
+            return None
 
 
 def _for(kind: Kind, when: When) -> When:
