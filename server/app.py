@@ -233,7 +233,7 @@ class App:
             speech,
             self._choices.look,
         )
-        await open_adapters(self._settings, adapter_host, self._routes, self._stack)
+        await open_adapters(self._settings, adapter_host, self._routes, self._devices, self._stack)
         self._server_metrics.count_devices(lambda: self._conversations.devices)
         self._server_metrics.watch_part("log", lambda: Part(event_log.trouble))
         self._server_metrics.watch_part("code", self._look_at_code)

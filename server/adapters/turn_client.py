@@ -167,6 +167,10 @@ class TurnClient:
             case Announce(answers=True):
                 self._keep(message)
                 self._answered_beside()
+            case Announce(priority="low") if not self._began:
+                # Why what was said does not count: a yes that may not be given here.
+                self._keep(message)
+                self._answered_beside()
             case Error() if not ours and ticket.turn == self._before:
                 self._keep(message)
                 self._end()

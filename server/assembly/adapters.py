@@ -1,11 +1,15 @@
-"""Builds the adapters that the settings name, and what they need of the server."""
+"""Builds the adapters that the settings name, and what they need of the server; and tells `sayso
+doctor` which there are."""
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from sayso.protocol.health import Finding
+from sayso.protocol.home import Home
+from sayso.server.adapters.plain_listeners import PlainListener
 from sayso.server.adapters.plain_model import PlainModelError
 from sayso.server.adapters.turn_client import Past
 from sayso.server.agent.llm.backend import Backends
@@ -15,11 +19,20 @@ from sayso.server.conversations.command_context import Commands
 from sayso.server.conversations.participant import Participant
 from sayso.server.conversations.registry import ConversationRegistry, NoSuchConversation
 from sayso.server.gateway.http.adapter_routes import Routes
-from sayso.server.settings import Settings
+from sayso.server.gateway.plain_port import CannotListenError
+from sayso.server.settings import Settings, SettingsError
 from sayso.server.speech.speech import Speech
 from sayso.server.store.event_log import EventLog
 from sayso.server.store.records import Answered, Event
+from sayso.server.trust.devices import Devices
 from sayso.server.trust.principal import Principal
+
+PLAIN: Final = {
+    "wyoming": "Home Assistant",
+    "xiaozhi": "xiaozhi boards",
+    "lmc": "01's light client",
+}
+"""Adapters without encryption, by their setting, and whom they answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +103,69 @@ class AdapterHost:
 
 
 async def open_adapters(
-    settings: Settings, host: AdapterHost, routes: Routes, stack: AsyncExitStack
+    settings: Settings, host: AdapterHost, routes: Routes, devices: Devices, stack: AsyncExitStack
 ) -> None:
-    """Answer what the settings name; the stack closes it."""
-    if settings.adapters.mcp:
+    """Answer what the settings name; the stack closes it. Raises CannotListenError."""
+    wanted = settings.adapters
+    if wanted.mcp:
         from sayso.server.adapters.mcp_server.adapter import McpAdapter
 
         McpAdapter(host).add_to(routes)
-    if settings.adapters.openai:
+    if wanted.openai:
         from sayso.server.adapters.openai.adapter import OpenAIAdapter
+        from sayso.server.adapters.realtime.adapter import RealtimeAdapter
 
         adapter = OpenAIAdapter(host, host, host.speech)
         adapter.add_to(routes)
+        RealtimeAdapter(host, host.speech).add_to(routes)
         stack.push_async_callback(adapter.close)
+    if wanted.wyoming:
+        from sayso.server.adapters.wyoming.server import WyomingServer
+
+        where = PlainListener.read("adapters.wyoming", wanted.wyoming, wanted.peers)
+        wyoming = WyomingServer(host, host.speech, where)
+        await wyoming.open(announce=settings.listen.announce)
+        stack.push_async_callback(wyoming.close)
+    if wanted.xiaozhi:
+        from sayso.server.adapters.xiaozhi.adapter import XiaozhiAdapter
+
+        where = PlainListener.read("adapters.xiaozhi", wanted.xiaozhi, wanted.peers)
+        xiaozhi = XiaozhiAdapter(host, devices, where)
+        await xiaozhi.open()
+        stack.push_async_callback(xiaozhi.close)
+    if wanted.lmc:
+        from sayso.server.adapters.lmc.adapter import LmcAdapter
+
+        lmc = LmcAdapter(host, PlainListener.read("adapters.lmc", wanted.lmc, None))
+        await lmc.open()
+        stack.push_async_callback(lmc.close)
+
+
+def examine() -> Iterator[Finding]:
+    """Looks which clients of other protocols are answered, and who can reach what is not
+    encrypted."""
+    try:
+        wanted = Settings.load(Home.find()).adapters
+    except SettingsError:
+        return  # that is told already
+    keyed = [name for name, on in (("OpenAI", wanted.openai), ("MCP", wanted.mcp)) if on]
+    if keyed:
+        detail = f"Programs that speak {' or '.join(keyed)} are answered, each by its key."
+        yield Finding("programs", "good", detail)
+    for setting, whom in PLAIN.items():
+        if value := getattr(wanted, setting):
+            peers = None if setting == "lmc" else wanted.peers
+            yield _reachable(f"adapters.{setting}", whom, value, peers)
+
+
+def _reachable(setting: str, whom: str, value: str, peers: tuple[str, ...] | None) -> Finding:
+    try:
+        where = PlainListener.read(setting, value, peers)
+    except CannotListenError as error:
+        return Finding(setting, "bad", str(error), f"sayso settings unset {setting}")
+    if where.is_near:
+        return Finding(setting, "good", f"{whom}: on {value}, from this machine alone.")
+    named = ", ".join(sorted(where.peers))
+    detail = f"{whom}: on {value}, from {named}, without encryption; nothing is approved there."
+    near = f"sayso settings set {setting} 127.0.0.1:{where.port}"
+    return Finding(setting, "poor", detail, f"If it runs on this machine: {near}")

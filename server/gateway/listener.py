@@ -21,10 +21,11 @@ from sayso.server.gateway.admission.rate_limits import RequestRates
 from sayso.server.gateway.admission.unauthenticated import address_of, known
 from sayso.server.gateway.host import Host
 from sayso.server.gateway.http.adapter_routes import Routes
-from sayso.server.gateway.http.request_handler import Requester, RequestHandler
+from sayso.server.gateway.http.request_handler import SOCKET_PATH, Requester, RequestHandler
 from sayso.server.gateway.http.trust_page import TrustPage
 from sayso.server.gateway.lan.device_admin import NOT_OPEN, DeviceAdmin, Reachable
 from sayso.server.gateway.limits import Limits
+from sayso.server.gateway.socket.adapter_sockets import AdapterSockets
 from sayso.server.gateway.socket.bounded_connection import BoundedConnection
 from sayso.server.gateway.socket.connection import Connection, close_with, greet
 from sayso.server.gateway.socket.message_size import with_snapshot
@@ -73,6 +74,7 @@ class Listener:
         self._rates = RequestRates(self._limits)
         self._also = frozenset(name.lower() for name in also)
         self._sessions = Sessions(self._limits)
+        self._adapter_sockets = AdapterSockets(self._guard, self._limits, self._records)
         self._administration: DeviceAdmin | None = None
         if devices:
             self._administration = DeviceAdmin(
@@ -172,6 +174,9 @@ class Listener:
                 strangers=strangers,
                 refused_stranger=refused_stranger,
                 tls=tls,
+                opens_socket=lambda path: (
+                    path == SOCKET_PATH or self._routes.socket_at(path) is not None
+                ),
             )
         except OSError as error:
             raise CannotListenError(
@@ -194,8 +199,13 @@ class Listener:
 
     async def _welcome(self, socket: ServerConnection, entrance: ListenerKind) -> None:
         self._connections += 1
+        path = socket.request.path.partition("?")[0] if socket.request else ""
         try:
-            await self._take_in(socket, entrance)
+            if route := self._routes.socket_at(path):
+                self._check_room()
+                await self._adapter_sockets.talk(socket, route, entrance)
+            else:
+                await self._take_in(socket, entrance)
         except ProtocolError as error:
             self._guard.refused(socket, error.reason)
             await close_with(socket, error, self._limits.goodbye_s)
@@ -205,8 +215,7 @@ class Listener:
             self._connections -= 1
 
     async def _take_in(self, socket: ServerConnection, entrance: ListenerKind) -> None:
-        if self._connections > self._limits.connections:
-            raise Refused("Too many clients are connected.", code="too_many", fatal=True)
+        self._check_room()
         hello = await greet(socket, self._limits)
         if isinstance(hello, m.Pair):
             await self._pair(socket, hello)
@@ -243,6 +252,10 @@ class Listener:
                 seconds = asyncio.get_running_loop().time() - began
                 why = connection.ended_why
                 self._records.note(DeviceDisconnected(device, who.device, why, round(seconds, 1)))
+
+    def _check_room(self) -> None:
+        if self._connections > self._limits.connections:
+            raise Refused("Too many clients are connected.", code="too_many", fatal=True)
 
     def _connect(self, socket: ServerConnection, session: Session) -> Connection:
         if isinstance(socket, BoundedConnection):

@@ -4,13 +4,22 @@ Pure, so that a finding is one line of bytes that fails again whenever it is tri
 long is a finding as well: whoever runs a target bounds its time.
 """
 
+import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Mapping
+import json
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from typing import cast
 
 from sayso.client.terminal import slash
 from sayso.protocol.codec import Unknown, decode, encode
 from sayso.protocol.errors import ProtocolError
 from sayso.protocol.frames import unpack
+from sayso.server.adapters.lmc import messages as lmc
+from sayso.server.adapters.realtime import client_events as realtime
+from sayso.server.adapters.realtime.session import RealtimeSession
+from sayso.server.adapters.wyoming import events as wyoming
+from sayso.server.adapters.xiaozhi import messages as xiaozhi
+from sayso.server.adapters.xiaozhi.opus import BadPacketError, OpusDecoder
 from sayso.server.agent.parsing.markdown_reader import Code, MarkdownReader
 from sayso.server.agent.prompt.language_names import Languages
 from sayso.server.agent.tools.read_output import ReadOutput
@@ -29,6 +38,16 @@ from tests.fuzz.resuming import play
 LANGUAGES = Languages(("python", "bash", "javascript"), perhaps={"output": ReadOutput().read_fence})
 READ = ("bash", "python", "sql")
 """One read with a grammar of each kind, and one without."""
+
+
+class _NoLoop:
+    """What a reader asks of its loop, where it never waits."""
+
+    def get_debug(self) -> bool:
+        return False
+
+
+_LOOP = cast(asyncio.AbstractEventLoop, _NoLoop())
 COMMANDS = {"conversations": "", "continue": "", "undo": "", "forget": "", "say": ""}
 POLICY = Policy(home="/home/ada")
 
@@ -134,6 +153,42 @@ def proxied(data: bytes) -> None:
         assert begins_request(data + b"\nGET / HTTP/1.1\r\n") is False
 
 
+def adapters(data: bytes) -> None:
+    """What a client of another protocol sends is an event that it means, or one typed error."""
+    with contextlib.suppress(realtime.BadEventError):
+        event = realtime.read_event(data)
+        if isinstance(event, realtime.SessionUpdate):
+            json.dumps(RealtimeSession.begun().updated(event.session).shown("sess_1"))
+    text = data.decode("utf-8", "replace")
+    lmc.read_message(text)
+    xiaozhi.read_message(text)
+    for version in (1, 2, 3):
+        packet = xiaozhi.read_sound(data, version)
+        with contextlib.suppress(BadPacketError):
+            OpusDecoder().decode(packet)
+    reader = asyncio.StreamReader(limit=wyoming.LINE_BYTES, loop=_LOOP)
+    reader.feed_data(data)
+    reader.feed_eof()
+    with contextlib.suppress(wyoming.BadEventError):
+        while (read := _at_once(wyoming.read_event(reader))) is not None:
+            again = asyncio.StreamReader(limit=wyoming.LINE_BYTES, loop=_LOOP)
+            again.feed_data(wyoming.written(read))
+            again.feed_eof()
+            assert _at_once(wyoming.read_event(again)) == read
+
+
+def _at_once(
+    reading: Coroutine[None, None, wyoming.WyomingEvent | None],
+) -> wyoming.WyomingEvent | None:
+    """Where all is here that is read, nothing is waited for."""
+    try:
+        reading.send(None)
+    except StopIteration as end:
+        read: wyoming.WyomingEvent | None = end.value
+        return read
+    raise AssertionError("it waits for more than there is")
+
+
 def _asks_for(hello: ClientHello, pieces: Iterable[bytes]) -> str | None:
     try:
         return next((name for each in pieces if (name := hello.feed(each)) is not None), None)
@@ -149,5 +204,6 @@ def _passes(requests: Requests, pieces: Iterable[bytes]) -> bytes | None:
 
 
 TARGETS: Mapping[str, Callable[[bytes], None]] = {
-    one.__name__: one for one in (codec, framing, resume, commands, answers, speakable, proxied)
+    one.__name__: one
+    for one in (codec, framing, resume, commands, answers, speakable, proxied, adapters)
 }

@@ -6,8 +6,8 @@ server, which strangers' files are not worth.
 
 import asyncio
 import struct
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, suppress
 from typing import Any, Final
 
 from websockets.http11 import Response
@@ -18,11 +18,12 @@ from sayso.audio.wav import header, parse
 from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
 from sayso.server.adapters.openai.errors import BadRequest, answered_error
 from sayso.server.adapters.openai.form_data import read_form
+from sayso.server.adapters.spoken_text import SpokenText
 from sayso.server.gateway.http.adapter_routes import HttpRequest, Route, Routes
 from sayso.server.gateway.http.responses import answered, answered_json, answered_stream
 from sayso.server.speech.recognition.session import MAX_UTTERANCE
 from sayso.server.speech.speech import Speech
-from sayso.server.speech.synthesis.session import Chunk, MoreSound, SpeakingStyle, SynthesisFailed
+from sayso.server.speech.synthesis.session import SpeakingStyle
 
 RECORDING_BYTES: Final = 25 * 2**20
 """As the API has it: a quarter of an hour at 16 kHz."""
@@ -37,8 +38,6 @@ SPEEDS: Final = (0.25, 4.0)
 FORMS: Final = ("wav", "pcm")
 ENDLESS: Final = 0x7FFFFFFF - 44
 """What a WAV header says of sound whose length is not known yet."""
-
-Sounds = asyncio.Queue[bytes | SynthesisFailed | None]
 
 
 class Audio:
@@ -101,39 +100,14 @@ class Audio:
     async def _sound(
         self, text: str, style: SpeakingStyle, *, has_header: bool
     ) -> AsyncIterator[bytes]:
-        sounds: Sounds = asyncio.Queue()
-        reply = self._speech.synthesis.speak(_into(sounds), style)
-        reply.say(text)
-        reply.finish()
-        try:
+        spoken = SpokenText(self._speech.synthesis, style, SPEECH_RATE)
+        spoken.say(text)
+        spoken.finish()
+        async with aclosing(spoken.sound()) as sounds:
             if has_header:
                 yield header(SPEECH_RATE, ENDLESS)
-            while isinstance(sound := await sounds.get(), bytes):
-                if sound:
-                    yield sound
-        finally:
-            reply.stop()
-
-
-def _into(sounds: Sounds) -> Callable[[Chunk | MoreSound | SynthesisFailed | None], None]:
-    """Hands what is spoken over, at the rate of the API."""
-    rates: dict[str, Any] = {}
-
-    def take(handed: Chunk | MoreSound | SynthesisFailed | None) -> None:
-        match handed:
-            case Chunk():
-                if rates.get("from") != handed.sound.rate:
-                    rates["from"] = handed.sound.rate
-                    rates["to"] = resampler(handed.sound.rate, SPEECH_RATE)
-                sounds.put_nowait(rates["to"].feed(handed.sound.pcm))
-            case MoreSound():
-                sounds.put_nowait(rates["to"].feed(handed.pcm))
-            case _:
-                if "to" in rates:
-                    sounds.put_nowait(rates["to"].finish())
-                sounds.put_nowait(handed)
-
-    return take
+            async for sound in sounds:
+                yield sound
 
 
 def _answer_form(wanted: bytes) -> str:

@@ -1,16 +1,18 @@
-"""HTTP routes for adapters: each route is a method, a path and a handler.
+"""Routes for adapters: a method, a path and a handler; or a path at which a WebSocket opens.
 
-A client is authenticated before its body is read, and has the right that the
-route names. An adapter for a foreign protocol adds its routes here, and sees no socket.
+A client is authenticated before its body is read or its socket opens, and has the right that the
+route names. An adapter for a foreign protocol adds its routes here.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
+from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Response
 
+from sayso.server.gateway.admission.rate_limits import Rates
 from sayso.server.trust.principal import Principal, Scope
 
 BODY_BYTES: Final = 1_048_576
@@ -56,15 +58,53 @@ class Route:
         return path == self.path or (self.path.endswith("/") and path.startswith(self.path))
 
 
+@dataclass(frozen=True, slots=True)
+class OpenedSocket:
+    """A WebSocket that opened, and the principal behind it."""
+
+    socket: ServerConnection
+    query: str
+    """Of its address, without the question mark."""
+    who: Principal
+    rates: Rates
+    """How fast what it sends is read."""
+
+
+SocketHandler = Callable[[OpenedSocket], Awaitable[None]]
+"""Talks to a client until it leaves; the socket is closed then. It is cancelled when the server
+stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class SocketRoute:
+    """A path at which a WebSocket opens."""
+
+    path: str
+    """Exact."""
+    handler: SocketHandler
+    scope: Scope = "talk"
+    message_bytes: int = BODY_BYTES
+    """Longest message of a client."""
+
+
 class Routes:
     """All routes of a server; the first that fits answers."""
 
     def __init__(self) -> None:
         self._routes: list[Route] = []
+        self._sockets: dict[str, SocketRoute] = {}
 
     def add(self, route: Route) -> None:
         """From now on it is answered, at every way in."""
         self._routes.append(route)
+
+    def add_socket(self, route: SocketRoute) -> None:
+        """From now on sockets open there, at every way in."""
+        self._sockets[route.path] = route
+
+    def socket_at(self, path: str) -> SocketRoute | None:
+        """What a socket at this path is for; nothing, if none opens there."""
+        return self._sockets.get(path)
 
     def find(self, method: str, path: str) -> Route | None:
         """What answers this; nothing, if no route does."""

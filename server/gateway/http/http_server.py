@@ -25,18 +25,17 @@ class HttpServer:
         limits: Limits,
         strangers: UnauthenticatedClients,
         *,
-        socket_path: str | None = None,
+        opens_socket: Callable[[str], bool] = lambda _: False,
         websocket: Callable[[], asyncio.Protocol] = asyncio.Protocol,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        """`socket_path`: requests for it are handed over to what `websocket` makes; all of them, if
-        it is empty, and by default none."""
+        """`opens_socket`: whether requests for a path are handed over to what `websocket` makes."""
         self.limits = limits
         self.strangers = strangers
         self.stops = False
         self.waiting = WaitingClients(strangers, limits, self._let_in)
         self._answer = answer
-        self._socket_path = socket_path
+        self._opens_socket = opens_socket
         self._websocket = websocket
         self._tls = tls
         self._here: set[HttpConnection] = set()
@@ -68,7 +67,7 @@ class HttpServer:
 
     def opens_socket(self, path: str) -> bool:
         """Whether a request for this path is the WebSocket library's."""
-        return self._socket_path in ("", path.partition("?")[0])
+        return self._opens_socket(path.partition("?")[0])
 
     def websocket(self) -> asyncio.Protocol:
         """What takes a connection over."""

@@ -18,7 +18,7 @@ from sayso.server.gateway.admission.unauthenticated import (
     recognised,
 )
 from sayso.server.gateway.host import Host
-from sayso.server.gateway.http.adapter_routes import HttpRequest, Routes
+from sayso.server.gateway.http.adapter_routes import HttpRequest, Routes, SocketRoute
 from sayso.server.gateway.http.http_connection import HttpConnection
 from sayso.server.gateway.http.request_body import too_large
 from sayso.server.gateway.http.responses import (
@@ -87,8 +87,16 @@ class RequestHandler:
         if who is not None:
             recognised(socket)
             self._guard.answers(socket, who)
+        if route := self._routes.socket_at(path):
+            return self._refused_socket(socket, route, who)
         if routed and isinstance(socket, HttpConnection):
             return await self._by_route(socket, request, path, query, who)
+        return await self._answer_own(socket, request, path, who)
+
+    async def _answer_own(
+        self, socket: Requester, request: Request, path: str, who: Principal | None
+    ) -> Response:
+        """What is no adapter's."""
         if open_to_all := self._page(path, request):
             return open_to_all
         if path in FOR_MONITORS and self._entrance.is_near(request.headers):
@@ -106,6 +114,17 @@ class RequestHandler:
             return refused(HTTPStatus.FORBIDDEN, foreign)
         if request.method != "GET" and not routed:
             return refused(HTTPStatus.METHOD_NOT_ALLOWED, "Only GET is answered.")
+        return None
+
+    def _refused_socket(
+        self, socket: Requester, route: SocketRoute, who: Principal | None
+    ) -> Response | None:
+        """None lets it open."""
+        if who is None:
+            self._guard.refused(socket, "no_token")
+            return refused(HTTPStatus.UNAUTHORIZED, "The token is missing.")
+        if not who.may(route.scope):
+            return refused(HTTPStatus.FORBIDDEN, "This device may not ask for this.")
         return None
 
     async def _by_route(

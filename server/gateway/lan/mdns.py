@@ -20,9 +20,10 @@ class Announcer:
     """By multicast, on the networks that the server listens on. Where that can't be, nobody is
     told, and the server is reached by its address."""
 
-    def __init__(self, listening: str, port: int) -> None:
+    def __init__(self, listening: str, port: int, service: str = SERVICE) -> None:
         self._listening = listening
         self._port = port
+        self._service = service
         self._zeroconf: AsyncZeroconf | None = None
         self._told: ServiceInfo | None = None
 
@@ -60,12 +61,12 @@ class Announcer:
     def _info(self, names: Iterable[str]) -> ServiceInfo:
         host = socket.gethostname().partition(".")[0]
         return ServiceInfo(
-            SERVICE,
-            f"Sayso on {host}.{SERVICE}",
+            self._service,
+            f"Sayso on {host}.{self._service}",
             self._port,
             server=HOST,
             parsed_addresses=sorted(filter(self._is_told, names)),
-            properties={"path": "/"},
+            properties={"path": "/"} if self._service == SERVICE else {},
         )
 
     def _is_told(self, name: str) -> bool:

@@ -85,9 +85,11 @@ async def prepare(
     strangers: int,
     refused_stranger: Callable[[str], None] = lambda _: None,
     tls: ssl.SSLContext | None = None,
+    opens_socket: Callable[[str], bool] = lambda path: path == SOCKET_PATH,
 ) -> GatewayServer:
     """Bind the address; nobody is let in before `start_serving`. `refused_stranger` is told the
-    address of who finds no place. Raises OSError."""
+    address of who finds no place; `opens_socket` says at which paths there are sockets: at all of
+    them, where nothing is answered. Raises OSError."""
     among = UnauthenticatedClients(strangers, limits.settled_s, refused_stranger)
     guest = guests_of(among, limits)
     logger = logging.getLogger("sayso.websockets")
@@ -110,7 +112,7 @@ async def prepare(
         answer_plainly,
         limits,
         among,
-        socket_path=SOCKET_PATH if answer else "",
+        opens_socket=opens_socket if answer else lambda _: True,
         websocket=websocket,
         tls=tls,
     )

@@ -95,6 +95,7 @@ class SpeechRecognition:
     ) -> None:
         """`capacity`: passes that the recognizer takes at the same time; one, unless it says more.
         `only_language`: the one that the recognizer hears; empty: it hears many."""
+        self.only_language = only_language
         self._foreign_speech = ForeignSpeech(only_language)
         self._recognizer = recognizer
         self._pace = pace or HearingPace()

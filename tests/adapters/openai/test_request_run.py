@@ -25,6 +25,7 @@ from sayso.server.assembly.adapters import AdapterHost, open_adapters
 from sayso.server.gateway.host import Conversation, Outlet
 from sayso.server.gateway.http.adapter_routes import Routes
 from sayso.server.settings import Settings
+from sayso.server.trust.devices import Devices
 from sayso.server.trust.principal import Principal
 from sayso.server.turn.events import ApprovalAnswered, Event, Interrupted, Joined, Ticket, Typed
 
@@ -262,5 +263,6 @@ async def test_nothing_is_answered_that_the_settings_do_not_name(tmp_path: Path)
     routes = Routes()
     settings = Settings.load(Home(tmp_path, tmp_path, tmp_path))
     async with AsyncExitStack() as stack:
-        await open_adapters(settings, cast(AdapterHost, None), routes, stack)
+        devices = Devices(tmp_path / "devices.json")
+        await open_adapters(settings, cast(AdapterHost, None), routes, devices, stack)
     assert not routes.at("/v1/models")

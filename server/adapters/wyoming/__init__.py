@@ -1,0 +1,1 @@
+"""Answers Home Assistant by the Wyoming protocol: speech to text, text to speech, conversation."""
