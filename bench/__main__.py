@@ -5,7 +5,19 @@ import json
 import sys
 from pathlib import Path
 
-from bench import agent, clients, coding, crowd, ears, hands, size, tools, trust, voice
+from bench import (
+    agent,
+    clients,
+    coding,
+    crowd,
+    desktop_hands,
+    ears,
+    hands,
+    size,
+    tools,
+    trust,
+    voice,
+)
 from bench.support import chart
 
 CHART = Path(".house/bench/voice.svg")
@@ -38,6 +50,8 @@ def main() -> int:
         case "coding" | "tools" | "size" | "hands":
             plain = {"coding": coding, "tools": tools, "size": size, "hands": hands}[arguments.name]
             found = plain.measure(*([arguments.miniwob] if plain is hands else []))
+            if plain is hands:
+                found = {**found, **desktop_hands.measure()}
             print(json.dumps(found) if arguments.json else plain.table(found))
         case _:
             figures = voice.measure(
@@ -69,7 +83,9 @@ def _parser() -> argparse.ArgumentParser:
     ways.add_argument("--presses", type=int, default=30, help="of the key (at least 20)")
     ways.add_argument("--answers", type=int, default=5, help="over bad lines (3 to 10)")
     edits = names.add_parser("coding", help="what a model's hands on code cost")
-    browse = names.add_parser("hands", help="what Sayso's own browser takes and solves")
+    browse = names.add_parser(
+        "hands", help="what Sayso's own browser takes and solves, and hands at a screen"
+    )
     browse.add_argument("--miniwob", type=Path, help="the folder html of the package miniwob")
     others = names.add_parser("tools", help="calls of MCP servers, and of the home")
     people = names.add_parser("crowd", help="how many people can talk at once, and two recognisers")

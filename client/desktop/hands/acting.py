@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from sayso.client.desktop.accessibility.parts import EDITABLE, FOCUSED, Part
+from sayso.client.desktop.accessibility.parts import EDITABLE, FOCUSED, MULTI_LINE, Part
 from sayso.client.desktop.errors import Refused
 from sayso.client.desktop.hands.consequences import (
     chord_consequence,
@@ -153,7 +153,8 @@ class Acts:
         with self._acting():
             part = self._front(window, "enter" if "\n" in text or "\r" in text else "")
             start = tree.caret(part) if part and tree else -1
-            self._keys(window, (), text)
+            leads_on = "\t" if part and part.has(MULTI_LINE) else "\t\n\r"
+            self._keys(window, (), text, leads_on if self._screen.parts(window) else "")
         if part and tree and start >= 0:
             deadline = time.monotonic() + SEEN_S
             while time.monotonic() < deadline:
@@ -238,12 +239,15 @@ class Acts:
             self._asking.keys(window, part, chord)
         return part
 
-    def _keys(self, window: Window, chords: tuple[Any, ...], text: str) -> None:
-        """Press keys and type a text, while this window has the keys. Raises Refused."""
+    def _keys(
+        self, window: Window, chords: tuple[Any, ...], text: str, leads_on: str = "\t\n\r"
+    ) -> None:
+        """Press keys and type a text, while this window has the keys. Raises Refused. `leads_on`:
+        characters after which another part may have them."""
         screen = self._screen
         for chord in chords:
             screen.keyboard.chord(chord, lambda: self._check_focus(window))
-        pieces = _pieces(text)
+        pieces = _pieces(text, leads_on)
         for number, piece in enumerate(pieces):
             screen.keyboard.type(
                 piece, lambda: self._check_focus(window), lambda: screen.barrier.wait(window)
@@ -290,11 +294,11 @@ class Acts:
         return Done("confirmed", tuple(new))
 
 
-def _pieces(text: str) -> list[str]:
+def _pieces(text: str, leads_on: str) -> list[str]:
     """A text, cut behind what may lead to another field."""
     pieces, start = [], 0
     for number, character in enumerate(text):
-        if character in "\t\n\r":
+        if character in leads_on:
             pieces.append(text[start : number + 1])
             start = number + 1
     return [*pieces, text[start:]] if text[start:] or not pieces else pieces

@@ -123,7 +123,7 @@ class Screen:
         """Raises Refused where a browser shows a page that is out of reach, or tells of none."""
         if not self.reach.is_browser(window):
             return
-        documents = [part for part in parts if "Document" in part.interfaces]
+        documents = [part for part in parts if part.role == "document"]
         if self.tree is None or not documents:
             raise Refused(
                 "This browser does not tell which page it shows, so nothing is done in it: use"

@@ -26,13 +26,16 @@ class Barrier:
         self._connection.root.change_attributes(event_mask=X.SubstructureNotifyMask)
         self._connection.display.sync()
         self._number = 0
+        self._silent: set[int] = set()
+        """Processes that say that they answer, and do not."""
 
     def wait(self, window: Window) -> None:
         """Return when a window has read all that was sent to it until now."""
         connection = self._connection
         ping = connection.atom("_NET_WM_PING")
         target = connection.window(window.id)
-        if ping not in connection.numbers(target, "WM_PROTOCOLS"):
+        asked = window.pid in self._silent
+        if asked or ping not in connection.numbers(target, "WM_PROTOCOLS"):
             time.sleep(WITHOUT_S)
             return
         self._number += 1
@@ -43,6 +46,7 @@ class Barrier:
                 if _answers(event, ping, self._number):
                     time.sleep(AFTER_S)
                     return
+        self._silent.add(window.pid)
 
     def _send(self, target: Any, ping: int) -> None:  # noqa: ANN401 - python-xlib has no types
         from Xlib.protocol import event

@@ -11,6 +11,7 @@ who has the keys at that very moment: nothing can come between.
 """
 
 import json
+import time
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -42,6 +43,8 @@ MODIFIERS: Final = {
     "option": 0xFFE9,
 }
 _SHIFT: Final = 0xFFE1
+KNOWN_S: Final = 0.06
+"""After keys were given a meaning and the window has read of it: some ask for it only then."""
 _FIRST: Final = 8
 _LAST: Final = 255
 """Which keys X11 can have."""
@@ -74,6 +77,9 @@ class Keyboard:
             if not piece:
                 raise Refused(f"This keyboard has no key free on which {text[0]!r} could be put.")
             codes = {**usual, **self._borrow(foreign, spare)}
+            if foreign:
+                read()
+                time.sleep(KNOWN_S)
             try:
                 for keysym in piece:
                     code, shifted = codes[keysym]

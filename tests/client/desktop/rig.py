@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from sayso.client.desktop.process import DesktopProcess, Told
+from sayso.client.desktop.x11.connection import Connection
+from sayso.client.desktop.x11.windows import Windows
 from tests.machine import lacking, needed
 
 SOON_S = 20.0
@@ -53,8 +55,20 @@ class Desktop:
             SYSTEM_PYTHON, str(HERE / "gtk_app.py"), str(state), title, *map(str, place)
         )
         app = App(title, state, process)
+        self.shows(title)
         until(lambda: bool(app.state), f"{title} is open")
         return app
+
+    def titles(self) -> list[str]:
+        """Of all windows."""
+        connection = Connection(self.display)
+        titles = [window.title for window in Windows(connection).all()]
+        connection.close()
+        return titles
+
+    def shows(self, title: str, seconds: float = SOON_S) -> None:
+        """Return once a window has this title."""
+        until(lambda: title in self.titles(), f"{title} is shown", seconds)
 
 
 @dataclass

@@ -26,7 +26,6 @@ from tests.client.desktop.rig import (
     effect,
     hands,
     problem,
-    until,
 )
 
 NOWHERE = Place(0, 0, 1, 1)
@@ -197,7 +196,7 @@ async def at(
 @pytest.mark.slow
 async def test_a_terminal_under_another_name_is_known(here: Desktop, at: Hands) -> None:
     process = here.start(SYSTEM_PYTHON, str(HERE / "terminal_window.py"), "Harmless")
-    until(lambda: "Harmless" in _titles(here), "it is open")
+    here.shows("Harmless")
     for told in (
         await at("look", window="Harmless"),
         await at.act("write", text="y\n", window="Harmless"),
@@ -243,10 +242,3 @@ async def test_terminals_and_settings_are_not_opened(
     for name in ("Shell", "Emulator", "Control", "Hidden", "no such"):
         told = await at("open", app=name, approved=[name])
         assert effect(told) == "refused", name
-
-
-def _titles(here: Desktop) -> list[str]:
-    connection = Connection(here.display)
-    titles = [each.title for each in Windows(connection).all()]
-    connection.close()
-    return titles
