@@ -83,9 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     ways.add_argument("--presses", type=int, default=30, help="of the key (at least 20)")
     ways.add_argument("--answers", type=int, default=5, help="over bad lines (3 to 10)")
     edits = names.add_parser("coding", help="what a model's hands on code cost")
-    browse = names.add_parser(
-        "hands", help="what Sayso's own browser takes and solves, and hands at a screen"
-    )
+    browse = names.add_parser("hands", help="Sayso's own browser, and hands at a screen")
     browse.add_argument("--miniwob", type=Path, help="the folder html of the package miniwob")
     others = names.add_parser("tools", help="calls of MCP servers, and of the home")
     people = names.add_parser("crowd", help="how many people can talk at once, and two recognisers")

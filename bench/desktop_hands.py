@@ -20,9 +20,9 @@ from sayso.protocol.home import Home
 from tests.client.desktop.rig import Desktop, Hands, desktop, hands
 from tests.client.desktop.typing_errors import strings, toolkits, typing_errors, window_of
 
-STOPS: Final = 10
-THEFTS: Final = 10
-STRINGS: Final = 50
+STOPS: Final = 8
+THEFTS: Final = 8
+STRINGS: Final = 30
 REST_S: Final = 0.7
 _LONG: Final = "The quick brown fox jumps over the lazy dog. " * 40
 _SHIFT: Final = 0xFFE1
@@ -69,12 +69,11 @@ async def _measure(folder: Path, environment: "_Environment") -> Mapping[str, fl
     with desktop(folder, hand=True) as here:
         async with hands(here, pytest_like, ("fixture",)) as at:
             figures = {**await _stops(here, at), **await _thefts(here, at)}
-    with desktop(folder) as here:
-        errors = {}
-        for toolkit in toolkits():
-            with window_of(here, toolkit) as app:
-                async with hands(here, pytest_like, ("fixture", "chromium")) as at:
-                    errors[toolkit] = await typing_errors(at, app, strings(STRINGS))
+    errors = {}
+    for toolkit in toolkits():
+        with desktop(folder) as here, window_of(here, toolkit) as app:
+            async with hands(here, pytest_like, ("fixture", "chromium")) as at:
+                errors[toolkit] = await typing_errors(at, app, strings(STRINGS))
     typed = {f"typing_errors_{name}": count for name, count in errors.items()}
     return {**figures, "typing_errors": sum(errors.values()), **typed}
 

@@ -107,11 +107,11 @@ class _Page:
     title: str = "Typing in a page"
 
     def command(self, here: Desktop) -> list[str]:
-        return [
-            "chromium", "--no-sandbox", "--no-first-run", "--disable-gpu",
-            "--force-renderer-accessibility", f"--user-data-dir={here.folder / 'chromium'}", "--password-store=basic",
-            "--disable-background-networking", f"--app=http://127.0.0.1:{self.port}/",
-        ]  # fmt: skip
+        folder = here.folder / "chromium"
+        options = "no-sandbox no-first-run disable-gpu force-renderer-accessibility"
+        options += " password-store=basic disable-background-networking"
+        options += f" user-data-dir={folder} app=http://127.0.0.1:{self.port}/"
+        return ["chromium", *(f"--{each}" for each in options.split())]
 
 
 _HTML: Final = (
