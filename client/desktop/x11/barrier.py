@@ -12,6 +12,8 @@ ANSWER_S: Final = 2.0
 """A program that takes longer hangs."""
 WITHOUT_S: Final = 0.3
 """For programs that answer no ping: nothing tells, so they get a while."""
+SILENT_S: Final = 1.0
+"""For programs that say that they answer, and do not: Qt's, which are also slow to read keys."""
 AFTER_S: Final = 0.02
 """Toolkits read the ping a moment before they hand on the last key."""
 
@@ -34,8 +36,10 @@ class Barrier:
         connection = self._connection
         ping = connection.atom("_NET_WM_PING")
         target = connection.window(window.id)
-        asked = window.pid in self._silent
-        if asked or ping not in connection.numbers(target, "WM_PROTOCOLS"):
+        if window.pid in self._silent:
+            time.sleep(SILENT_S)
+            return
+        if ping not in connection.numbers(target, "WM_PROTOCOLS"):
             time.sleep(WITHOUT_S)
             return
         self._number += 1
