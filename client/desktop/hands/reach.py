@@ -15,6 +15,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from sayso.client.desktop.x11.windows import Window
+from sayso.protocol.home import DEFAULT_NETWORK_PORT, DEFAULT_PORT, DEFAULT_TRUST_PORT
 
 _TERMINAL: Final = "terminals are out of reach: what is typed there is code without a sandbox"
 _CLASSES: Final = (
@@ -49,6 +50,8 @@ _BROWSERS: Final = re.compile(
     r"chrom(e|ium)|firefox|librewolf|brave|vivaldi|opera|msedge|microsoft-edge|epiphany|falkon|"
     r"qutebrowser|midori|konqueror|navigator|waterfox|floorp|zen-browser|min\b|nyxt|tor ?browser"
 )
+_USUAL_PORTS: Final = (DEFAULT_PORT, DEFAULT_NETWORK_PORT, DEFAULT_TRUST_PORT)
+_OWN_TITLE: Final = "Sayso"
 _OPEN_SCHEMES: Final = ("http", "https")
 _MOST_DESCENDANTS: Final = 512
 _MOST_ANCESTORS: Final = 64
@@ -71,7 +74,7 @@ class Reach:
     def __init__(self, own: Own, never: Iterable[str] = ()) -> None:
         self._own = own
         self._never = frozenset(never)
-        self._port = urlsplit(own.server).port or 0
+        self._ports = {urlsplit(own.server).port, *_USUAL_PORTS}
         self._ours = {own.pid, *ancestors(own.pid)}
 
     def hindrance(self, window: Window) -> str:
@@ -96,8 +99,10 @@ class Reach:
         """Whether pages are shown in it."""
         return bool(_BROWSERS.search(f"{window.app} {window.program}".lower()))
 
-    def page_hindrance(self, address: str) -> str:
+    def page_hindrance(self, address: str, title: str = "") -> str:
         """Why nothing is done in a window that shows a page of this address; empty if it may be."""
+        if title == _OWN_TITLE:  # whatever port leads to it
+            return "it shows a page of Sayso's own server"
         try:
             parts = urlsplit(address)
             port = parts.port or 0
@@ -107,7 +112,7 @@ class Reach:
             return ""
         if parts.scheme not in _OPEN_SCHEMES:
             return "it shows a page of the browser's own"
-        if self._port and port == self._port:
+        if port in self._ports:
             return "it shows a page of Sayso's own server"
         return ""
 

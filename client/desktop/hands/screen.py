@@ -130,7 +130,7 @@ class Screen:
                 " Sayso's own browser, or start it with --force-renderer-accessibility."
             )
         for part in documents:
-            if why := self.reach.page_hindrance(self.tree.address(part)):
+            if why := self.reach.page_hindrance(self.tree.address(part), part.name):
                 raise Refused(f"Nothing is done in this browser: {why}.")
 
     def place_of(self, part: Part, window: Window, parts: Sequence[Part]) -> Place:

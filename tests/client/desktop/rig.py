@@ -197,13 +197,16 @@ class Hands:
 
 @contextlib.asynccontextmanager
 async def hands(
-    here: Desktop, monkeypatch: pytest.MonkeyPatch, apps: tuple[str, ...] = ("fixture",)
+    here: Desktop,
+    monkeypatch: pytest.MonkeyPatch,
+    apps: tuple[str, ...] = ("fixture",),
+    server: str = SERVER,
 ) -> AsyncIterator[Hands]:
     """The process, at this desktop, as its owner allowed."""
     for name in ("DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, here.environment[name])
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    process = DesktopProcess(SERVER)
+    process = DesktopProcess(server)
     try:
         yield Hands(process, apps)
     finally:

@@ -27,6 +27,7 @@ from tests.client.desktop.rig import (
     hands,
     problem,
 )
+from tests.client.desktop.typing_errors import window_of
 
 NOWHERE = Place(0, 0, 1, 1)
 
@@ -61,7 +62,7 @@ def test_ones_own_window_and_what_has_no_owner_are_out_of_reach() -> None:
 @pytest.mark.parametrize(
     "address",
     [
-        "http://127.0.0.1:8765/", "http://localhost:8765/x", "https://house.lan:8765/",
+        "http://127.0.0.1:8765/", "http://localhost:8765/x", "https://house.lan:8766/",
         "chrome://settings", "devtools://devtools/x", "javascript:1", "", "http://[",
     ],
 )  # fmt: skip
@@ -69,6 +70,7 @@ def test_pages_of_sayso_and_of_the_browser_itself_are_out_of_reach(address: str)
     reach = Reach(Own(os.getpid(), SERVER))
     assert reach.page_hindrance(address)
     assert not reach.page_hindrance("https://library.example/")
+    assert reach.page_hindrance("https://house.example/", "Sayso")
 
 
 @pytest.mark.parametrize(
@@ -242,3 +244,24 @@ async def test_terminals_and_settings_are_not_opened(
     for name in ("Shell", "Emulator", "Control", "Hidden", "no such"):
         told = await at("open", app=name, approved=[name])
         assert effect(told) == "refused", name
+
+
+@pytest.mark.thorough
+@pytest.mark.browser
+async def test_a_page_of_the_server_in_a_browser_is_out_of_reach(
+    here: Desktop, allowed: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with window_of(here, "chromium") as page:
+        server = f"ws://127.0.0.1:{page.port}/ws"
+        async with hands(here, monkeypatch, ("chromium",), server) as at:
+            text = page.state["text"]
+            for told in (
+                await at("look"),
+                await at.act("write", text="y"),
+                await at.act("press", keys="enter"),
+                await at.act("click", target="Text"),
+                await at.act("scroll", way="down"),
+            ):
+                assert effect(told) == "refused"
+                assert "Sayso's own server" in problem(told)
+            assert page.state["text"] == text

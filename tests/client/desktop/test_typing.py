@@ -22,6 +22,7 @@ async def test_some_random_strings_are_typed_exactly(
 
 
 @pytest.mark.thorough
+@pytest.mark.browser
 @pytest.mark.timeout(600)
 @pytest.mark.usefixtures("allowed")
 @pytest.mark.parametrize("toolkit", ["gtk", "tk", "chromium"])
