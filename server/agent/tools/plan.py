@@ -12,7 +12,8 @@ import re
 from collections.abc import AsyncIterator
 from typing import Final
 
-from sayso.server.agent.tools.tool import Arguments, ArgumentsError, Tool, ToolContext, WrittenCall
+from sayso.server.agent.tools.language_tool import LanguageTool, text_schema
+from sayso.server.agent.tools.tool import Arguments, ArgumentsError, ToolContext
 from sayso.server.runtimes.runtime import Ending, Output
 from sayso.server.store.plans import PlanChanged
 
@@ -32,48 +33,24 @@ _WRONG: Final = (
 )
 
 
-_SCHEMA: Final = {
-    "type": "object",
-    "properties": {"plan": {"type": "string", "maxLength": 4_000}},
-    "required": ["plan"],
-    "additionalProperties": False,
-}
-
-
-class Plan(Tool):
+class Plan(LanguageTool):
     """Keeps the plan of the request."""
 
     name = "plan"
     use = "Say what you mean to do: a line for each step, > before the one that you are at."
-    schema = _SCHEMA
+    argument = "plan"
+    schema = text_schema(argument, maxLength=4_000)
     undo = ""
     kind = "reads"
     shown = True
     outside = False
-    needs_code = True
-    is_language = True
     ways = frozenset({"call", "fence"})
 
-    def read_call(self, arguments: str) -> WrittenCall | None:
-        call = super().read_call(arguments)
-        return call if call and call.text != arguments else WrittenCall(self.name, arguments)
-
-    def read_fence(self, label: str, text: str) -> WrittenCall | None:
-        return WrittenCall(self.name, text)
-
-    def as_call(self, label: str, text: str) -> tuple[str, str] | None:
-        return None
-
     def read(self, label: str, text: str) -> Arguments:
-        if text.lstrip().startswith("{"):
-            text = str(super().read(label, text)["plan"])
-        steps, current = _steps(text)
+        steps, current = _steps(str(super().read(label, text)["plan"]))
         if not LEAST <= len(steps) <= MOST or any(len(step) > STEP_CHARS for step in steps):
             raise ArgumentsError(_WRONG)
         return {"plan": written(steps, current), "steps": steps, "current": current}
-
-    def write(self, arguments: Arguments) -> str:
-        return str(arguments["plan"])
 
     def may_touch(self, arguments: Arguments) -> tuple[str, ...]:
         return ()

@@ -1,10 +1,9 @@
 """The tools `edit` and `rename`: edits that are computed, shown and made as a patch is."""
 
-from collections.abc import Sequence
 from typing import Final
 
-from sayso.server.agent.tools.tool import Arguments, ToolContext, ToolRefused, WrittenCall
-from sayso.server.capabilities.coding.patch import Patch
+from sayso.server.agent.tools.tool import Arguments, ToolContext, ToolRefused
+from sayso.server.capabilities.coding.file_edit import FileEdit
 from sayso.server.capabilities.coding.program import hashes, looked, reading
 from sayso.server.policy.actions import Actions
 
@@ -29,33 +28,14 @@ _DIFFERENCE: Final = "--- "
 """How a difference begins."""
 
 
-class _ComputedEdit(Patch):
+class _ComputedEdit(FileEdit):
     """Asks the program what an edit makes of the files, and makes that."""
 
-    is_language = False
-
-    @property
-    def labels(self) -> Sequence[str]:
-        return (self.name,)
-
-    def read_call(self, arguments: str) -> WrittenCall | None:
-        return super(Patch, self).read_call(arguments)
-
-    def read_fence(self, label: str, text: str) -> WrittenCall | None:
-        return super(Patch, self).read_fence(label, text)
-
-    def as_call(self, label: str, text: str) -> tuple[str, str] | None:
-        return super(Patch, self).as_call(label, text)
-
     def read(self, label: str, text: str) -> Arguments:
-        if text.startswith(_DIFFERENCE):
-            return {"patch": text}
-        return super(Patch, self).read(label, text)
+        return {"patch": text} if text.startswith(_DIFFERENCE) else super().read(label, text)
 
     def write(self, arguments: Arguments) -> str:
-        return (
-            str(arguments["patch"]) if "patch" in arguments else super(Patch, self).write(arguments)
-        )
+        return str(arguments["patch"]) if "patch" in arguments else super().write(arguments)
 
     def looks_at(self, arguments: Arguments, where: str) -> Actions | None:
         if "patch" in arguments:
@@ -67,7 +47,7 @@ class _ComputedEdit(Patch):
         self._seen.saw(hashes(answer.get("seen")), context.history)
         if not (difference := str(answer.get("diff", ""))):
             raise ToolRefused("That changes nothing.")
-        return self._planned(difference, difference)
+        return self.planned(difference, difference)
 
 
 class Edit(_ComputedEdit):
