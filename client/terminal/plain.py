@@ -208,6 +208,8 @@ def changed(changes: Changes) -> list[str]:
     """Says in words which files a run changed."""
     kinds = (("new", changes.added), ("changed", changes.changed), ("deleted", changes.deleted))
     lines = [f"{word}: {_names(paths)}" for word, paths in kinds if paths]
+    if changes.commits:
+        lines.append(f"committed: {_names([f'“{first}”' for first in changes.commits])}")
     if changes.renamed:
         renamed = [f"{one.old} is now {one.new}" for one in changes.renamed]
         lines.append(f"renamed: {_names(renamed)}")

@@ -156,7 +156,7 @@ export class Runs {
     run.results.append(open);
   }
 
-  #changed(run, { added = [], changed = [], deleted = [], more = 0, renamed = [], by_products: aside = 0 }, conversation) {
+  #changed(run, { added = [], changed = [], deleted = [], more = 0, renamed = [], by_products: aside = 0, commits = [] }, conversation) {
     const there = [...added, ...changed, ...renamed.map((one) => one.new)].filter((path) => !path.endsWith("/"));
     const inside = there.filter((path) => !path.startsWith("/"));
     for (const path of inside.slice(0, MOST_FILES)) {
@@ -177,6 +177,7 @@ export class Runs {
     }
     const rest = there.length - Math.min(inside.length, MOST_FILES) + more;
     const sentences = [];
+    if (commits.length) sentences.push(`Committed: ${commits.slice(0, MOST_FILES).map((one) => `“${one}”`).join(", ")}.`);
     if (rest) sentences.push(`${rest} more ${rest === 1 ? "file has" : "files have"} changed.`);
     if (renamed.length) {
       const names = renamed.slice(0, MOST_FILES).map((one) => `${one.old} is now ${one.new}`);

@@ -59,6 +59,8 @@ class Changes:
     renamed: tuple[Renamed, ...] = ()
     by_products: Count = 0
     """How many paths came along beside these: caches, what git ignores or notes for itself."""
+    commits: tuple[str, ...] = ()
+    """First lines of the commits that it made, whose files in `.git` are not listed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,8 @@ def changes_shown(changes: Changes) -> m.Changes:
     """A run's changes as devices are told of them."""
     added, changed, deleted = map(_shown, (changes.added, changes.changed, changes.deleted))
     renamed = tuple(m.Renamed(*_shown((one.old, one.new))) for one in changes.renamed)
-    return m.Changes(added, changed, deleted, changes.more, renamed, changes.by_products)
+    commits = _shown(changes.commits)
+    return m.Changes(added, changed, deleted, changes.more, renamed, changes.by_products, commits)
 
 
 def _shown(paths: Iterable[str]) -> tuple[str, ...]:

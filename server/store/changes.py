@@ -25,12 +25,14 @@ class Changes:
     """How many further paths it changed that are not listed here."""
     by_products: int = 0
     """How many paths beside these came along: caches, what git ignores or notes for itself."""
+    commits: tuple[str, ...] = ()
+    """First lines of the commits that it made: what git noted for them is not listed."""
     note: str = ""
     """What the server itself changed of it at once, and what the person's hooks say of it, in
     sentences."""
 
     def __bool__(self) -> bool:
-        return any((self.added, self.changed, self.deleted, self.renamed, self.more))
+        return any((self.added, self.changed, self.deleted, self.renamed, self.more, self.commits))
 
 
 NO_CHANGES = Changes()

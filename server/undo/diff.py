@@ -7,6 +7,7 @@ from typing import Final
 
 from sayso.server.undo.changes.listing import happened, named
 from sayso.server.undo.changes.renames import sort_out
+from sayso.server.undo.git.commits import without_commits
 from sayso.server.undo.git.repositories import blob_name
 from sayso.server.undo.store import UndoStore
 from sayso.server.undo.tree import Change, Entry
@@ -50,7 +51,9 @@ def former(store: UndoStore, runs: Sequence[str]) -> dict[str, str]:
 def _lines(store: UndoStore, runs: Sequence[str]) -> Iterator[str]:
     by_products = 0
     for shown, changes in store.joined_changes(runs).items():
-        found = sort_out([change for change in changes if change.told])
+        beside, commits = without_commits(changes, store.content)
+        yield from (f"committed: {first}" for first in commits)
+        found = sort_out([change for change in beside if change.told])
         for old, new in found.renamed:
             yield f"renamed: {shown}{named(old)} became {shown}{named(new)}"
         for change in found.rest:

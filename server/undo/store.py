@@ -142,21 +142,22 @@ class UndoStore:
     def _end(self, run: Run, roots: Sequence[Root], code: str = "", by_ns: int = 0) -> Changes:
         """`by_ns`: what was changed later was not changed by this run; zero if it ends now."""
         told: list[Line] = []
+        commits: list[str] = []
         by_products = 0
         seen = self._see(roots)
         with self._whole():
             self._write(seen)
             for folder in seen:
-                found = folder.found
-                if by_ns:
-                    found = [change for change in found if _was_by(change, by_ns)]
+                found = [each for each in folder.found if not by_ns or _was_by(each, by_ns)]
                 if found:
                     found = ByProducts(folder.known, self.content, code).mark(found)
                 self._archive.end(run.name, folder.number, found)
-                told += lines_of(folder.root.shown(self._workspace), found)
+                beside, first_lines = without_commits(found, self.content)
+                told += lines_of(folder.root.shown(self._workspace), beside)
+                commits += first_lines
                 by_products += sum(change.matters and change.by_product for change in found)
             self._archive.mark([run.name], "done")
-        return listed(told, by_products)
+        return listed(told, by_products, commits)
 
     # --- taking back ---
 
@@ -264,7 +265,7 @@ class UndoStore:
             self._take_in(root)
             done = {step.path for step in todo.steps} - {one.path for one in failed}
             back = [change.reversed for change in found if change.path in done and change.matters]
-            told, first_lines = without_commits(back, self.content)
+            told, first_lines = without_commits(back, self.content, gone=True)
             lines += lines_of(shown, told)
             commits += first_lines
             aside = {change.path for change in found if not change.told}

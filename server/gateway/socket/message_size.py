@@ -37,7 +37,7 @@ def fitted(message: m.FromServer, limit_bytes: int) -> Iterator[m.FromServer]:
     elif isinstance(message, m.CodeEnd) and _listed(message.changes):
         changes = message.changes
         more = changes.more + _listed(changes)
-        shorter = m.Changes(more=more, by_products=changes.by_products)
+        shorter = m.Changes(more=more, by_products=changes.by_products, commits=changes.commits[:1])
         yield from fitted(replace(message, changes=shorter), limit_bytes)
     elif isinstance(message, m.TaskUpdate) and message.output:
         yield from fitted(replace(message, output=""), limit_bytes)

@@ -11,6 +11,9 @@ from sayso.server.undo.tree import Change
 LISTED: Final = 100
 """Paths that a run's report names; nobody reads more, and messages and the log stay small."""
 
+COMMITS_LISTED: Final = 20
+"""First lines of commits: what makes more rewrites a history."""
+
 LISTED_CHARS: Final = 8_000
 """All these paths together: an eighth of a client's longest message."""
 
@@ -35,7 +38,7 @@ def lines_of(shown: str, changes: Sequence[Change]) -> list[Line]:
     return sorted(lines, key=lambda line: line.path)
 
 
-def listed(lines: Sequence[Line], by_products: int) -> Changes:
+def listed(lines: Sequence[Line], by_products: int, commits: Sequence[str] = ()) -> Changes:
     """As it is reported."""
     told: list[Line] = []
     room = LISTED_CHARS
@@ -51,6 +54,7 @@ def listed(lines: Sequence[Line], by_products: int) -> Changes:
         renamed=tuple(Renamed(line.old, line.path) for line in told if line.kind == "renamed"),
         more=len(lines) - len(told),
         by_products=by_products,
+        commits=tuple(commits[:COMMITS_LISTED]),
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from sayso.server.undo.git.index import Index, blob_name, read_index
-from sayso.server.undo.git.repositories import GIT, repository_of
+from sayso.server.undo.git.repositories import GIT, is_state, repository_of
 from sayso.server.undo.tree import Change, Entry, alike
 
 _LOG: Final = "logs/HEAD"
@@ -39,22 +39,23 @@ def subjects(changes: Iterable[Change], content: Content) -> dict[str, list[str]
 
 
 def without_commits(
-    changes: Sequence[Change], content: Content
+    changes: Sequence[Change], content: Content, *, gone: bool = False
 ) -> tuple[Sequence[Change], list[str]]:
-    """The changes without what the repositories noted of commits that were made, or are gone; and
-    the first lines of those."""
+    """The changes without those of branches and index that commits brought, and the first lines of
+    the commits. Whatever else changed in a repository stays. `gone`: also commits that are not
+    there any more."""
     moved = {
         where[0] for change in changes if change.told and (where := repository_of(change.path))
     }
-    found = {
-        **subjects(changes, content),
-        **subjects([change.reversed for change in changes], content),
-    }
+    back = [change.reversed for change in changes] if gone else []
+    found = {**subjects(changes, content), **subjects(back, content)}
     made = {folder: lines for folder, lines in found.items() if folder in moved}
     told = [
         change
         for change in changes
-        if (where := repository_of(change.path)) is None or where[0] not in made
+        if (where := repository_of(change.path)) is None
+        or where[0] not in made
+        or not is_state(where[1])
     ]
     return told, [line for folder in sorted(made) for line in made[folder]]
 

@@ -169,3 +169,40 @@ async def test_the_last_three_requests_are_undone_as_one(here: Place) -> None:
     assert (here.workspace / "count").read_text() == "0"
     assert (await here.redo()).runs == undone.runs
     assert (here.workspace / "count").read_text() == "3"
+
+
+async def test_a_commit_is_told_as_that_and_not_as_files_of_gits(here: Place) -> None:
+    await here.run(edit)
+    changes = await here.run(commit)
+    assert changes.commits == ("Say two",)
+    assert (changes.added, changes.changed, changes.deleted, changes.more) == ((), (), (), 0)
+    assert changes
+    told = await here.checkpoints.diff([here.runs[-1:]])
+    assert told.splitlines()[0] == "committed: Say two"
+    assert ".git" not in told.partition("by-products")[0]
+
+
+async def test_a_commit_hides_nothing_else_that_changes_in_a_repository(here: Place) -> None:
+    def arm(workspace: Path) -> None:
+        edit_and_commit(workspace)
+        (workspace / ".git/hooks/post-commit").write_text("#!/bin/sh\n")
+        with (workspace / ".git/config").open("a") as settings:
+            settings.write("[core]\n\tfsmonitor = false\n")
+
+    changes = await here.run(arm)
+    assert changes.commits == ("Say two",)
+    assert ".git/hooks/post-commit" in " ".join(changes.added)
+    assert ".git/config" in changes.changed
+
+
+async def test_a_commit_that_is_gone_is_not_told_as_made(here: Place) -> None:
+    await here.run(edit_and_commit)
+
+    def forget(workspace: Path) -> None:
+        git("reset", "-q", "--hard", "HEAD~1", folder=workspace)
+        log = workspace / ".git/logs/HEAD"
+        log.write_text(log.read_text().splitlines(keepends=True)[0])
+
+    changes = await here.run(forget)
+    assert changes.commits == ()
+    assert ".git/refs/heads/main" in changes.changed
