@@ -23,6 +23,7 @@ from sayso.server.agent.tools.tool import ToolSet
 from sayso.server.assembly.adapters import AdapterHost, open_adapters
 from sayso.server.assembly.agent import AgentParts, day_limits
 from sayso.server.assembly.conversation import SharedParts, open_conversation
+from sayso.server.assembly.helpers import sweep_copies
 from sayso.server.assembly.home import home_trouble, open_home
 from sayso.server.assembly.models import Builder, skill_names
 from sayso.server.assembly.said_once import is_news
@@ -159,6 +160,7 @@ class App:
         """Build all parts side by side; returns when it is ready to hear."""
         name_also(loaded_files(self._settings, Path.cwd()))
         event_log = await self._open_log()
+        await asyncio.to_thread(sweep_copies, self._home.data / "helpers")
         recognizer, voices, backend, code_backend, tools, responder = await asyncio.gather(
             self._speech_parts.recognizer(),
             self._speech_parts.voices(),

@@ -34,6 +34,7 @@ from sayso.server.agent.prompt.output_digest import as_text
 from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.conversation_settings import taken_back
 from sayso.server.agent.stream_closing import closing
+from sayso.server.agent.tools.first_look import FirstLook, first_look
 from sayso.server.agent.tools.run_code import CodeRunner
 from sayso.server.agent.tools.tool import (
     Arguments,
@@ -53,6 +54,7 @@ from sayso.server.undo.checkpointer import NoCheckpoints
 _TOLD: Final = {
     **dict.fromkeys(REFUSALS.values(), server_notes.DID_NOT_RUN),
     server_notes.UNREADABLE: "It did not run: it could not be read.",
+    server_notes.UNKNOWN_TOOL: "It did not run: the model called a tool that there is not.",
     server_notes.NOW_FOLLOWS: "It did not run: first come the instructions that you allowed.",
     server_notes.TOO_LONG: "It did not run: it is too long to be shown whole.",
 }
@@ -311,6 +313,7 @@ class CodeExecutor:
             where=self._code_runner.where,
             note=partial(self._journal.note, "runtime"),
             usage=self._reckoning,
+            parts=self._runs.parts,
         )
 
     @property
@@ -349,6 +352,11 @@ class CodeExecutor:
         """What of the person's own the model is told with this request."""
         return self._tools.told_with(text)
 
+    async def first_look(self, text: str) -> FirstLook:
+        """What the model is told unasked of the folder where code runs, with this request."""
+        context = self._context(Call("", "", ""))
+        return await first_look(self._tools.first, text, context, self._permissions)
+
     async def named(self, text: str) -> tuple[str, ...]:
         """What the person names in a request that code may want opened, as whole paths."""
         if not self._permissions.opens_folders:
@@ -369,7 +377,7 @@ class CodeExecutor:
 def _why_not(tool: Tool, call: Call) -> tuple[str, str]:
     """Why it can't be carried out, for the model, and in other words for the person."""
     if not call.code.strip():
-        return server_notes.UNREADABLE, ""
+        return (server_notes.UNKNOWN_TOOL if call.called else server_notes.UNREADABLE), ""
     if hindrance := tool.hindrance(call.language):
         return hindrance, ""
     try:

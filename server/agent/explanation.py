@@ -1,4 +1,4 @@
-"""Answers a question about code that waits for a yes; the code goes on waiting.
+"""Answers a question about code that waits for a yes, or that runs; it goes on waiting, or running.
 
 The model is told the conversation as it stands, and the question after it. What it wants run is not
 run; its words are the answer.

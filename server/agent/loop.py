@@ -109,7 +109,7 @@ class Agent:
         return self._steering.steer(text, by) if self._steering else None
 
     async def explain(self, question: str, by: str) -> str:
-        """Answer this about the code that waits for a yes, and let it wait. Raises StoreError."""
+        """Answer this about code that waits for a yes, or runs, and let it. Raises StoreError."""
         prompt, model = self._prompt(), self._backend.model
         if prompt.answers:
             return NO_ANSWER

@@ -75,8 +75,9 @@ class Pursuit:
                 await self._journal.withdraw_questions()
             places = await self._performer.named(text)
             situation, pictures = await self._situation.observed(text, by)
-            told_with = self._performer.told_with(text)
-            asked = Asked(text, by, places, situation, pictures, told_with)
+            look = await self._performer.first_look(text)
+            told = "\n\n".join(filter(None, (self._performer.told_with(text), look.text)))
+            asked = Asked(text, by, places, situation, pictures, told, look.outside)
             await self._journal.note("person", asked)
             agreed = may_extend and says_yes(text)
             self._reckoning.agreed_to_cost = agreed

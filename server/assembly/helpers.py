@@ -4,7 +4,7 @@ import asyncio
 import secrets
 import shutil
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -48,6 +48,13 @@ def helper_tools(
         Helpers(lambda: Path(code_runner().where), opened, results, at_once),
         TakeOver(code_runner, results),
     )
+
+
+def sweep_copies(copies: Path) -> None:
+    """Remove what helpers of an ended server have left; to be called before any begins."""
+    with suppress(OSError):
+        for left in list(copies.iterdir()):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 @asynccontextmanager

@@ -115,7 +115,7 @@ class Participant:
         found = agent.jobs.get(job)
         if found is None or found.state != "running":
             return
-        if found.where == "background":
+        if found.where == "background" or found.kind == "helper":
             self._begin(agent.runs.end(job), "task.cancel")
         else:
             conversation.happened(Interrupted(device, None, 0))

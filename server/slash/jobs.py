@@ -52,9 +52,7 @@ async def _stop(context: CommandContext, wanted: str) -> CommandResult:
     if found is None or found[1].state != "running":
         return _no_such(wanted)
     here, job = found
-    if job.where == "background":
-        await here.agent.runs.stop(job.id)
-    else:
+    if not await here.agent.runs.stop(job.id):
         here.conversation.happened(Interrupted(context.device, None, 0))
     return CommandResult(f"{job.id} is stopped.")
 

@@ -12,7 +12,8 @@ class JobBegan:
 
     id: str
     kind: str
-    """`run`: a piece of code. `processes`: what a run that is over has left running."""
+    """`run`: a piece of code. `processes`: what a run that is over has left running. `helper`: a
+    helper that works for a run."""
     title: str
     """What it is for, in a line."""
     run: str = ""

@@ -40,6 +40,8 @@ class Call:
     raw: str = ""
     """The beginning of a tool call's arguments as they came, where they were not what they should
     be and were read as well as could be."""
+    called: str = ""
+    """The tool that was called, where there is none of that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,9 @@ class Asked:
     pictures: tuple[str, ...] = ()
     """Names of files with pictures that are named in it, for models that see."""
     told_with: str = ""
-    """What of the person's own the model is told with it, such as a skill that is named in it."""
+    """What the model is told with it: of the person's own, and, between marks, of the folder."""
+    outside: tuple[str, ...] = ()
+    """From where strangers' words may have come with that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ class Steered:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """The person asked something about code that waited for a yes, and was answered; the code went
-    on waiting."""
+    """The person asked something about code that waited for a yes, or ran, and was answered; the
+    code went on waiting, or running."""
 
     asked: str
     text: str

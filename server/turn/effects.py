@@ -78,7 +78,7 @@ class AnswerAside:
 
 @dataclass(frozen=True, slots=True)
 class ExplainCode:
-    """Answer this about the code that waits for a yes, and let it wait."""
+    """Answer this about the code that waits for a yes, or runs, and let it."""
 
     ticket: Ticket
     device: str

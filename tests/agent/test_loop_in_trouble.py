@@ -40,8 +40,46 @@ async def test_a_call_that_cannot_be_understood_is_explained_to_the_model(rig: A
         Reply(calls=[{"name": "get_weather", "arguments": '{"city": "Rome"}'}]), says("Sorry.")
     )
     assert await rig.ask(agent, "weather?") == "Sorry."
-    assert "could not be read" in rig.sent()[-1]["content"]
+    _, call, answer = rig.sent()
+    assert "There is no tool of that name" in answer["content"]
+    shown = call["tool_calls"][0]["function"]
+    assert shown["name"] == "execute"
+    wrong = {"tool": "get_weather", "unreadable": '{"city": "Rome"}'}
+    assert json.loads(shown["arguments"]) == wrong
     assert rig.told(ApprovalRequest) == []
+
+
+@pytest.mark.parametrize("arguments", ["", "{}", '{"language": "python", "code": ""}'])
+async def test_a_call_without_code_is_shown_as_it_was(rig: AgentRig, arguments: str) -> None:
+    agent = await rig.agent(
+        Reply(calls=[{"name": "execute", "arguments": arguments}]), says("Sorry.")
+    )
+    assert await rig.ask(agent, "go") == "Sorry."
+    _, call, answer = rig.sent()
+    assert "could not be read" in answer["content"]
+    shown = json.loads(call["tool_calls"][0]["function"]["arguments"])
+    assert shown == {"unreadable": arguments}
+
+
+@pytest.mark.parametrize("name", ["python", "functions.execute", "run_code"])
+async def test_a_tool_that_there_is_not_is_read_as_what_was_meant_and_that_is_said(
+    rig: AgentRig, name: str
+) -> None:
+    arguments = '{"language": "python", "code": "print(6 * 7)"}'
+    agent = await rig.agent(
+        Reply(calls=[{"name": name, "arguments": arguments}]), says("42."), mode="workspace"
+    )
+    await rig.ask(agent, "go")
+    assert rig.output == "42\n"
+    told = rig.sent()[-1]["content"]
+    assert told.startswith("[There is no tool of the name that you called.")
+    assert "42" in told
+
+
+async def test_a_call_that_is_well_written_is_told_nothing_of_it(rig: AgentRig) -> None:
+    agent = await rig.agent(runs("print(6 * 7)"), says("42."), mode="workspace")
+    await rig.ask(agent, "go")
+    assert rig.sent()[-1]["content"].startswith("<output")
 
 
 async def test_two_calls_in_one_reply_run_in_order_with_results_of_their_own(rig: AgentRig) -> None:
@@ -78,6 +116,32 @@ async def test_a_language_that_does_not_run_here_is_explained_to_the_model(rig: 
     assert await rig.ask(agent, "list") == "I see."
     assert "fortran does not run here" in rig.sent()[-1]["content"]
     assert rig.told(ApprovalRequest) == []
+
+
+async def test_a_text_model_is_told_that_a_language_at_the_end_of_its_reply_does_not_run_here(
+    rig: AgentRig,
+) -> None:
+    reply = "I count them.\n```perl\nprint 6 * 7\n```"
+    agent = await rig.agent(says(reply), says("I can't run Perl."), calls_tools="no")
+    assert (await rig.ask(agent, "count")).endswith("I can't run Perl.")
+    _, written, told = rig.sent()
+    assert written["content"] == reply
+    assert "perl does not run here; these do: " in told["content"]
+    assert rig.told(ApprovalRequest) == []
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "```perl\nprint 1\n```\nThat is how it looks in Perl.",
+        "Settings:\n```yaml\na: 1\n```",
+        "No fence at all.",
+    ],
+)
+async def test_what_is_only_shown_asks_a_text_model_nothing(rig: AgentRig, reply: str) -> None:
+    agent = await rig.agent(says(reply), calls_tools="no")
+    assert await rig.ask(agent, "show me") == reply
+    assert len(rig.model.requests) == 1
 
 
 # Limits end in questions.
@@ -251,5 +315,5 @@ async def test_a_call_that_was_written_wrong_is_shown_back_as_it_was_and_said_to
         if each["role"] == "assistant"
     ]
     assert shown[0] == {"language": "python", "code": "print(6 * 7)"}
-    assert shown[1] == {"unreadable": '{"city": "Rome"}'}
+    assert shown[1] == {"tool": "get_weather", "unreadable": '{"city": "Rome"}'}
     assert shown[2] == {"language": "python", "code": "print(1)"}

@@ -260,6 +260,30 @@ async def test_a_question_about_pending_code_is_answered_and_the_code_still_wait
     assert used.tokens == 110
 
 
+@BOTH
+async def test_a_question_about_running_code_is_answered_while_it_runs(
+    rig: AgentRig, calls_tools: Literal["yes", "no"]
+) -> None:
+    agent = await rig.agent(
+        runs("import time; time.sleep(0.6); print('moved')"),
+        says("It waits, and prints.", when="What does that do?"), says("It is printed."),
+        calls_tools=calls_tools, mode="workspace",
+    )  # fmt: skip
+    async with aclosing(agent.work("sort")) as events:
+        async for event in events:
+            rig.events.append(event)
+            if isinstance(event, CodeStart):
+                assert await agent.explain("What does that do?", "kitchen") == (
+                    "It waits, and prints."
+                )
+                assert not rig.told(CodeEnd)
+    assert [end.status for end in rig.told(CodeEnd)] == ["ok"]
+    explaining = rig.model.requests[1]
+    assert "While this runs, I ask about it." in explaining.last
+    assert times(rig, "It is running")[1] == 1
+    assert times(rig, "What does that do?") == [0, 1, 0]
+
+
 async def test_an_explanation_runs_nothing_whatever_the_model_writes(rig: AgentRig) -> None:
     agent = await rig.agent(
         runs("print(1)"), runs("print(2)", "It prints one."), says("Done."), mode="ask"

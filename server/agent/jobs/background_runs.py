@@ -12,6 +12,7 @@ from typing import Final
 from sayso.server.agent.jobs.code_run import CodeRun
 from sayso.server.agent.jobs.job import Job
 from sayso.server.agent.jobs.left_jobs import LeftJobs
+from sayso.server.agent.jobs.part_jobs import PartJobs
 from sayso.server.agent.limits import JobLimits
 from sayso.server.agent.prompt import server_notes
 from sayso.server.agent.record.journal import Journal
@@ -56,6 +57,8 @@ class BackgroundRuns:
         self._background: dict[str, _Kept] = {}
         """By the run's id."""
         self._left = LeftJobs(journal)
+        self.parts = PartJobs(journal)
+        """What works for the run in the foreground by itself."""
         self._stopped_with: dict[int, Sequence[str]] = {}
         """By request: what was ended together with its run."""
 
@@ -123,8 +126,11 @@ class BackgroundRuns:
         return ""
 
     async def stop(self, name: str) -> bool:
-        """Stop the job with this id in the background; returns when it has ended, and whether there
-        was one. Its person knows of it, and is not told."""
+        """Stop the job with this id in the background, or one that is a part of what a request
+        waits for; returns when it has ended, and whether there was one. Its person knows of it, and
+        is not told."""
+        if name in self.parts:
+            return await self.parts.stop(name)
         if name in self._left:
             await self._note_told(name)
             return await self._left.stop(name)

@@ -70,6 +70,11 @@ class Jobs:
         return [job for job in self._jobs.values() if job.where == "background"]
 
     @property
+    def helpers(self) -> Sequence[Job]:
+        """Those of them that are helpers at work."""
+        return [job for job in self._jobs.values() if job.kind == "helper"]
+
+    @property
     def recent(self) -> Sequence[Job]:
         """Some that are over, the latest last."""
         return list(self._recent)
@@ -152,10 +157,10 @@ class Jobs:
             self._tell(known.progressed(text, fraction))
 
     def wrote(self, job: str, output: str) -> None:
-        """A job in the background put something out; what one in the foreground does is shown as
-        its run's."""
+        """A job in the background, or a helper, put something out; what another one in the
+        foreground does is shown as its run's."""
         known = self._jobs.get(job)
-        if known and known.where == "background":
+        if known and (known.where == "background" or known.kind == "helper"):
             self._tell(known.wrote(output))
 
     def ended_by(self, record: Record) -> Sequence[JobEnded]:

@@ -16,9 +16,18 @@ from sayso.server.store.records import Answered, Call
 _OPENS: Final = re.compile(r"```\w")
 """A fence that opens; one that closes has no label."""
 
+_LAST_FENCE: Final = re.compile(
+    r"(?:\A|\n)[ \t]*(?P<written>(?P<mark>`{3,}|~{3,})[ \t]*(?P<label>[\w+#-]+)[ \t]*\n"
+    r"(?P<code>(?:(?![ \t]*(?P=mark)).*\n)*)[ \t]*(?P=mark)[ \t]*)\s*\Z"
+)
+"""One with which a text ends."""
 
 _RAW_CHARS: Final = 2_000
 """Of a call that was written wrong, for the model to see what it wrote."""
+
+_NAME_CHARS: Final = 64
+"""Of a tool's name, as long as providers take one."""
+_NAMELESS: Final = "(no name)"
 
 _CIRCLE_CHARS: Final = range(20, 200)
 _CIRCLES: Final = 4
@@ -42,6 +51,7 @@ class ReplyParser:
     def __init__(self, tools: Toolbox, fences: Fences, begun: str = "") -> None:
         """`begun`: text with which the reply was begun for the model."""
         self._tools = tools
+        self._runs_fences = fences == "run"
         self._begun = begun
         self._held = ""
         self._reader = MarkdownReader(tools.languages, fences)
@@ -93,7 +103,14 @@ class ReplyParser:
 
     def answer(self, used_ids: Callable[[str], bool]) -> Answered:
         """All of it, for the history."""
-        return Answered(text=self._text, calls=tuple(self._calls(used_ids)))
+        calls = tuple(self._calls(used_ids))
+        last = _LAST_FENCE.search(self._text) if self._runs_fences and not calls else None
+        language = self._tools.languages.resolve_last(last["label"]) if last else None
+        if last is None or language is None:
+            return Answered(text=self._text, calls=calls)
+        code = last["code"].removesuffix("\n")
+        call = Call(_new_id(), language, code, written=last["written"])
+        return Answered(self._text[: last.start("written")], (call,))
 
     def cut(self) -> Answered:
         """What was said before the stream ended too early, and no code, which may be half."""
@@ -132,7 +149,15 @@ class ReplyParser:
             used = used_ids(gathered.id) or any(call.given_id == gathered.id for call in calls)
             given = "" if used else gathered.id
             raw = "" if wanted.text and _is_json(gathered.arguments) else gathered.arguments
-            call = Call(_new_id(), wanted.label, wanted.text, given, raw=raw[:_RAW_CHARS])
+            called = "" if self._tools.offers(gathered.name) else gathered.name or _NAMELESS
+            call = Call(
+                _new_id(),
+                wanted.label,
+                wanted.text,
+                given,
+                raw=raw[:_RAW_CHARS],
+                called=called[:_NAME_CHARS],
+            )
             calls.append(call)
         # A model that makes a call and prints it as well wants it once.
         if self._code is not None and not calls:

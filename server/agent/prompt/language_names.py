@@ -21,6 +21,12 @@ _ALIASES: Final = {
 _MEANT_TO_RUN: Final = frozenset({"python", "bash", "javascript"})
 """Code in these is meant to run, here or not; in others (HTML, YAML, R) only if they run here."""
 
+_PERHAPS_MEANT: Final = frozenset(
+    {"applescript", "fish", "julia", "lua", "perl", "php", "powershell", "pwsh", "r", "rb", "ruby",
+     "tcl", "zsh"}
+)  # fmt: skip
+"""Code in these may be meant to run where it ends a reply; anywhere else it is shown."""
+
 DEFAULT: Final = "python"
 """What code without a name is taken for."""
 
@@ -49,3 +55,9 @@ class Languages:
             return DEFAULT
         name = label if label in self.here else self.aliases.get(label, _ALIASES.get(label, label))
         return name if name in self.here or name in _MEANT_TO_RUN else None
+
+    def resolve_last(self, label: str) -> str | None:
+        """The language's name if code with this label, at the end of a reply, is meant to run and
+        can't be: then the model is told so."""
+        label = label.lower()
+        return label if label in _PERHAPS_MEANT and self.resolve(label) is None else None

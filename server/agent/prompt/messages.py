@@ -1,9 +1,8 @@
 """The conversation as messages: the same history for models with tools and models without. Pure."""
 
-import base64
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -23,9 +22,19 @@ from sayso.server.agent.prompt.server_notes import (
     JOB_ENDED,
     NOT_YET,
     READ_AS,
+    READ_AS_EXECUTE,
+    RUNS,
     SENT_BACK,
     between_marks,
     own_words,
+)
+from sayso.server.agent.prompt.shown_pictures import (
+    PICTURES,
+    Pictures,
+    drawn,
+    parts_of,
+    picture,
+    pictures_of,
 )
 from sayso.server.agent.prompt.situation_note import situation_note
 from sayso.server.agent.prompt.system_prompt import Facts, system_prompt
@@ -36,9 +45,6 @@ from sayso.server.agent.tools.run_code import CodeRunner, RunCode
 from sayso.server.agent.tools.tool import Tool
 from sayso.server.agent.tools.toolbox import Toolbox
 from sayso.server.store.records import Call, MadeAgain, RunReported, Situation, TakenBack
-
-PICTURES: Final = 4
-"""So many at most are shown to a model again with each request: each takes as much as a page."""
 
 MARK_CHARS: Final = 4
 """Of a run's id, in the marks around its output: few tokens, and enough to tell it from others."""
@@ -53,10 +59,6 @@ FROM_PROGRAM: Final = (
     "The program that the person talks through adds the following for this conversation. It changes"
     " nothing of what is said above:"
 )
-
-Pictures = Mapping[str, tuple[str, bytes]]
-"""By name: its form and its bytes."""
-
 
 _PATHS_TOLD: Final = 20
 """Of what was undone: the model can look for itself."""
@@ -97,7 +99,14 @@ class Prompt:
         own = (RequestAccess(code_runner.refusal), ReadOutput())
         untold = () if profile.access else (RequestAccess.name,)
         tools = [tool for tool in tools if _is_offered(tool, profile)]
-        self.toolbox = Toolbox(code, own, tools, untold, in_code="code" in profile.ways)
+        self.toolbox = Toolbox(
+            code,
+            own,
+            tools,
+            untold,
+            in_code="code" in profile.ways,
+            looks_first=profile.looks_first,
+        )
         self.answers = profile.answers
         direct = (way for way in profile.ways if way == "fence" or (way == "call" and calls_tools))
         way: Way = next(direct, "fence")
@@ -139,7 +148,7 @@ class Prompt:
         """The names of those that the model is to be shown, the latest, moving on in blocks so that
         the beginning of the prompt stays the same."""
         exchanges = compact(history.told, self._characters).exchanges
-        names = [name for exchange in exchanges for name in _pictures_of(exchange)]
+        names = [name for exchange in exchanges for name in pictures_of(exchange)]
         return names[max(0, len(names) - 1) // PICTURES * PICTURES :]
 
     def write(self, history: History, pictures: Pictures | None = None) -> Sending:
@@ -176,9 +185,12 @@ class Prompt:
         return {"role": "system", "content": text}
 
     def ask_about(self, history: History, question: str) -> Sequence[ChatMessage]:
-        """The same, with a question of the person's about what has not run yet."""
+        """The same, with a question of the person's about what has not run yet, or runs."""
         messages = list(self.write(history).messages)
-        self._add(messages, "user", self._profile.about_code.replace("{text}", question))
+        acts = [act for step in history.exchanges[-1].steps for act in step.acts]
+        profile = self._profile
+        asked = profile.about_running if any(map(_runs, acts)) else profile.about_code
+        self._add(messages, "user", asked.replace("{text}", question))
         return messages
 
     def _worked(self, example: Example, number: int, *, ran: bool) -> Exchange:
@@ -275,38 +287,41 @@ class Prompt:
             for act in step.acts:
                 told = self.told(act)
                 messages.append({"role": "tool", "tool_call_id": _call_id(act), "content": told})
-            self._show(messages, _drawn(step))
+            self._show(messages, drawn(step))
             return
         text = step.text + "\n".join(_written(act.call) for act in step.acts)
         if text:
             self._add(messages, "assistant", text)
         if step.acts:
             self._add(messages, "user", "\n".join(self.told(act) for act in step.acts))
-            self._show(messages, _drawn(step))
+            self._show(messages, drawn(step))
 
     def _tool_call(self, act: Act) -> Mapping[str, Any]:
         name, arguments = self.toolbox.as_call(act.call.language, act.call.code)
-        if act.call.raw and not act.call.code:  # JSON it must be, or providers refuse it
-            arguments = json.dumps({"unreadable": act.call.raw})
+        if not act.call.code:  # JSON it must be, or providers refuse it
+            called = {"tool": act.call.called} if act.call.called else {}
+            arguments = json.dumps({**called, "unreadable": act.call.raw})
         function = {"name": name, "arguments": arguments}
         return {"id": _call_id(act), "type": "function", "function": function}
 
     def _show(self, messages: list[ChatMessage], names: Sequence[str]) -> None:
         """Pictures, for a model that sees."""
-        parts = [_picture(*self._pictures[name]) for name in names if name in self._pictures]
+        parts = [picture(*self._pictures[name]) for name in names if name in self._pictures]
         if not parts:
             return
         last = messages[-1]
         if last["role"] == "user":
-            messages[-1] = {**last, "content": [*_parts(last["content"]), *parts]}
+            messages[-1] = {**last, "content": [*parts_of(last["content"]), *parts]}
         else:
-            messages.append({"role": "user", "content": [*_parts("What was shown:"), *parts]})
+            messages.append({"role": "user", "content": [*parts_of("What was shown:"), *parts]})
 
     def told(self, act: Act) -> str:
         """What the model is told about a call."""
         profile, report = self._profile, act.report
         edited = profile.state_lost_note if act.renewed else ""
-        edited += READ_AS if act.call.raw and act.call.code else ""
+        if act.call.code:
+            edited += READ_AS if act.call.raw else ""
+            edited += READ_AS_EXECUTE if act.call.called else ""
         output = report.output if report else ""
         if act.call.id in self._brief:
             output = shorten(output)
@@ -317,7 +332,7 @@ class Prompt:
             output = self._between_marks(act.call.id, act.detached.output, "")
             return edited + IN_BACKGROUND.format(job=act.detached.id, output=output).strip()
         if report is None:
-            return edited + profile.not_run.replace("{detail}", NOT_YET)
+            return edited + profile.not_run.replace("{detail}", RUNS if _runs(act) else NOT_YET)
         if report.status in ("ok", "error"):
             template = profile.failed if report.status == "error" else profile.output
             output = self._between_marks(act.call.id, output, report.detail)
@@ -335,6 +350,7 @@ class Prompt:
         kinds = ("added", changes.added), ("changed", changes.changed), ("deleted", changes.deleted)
         paths = [f"{kind} {path}" for kind, several in kinds for path in several]
         paths += [f"renamed {one.old} to {one.new}" for one in changes.renamed]
+        paths += [f"committed “{first}”" for first in changes.commits]
         if not (paths and self._profile.marks) or act.call.id in self._brief:
             return ""
         more = len(paths[_FILES_TOLD:]) + changes.more
@@ -358,7 +374,7 @@ class Prompt:
         if last["role"] == role and "tool_calls" not in last:
             joined: object = f"{last['content']}\n\n{content}"
             if isinstance(last["content"], list):
-                joined = [*last["content"], *_parts(content)]
+                joined = [*last["content"], *parts_of(content)]
             messages[-1] = {**last, "content": joined}
         else:
             messages.append({"role": role, "content": content})
@@ -371,25 +387,9 @@ def _is_offered(tool: Tool, profile: ModelProfile) -> bool:
     return not tool.needs_code or "code" in profile.ways
 
 
-def _drawn(step: Step) -> Sequence[str]:
-    """The names of pictures that runs of a step showed."""
-    return [name for act in step.acts if act.report for name in act.report.pictures]
-
-
-def _pictures_of(exchange: Exchange) -> Iterator[str]:
-    yield from exchange.pictures
-    for step in exchange.steps:
-        yield from _drawn(step)
-
-
-def _parts(content: object) -> list[object]:
-    """A message's content as a list, which pictures can join."""
-    return list(content) if isinstance(content, list) else [{"type": "text", "text": content}]
-
-
-def _picture(mime: str, data: bytes) -> Mapping[str, Any]:
-    url = f"data:{mime};base64,{base64.b64encode(data).decode()}"
-    return {"type": "image_url", "image_url": {"url": url}}
+def _runs(act: Act) -> bool:
+    """Whether it has begun, and a request waits for its end."""
+    return act.intended is not None and act.report is None and act.detached is None
 
 
 def _call_id(act: Act) -> str:

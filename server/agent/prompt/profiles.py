@@ -95,6 +95,11 @@ class ModelProfile:
         " write no code:) {text}"
     )
     """What the person asks about code that waits for their yes."""
+    about_running: str = (
+        "(While this runs, I ask about it. Answer in one or two sentences, and write no code:)"
+        " {text}"
+    )
+    """What the person asks about code that runs."""
     output: str = "{output}"
     """What a run printed, when it went well."""
     marks: bool = True
@@ -144,6 +149,8 @@ class ModelProfile:
     """The person's own, added at the end of the system prompt."""
     folder_instructions_chars: int = 24_000
     """Of the instructions of one folder (AGENTS.md); 0: the model is told none."""
+    looks_first: bool = False
+    """Whether the model is told of a repository with the first request there: some 1,000 tokens."""
     history_chars: int = 0
     """Characters of conversation that the model can make use of; 0 leaves it to the bounds. The
     request itself is always told."""

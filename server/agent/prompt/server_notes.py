@@ -42,11 +42,19 @@ UNREADABLE: Final = "This call could not be read: give it a language and code."
 READ_AS: Final = (
     "[Your call was not the JSON object that it must be. It was read as what it now says.]\n"
 )
+UNKNOWN_TOOL: Final = (
+    "There is no tool of that name: call one that you are given, or execute with a language and"
+    " code."
+)
+READ_AS_EXECUTE: Final = (
+    "[There is no tool of the name that you called. It was read as the call that you see now.]\n"
+)
 NOW_FOLLOWS: Final = (
     "It did not run. The person has just had you follow the instructions of this folder, which now"
     " stand in the system prompt: go on by them."
 )
 NOT_YET: Final = "It has not run."
+RUNS: Final = "It is running; what it puts out is not here yet."
 DID_NOT_RUN: Final = "It did not run."
 WANTED_ELSE: Final = "The person wanted something else: it did not run."
 ASKED_BACK: Final = "It did not run: the person was asked whether to go on."
@@ -74,7 +82,8 @@ LOST_BEFORE: Final = "Sayso ended before it ran: it did not run."
 _OWN: Final[Mapping[str, frozenset[str]]] = {
     "refused": frozenset(
         {
-            SAID_NO, SAID_NOTHING, TOO_LONG, NOT_OPENED, NOBODY_OPENED, UNREADABLE, NOT_YET,
+            SAID_NO, SAID_NOTHING, TOO_LONG, NOT_OPENED, NOBODY_OPENED, UNREADABLE, UNKNOWN_TOOL,
+            NOT_YET,
             DID_NOT_RUN, WANTED_ELSE, ASKED_BACK, STEERED, STOPPED_HERE, INTERRUPTED_BEFORE,
             LOST_BEFORE, NOW_FOLLOWS,
         }

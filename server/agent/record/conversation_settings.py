@@ -19,7 +19,7 @@ from sayso.server.store.decisions import (
     Seen,
     ToolIntended,
 )
-from sayso.server.store.records import ConversationReset, Record, RunIntended, RunReported
+from sayso.server.store.records import Asked, ConversationReset, Record, RunIntended, RunReported
 
 CUT_OFF: Final = "what a run reached when Sayso ended"
 """What a run went to is written down when it is over."""
@@ -55,7 +55,7 @@ class ConversationSettings:
                     terms = replace(terms, mode=mode)
                 case ModelChosen(name=name):
                     terms = replace(terms, model=name)
-                case NetworkUsed() | ToolIntended():
+                case NetworkUsed() | ToolIntended() | Asked():
                     terms = replace(terms, heard=terms.heard | _brought_by(record))
                 case RunIntended(run=run, outside=outside):
                     heard = terms.heard.union(outside, (CUT_OFF,) if terms.running else ())
@@ -71,8 +71,10 @@ class ConversationSettings:
         return replace(terms, heard=terms.heard | {CUT_OFF}) if terms.running else terms
 
 
-def _brought_by(record: NetworkUsed | ToolIntended) -> frozenset[str]:
+def _brought_by(record: NetworkUsed | ToolIntended | Asked) -> frozenset[str]:
     """From where this let untrusted content in."""
+    if isinstance(record, Asked):
+        return frozenset(record.outside)
     if isinstance(record, NetworkUsed):
         return frozenset({record.host} if record.received else ())
     return frozenset({f"the tool {record.tool}"} if record.outside else ())

@@ -112,7 +112,7 @@ class Exchange:
     pictures: tuple[str, ...] = ()
     """Names of files with the pictures that it names."""
     told_with: str = ""
-    """What of the person's own the model is told with it."""
+    """What of the person's own the model is told with it, and of the folder."""
 
     @property
     def untold(self) -> Sequence[Steer]:

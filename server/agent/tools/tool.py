@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal, get_args
 
 from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
+from sayso.server.agent.jobs.part_jobs import PartJobs
 from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.llm.model import ToolDefinition
 from sayso.server.agent.permissions.access_requests import AccessRequests
@@ -105,6 +106,8 @@ class ToolContext:
     """Writes down what was tested, or is planned. Raises StoreError."""
     usage: RequestUsage | None = None
     """What the request has used, and may use."""
+    parts: PartJobs | None = None
+    """Lists what works for the call by itself."""
 
 
 class Tool(ABC):
@@ -167,6 +170,11 @@ class Tool(ABC):
     def told_with(self, request: str) -> str:
         """What the model is told together with a request in these words, of the person's own; for
         tools whose things a person calls by name."""
+        return ""
+
+    async def told_first(self, request: str, context: ToolContext) -> str:
+        """What the model is told unasked of a folder, with the first request there; empty where
+        that is nothing, or would take long. For tools that look. Raises ToolRefused."""
         return ""
 
     def goes_unasked(self, arguments: Arguments, read: Sequence[str]) -> bool:

@@ -25,15 +25,20 @@ class Toolbox:
         untold: Collection[str] = (),
         *,
         in_code: bool = True,
+        looks_first: bool = False,
     ) -> None:
         """Of two tools with one label the later is left out; a language is nobody else's label.
         `untold`: names of tools that are not offered; calls of them that are kept are known.
-        `in_code`: whether code may call what lets it."""
+        `in_code`: whether code may call what lets it. `looks_first`: whether the model is told of a
+        folder with its first request there."""
         self._code = code
         self._by_label: dict[str, Tool] = dict.fromkeys(code.languages, code)
         self._own = [tool for tool in self._take(own) if tool.name not in untold]
         runs = bool(code.languages)
         self._added = self._take([tool for tool in added if runs or not tool.needs_code])
+        looking = [tool for tool in self._added if tool.kind == "looks"]
+        self.first: Sequence[Tool] = looking if runs and looks_first else ()
+        """What shows the model a folder unasked."""
         callable_ones = [tool for tool in (*self._own, *self._added) if "code" in tool.ways]
         self.in_code: Sequence[Tool] = callable_ones if in_code and code.languages else ()
         """What code may call as functions."""
@@ -104,6 +109,12 @@ class Toolbox:
             f"({{name: value}}) in JavaScript and sayso {first} --name value in bash:\n"
             + "\n".join(told)
         )
+
+    def offers(self, name: str) -> bool:
+        """Whether there is a tool to call by this name."""
+        tools = (*self._own, *self._added)
+        called = {tool.name for tool in tools if not tool.is_language}
+        return name == self._code.name or name in called
 
     def read_call(self, name: str, arguments: str) -> WrittenCall:
         """What a tool call meant, whatever it is named and however its arguments are written; one

@@ -5,16 +5,25 @@ granted, by a program in the sandbox that can write nothing and has no network. 
 unless a rule of the person's asks about the place.
 """
 
+import asyncio
 import posixpath
 from collections.abc import AsyncIterator, Mapping
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Final
 
 from sayso.server.agent.tools.tool import Arguments, Kind, Tool, ToolContext, ToolRefused
-from sayso.server.capabilities.coding.program import hashes, looked, reading
+from sayso.server.capabilities.coding.program import ahead, hashes, looked, reading
 from sayso.server.capabilities.coding.seen_files import SeenFiles
 from sayso.server.policy.actions import Actions, Touched
 from sayso.server.runtimes.runtime import Ending, Output
+
+AT_ONCE_S: Final = 0.7
+"""So long a first request may wait for the map of its folder, before the model is asked."""
+UNASKED_S: Final = 8
+"""For drawing a map that nobody asked for: the model's own looks wait for it."""
+
+_GIT: Final = ".git"
+_ABOUT_CHARS: Final = 1_000
 
 _TEXT: Final = {"type": "string", "maxLength": 1_000}
 _NUMBER: Final = {"type": "integer", "minimum": 1, "maximum": 100_000_000}
@@ -95,6 +104,15 @@ class RepoMap(Look):
         "A page about a project: the files and symbols that matter most. about: words of the task."
     )
     schema = _schema(path=_TEXT, about=_TEXT)
+
+    async def told_first(self, request: str, context: ToolContext) -> str:
+        """A repository's map, if it is drawn at once; a large one's is told later."""
+        where = Path(context.where)
+        if context.programs is None or not await asyncio.to_thread((where / _GIT).is_dir):
+            return ""
+        wanted = {"do": self.name, "about": request[:_ABOUT_CHARS], "seconds": UNASKED_S}
+        answer = await ahead(context, wanted, AT_ONCE_S)
+        return str(answer.get("text", "")) if answer.get("files") else ""
 
 
 class GitLook(Look):

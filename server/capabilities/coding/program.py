@@ -34,6 +34,14 @@ async def looked(
     return answer
 
 
+async def ahead(context: ToolContext, request: Mapping[str, Any], at_once: float) -> Answer:
+    """The same, if it is there after so many seconds; nothing else. It goes on, and what it has
+    found out by then makes a later look short."""
+    if context.programs is None:
+        return {}
+    return await context.programs.look_ahead(PROGRAM, request, at_once)
+
+
 def reading(paths: Iterable[str], where: str) -> Actions:
     """That these places are read, as they are named from the conversation's folder."""
     named = (path if path.startswith("~") else posixpath.join(where, path) for path in paths)

@@ -3,13 +3,20 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Final
 
 from sayso.server.agent.conversation_agent import ConversationAgent
-from sayso.server.agent.events import ApprovalRequest, ReplyDelta, WorkDone, WorkFailed
+from sayso.server.agent.events import (
+    ApprovalRequest,
+    CodeOut,
+    CodeStart,
+    ReplyDelta,
+    WorkDone,
+    WorkFailed,
+)
 from sayso.server.agent.limits import RequestLimits
 from sayso.server.agent.stream_closing import closing
 from sayso.server.capabilities.helpers.inside import (
@@ -24,6 +31,9 @@ from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.runtime import Output
 
 log = logging.getLogger(__name__)
+
+Tell = Callable[[str, str], Awaitable[None]]
+"""Takes how far a helper is, in a line, and what its code has put out since."""
 
 OpenHelper = Callable[[Path, RequestLimits], AbstractAsyncContextManager[ConversationAgent]]
 """Opens an agent that may read a folder and work in one of its own."""
@@ -46,12 +56,14 @@ _HOW: Final = {True: "change files in your copy only", False: "and change no fil
 class Helper:
     """One of a call."""
 
-    def __init__(self, name: str, task: str, *, write: bool) -> None:
+    def __init__(self, name: str, task: str, *, write: bool, tell: Tell) -> None:
         self.name = name
         self.task = task
         self.write = write
+        self._tell = tell
         self.state: State = "stopped"
         self.tokens = (0, 0)
+        """In and out."""
         self.usd: float | None = None
         self.result: HelperResult | None = None
         """What it has handed back."""
@@ -73,15 +85,25 @@ class Helper:
             except TimeoutError:
                 self.state, self._said = "failed", "Its copy took too long."
             finally:
+                if self.tokens == (0, 0):  # it came to no end, and what it used is used
+                    used = own.agent.status
+                    self.tokens, self.usd = (used.tokens, 0), used.usd
                 await self._hand_back(own.code_runner, copy)
 
     async def _pursue(self, own: ConversationAgent, source: Path, copy: Path) -> None:
         text = _TASK.format(task=self.task, source=source, copy=copy, how=_HOW[self.write])
+        steps = 0
         async with closing(own.agent.work(text, may_decide=False)) as events:
             async for event in events:
                 match event:
                     case ReplyDelta(text=more):
                         self._said += more
+                        await self._tell(self._said.strip().rpartition("\n")[2], "")
+                    case CodeStart(language=language):
+                        steps += 1
+                        await self._tell(f"step {steps}, {language}", "")
+                    case CodeOut(output=output):
+                        await self._tell("", output.text)
                     case ApprovalRequest():  # within its copy nothing needs one; the rest is a no
                         own.agent.approvals.answer(event.id, event.nonce, "no", None, "")
                     case WorkDone():

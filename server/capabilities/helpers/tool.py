@@ -6,20 +6,25 @@ have no helpers of their own, and share what is left of the request's budget.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from sayso.server.agent.jobs.part_jobs import PartJobs
 from sayso.server.agent.limits import RequestLimits, RequestUsage
 from sayso.server.agent.tools.tool import Arguments, Tool, ToolContext, ToolRefused
 from sayso.server.capabilities.helpers.helper import Helper, OpenHelper
-from sayso.server.capabilities.helpers.result import HelperResult
+from sayso.server.capabilities.helpers.result import HelperResult, State
 from sayso.server.policy.judge import Judgement
 from sayso.server.runtimes.runtime import Ending, Output
+from sayso.server.store.jobs import EndState
 
 MOST: Final = 3
 """Tasks of one call, and results that are kept: more nobody reviews."""
+
+LEAST_TOKENS: Final = 4_000
+"""Of one helper: what it is told at first, and a reply."""
 
 NAME: Final = "helpers"
 
@@ -106,6 +111,17 @@ class Helpers(Tool):
             "use a share of this request's steps, tokens and money",
         )
 
+    async def prepare(self, arguments: Arguments, context: ToolContext) -> Arguments:
+        number = len(arguments["tasks"])
+        if number and (context.usage is None or context.parts is None):
+            raise ToolRefused("No helper can be started here.")
+        if number and context.usage and not suffices(share(context.usage, number)):
+            raise ToolRefused(
+                "Too little is left of this request's steps, tokens or money for helpers: go on"
+                " without them, or ask the person."
+            )
+        return arguments
+
     async def run(
         self, arguments: Arguments, context: ToolContext
     ) -> AsyncIterator[Output | Ending]:
@@ -117,38 +133,94 @@ class Helpers(Tool):
                 yield Output("stdout", f"{result}\n\n")
             yield Ending("ok", clock() - began)
             return
-        if context.usage is None:
-            raise ToolRefused("No helper can be started here.")
-        limits = share(context.usage, len(tasks))
-        helpers = [
-            Helper(self._results.next_name(), str(each["task"]), write=bool(each.get("write")))
-            for each in tasks
+        if context.usage is None or context.parts is None:
+            yield Ending("error", 0.0, "No helper can be started here.")
+            return
+        limits, where = share(context.usage, len(tasks)), self._folder()
+        team = [
+            _Working(task, self._results, context.run, context.usage, context.parts)
+            for task in tasks
         ]
         working = {
-            asyncio.create_task(self._work(helper, limits, context.usage)): helper
-            for helper in helpers
+            asyncio.create_task(each.work(where, limits, self._opened, self._at_once)): each
+            for each in team
         }
         waiting = set(working)
         try:
+            for task, each in working.items():
+                await each.begin(task.cancel)
             while waiting:
                 done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
-                    task.result()
-                    yield Output("stdout", f"{working[task].result}\n\n")
+                    if not task.cancelled():  # the person stopped that one
+                        task.result()
+                    if handed := working[task].result:
+                        yield Output("stdout", f"{handed}\n\n")
         finally:
             for task in waiting:
                 task.cancel()
             await asyncio.gather(*waiting, return_exceptions=True)
         yield Ending("ok", clock() - began)
 
-    async def _work(self, helper: Helper, limits: RequestLimits, usage: RequestUsage) -> None:
+
+class _Working:
+    """One helper as a job of its own, whose use is the request's."""
+
+    def __init__(
+        self,
+        task: Mapping[str, object],
+        results: Results,
+        run: str,
+        usage: RequestUsage,
+        parts: PartJobs,
+    ) -> None:
+        write = bool(task.get("write"))
+        self._helper = Helper(results.next_name(), str(task["task"]), write=write, tell=self._tell)
+        self._results = results
+        self._run = run
+        self._usage = usage
+        self._parts = parts
+        self._listed = asyncio.Event()
+        self._job = ""
+
+    @property
+    def result(self) -> HelperResult | None:
+        """What it has handed back."""
+        return self._helper.result
+
+    async def begin(self, stop: Callable[[], object]) -> None:
+        """List it, and let it begin."""
+        title = f"{self._helper.name}: {self._helper.task}"
+        self._job = await self._parts.begin(self._run, "helper", title, stop)
+        self._listed.set()
+
+    async def work(
+        self, folder: Path, limits: RequestLimits, opened: OpenHelper, at_once: asyncio.Semaphore
+    ) -> None:
+        """Work; however that ends, what it used and what there is of it is kept."""
+        helper = self._helper
         try:
-            async with self._at_once:
-                await helper.work(self._folder(), limits, self._opened)
+            await self._listed.wait()
+            async with at_once:
+                await helper.work(folder, limits, opened)
         finally:
-            usage.shared(*helper.tokens, helper.usd)
+            self._usage.shared(*helper.tokens, helper.usd)
             if helper.result:
                 self._results.keep(helper.result)
+            said = helper.result.said if helper.result else ""
+            await self._parts.end(self._job, _ENDS[helper.state], said)
+
+    async def _tell(self, line: str, output: str) -> None:
+        await self._parts.tell(self._job, line)
+        self._parts.wrote(self._job, output)
+
+
+_ENDS: Final[Mapping[State, EndState]] = {
+    "done": "done",
+    "at its limit": "done",
+    "failed": "failed",
+    "stopped": "cancelled",
+}
 
 
 def share(usage: RequestUsage, number: int) -> RequestLimits:
@@ -159,8 +231,14 @@ def share(usage: RequestUsage, number: int) -> RequestLimits:
     tokens = limits.tokens - usage.tokens_in - usage.tokens_out
     return replace(
         limits,
-        steps=max(1, (limits.steps - usage.runs) // parts),
-        tokens=max(1, tokens // parts),
+        steps=max(0, (limits.steps - usage.runs) // parts),
+        tokens=max(0, tokens // parts),
         seconds=max(1.0, limits.seconds - usage.clock.worked),
         usd=max(0.0, limits.usd - (usage.usd or 0.0)) / parts,
     )
+
+
+def suffices(limits: RequestLimits) -> bool:
+    """Whether a helper can do anything with so much. Its last reply may go beyond its share, which
+    is what the request's own share is left for."""
+    return limits.steps > 0 and limits.tokens >= LEAST_TOKENS and limits.usd > 0

@@ -35,15 +35,17 @@ class StatusActions:
         words = self._answers(language).status
         jobs = [_job(job.title, job.began, job.fraction) for job in self._agent.jobs.in_background]
         background = words.jobs(jobs) if jobs else ""
+        helpers = words.helpers(len(self._agent.jobs.helpers))
         match reflex:
             case TellStatus("all") if self.is_working:
-                return f"{words.doing(self._standing(now))} {background}".strip()
+                doing = words.doing(self._standing(now))
+                return " ".join(filter(None, (doing, helpers, background)))
             case TellStatus("left") if self.is_working:
                 return words.left(self._standing(now))
             case TellStatus("all" | "left") if background:
                 return background
             case TellStatus("jobs"):
-                return words.jobs(jobs)
+                return " ".join(filter(None, (helpers, background))) or words.jobs(jobs)
             case TellStatus("spent") if now.ever and (self.is_working or now.steps):
                 return words.spent(self._standing(now))
             case StopJobs():

@@ -96,6 +96,10 @@ class StatusAnswers:
         told = "; ".join(self._job(job) for job in jobs[:JOBS_MOST])
         return _joined(self._counted(len(jobs), "jobs").format(jobs=told))
 
+    def helpers(self, number: int) -> str:
+        """How many helpers are at work; empty if none is."""
+        return _joined(self._counted(number, "helpers")) if number else ""
+
     def jobs_stopped(self, titles: Sequence[str]) -> str:
         """These jobs were stopped."""
         if not titles:

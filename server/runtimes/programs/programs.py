@@ -51,6 +51,7 @@ class Programs:
         self._starting = asyncio.Lock()
         self._idle: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
+        self._ahead: set[asyncio.Task[Message]] = set()
 
     def _about(self, reach: Grants) -> Message:
         """What code may see besides the system, the conversation's folder first; and what a person
@@ -74,6 +75,23 @@ class Programs:
             return await running.ask({**self._about(reach), **request}, seconds)
         finally:
             self._wait_for_idle()
+
+    async def look_ahead(
+        self, program: Program, request: Message, at_once: float, reach: Grants | None = None
+    ) -> Message:
+        """What such a program says if it is there after so many seconds, else nothing: then it goes
+        on beside, for the sake of what it finds out, until it is done or all is closed."""
+        task = asyncio.create_task(self.look(program, request, reach=reach))
+        self._ahead.add(task)
+        task.add_done_callback(self._looked_ahead)
+        await asyncio.wait({task}, timeout=at_once)
+        failed = not task.done() or task.cancelled() or task.exception() is not None
+        return {} if failed else task.result()
+
+    def _looked_ahead(self, task: asyncio.Task[Message]) -> None:
+        self._ahead.discard(task)
+        if not task.cancelled():
+            task.exception()  # nobody waits for it, and nobody need know
 
     async def do(
         self,
@@ -128,6 +146,9 @@ class Programs:
         """End them."""
         if self._idle:
             self._idle.cancel()
+        for task in self._ahead:
+            task.cancel()
+        await asyncio.gather(*self._ahead, return_exceptions=True)
         looking, self._looking = self._looking, {}
         for _, running in looking.values():
             await running.close()
@@ -184,6 +205,10 @@ class RunPrograms:
     async def look(self, program: Program, request: Message, seconds: float = LOOK_S) -> Message:
         """As `Programs.look`."""
         return await self.programs.look(program, request, seconds, self.reach)
+
+    async def look_ahead(self, program: Program, request: Message, at_once: float) -> Message:
+        """As `Programs.look_ahead`."""
+        return await self.programs.look_ahead(program, request, at_once, self.reach)
 
     def do(
         self, program: Program, request: Message, seconds: float = TASK_S

@@ -5,6 +5,7 @@
     "stop after this"        ends the work when what runs now has ended
     fewer, or more updates   is noted until the request is over (`Narrator`)
     about code that waits    is answered, and the code goes on waiting
+    about code that runs     is answered, and the code goes on
     anything else            is told to the model before its next reply (`RequestRegion`)
 
 Each is acknowledged where it was said, aloud and on the screen.
@@ -17,7 +18,10 @@ from sayso.server.turn import events
 from sayso.server.turn.announcements import Announcements
 from sayso.server.turn.during_work.narration_phrases import update_wish
 from sayso.server.turn.during_work.narrator import Narrator
-from sayso.server.turn.during_work.question_about_code import asks_about_code
+from sayso.server.turn.during_work.question_about_code import (
+    asks_about_code,
+    asks_about_running_code,
+)
 from sayso.server.turn.effects import AnswerAside, ExplainCode, StopAfter
 from sayso.server.turn.phrases import Aside, words
 from sayso.server.turn.regions.request import RequestRegion
@@ -69,8 +73,12 @@ class WordsDuringWork:
         return False
 
     def take_question(self, words: Request) -> bool:
-        """Whether these words ask about code that waits for a yes."""
-        if self._work.state != "awaiting_approval" or not asks_about_code(words.text):
+        """Whether these words ask about code that waits for a yes, or that runs."""
+        if self._work.state == "awaiting_approval":
+            asks = asks_about_code(words.text)
+        else:
+            asks = self._work.runs_code and asks_about_running_code(words.text)
+        if not asks:
             return False
         self._shared.do(ExplainCode(self._shared.ticket, words.device, words.text, words.spoken))
         return True

@@ -89,6 +89,11 @@ class RequestRegion:
         return self.state != "idle" and self._acted
 
     @property
+    def runs_code(self) -> bool:
+        """Something runs for it at this moment."""
+        return self.state == "acting" and bool(self._runs)
+
+    @property
     def is_busy(self) -> bool:
         return self.state != "idle" or self._playback.is_busy
 

@@ -3,12 +3,16 @@
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from sayso.protocol import messages as m
-from sayso.server.agent.llm.model import ChatMessage, Delta, ToolDefinition
+from sayso.server.agent.llm.model import ChatMessage, Delta, TextDelta, ToolDefinition, Usage
+from sayso.server.assembly.helpers import sweep_copies
+from sayso.server.settings import Settings
 from sayso.server.turn.events import Interrupted, Typed
 from tests.capabilities.git.partner import Partner, Told, bash, partner, tool, until
 
@@ -217,3 +221,152 @@ async def test_a_link_in_the_place_of_the_folder_shows_helpers_nothing_of_elsewh
         (tmp_path / "aside").rename(here.repository)
         assert "words of elsewhere" not in told
         assert not any("words of elsewhere" in text for text in model.asked_by_helpers)
+
+
+# --- each is a job ---
+
+
+async def until_at_work(here: Partner, folder: Path, number: int) -> None:
+    """Until so many helpers have begun to wait."""
+    begun = folder / "home/helpers"
+    await until(lambda: len(list(begun.glob("*/copy/begun"))) == number)
+
+
+async def test_each_helper_is_a_job_that_is_listed_and_stopped_by_itself(tmp_path: Path) -> None:
+    model = Several(
+        first=[bash("echo 1 > one.txt; echo on my way; touch begun; sleep 100")],
+        second=[bash("echo 2 > two.txt; touch begun; while [ ! -e go ]; do sleep 0.05; done")],
+    )
+    async with partner(tmp_path, model=model) as here:
+        model.replies = [tasks("first", "second")]
+        here.device.seat.happened(Typed("desk", "do it"))
+        await until(lambda: here.device.all(m.ApprovalRequest))
+        await here.answer("yes")
+        await until_at_work(here, tmp_path, 2)
+        jobs = here.here.agent.jobs
+        first, second = jobs.helpers
+        assert [first.title, second.title] == ["h1: do first", "h2: do second"]
+        listed = (await here.device.command("jobs")).text
+        assert "h1: do first: step 1, bash" in listed
+        assert "h2: do second" in listed
+        await until(lambda: "on my way" in jobs.helpers[0].output)
+        assert "on my way" in (await here.device.command("jobs", first.id)).text
+        here.device.seat.happened(Typed("desk", "which jobs are running?"))
+        await until(
+            lambda: any(
+                "two helpers are at work" in each.text.lower()
+                for each in cast("list[m.Announce]", here.device.all(m.Announce))
+            )
+        )
+        told = await here.device.command("jobs", f"stop {first.id}")
+        assert told.text == f"{first.id} is stopped."
+        stopped = jobs.get(first.id)
+        assert stopped is not None
+        assert stopped.state == "cancelled"
+        assert [each.id for each in jobs.helpers] == [second.id]
+        (copy,) = (tmp_path / "home/helpers").glob("*/copy")
+        (copy / "go").touch()
+        await until(lambda: len(model.heard) > 1 and "Helper h2" in model.heard[-1])
+        heard = model.heard[-1]
+        assert "Helper h1 (stopped). It ended stopped: this is not the whole." in heard
+        assert "one.txt" in heard
+        assert "Helper h2 (done)." in heard
+        await until(lambda: not jobs.helpers)
+        ended = jobs.get(second.id)
+        assert ended is not None
+        assert ended.state == "done"
+
+
+async def test_a_screen_stops_one_helper_and_the_work_goes_on(tmp_path: Path) -> None:
+    model = Several(first=[bash("touch begun; sleep 100")])
+    async with partner(tmp_path, model=model) as here:
+        model.replies = [tasks("first"), "They are done."]
+        here.device.seat.happened(Typed("desk", "do it"))
+        await until(lambda: here.device.all(m.ApprovalRequest))
+        await here.answer("yes")
+        await until_at_work(here, tmp_path, 1)
+        updates = cast("list[m.TaskUpdate]", here.device.all(m.TaskUpdate))
+        (helper,) = {each.id for each in updates if each.kind == "helper"}
+        here.device.seat.cancel_job("desk", helper)
+        await until(lambda: here.device.all(m.Metrics))
+        deltas = cast("list[m.ReplyDelta]", here.device.all(m.ReplyDelta))
+        assert "They are done." in "".join(each.text for each in deltas)
+
+
+# --- what they use is the request's ---
+
+
+class Costly(Several):
+    """Each reply takes as many tokens."""
+
+    tokens = 3_000
+
+    async def reply(
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolDefinition]
+    ) -> AsyncIterator[Delta]:
+        yield TextDelta(self.says(messages))
+        yield Usage(self.tokens, 0, None)
+
+
+def with_tokens(tokens: int) -> Settings:
+    usual = Settings()
+    return replace(usual, agent=replace(usual.agent, tokens=tokens, steps=100))
+
+
+def used(here: Partner) -> float:
+    told = cast("list[m.Metrics]", here.device.all(m.Metrics))
+    return float(told[-1].cost["tokens_in"])
+
+
+async def test_helpers_together_never_use_more_than_the_request_may(tmp_path: Path) -> None:
+    endless = {
+        name: [bash(f"echo {name} {number}") for number in range(50)]
+        for name in ("first", "second", "third")
+    }
+    model, most = Costly(**endless), 60_000
+    async with partner(tmp_path, model=model, chosen=with_tokens(most)) as here:
+        told = await here.ask("do it", tasks("first", "second", "third"))
+        assert told.count("It ended at its limit: this is not the whole.") == 3
+        of_helpers = len(model.asked_by_helpers) * model.tokens
+        assert used(here) == of_helpers + len(model.heard) * model.tokens
+        assert used(here) <= most + model.tokens
+
+
+async def test_what_a_stopped_helper_used_is_used(tmp_path: Path) -> None:
+    model = Costly(first=[bash("true"), bash("touch begun; sleep 100")])
+    async with partner(tmp_path, model=model) as here:
+        model.replies = [tasks("first")]
+        here.device.seat.happened(Typed("desk", "do it"))
+        await until(lambda: here.device.all(m.ApprovalRequest))
+        await here.answer("yes")
+        await until_at_work(here, tmp_path, 1)
+        (helper,) = here.here.agent.jobs.helpers
+        here.device.seat.cancel_job("desk", helper.id)
+        await until(lambda: here.device.all(m.Metrics))
+        assert used(here) == 2 * model.tokens + len(model.heard) * model.tokens
+
+
+async def test_with_too_little_left_nobody_is_asked_for_helpers(tmp_path: Path) -> None:
+    model = Costly(first=[bash("true")])
+    async with partner(tmp_path, model=model, chosen=with_tokens(10_000)) as here:
+        told = await here.ask("do it", tasks("first", "second"))
+        assert "Too little is left" in told
+        assert not here.asked
+        assert not model.asked_by_helpers
+
+
+# --- what a server that ended has left ---
+
+
+def test_copies_of_a_server_that_ended_are_gone_after_the_next_start(tmp_path: Path) -> None:
+    copies, outside = tmp_path / "helpers", tmp_path / "outside"
+    (copies / "helper-1/copy").mkdir(parents=True)
+    (copies / "helper-1/copy/file").write_text("x")
+    outside.mkdir()
+    (outside / "kept").write_text("x")
+    (copies / "helper-1/copy/link").symlink_to(outside)
+    (copies / "helper-2").symlink_to(outside)
+    sweep_copies(copies)
+    assert not (copies / "helper-1").exists()
+    assert (outside / "kept").exists()
+    sweep_copies(tmp_path / "never")

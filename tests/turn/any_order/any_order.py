@@ -19,6 +19,8 @@ from tests.turn.any_order.narration_promises import NarrationPromises
 from tests.turn.any_order.steering_promises import SteeringPromises
 from tests.turn.scene import Scene, sound_of
 
+QUESTION = "what does that do?"
+TYPED = ["words", "words", "anew", "aside", "stop_after", "question"]
 DEVICES = st.sampled_from(["laptop", "phone"])
 
 
@@ -141,11 +143,13 @@ class AnyOrder(RuleBasedStateMachine):
             self.pressed.discard(device)
             self.happens(events.ListenCancelled(device, stream))
 
-    @rule(device=DEVICES, kind=st.sampled_from(["words", "words", "anew", "aside", "stop_after"]))
+    @rule(device=DEVICES, kind=st.sampled_from(TYPED))
     def type(self, device: str, kind: str) -> None:
         if device in self.present:
-            word = self.say(device)
+            word = "" if kind == "question" else self.say(device)
             match kind:
+                case "question":
+                    self.ask_about_code(device)
                 case "anew":
                     self.owed.update({"No,": device, "instead": device})
                     self.happens(events.Typed(device, f"No, instead {word}"))
@@ -154,6 +158,14 @@ class AnyOrder(RuleBasedStateMachine):
                     self.owed_unless_done(word)
                 case _:
                     self.happens(events.Typed(device, word))
+
+    def ask_about_code(self, device: str) -> None:
+        """It is answered beside code that waits or runs; else it is words as others are."""
+        explained = len(self.scene.all(effects.ExplainCode))
+        self.owed.update(dict.fromkeys(QUESTION.split(), device))
+        self.happens(events.Typed(device, QUESTION))
+        if len(self.scene.all(effects.ExplainCode)) > explained:
+            self.owed = {word: of for word, of in self.owed.items() if word not in QUESTION}
 
     def owed_unless_done(self, word: str) -> None:
         """It is answered beside the work, or lets that end: then it is nothing to be worked on."""

@@ -258,6 +258,35 @@ def test_a_question_about_it_leaves_it_waiting() -> None:
     assert s.the(effects.AnswerApprovalByWord).decision == "yes"
 
 
+def test_a_question_about_code_that_runs_is_answered_beside_it() -> None:
+    s = at_work()
+    s.say("what does that do?")
+    explain = s.the(effects.ExplainCode)
+    assert explain == effects.ExplainCode(s.ticket, "laptop", "what does that do?", True)
+    assert not s.all(effects.Steer)
+    assert not s.all(effects.StopThinking)
+    answer = events.AsideAnswered("laptop", "It sorts.", "what does that do?", True, by_model=True)
+    s.happens(answer)
+    assert spoken(s)[-1] == "It sorts."
+    assert announced(s)[-1] == "It sorts."
+    assert s.state_of_work == "acting"
+
+
+def test_when_nothing_runs_any_more_the_same_words_are_for_the_model() -> None:
+    s = at_work()
+    s.happens(events.AgentMessage(s.ticket, "thinking", END))
+    s.say("what does that do?")
+    assert not s.all(effects.ExplainCode)
+    assert s.the(effects.Steer).text == "what does that do?"
+
+
+def test_a_question_that_wants_something_steers_what_runs() -> None:
+    s = at_work()
+    s.say("what about the pictures?")
+    assert not s.all(effects.ExplainCode)
+    assert s.the(effects.Steer).text == "what about the pictures?"
+
+
 def test_a_yes_is_never_to_a_question_that_a_model_has_slipped_in() -> None:
     """A model that is asked what code does may ask something itself; so may a reminder that it has
     set. What waits is put again after it, aloud and on the screen."""

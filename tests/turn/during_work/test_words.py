@@ -5,7 +5,10 @@ import pytest
 from sayso.protocol import messages as m
 from sayso.server.turn import effects, events
 from sayso.server.turn.during_work.new_start import begins_anew
-from sayso.server.turn.during_work.question_about_code import asks_about_code
+from sayso.server.turn.during_work.question_about_code import (
+    asks_about_code,
+    asks_about_running_code,
+)
 from tests.turn.during_work.working import END, announced, at_work, spoken
 from tests.turn.scene import Scene
 
@@ -262,3 +265,33 @@ def test_what_begins_anew(words: str, anew: bool) -> None:
 )
 def test_what_asks_about_code(words: str, asks: bool) -> None:
     assert asks_about_code(words) is asks
+
+
+@pytest.mark.parametrize(
+    ("words", "asks"),
+    [
+        ("What would that do?", True),
+        ("what's it doing", True),
+        ("What does this code do exactly?", True),
+        ("Okay, but why?", True),
+        ("why are you doing that", True),
+        ("Is that safe?", True),
+        ("does it delete anything?", True),
+        ("How does it work?", True),
+        ("explain that", True),
+        ("Was macht das gerade?", True),
+        ("Warum?", True),
+        ("Löscht das etwas?", True),
+        ("What about the pictures?", False),
+        ("why not use the other folder", False),
+        ("does it delete the old ones? Keep them.", False),
+        ("what is the capital of France", False),
+        ("what is that in dollars", False),
+        ("is it possible to keep the old ones", False),
+        ("explain the second one in the report", False),
+        ("Was ist mit den Bildern?", False),
+        ("leave out the pictures", False),
+    ],
+)
+def test_what_asks_about_running_code_and_says_nothing_else(words: str, asks: bool) -> None:
+    assert asks_about_running_code(words) is asks

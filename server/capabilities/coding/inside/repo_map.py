@@ -80,7 +80,7 @@ def repo_map(request: Mapping[str, Any], folders: Folders) -> Mapping[str, Any]:
     start = folders.find(str(request.get("path") or "."))
     words = map(str.lower, _WORDS.findall(str(request.get("about") or "")))
     about = tuple(sorted({word for word in words if len(word) >= SHORT}))
-    state = Walk(time.monotonic() + MAP_S)
+    state = Walk(time.monotonic() + min(MAP_S, float(request.get("seconds", MAP_S))))
     files: dict[str, _Known] = {}
     others: Counter[str] = Counter()
     for file in walk(folders, start, state):
@@ -99,7 +99,8 @@ def repo_map(request: Mapping[str, Any], folders: Folders) -> Mapping[str, Any]:
         told += f"\n[beside {len(files)} files of code: {kinds}]"
     if state.stopped:
         told += f"\n[only a part was looked at, because {state.stopped}]"
-    return {"text": told.strip() or "There is no code that a grammar here can read."}
+    text = told.strip() or "There is no code that a grammar here can read."
+    return {"text": text, "files": len(files)}
 
 
 def _fingerprint(files: Mapping[str, _Known]) -> int:
