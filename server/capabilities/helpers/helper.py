@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from sayso.server.agent.conversation_agent import ConversationAgent
 from sayso.server.agent.events import (
@@ -43,6 +43,10 @@ COPY_S: Final = 120.0
 
 HAND_S: Final = 20.0
 """For handing back what there is, also of a helper that was stopped."""
+
+_UNREADABLE: Final = "What it changed could not be handed back: {why}"
+_TOLD_CHARS: Final = 300
+"""Of why its work could not be handed back."""
 
 _TASK: Final = """{task}
 
@@ -122,21 +126,34 @@ class Helper:
         changes: dict[str, FileChange] = {}
         diff, untold = "", ""
         if self.write:
-            word = secrets.token_hex(8)
             try:
                 async with asyncio.timeout(HAND_S):
-                    said = await output_of(runner, "python", handing(copy, word))
-                told = handed(said, word)
+                    told = await _handed(runner, copy)
                 for path, (base, new, executable) in told["files"].items():
                     changes[path] = FileChange(content(base), content(new), bool(executable))
                 diff = str(told["diff"])
                 if told["left"]:
                     untold = f"Not handed back: {', '.join(map(str, told['left'][:10]))}."
-            except (HandedError, TimeoutError, KeyError, TypeError, ValueError, AttributeError):
-                changes, untold = {}, "What it changed could not be handed back."
+            except (TimeoutError, KeyError, TypeError, ValueError, AttributeError) as problem:
+                changes, untold = {}, _UNREADABLE.format(why=problem).rstrip(" :")
         self.result = HelperResult(
             self.name, self.task, self.state, self._said.strip(), changes, diff, untold
         )
+
+
+async def _handed(runner: CodeRunner, copy: Path) -> Any:  # noqa: ANN401 - as `handed` tells it
+    """What was changed in a copy. An interpreter that a busy machine did not start is started once
+    more: nothing is lost for that. Raises HandedError."""
+    for last in (False, True):
+        word = secrets.token_hex(8)
+        said = await output_of(runner, "python", handing(copy, word))
+        try:
+            return handed(said, word)
+        except HandedError:
+            log.warning("what a helper changed could not be read")
+            if last:
+                raise HandedError(said.strip()[-_TOLD_CHARS:]) from None
+    return None
 
 
 async def output_of(runner: CodeRunner, language: str, code: str) -> str:

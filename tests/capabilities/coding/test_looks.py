@@ -268,9 +268,11 @@ def test_a_map_keeps_to_its_page_and_puts_first_what_is_used_and_asked_for(tmp_p
     defined = "\n\n\n".join(f"def core_{each}():\n    return {each}" for each in range(10))
     (tmp_path / "core.py").write_text(f"{defined}\n")
     (tmp_path / "billing.py").write_text("def send_invoice():\n    return 1\n")
+    (tmp_path / "__init__.py").touch()
     told = asked(tmp_path, do="repo_map")["text"]
     assert "core.py\n   1|def core_0()" in told
     assert len(told) <= 3_400
+    assert "__init__.py" not in told
     assert "send_invoice" in asked(tmp_path, do="repo_map", about="send the invoice twice")["text"]
 
 

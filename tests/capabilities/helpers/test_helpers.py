@@ -370,3 +370,22 @@ def test_copies_of_a_server_that_ended_are_gone_after_the_next_start(tmp_path: P
     assert not (copies / "helper-1").exists()
     assert (outside / "kept").exists()
     sweep_copies(tmp_path / "never")
+
+
+PATCH = """```patch
+*** Begin Patch
+*** Update File: a.txt
+@@
+-line 5
++LINE 5
+*** End Patch
+```"""
+
+
+async def test_what_a_helper_changed_by_a_patch_is_handed_back(tmp_path: Path) -> None:
+    async with partner(tmp_path, model=Several(first=[PATCH])) as here:
+        told = await here.ask("do it", tasks("first"))
+        assert "could not be handed back" not in told
+        assert "+LINE 5" in told
+        await here.ask("take it", tool("take_over", helpers=["h1"]))
+        assert "LINE 5" in (here.repository / "a.txt").read_text()

@@ -141,6 +141,8 @@ def _drawn(files: Mapping[str, _Known], about: Sequence[str]) -> str:
             files[name].defines,
             key=lambda one: (-_worth(one, used, about), one.depth, one.line),
         )[:SYMBOLS_OF_ONE_FILE]
+        if not files[name].size:  # such as an empty __init__.py, which all imports go through
+            continue
         best.sort(key=lambda one: one.line)
         length = len(name) + 1 + sum(len(_line(one)) + 1 for one in best)
         if length > room:
