@@ -38,16 +38,14 @@ class Call:
     written: str = ""
     """How a text model wrote it, fences and all; empty if it came as a tool call."""
     raw: str = ""
-    """The beginning of a tool call's arguments as they came, where they were not what they should
-    be and were read as well as could be."""
+    """The beginning of a tool call's arguments as they came, where they were not as they should."""
     called: str = ""
     """The tool that was called, where there is none of that name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """The circumstances of a request. They are kept, so that what a model was told of them stays
-    the same for good."""
+    """The circumstances of a request, kept so that what a model was told of them stays the same."""
 
     day: str = ""
     """Weekday and date, in words."""
