@@ -23,6 +23,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sayso.audio.echo_delay import BEFORE, REACH, DelayFinder
 from sayso.audio.errors import NotInstalled
 from sayso.audio.pcm import FRAME_SAMPLES, FULL_SCALE, RATE
 from sayso.audio.playback_reference import Heard
@@ -75,10 +76,18 @@ ADDED = 1.25
 """So many times what came in (1 dB) cannot be left of it: the filter adds an echo that is no longer
 there, because the delay has jumped."""
 TRUSTED_FRAMES = 500
-"""After a pause of 10 s the room must show that it is still the same, which takes a fifth of a
-second where it is: the device may have been moved, and clocks that differ have moved the echo."""
+"""After a pause of 10 s nothing is known of the room: the device may have been moved, and clocks
+that differ have moved the echo. After each pause it must show that it is still the same, which
+takes a fifth of a second where it is."""
 STRICT_LEARNS_FRAMES = 125
 """The first 2.5 s that a loudspeaker sounds WebRTC's canceller lets too much of it through."""
+
+RESUMED_LEARNS_FRAMES = 75
+"""The same after a pause of a second, in which the delay may have jumped: 1.5 s."""
+
+LOOKS_FRAMES = 25
+"""While the filter does not know the room, it is looked every half second whether the echo lags by
+more than it reaches."""
 
 JUMPED_LEARNS_FRAMES = 75
 """The same after the delay has jumped, 1.5 s: it finds the new one in one, the filter in one to
@@ -89,7 +98,7 @@ Floats = NDArray[np.float64]
 
 class EchoCanceller:
     """Both cancellers. `near` and `far` are frames of 20 ms that belong together in time; the echo
-    may come up to 300 ms after `far`, and not before it."""
+    may come up to 800 ms after `far`, and not before it."""
 
     def __init__(self) -> None:
         try:
@@ -105,27 +114,31 @@ class EchoCanceller:
         self._judge = _Judge()
         self._waited = 0
         """Frames without an echo until now."""
+        self._delay_finder = DelayFinder()
+        self._lag = 0
+        """Samples by which what is played is held back, because its echo comes so late."""
+        self._unknown = 0
+        """Frames in a row in which the filter did not know the room."""
 
     def begin_anew(self) -> None:
         """The microphone was closed meanwhile: nothing is known of the room and its delay."""
         self._filter, self._judge = KalmanFilter(), _Judge()
         self._strict_learns = STRICT_LEARNS_FRAMES
         self._waited = 0
+        self._delay_finder, self._lag, self._unknown = DelayFinder(), 0, 0
 
     def take(self, near: bytes, far: bytes | None) -> Heard:
         """`far` None: nothing has been played for so long that there is no echo."""
         if far is None:
-            self._waited += 1
-            if self._waited < TRUSTED_FRAMES:
-                self._filter.wait()
-            elif self._waited == TRUSTED_FRAMES:
-                self._judge = _Judge()
-                self._strict_learns = STRICT_LEARNS_FRAMES
+            self._wait()
             return Heard(near, near)
-        self._waited = 0
-        near_steps, far_steps = _steps(near), _steps(far)
+        self._go_on()
+        near_steps = _steps(near)
+        near_samples = near_steps / FULL_SCALE
+        self._delay_finder.take(near_samples, _steps(far) / FULL_SCALE)
+        far_samples = self._delay_finder.delayed(self._lag)
+        far_steps = np.rint(far_samples * FULL_SCALE).astype(np.int16)
         strict = self._strict.process(near_steps, far_steps).astype("<i2", copy=False).tobytes()
-        near_samples, far_samples = near_steps / FULL_SCALE, far_steps / FULL_SCALE
         rest = self._filter.take(near_samples, far_samples)
         words = _pcm(rest)
         if self._strict_learns:
@@ -134,6 +147,9 @@ class EchoCanceller:
         verdict = self._judge.look(near_samples, far_samples, rest)
         if self._judge.has_jumped:
             self._strict_learns = max(self._strict_learns, JUMPED_LEARNS_FRAMES)
+        self._unknown = self._unknown + 1 if verdict == "unknown" else 0
+        if self._unknown and self._unknown % LOOKS_FRAMES == 0:
+            self._follow_delay()
         match verdict:
             case "voice":
                 return Heard(words, words)
@@ -141,6 +157,33 @@ class EchoCanceller:
                 return Heard(bytes(len(words)), words)
             case "unknown":
                 return Heard(strict, words)
+
+    def _wait(self) -> None:
+        """A frame passes without an echo."""
+        self._waited += 1
+        if self._waited < TRUSTED_FRAMES:
+            self._filter.wait()
+        elif self._waited == TRUSTED_FRAMES:
+            self._strict_learns = STRICT_LEARNS_FRAMES
+
+    def _go_on(self) -> None:
+        """Something is played; after a pause in which a sound server's buffers may have grown, or
+        been emptied."""
+        if self._waited:
+            self._delay_finder = DelayFinder()
+            self._judge = _Judge()
+            self._strict_learns = max(self._strict_learns, RESUMED_LEARNS_FRAMES)
+        self._waited = 0
+
+    def _follow_delay(self) -> None:
+        """Hold back what is played, where its echo comes later than the filter reaches, or no
+        longer so late."""
+        lag = self._delay_finder.look()
+        if lag is None or 0 <= lag - self._lag <= REACH:
+            return
+        self._lag = max(0, lag - BEFORE) if lag > REACH else 0
+        self._filter, self._judge = KalmanFilter(), _Judge()
+        self._strict_learns = max(self._strict_learns, JUMPED_LEARNS_FRAMES)
 
 
 class _Judge:

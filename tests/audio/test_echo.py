@@ -315,3 +315,54 @@ def test_what_was_played_while_the_microphone_was_closed_is_not_compared_with_it
     given = reference.frame()
     assert given is not None
     assert float(np.abs(floats(given)).max()) < 0.2
+
+
+def test_an_echo_that_comes_half_a_second_late_is_found_and_taken_out() -> None:
+    far = speechlike(14, 1)
+    near = room(far, -13, 0.03)
+    late = room(far, -13, 0.56)
+    near[4 * RATE :] = late[4 * RATE :]
+    gate, words = run(near, far)
+    assert decibels(late[10 * RATE :], words[10 * RATE : len(late)]) > 12
+    assert not gate[7 * RATE :].any(), "three seconds later it is known for what it is"
+
+
+def test_an_echo_that_is_no_longer_late_is_found_again() -> None:
+    far = speechlike(16, 1)
+    near = room(far, -13, 0.56)
+    soon = room(far, -13, 0.03)
+    near[7 * RATE :] = soon[7 * RATE :]
+    _, words = run(near, far)
+    assert decibels(soon[13 * RATE :], words[13 * RATE : len(soon)]) > 12
+
+
+def test_over_an_echo_that_comes_late_a_voice_is_heard_as_over_one_that_comes_soon() -> None:
+    far, voice = speechlike(14, 1), speechlike(14, 2)
+    voice[: 11 * RATE] = 0
+
+    def heard(delay: float) -> float:
+        gate, _ = run(room(far, -13, delay) + voice, far)
+        assert not gate[7 * RATE : 11 * RATE].any()
+        return decibels(voice[11 * RATE :], gate[11 * RATE :] - voice[11 * RATE : len(gate)])
+
+    assert heard(0.56) > heard(0.2) - 1
+
+
+def test_a_delay_that_jumped_in_a_pause_is_not_taken_for_a_voice() -> None:
+    far, canceller = an_answer(), EchoCanceller()
+    canceller_hears(canceller, room(far, -13, 0.03), far)
+    for _ in range(100):
+        canceller.take(silence(FRAME_SAMPLES), None)
+    assert not any(canceller_hears(canceller, room(far, -13, 0.2), far))
+
+
+def test_after_a_pause_in_the_same_room_a_voice_is_heard_soon() -> None:
+    far, voice, canceller = an_answer(), speechlike(8, 2), EchoCanceller()
+    voice[: RATE // 2] = 0
+    echo = room(far, -10, 0.05)
+    canceller_hears(canceller, echo, far)
+    for _ in range(100):
+        canceller.take(silence(FRAME_SAMPLES), None)
+    gate = floats(canceller_hears(canceller, echo + voice, far))
+    begins = slice(RATE // 2, RATE)
+    assert decibels(voice[begins], gate[begins] - voice[begins]) > 10
