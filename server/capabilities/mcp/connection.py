@@ -28,6 +28,9 @@ from sayso.server.capabilities.mcp.wire import Message
 CONNECT_S: Final = 60.0
 """A server that npx or uvx fetches first takes this long."""
 
+ANSWER_BYTES: Final = 16 * 1024**2
+"""Of one answer over HTTP: as much as the parent takes."""
+
 WORDS_MOST: Final = 2_000
 """Of what a server last said on its standard error, in an error."""
 
@@ -204,7 +207,8 @@ class Connection:
             headers = {"Authorization": f"Bearer {spec['token']}"} if spec.get("token") else None
             auth = None if spec.get("token") else oauth.provider(spec, self._visit)
             http = create_mcp_http_client(headers=headers, auth=auth)
-            http.event_hooks = {"request": [_only_near(str(url))], "response": []}
+            http.headers["Accept-Encoding"] = "identity"
+            http.event_hooks = {"request": [_only_near(str(url))], "response": [_bound]}
             await stack.enter_async_context(http)
             return streamable_http_client(url, http_client=http)
         program, *arguments = spec["command"]
@@ -259,6 +263,34 @@ def _only_near(url: str) -> Callable[[httpx2.Request], Awaitable[None]]:
             raise ServerError(f"It leads on to {request.url.host} without TLS; nothing was sent.")
 
     return check
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """An answer that ends with an error where it is longer than is taken."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        room = ANSWER_BYTES
+        async for piece in self._stream:
+            room -= len(piece)
+            if room < 0:
+                raise ServerError("It answered more than is taken.")
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _bound(response: httpx2.Response) -> None:
+    """Let no answer fill the memory: of a stream of events each is bounded by the SDK, and the
+    stream lasts; nothing is unpacked, which could be any size."""
+    if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise ServerError("It packed its answer, which nobody asked for.")
+    kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if kind != "text/event-stream" and isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Bounded(response.stream)
 
 
 def reason_of(error: BaseException, words: str) -> str:

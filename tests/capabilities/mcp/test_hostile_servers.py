@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gzip
 import json
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -107,6 +108,33 @@ async def test_a_server_leads_nobody_to_a_device_in_the_house(tmp_path: Path, wa
                 await servers.close()
             assert asked
         assert not asked_near
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["long", "packed"])
+async def test_an_answer_without_an_end_fills_no_memory(tmp_path: Path, packed: bool) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, EOFError):
+            await reader.readuntil(b"\r\n\r\n")
+            head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
+            more = "Content-Encoding: gzip\r\n" if packed else ""
+            writer.write(f"{head}{more}\r\n".encode())
+            piece = gzip.compress(bytes(2**24)) if packed else b"x" * 2**18
+            while True:
+                writer.write(piece)
+                await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        far = McpServer(url=f"http://127.0.0.1:{port}/mcp")
+        servers = McpServers(Home(tmp_path, tmp_path, tmp_path), {"far": far})
+        try:
+            with pytest.raises(McpError, match="packed its answer" if packed else "than is taken"):
+                await servers.examine("far")
+            assert servers.pid, "the worker goes on for other servers"
+        finally:
+            await servers.close()
 
 
 async def test_a_tool_that_changed_is_closed_to_the_very_next_call(

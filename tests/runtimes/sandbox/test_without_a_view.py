@@ -46,7 +46,7 @@ def may_not_mount() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(500)
 async def test_all_holds_for_a_root_that_may_not_mount() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not thorough"]
     process = await asyncio.create_subprocess_exec(
