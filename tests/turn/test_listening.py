@@ -292,3 +292,16 @@ def test_a_device_that_does_not_return_has_said_what_it_said() -> None:
     s.happens(events.Left("laptop", may_return=True))
     s.wait(60.0)
     assert s.when(effects.Finish) == left + 20.0
+
+
+def test_files_that_go_along_with_what_is_said_are_named_with_the_request() -> None:
+    s = scene()
+    s.streams += 1
+    s.happens(events.ListenStarted("laptop", s.streams, files=("roof.jpg",)))
+    samples = s.speak(1.0)
+    s.happens(events.ListenStopped("laptop", s.streams, samples, files=("rain.csv",)))
+    s.happens(events.Heard(s.the(effects.Finish).utterance, "What is wrong here?"))
+    asked = s.the(effects.Think).text
+    assert asked.startswith("What is wrong here?")
+    assert asked.endswith("(Files that I sent along, in the workspace: roof.jpg, rain.csv.)")
+    assert [one.text for one in s.told(m.SttFinal)] == ["What is wrong here?"]
