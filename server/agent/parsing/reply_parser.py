@@ -51,7 +51,7 @@ class ReplyParser:
     def __init__(self, tools: Toolbox, fences: Fences, begun: str = "") -> None:
         """`begun`: text with which the reply was begun for the model."""
         self._tools = tools
-        self._runs_fences = fences == "run"
+        self._runs_fences = fences in ("run", "run last")
         self._begun = begun
         self._held = ""
         self._reader = MarkdownReader(tools.languages, fences)
