@@ -331,9 +331,8 @@ install() {
 
 install_lock() {
     local name="$1" what="$2"
-    # A lock is complete: nothing is resolved again, nothing is compiled, nothing else comes along. opuslib, which a client
-    # that is tested with needs, has no wheel; it is Python alone.
-    step "$what" install --no-deps --require-hashes --only-binary :all: --no-binary opuslib -r "$LOCKS/$name.lock" ||
+    # A lock is complete: nothing is resolved again, nothing is compiled, nothing else comes along.
+    step "$what" install --no-deps --require-hashes --only-binary :all: -r "$LOCKS/$name.lock" ||
         fail_step "Installing the packages in scripts/locks/$name.lock"
 }
 
