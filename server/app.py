@@ -26,6 +26,7 @@ from sayso.server.assembly.conversation import SharedParts, open_conversation
 from sayso.server.assembly.helpers import sweep_copies
 from sayso.server.assembly.home import home_trouble, open_home
 from sayso.server.assembly.models import Builder, skill_names
+from sayso.server.assembly.pictures import open_reading
 from sayso.server.assembly.said_once import is_news
 from sayso.server.assembly.speech import SpeechParts
 from sayso.server.assembly.warm_up import prepare
@@ -208,6 +209,7 @@ class App:
             place=self._place,
             instructions=TrustedInstructions(self._home.state / "trusted-instructions.json"),
             hooks=self._home.config / "hooks",
+            words_in=open_reading(self._home, lambda: code_backend.report.sandbox, self._stack),
         )
         code = self._settings.code
         shared = SharedParts(

@@ -191,7 +191,9 @@ class Agent:
                 emit,
                 answers=prompt.answers,
                 steering=self._steering,
-                situation=RequestSituation(self._record, self.permissions, self._code_runner),
+                situation=RequestSituation(
+                    self._record, self.permissions, self._code_runner, sees=model.sees
+                ),
             )
             try:
                 await pursue(work)

@@ -2,12 +2,15 @@
 what is to be seen."""
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.agent.record.conversation_record import ConversationRecord
-from sayso.server.agent.record.named_pictures import named_pictures
+from sayso.server.agent.record.named_pictures import NamedPicture, named_pictures
+from sayso.server.agent.record.picture_words import told_of
 from sayso.server.agent.tools.run_code import CodeRunner
 from sayso.server.store.records import Situation
 
@@ -17,21 +20,43 @@ def local_time() -> datetime:
     return datetime.now().astimezone()
 
 
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What is to be seen when a request begins."""
+
+    situation: Situation | None
+    """Its circumstances; without a clock there are none."""
+    pictures: tuple[str, ...]
+    """The names of those that it names, which are kept."""
+    words: str
+    """What is written in them, for a model that sees none."""
+
+
 class RequestSituation:
     """Of one conversation."""
 
     def __init__(
-        self, record: ConversationRecord, permissions: Permissions, code_runner: CodeRunner
+        self,
+        record: ConversationRecord,
+        permissions: Permissions,
+        code_runner: CodeRunner,
+        *,
+        sees: bool,
     ) -> None:
+        """`sees`: whether the model can look at pictures; else it is told the words in them."""
         self._record = record
+        self._sees = sees
         self._permissions = permissions
         self._code_runner = code_runner
 
-    async def observed(self, text: str, by: str) -> tuple[Situation | None, tuple[str, ...]]:
-        """The circumstances of a request that begins now, and the pictures that it names, which
-        are kept. `by`: the device it was asked from."""
+    async def observed(self, text: str, by: str) -> Observed:
+        """What is to be seen when a request begins. `by`: the device it was asked from."""
         clock = self._record.clock
-        return self._now(clock(), by) if clock else None, await self._pictures(text)
+        now = self._now(clock(), by) if clock else None
+        folder, known = Path(self._code_runner.where), self._code_runner.identity
+        found = await asyncio.to_thread(named_pictures, text, folder, known)
+        words = "" if self._sees else await told_of(found, self._record.words_in)
+        return Observed(now, await self._kept(found), words)
 
     def _now(self, now: datetime, by: str) -> Situation:
         journal, reach = self._record.journal, self._permissions.reach
@@ -49,9 +74,7 @@ class RequestSituation:
             person=place.person,
         )
 
-    async def _pictures(self, text: str) -> tuple[str, ...]:
-        folder, known = Path(self._code_runner.where), self._code_runner.identity
-        found = await asyncio.to_thread(named_pictures, text, folder, known)
+    async def _kept(self, found: Sequence[NamedPicture]) -> tuple[str, ...]:
         try:
             return await self._record.outputs.keep_pictures(found)
         except OSError:  # a full disk: the person sees them, and the model does not

@@ -22,6 +22,7 @@ from sayso.server.agent.record.conversation_record import ConversationRecord, Pl
 from sayso.server.agent.record.conversation_settings import taken_back
 from sayso.server.agent.record.conversation_undo import ConversationUndo
 from sayso.server.agent.record.journal import Journal
+from sayso.server.agent.record.picture_words import WordsIn, read_nothing
 from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.request_situation import local_time
 from sayso.server.agent.spending import DailyLimits, DailySpending
@@ -73,6 +74,8 @@ class AgentParts:
     """Which folders' instructions the owner wants followed; none: nobody's are."""
     hooks: Path = field(default_factory=lambda: Home.find().config / "hooks")
     """The folder with the programs of the person's hooks."""
+    words_in: WordsIn = read_nothing
+    """Reads what is written in a picture, for models that see none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,13 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
             runner.give_variables(variables)
         return runner
 
-    browser = open_browser(options.browser, permissions, journal, lambda: undo.code_runner)
+    browser = open_browser(
+        options.browser,
+        permissions,
+        journal,
+        lambda: undo.code_runner,
+        lambda: agent.backend,
+    )
     desktop = open_desktop(None if options.guest else options.screens, permissions)
     code_runner = make_code_runner(options.workspace)
     undo = ConversationUndo(options.undo, settings.undo, journal, code_runner)
@@ -140,7 +149,9 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
         backend,
         code_runner,
         approvals,
-        ConversationRecord(journal, RunOutputs(options.outputs), parts.clock, parts.place),
+        ConversationRecord(
+            journal, RunOutputs(options.outputs), parts.clock, parts.place, parts.words_in
+        ),
         permissions=permissions,
         checkpointer=undo.checkpointer,
         budget=Budget(request_limits(settings), parts.day, job_limits(settings)),

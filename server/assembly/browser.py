@@ -2,6 +2,7 @@
 one nothing of it is imported."""
 
 import hashlib
+import os
 import shutil
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -11,11 +12,15 @@ from typing import Final
 
 from sayso.protocol.health import Finding, split_remedy
 from sayso.protocol.home import Home
+from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.permissions.permissions import Permissions
+from sayso.server.agent.permissions.standing_grants import policy_of
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.tools.tool import Tool
 from sayso.server.runtimes.code_runner import CodeRunner
 from sayso.server.runtimes.network.traffic_record import Transfer
+from sayso.server.runtimes.sandbox.self_test.proof import find_sandbox
+from sayso.server.settings import Settings
 from sayso.server.store.decisions import NetworkUsed
 
 OWNER: Final = "owner"
@@ -42,11 +47,13 @@ def open_browser(
     permissions: Permissions,
     journal: Journal,
     code_runner: Callable[[], CodeRunner],
+    backend: Callable[[], Backend],
 ) -> OpenBrowser | None:
-    """A browser with the profile in this folder; None without one."""
+    """A browser with the profile in this folder; None without one. `backend`: which model
+    answers."""
     if folder is None:
         return None
-    from sayso.server.capabilities.browser.browser import Browser, BrowserPlace
+    from sayso.server.capabilities.browser.browser import Browser, BrowserPlace, Looks
     from sayso.server.capabilities.browser.leases import Leases
     from sayso.server.capabilities.browser.tools import browser_tools
 
@@ -54,6 +61,10 @@ def open_browser(
         for each in passages:
             used = NetworkUsed(run, each.host, each.port, each.verdict, each.sent, each.received)
             await journal.note("runtime", used)
+
+    def looks() -> Looks:
+        model = backend().model
+        return Looks(model.sees, model.name if backend().leaves_home else "")
 
     browser = Browser(
         BrowserPlace(
@@ -63,9 +74,36 @@ def open_browser(
             Leases(permissions),
             note,
             identity=lambda: code_runner().identity,
+            looks=looks,
         )
     )
     return OpenBrowser(browser_tools(browser), browser.close)
+
+
+async def sign_in_by_hand(home: Home, person: str, address: str) -> str:
+    """Open a person's browser in a window on this display, until they close it; return what went
+    wrong, in a sentence, or nothing. Raises SettingsError."""
+    from sayso.server.capabilities.browser.chromium import find_chromium, how_to_get_it
+    from sayso.server.capabilities.browser.display import DisplayError, find_display
+    from sayso.server.capabilities.browser.errors import BrowserError
+    from sayso.server.capabilities.browser.window import by_hand
+
+    chromium = find_chromium()
+    if chromium is None:
+        return how_to_get_it()
+    try:
+        display = find_display(os.environ)
+        report = await find_sandbox()
+        if report.sandbox is None or report.kind != "bubblewrap":
+            why = f"No browser is started without bubblewrap: {report.reason}. {report.remedy}"
+            return why.strip()
+        closed = policy_of(Settings.load(home)).denied_hosts
+        folder = browser_folder(home, person)
+        return await by_hand(
+            chromium, report.sandbox, folder, display, address=address, closed=closed
+        )
+    except (BrowserError, DisplayError) as problem:
+        return str(problem)
 
 
 def examine() -> Iterator[Finding]:

@@ -200,7 +200,14 @@ class Builder:
         talk_profile = model_profile(choice, self._settings)
         model = await self._model_of(choice, talk_profile)
         missing = choice.sentence if choice.origin == "none" else ""
-        return Backend(model, talk_profile, choice.sentence, missing, self._introduction(choice))
+        return Backend(
+            model,
+            talk_profile,
+            choice.sentence,
+            missing,
+            leaves_home=choice.leaves_home,
+            introduction=self._introduction(choice),
+        )
 
     def _introduction(self, choice: ModelChoice) -> str | None:
         if choice.profile != "pocket":

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from sayso.server.agent.permissions.held_grants import HeldGrants
+from sayso.server.agent.permissions.held_grants import HeldGrants, HeldLease
 from sayso.server.agent.permissions.permissions import MEANINGS, ModeError
 from sayso.server.agent.record.conversation_settings import taken_back
 from sayso.server.conversations.command_context import CommandContext, CommandResult
 from sayso.server.policy.actions import home_as_tilde
 from sayso.server.slash.command import Command
-from sayso.server.store.decisions import InstructionsAnswered, ModeChanged
+from sayso.server.store.decisions import InstructionsAnswered, ModeChanged, ReachTakenBack
 
 _LOST: Final = (
     " The interpreters start anew for it then, and variables are lost: change it back before the"
@@ -45,12 +45,15 @@ async def _mode(context: CommandContext) -> CommandResult:
 
 
 async def _grants(context: CommandContext) -> CommandResult:
-    held = context.here.agent.permissions.held
+    permissions = context.here.agent.permissions
+    held: list[HeldGrants | HeldLease] = [*permissions.held, *permissions.leases]
     match context.text.split():
         case []:
             return CommandResult(_listed(held) or "Nothing beyond the workspace is granted.")
         case ["forget" | "clear"]:
-            wanted = [each for each in held if each.until == "conversation"]
+            wanted = [
+                each for each in held if isinstance(each, HeldLease) or each.until == "conversation"
+            ]
         case ["forget" | "clear", *words]:
             wanted = _meant(" ".join(words), held)
         case _:
@@ -64,10 +67,17 @@ async def _grants(context: CommandContext) -> CommandResult:
     return await _take_back(context, wanted)
 
 
-async def _take_back(context: CommandContext, wanted: Sequence[HeldGrants]) -> CommandResult:
+async def _take_back(
+    context: CommandContext, wanted: Sequence[HeldGrants | HeldLease]
+) -> CommandResult:
     """The network at once, folders from the next run on; and written down."""
     here, told = context.here, []
     for each in wanted:
+        if isinstance(each, HeldLease):
+            each.end()
+            await here.journal.note("person", ReachTakenBack((each.line,), context.device))
+            told.append(f"Taken back at once: {each.line}.")
+            continue
         if trouble := await here.agent.permissions.take_back(each):
             told.append(trouble)
         if each.until != "rule":
@@ -80,16 +90,19 @@ async def _take_back(context: CommandContext, wanted: Sequence[HeldGrants]) -> C
     return CommandResult("\n".join(told))
 
 
-def _listed(held: Sequence[HeldGrants]) -> str:
+def _listed(held: Sequence[HeldGrants | HeldLease]) -> str:
     width = max((len(each.line) for each in held), default=0)
     lines = [
-        f"{number:>3}  {each.line:<{width}}  {_UNTIL[each.until]}"
-        for number, each in enumerate(held, 1)
+        f"{number:>3}  {each.line:<{width}}  {_until(each)}" for number, each in enumerate(held, 1)
     ]
     return "\n".join([*lines, "`/grants forget 1` takes one back."]) if lines else ""
 
 
-def _meant(text: str, held: Sequence[HeldGrants]) -> list[HeldGrants]:
+def _until(held: HeldGrants | HeldLease) -> str:
+    return held.until if isinstance(held, HeldLease) else _UNTIL[held.until]
+
+
+def _meant(text: str, held: Sequence[HeldGrants | HeldLease]) -> list[HeldGrants | HeldLease]:
     """By its number, its line, or the place or host in it."""
     if text.isdecimal():
         return [each for number, each in enumerate(held, 1) if text == str(number)]
@@ -150,7 +163,7 @@ DECIDING = (
     ),
     Command(
         "grants",
-        "what code may reach besides; `/grants forget 1` takes it back",
+        "what code and the browser may reach besides; `/grants forget 1` takes it back",
         _grants,
         "approve",
         "talk",

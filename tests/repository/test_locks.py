@@ -13,7 +13,10 @@ from tests.repository.tree import LOCKS, ROOT, files
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 
-NEVER = {"llm", "llama-cpp-python", "docopt", "evdev"}
+NEVER = {
+    "llm", "llama-cpp-python", "docopt", "evdev", "omegaconf", "opencv-python-headless",
+    "opuslib", "pyclipper", "shapely",
+}  # fmt: skip
 """Named by packages that we use, not used by us, and without ready-made builds."""
 
 

@@ -40,7 +40,7 @@ def names(lines: list[str]) -> set[str]:
 OF_EVERYONE = names(PROJECT["project"]["dependencies"])
 WITHOUT_A_KEY = OF_EVERYONE | names(EXTRAS["hands-free"])
 OF_THE_CLIENT = OF_EVERYONE | names(EXTRAS["pi"] + EXTRAS["hotkey"] + EXTRAS["desktop"])
-OF_THE_SERVER = OF_EVERYONE | names(EXTRAS["server"] + EXTRAS["pocket"])
+OF_THE_SERVER = OF_EVERYONE | names(EXTRAS["server"] + EXTRAS["pocket"] + EXTRAS["ocr"])
 OF_DEVELOPERS = (
     OF_THE_SERVER | WITHOUT_A_KEY | names([line for line in GROUPS["dev"] if isinstance(line, str)])
 )

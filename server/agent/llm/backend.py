@@ -17,6 +17,8 @@ class Backend:
     """What answers, for a screen."""
     missing: str = ""
     """Why there is none; empty if there is one."""
+    leaves_home: bool = False
+    """What it is sent goes beyond this home."""
     introduction: str | None = None
     """What a person must know before they trust it, to be told once."""
 

@@ -19,7 +19,7 @@ from typing import Final, Literal, Protocol, get_args
 
 from sayso.server.agent.instructions.folder_instructions import FolderInstructions
 from sayso.server.agent.permissions.access_syntax import AccessRequest
-from sayso.server.agent.permissions.held_grants import Grant, HeldGrants
+from sayso.server.agent.permissions.held_grants import Grant, HeldGrants, HeldLeases
 from sayso.server.agent.permissions.hooks import Hooks, NoHooks
 from sayso.server.agent.permissions.outside_content import OutsideContent
 from sayso.server.agent.permissions.task_grant import TaskGrant
@@ -146,6 +146,8 @@ class Permissions:
         """The untrusted content that was read."""
         self.declined_hosts: set[str] = set()
         """Hosts that code tried to reach and the person did not open: they are not asked again."""
+        self.leases = HeldLeases()
+        """What is open to a capability alone for a while, such as hosts to the browser."""
 
     @property
     def mode(self) -> Mode:
@@ -207,6 +209,7 @@ class Permissions:
         self.outside_content.forget()
         self.instructions.forget()
         self.declined_hosts.clear()
+        self.leases.end()
         if self._neighbours:
             self._neighbours.wipe()
 

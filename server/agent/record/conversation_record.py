@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from sayso.server.agent.record.journal import Journal
+from sayso.server.agent.record.picture_words import WordsIn, read_nothing
 from sayso.server.agent.record.run_outputs import RunOutputs
 
 
@@ -29,3 +30,5 @@ class ConversationRecord:
     """What time it is; without one, models are not told of a request's circumstances."""
     place: Callable[[str], Place] = lambda _: Place()
     """Where a device is, by its id."""
+    words_in: WordsIn = read_nothing
+    """Reads what is written in a picture, for models that see none."""

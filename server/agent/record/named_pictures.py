@@ -43,6 +43,8 @@ class NamedPicture:
     ending: str
     """Of its form."""
     data: bytes
+    name: str = ""
+    """As the request calls it."""
 
 
 def named_pictures(text: str, folder: Path, known: Identity | None = None) -> list[NamedPicture]:
@@ -62,7 +64,7 @@ def named_pictures(text: str, folder: Path, known: Identity | None = None) -> li
             data = _read(root, name) if len(found) < MOST else b""
             ending = next((ending for form, ending in _FORMS if form.match(data)), "")
             if ending:
-                found.append(NamedPicture(ending, data))
+                found.append(NamedPicture(ending, data, name))
     finally:
         os.close(root)
     return found

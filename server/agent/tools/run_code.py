@@ -12,6 +12,7 @@ from sayso.server.agent.permissions.permissions import Reachable
 from sayso.server.agent.prompt.language_names import Languages
 from sayso.server.agent.tools.tool import Arguments, Tool, ToolContext, WrittenCall
 from sayso.server.runtimes.calls.function import CallFunction
+from sayso.server.runtimes.calls.preloaded import browser_names
 from sayso.server.runtimes.network.traffic_record import Transfer
 from sayso.server.runtimes.programs.programs import Programs
 from sayso.server.runtimes.runtime import Ending, Output
@@ -156,13 +157,17 @@ class RunCode(Tool):
 
 _NAMED: Final = re.compile(r"\bsayso[.\s]\s*(?:promises\s*\.\s*)?([a-z_][a-z0-9_]*)")
 
-_NAMED_DOTTED: Final = re.compile(r"\b(mcp|browser)\s*\.\s*([a-z0-9]+)(?:\s*\.\s*([a-z0-9_]+))?")
+_NAMED_OF_MCP: Final = re.compile(r"\bmcp\s*\.\s*([a-z0-9]+)(?:\s*\.\s*([a-z0-9_]+))?")
+
+_NAMED_OF_BROWSER: Final = re.compile(r"\bbrowser\s*\.\s*(\w+)")
 
 
 def named_in(code: str, tools: Sequence[Tool]) -> list[Tool]:
     """The tools that code names as functions."""
     names = set(_NAMED.findall(code))
-    names.update("_".join(filter(None, found)) for found in _NAMED_DOTTED.findall(code))
+    names.update("_".join(filter(None, ("mcp", *found))) for found in _NAMED_OF_MCP.findall(code))
+    meant = (browser_names.meant(name) for name in _NAMED_OF_BROWSER.findall(code))
+    names.update(f"browser_{found[0]}" for found in meant if found)
     return [tool for tool in tools if tool.name in names]
 
 

@@ -26,13 +26,16 @@ function locate(words, kind, listeners) {
     if (kind === "fill") return WRITABLE.has(role);
     if (kind === "select") return role === "combobox" || role === "listbox" || role === "textbox";
     if (kind === "file") return element.type === "file";
-    return role || listens(element) || (element.parentElement && getComputedStyle(element).cursor === "pointer");
+    if (role) return true;
+    // What holds others that can be pressed is not what words in it mean.
+    return (listens(element) || (element.parentElement && getComputedStyle(element).cursor === "pointer")) && !nests(element);
   };
   for (const element of everything(document.documentElement)) {
     if (SILENT.has(element.tagName) || !candidates(element)) continue;
     const name = nameOf(element).toLowerCase();
     const holder = (element.getAttribute("placeholder") || "").toLowerCase();
-    const rank = name === wanted || holder === wanted ? 0 : name.startsWith(wanted) ? 1 : name.includes(wanted) ? 2 : -1;
+    const hint = name ? "" : hintOf(element).toLowerCase();
+    const rank = name === wanted || holder === wanted ? 0 : name.startsWith(wanted) ? 1 : name.includes(wanted) || (hint && hint.split(" ").includes(wanted)) ? 2 : -1;
     if (rank < 0 || !(element.type === "file" || shown(element))) continue;
     // Of what lies in each other with one name, the inner one is what would be hit.
     const before = ranks[rank].findIndex((each) => within(element, each));
@@ -61,6 +64,9 @@ function search(words, most) {
   while (texts.nextNode() && blocks.length < most) {
     const holder = texts.currentNode.parentElement;
     if (!holder || SILENT.has(holder.tagName) || !texts.currentNode.data.toLowerCase().includes(wanted)) continue;
+    const folded = holder.closest("details:not([open])");
+    if (folded && !(holder.closest("summary") || {}).parentElement?.isSameNode(folded)) continue;
+    if (!legible(holder, getComputedStyle(holder)) || !drawn(texts.currentNode) || !shown(holder)) continue;
     let block = holder;
     while (block.parentElement && getComputedStyle(block).display.startsWith("inline")) block = block.parentElement;
     if (!blocks.some((each) => each === block) && shown(block)) blocks.push(block);
@@ -233,7 +239,10 @@ globalThis.sayso = {
   choose: (number, wanted) => {
     const element = found(number);
     const options = [...element.options];
-    const names = wanted.map((each) => squeezed(each).toLowerCase());
+    const given = wanted.map((each) => squeezed(each).toLowerCase());
+    const known = (name) => options.some((each) => squeezed(each.label).toLowerCase() === name || each.value.toLowerCase() === name);
+    const apart = (text) => text.split(/\s*[\n;,]\s*/).map((each) => squeezed(each).toLowerCase()).filter(Boolean);
+    const names = element.multiple ? wanted.flatMap((each, at) => (known(given[at]) ? [given[at]] : apart(each))) : given;
     const picked = names.map((name) => {
       const same = options.filter((each) => !each.disabled && (squeezed(each.label).toLowerCase() === name || each.value.toLowerCase() === name));
       const like = same.length ? same : options.filter((each) => !each.disabled && squeezed(each.label).toLowerCase().includes(name));

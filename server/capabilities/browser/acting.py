@@ -71,9 +71,11 @@ class Acting:
             raise RefusedError(f"{ref} takes a file: use upload.")
         if facts.get("disabled"):
             raise RefusedError(f"{ref} ({_named(facts)}) is disabled.")
-        await self._consent(facts, f"press {_named(facts)}")
+        why = await self._consent(facts, f"press {_named(facts)}")
         # The page may have put something else there while the person was asked.
-        point, _ = await self._ready(world, number, ref)
+        point, now = await self._ready(world, number, ref)
+        if consequence(now) != why:
+            raise RefusedError(f"{ref} does something else now than what was asked about.")
 
         async def press() -> None:
             await self._press_at(world, point)
@@ -143,7 +145,12 @@ class Acting:
             pressed = not facts.get("writable") and not facts.get("select")
             enters = pressed or any(key.name == "Enter" for key in wanted)
             if enters and not (facts.get("writable") and _is_text_area(facts)):
-                await self._consent(facts, f"press {keys} at {_named(facts)}", pressed=pressed)
+                why = await self._consent(
+                    facts, f"press {keys} at {_named(facts)}", pressed=pressed
+                )
+                _, now = await self._focus()
+                if not now or consequence(now["facts"], pressed=pressed) != why:
+                    raise RefusedError("The focus is on something else now; read the page.")
 
         async def type_them() -> None:
             for key in wanted:
@@ -205,9 +212,11 @@ class Acting:
             return (0.0, 0.0), told["facts"]
         return (told["x"], told["y"]), told["facts"]
 
-    async def _consent(self, facts: Facts, what: str, *, pressed: bool = True) -> None:
+    async def _consent(self, facts: Facts, what: str, *, pressed: bool = True) -> str:
+        """Ask where that is due; why they were asked, or nothing."""
         if why := consequence(facts, pressed=pressed):
             await self._allow(what, (f"{what}, on {self._page.url[:120]}",), why)
+        return why
 
     async def _press_at(self, world: World, point: tuple[float, float]) -> None:
         across, down = await self._page.offset(world)

@@ -6,7 +6,6 @@ this one is idle, it gets it.
 
 import asyncio
 import contextlib
-import fcntl
 import os
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from sayso.server.capabilities.browser.errors import BrowserError, BrowserGoneEr
 from sayso.server.capabilities.browser.launch import RunningChromium
 from sayso.server.capabilities.browser.leases import Leases
 from sayso.server.capabilities.browser.page import Page
+from sayso.server.capabilities.browser.profile import take
 from sayso.server.capabilities.browser.transfers import FILE_MOST_BYTES, FILES
 from sayso.server.runtimes.grants import Grants
 from sayso.server.runtimes.network.addresses import Whereabouts
@@ -40,6 +40,15 @@ DOWNLOADS_MOST: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
+class Looks:
+    """The language model that answers now, as far as pictures go."""
+
+    sees: bool = True
+    beyond_home: str = ""
+    """Its name, if what it is sent leaves the house."""
+
+
+@dataclass(frozen=True, slots=True)
 class BrowserPlace:
     """What a conversation's browser is made of."""
 
@@ -53,6 +62,8 @@ class BrowserPlace:
     whereabouts: Whereabouts | None = None
     identity: Callable[[], Identity | None] = lambda: None
     """Which folder the workspace must be."""
+    looks: Callable[[], Looks] = Looks
+    """Who looks at pictures of pages."""
 
 
 @dataclass(slots=True)
@@ -138,7 +149,6 @@ class Browser:
     async def _take_profile(self) -> None:
         """Have the profile for ourselves. Raises RefusedError."""
         folder = self.place.folder
-        await asyncio.to_thread(folder.mkdir, 0o700, True, True)
         for other in list(self._all):
             if other is not self and other.uses(folder):
                 if other.busy.locked():
@@ -147,15 +157,7 @@ class Browser:
                         " when it is done."
                     )
                 await other.close()
-        handle = os.open(
-            folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
-        )
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(handle)
-            raise RefusedError("Another Sayso uses this browser's profile; end it first.") from None
-        self._lock = handle
+        self._lock = await asyncio.to_thread(take, folder)
 
     def uses(self, folder: Path) -> bool:
         """Whether it has the profile in this folder now."""
@@ -299,7 +301,12 @@ class Browser:
     async def tab(self, cdp: Cdp) -> Page:
         """One to open a page in."""
         with contextlib.suppress(RefusedError, BrowserGoneError):
-            return await self.page()
+            page = await self.page()
+            if page.dialog is None:
+                return page
+            # One that asks goes nowhere, and perhaps asks without an end.
+            self._begin(_unless_gone(cdp.ask("Target.closeTarget", targetId=page.target)))
+            self.pages.pop(page.target, None)
         made = await cdp.ask("Target.createTarget", url="about:blank")
         target = str(made.get("targetId", ""))
         async with asyncio.timeout(TAB_S):

@@ -62,15 +62,35 @@ class Chromium:
         return self.program.parent
 
     def command(self, profile: Path) -> Sequence[str]:
-        """How it is started, with its commands from descriptor 3 and its answers to 4.
+        """How it is started, with its commands from descriptor 3 and its answers to 4."""
+        return (
+            str(self.program),
+            "--headless",
+            "--remote-debugging-pipe",
+            "--deny-permission-prompts",
+            "--mute-audio",
+            *self._everywhere(profile),
+            "about:blank",
+        )
+
+    def window_command(self, profile: Path, address: str) -> Sequence[str]:
+        """How it is started with a window for a person, who alone drives it: it takes no commands
+        of anybody else's."""
+        return (
+            str(self.program),
+            "--ozone-platform=x11",
+            "--hide-crash-restore-bubble",
+            *self._everywhere(profile),
+            address or "about:blank",
+        )
+
+    def _everywhere(self, profile: Path) -> Sequence[str]:
+        """What holds however it is started.
 
         The proxy is its one way to the network; besides, it makes no other: no look-ups of names,
         no QUIC, no WebRTC past the proxy. Its own sandbox stays on: there is no switch for it here.
         """
         return (
-            str(self.program),
-            "--headless",
-            "--remote-debugging-pipe",
             f"--user-data-dir={profile}",
             f"--proxy-server={ADDRESS}",
             "--proxy-bypass-list=<-loopback>",
@@ -82,7 +102,6 @@ class Chromium:
             f"--disk-cache-size={CACHE_BYTES}",
             f"--window-size={WIDTH},{HEIGHT}",
             "--renderer-process-limit=8",
-            "--deny-permission-prompts",
             "--disable-background-networking",
             "--disable-breakpad",
             "--disable-client-side-phishing-detection",
@@ -97,12 +116,10 @@ class Chromium:
             "--disable-sync",
             "--dns-prefetch-disable",
             "--metrics-recording-only",
-            "--mute-audio",
             "--no-default-browser-check",
             "--no-first-run",
             "--no-pings",
             "--password-store=basic",
-            "about:blank",
         )
 
 

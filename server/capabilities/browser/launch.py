@@ -1,9 +1,8 @@
 """Starts Chromium in the sandbox, and ends it with all that it started."""
 
 import asyncio
-import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -11,7 +10,7 @@ from typing import Final
 from sayso.server.capabilities.browser.cdp import Cdp, Fields
 from sayso.server.capabilities.browser.chromium import Chromium
 from sayso.server.capabilities.browser.errors import BrowserError
-from sayso.server.capabilities.browser.transfers import FILES, own_folder
+from sayso.server.capabilities.browser.profile import prepare
 from sayso.server.runtimes.base_python import base_prefix, base_python
 from sayso.server.runtimes.confined_process import ConfinedProcess
 from sayso.server.runtimes.network.proxy import Proxy
@@ -21,8 +20,8 @@ from sayso.server.runtimes.sandbox.sandbox import Confines, Sandbox
 START_S: Final = 20.0
 """It takes one or two; on a busy Raspberry Pi ten."""
 
-PROFILE: Final = "profile"
-"""In a person's folder: what the browser keeps."""
+WRITES_S: Final = 3.0
+"""So long it may take to write cookies and the like when it is ended; it takes a tenth of that."""
 
 _ON_PIPE: Final = (
     "import os, sys\n"
@@ -32,9 +31,6 @@ _ON_PIPE: Final = (
     "os.execv(sys.argv[2], sys.argv[2:])\n"
 )
 """Makes a socket what Chromium takes its commands from."""
-
-_LOCKS: Final = ("SingletonLock", "SingletonCookie", "SingletonSocket")
-"""What a browser that was killed leaves in its profile: links to a process that is no more."""
 
 
 class RunningChromium:
@@ -56,30 +52,23 @@ class RunningChromium:
     ) -> "RunningChromium":
         """Start it in a person's folder, which nobody else's browser may use meanwhile. Raises
         BrowserError."""
-        profile = folder / PROFILE
         try:
-            await asyncio.to_thread(prepare, folder)
+            profile = await asyncio.to_thread(prepare, folder)
         except OSError as error:
             raise BrowserError(f"The browser's folder cannot be used: {error}.") from None
         watch = ResourceWatch()
-        confines = Confines(
-            folder,
-            writable=(folder,),
-            readable=(chromium.folder, base_prefix()),
-            proxy=proxy,
-            watch=watch,
-            sandbox_inside=True,
-        )
         ours, theirs = socket.socketpair()
 
         def command(_: Path) -> Sequence[str]:
-            own = (str(base_python()), "-I", "-S", "-c", _ON_PIPE, str(theirs.fileno()))
-            return (*own, *chromium.command(profile))
+            return (*before(_ON_PIPE, theirs), *chromium.command(profile))
 
-        own_folders = {"XDG_CACHE_HOME": str(profile), "XDG_CONFIG_HOME": str(profile)}
         try:
             process = await ConfinedProcess.start(
-                sandbox, command, own_folders, confines, (theirs.fileno(),)
+                sandbox,
+                command,
+                own_folders(profile),
+                confines(chromium, folder, proxy, watch),
+                (theirs.fileno(),),
             )
         except BaseException as error:
             ours.close()
@@ -118,35 +107,48 @@ class RunningChromium:
     @property
     def complaint(self) -> str:
         """Why it did not start, in a sentence that says what to do."""
-        words = self._process.last_words
-        if "No usable sandbox" in words or "Operation not permitted" in words:
-            return (
-                "Chromium can't make its own sandbox here, without which Sayso does not start it:"
-                " let programs make user namespaces (`sudo sysctl -w"
-                " user.max_user_namespaces=15000`)."
-            )
-        last = (words.splitlines() or ["it said nothing"])[-1][:200]
-        return f"The browser did not start ({last}); `sayso doctor` tells what is missing."
+        return complaint(self._process.last_words)
 
     async def close(self) -> None:
-        """End it, with all that it started."""
+        """End it, with all that it started; what it has not written yet, it writes first."""
+        with suppress(BrowserError):
+            await self.cdp.ask("Browser.close", seconds=WRITES_S)
+        await asyncio.wait([self._process.ended], timeout=WRITES_S)
         await self.cdp.close()
         await self._process.close()
         await self._watch.close()
 
 
-def prepare(folder: Path) -> None:
-    """Make what a browser needs in a person's folder. It may write to all of it, and what it left
-    there may be anything. Raises OSError."""
-    holder = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        os.close(own_folder(holder, FILES))
-        profile = own_folder(holder, PROFILE)
-        try:
-            for name in _LOCKS:
-                with suppress(OSError):
-                    os.unlink(name, dir_fd=profile)
-        finally:
-            os.close(profile)
-    finally:
-        os.close(holder)
+def confines(chromium: Chromium, folder: Path, proxy: Proxy, watch: ResourceWatch) -> Confines:
+    """What a browser sees of this machine: itself, and its person's folder."""
+    return Confines(
+        folder,
+        writable=(folder,),
+        readable=(chromium.folder, base_prefix()),
+        proxy=proxy,
+        watch=watch,
+        sandbox_inside=True,
+    )
+
+
+def own_folders(profile: Path) -> Mapping[str, str]:
+    """The environment that keeps all of it in the profile."""
+    return {"XDG_CACHE_HOME": str(profile), "XDG_CONFIG_HOME": str(profile)}
+
+
+def before(script: str, channel: socket.socket) -> Sequence[str]:
+    """The beginning of a command that does this with a socket that it inherits, and then becomes
+    what follows."""
+    return (str(base_python()), "-I", "-S", "-c", script, str(channel.fileno()))
+
+
+def complaint(words: str) -> str:
+    """Why a browser did not start that said this, in a sentence that says what to do."""
+    if "No usable sandbox" in words or "Operation not permitted" in words:
+        return (
+            "Chromium can't make its own sandbox here, without which Sayso does not start it:"
+            " let programs make user namespaces (`sudo sysctl -w"
+            " user.max_user_namespaces=15000`)."
+        )
+    last = (words.splitlines() or ["it said nothing"])[-1][:200]
+    return f"The browser did not start ({last}); `sayso doctor` tells what is missing."

@@ -4,8 +4,12 @@ for a while, by a tap."""
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
+from ipaddress import ip_address
+from socket import inet_aton, inet_ntoa
 from typing import Final
 
+from sayso.server.agent.permissions.held_grants import HeldLease
 from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.capabilities.browser.chromium import CALLS_HOME
 from sayso.server.capabilities.browser.errors import RefusedError
@@ -13,6 +17,9 @@ from sayso.server.runtimes.grants import Grants
 
 LEASE_S: Final = 900.0
 """A quarter of an hour: one errand."""
+
+PICTURES_S: Final = 3_600.0
+"""For pictures that leave the house: one conversation's work."""
 
 LEASES_MOST: Final = 20
 """At once: more hosts are nothing that anybody looks through."""
@@ -42,11 +49,28 @@ class Leases:
         self._permissions = permissions
         self._clock = clock
         self._leases: dict[str, _Lease] = {}
+        self._shown: dict[str, float] = {}
+        permissions.leases.add(lambda: self.held)
 
     @property
     def open_hosts(self) -> tuple[str, ...]:
         """What is open to the browser alone now."""
         return tuple(lease.host for lease in self._live())
+
+    @property
+    def held(self) -> tuple[HeldLease, ...]:
+        """The same, as the person is told it and can take it back."""
+        now = self._clock()
+        hosts = (
+            HeldLease(asked_as(lease.host), lease.until - now, partial(self._end, lease.host))
+            for lease in self._live()
+        )
+        pictures = (
+            HeldLease(pictures_to(model), until - now, partial(self._end, model))
+            for model, until in self._shown.items()
+            if until > now
+        )
+        return (*hosts, *pictures)
 
     @property
     def unasked(self) -> bool:
@@ -89,6 +113,14 @@ class Leases:
         told = frozenset(self._permissions.outside_content.sources)
         self._leases[host] = _Lease(host, self._clock() + LEASE_S, told)
 
+    def grant_pictures(self, model: str) -> None:
+        """The person lets this model, which is not at home, be shown what pages look like."""
+        self._shown[model] = self._clock() + PICTURES_S
+
+    def shows(self, model: str) -> bool:
+        """Whether it may be."""
+        return self._shown.get(model, 0.0) > self._clock()
+
     @property
     def why(self) -> str:
         """What a person should know who is asked for a host; empty if there is nothing."""
@@ -101,6 +133,12 @@ class Leases:
     def close(self) -> None:
         """Nothing is open any more to the browser alone."""
         self._leases.clear()
+        self._shown.clear()
+
+    def _end(self, name: str) -> None:
+        """Nothing is open to this any more: a host, or a model that was shown pictures."""
+        self._leases.pop(name, None)
+        self._shown.pop(name, None)
 
     def _live(self) -> list[_Lease]:
         now = self._clock()
@@ -112,6 +150,32 @@ class Leases:
             each == SOURCE or each in told or any(one.hosts.lets_pass(each) for one in live)
             for each in sources
         )
+
+
+def asked_as(host: str) -> str:
+    """The words in which a host is asked for, and listed."""
+    return f"browse {host}"
+
+
+def pictures_to(model: str) -> str:
+    """The same of pictures that go to a model which is not at home."""
+    return f"pictures of pages to {model}"
+
+
+def is_near(host: str) -> bool:
+    """Whether a host is certainly this machine or one beside it, however that is written. The proxy
+    refuses what a name leads to; nobody need be asked for what it would refuse anyway."""
+    name = host.strip("[]").rstrip(".").lower()
+    if name == "localhost" or name.endswith((".localhost", ".local")):
+        return True
+    try:
+        address = ip_address(name)
+    except ValueError:
+        try:
+            address = ip_address(inet_ntoa(inet_aton(name)))  # 127.1, 0x7f000001, 2130706433
+        except OSError:
+            return False
+    return not (getattr(address, "ipv4_mapped", None) or address).is_global
 
 
 def bare(host: str) -> str:

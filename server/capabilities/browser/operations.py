@@ -1,11 +1,11 @@
-"""What can be done with the browser, each under one name, for models and for code alike."""
+"""Does what can be done with the browser, each under its name (operation_list.py)."""
 
 import asyncio
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from sayso.server.agent.tools.person import NoAnswerError
@@ -15,7 +15,7 @@ from sayso.server.capabilities.browser.browser import Browser, Download
 from sayso.server.capabilities.browser.chromium import CALLS_HOME, WIDTH
 from sayso.server.capabilities.browser.consequences import dialog_consequence
 from sayso.server.capabilities.browser.errors import RefusedError
-from sayso.server.capabilities.browser.leases import bare
+from sayso.server.capabilities.browser.leases import asked_as, bare, is_near, pictures_to
 from sayso.server.capabilities.browser.page import LOAD_S, Page
 from sayso.server.capabilities.browser.transfers import (
     harmless,
@@ -23,78 +23,17 @@ from sayso.server.capabilities.browser.transfers import (
     out_of_workspace,
 )
 
+T = TypeVar("T")
+
 WAIT_MOST_S: Final = 30.0
 DOWNLOAD_S: Final = 120.0
 LOOK_AGAIN_S: Final = 0.1
 REFUSED_TOLD: Final = 5
-URL_CHARS: Final = 2_000
 
 _QUIET: Final = CALLS_HOME | {"accounts.google.com"}
 """Refused without a word: Chromium calls there at each start."""
 
 _NOBODY: Final = "Nobody allowed it: {what}. {why}"
-
-_TEXT: Final = {"type": "string", "maxLength": 20_000}
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One thing that can be done, and its arguments in their order."""
-
-    name: str
-    use: str
-    arguments: Mapping[str, Any]
-    needed: int = 0
-    """How many of these must be given."""
-
-    @property
-    def schema(self) -> Mapping[str, Any]:
-        """Of its arguments."""
-        return {
-            "type": "object",
-            "properties": self.arguments,
-            "required": list(self.arguments)[: self.needed],
-            "additionalProperties": False,
-        }
-
-
-_URL: Final = {"type": "string", "maxLength": URL_CHARS}
-_WHAT: Final = {"type": "string", "maxLength": 200}
-
-OPERATIONS: Final = {
-    each.name: each
-    for each in (
-        Operation("open", "Open a page.", {"url": _URL}, 1),
-        Operation(
-            "read",
-            "Read the page as text, or a part of it: a12.",
-            {"part": _WHAT},
-        ),
-        Operation("find", "Find words on the page.", {"text": _WHAT}, 1),
-        Operation("click", "Press a12, or what has these words on it.", {"target": _WHAT}, 1),
-        Operation("fill", "Write into a field.", {"target": _WHAT, "text": _TEXT}, 2),
-        Operation("select", "Choose an option of a list.", {"target": _WHAT, "text": _WHAT}, 2),
-        Operation("press", "Press keys, given as text: Enter, Control+a.", {"text": _WHAT}, 1),
-        Operation("scroll", "Scroll up, down, top, bottom, or to a12.", {"target": _WHAT}, 1),
-        Operation("back", "Go back to the page before.", {}),
-        Operation("wait", "Wait until words are on the page.", {"text": _WHAT}, 1),
-        Operation("tabs", "List the tabs, or go to one: t2.", {"target": _WHAT}),
-        Operation(
-            "dialog",
-            "Answer what a page asks; the target is accept or dismiss.",
-            {"target": {"type": "string", "enum": ["accept", "dismiss"]}, "text": _WHAT},
-            1,
-        ),
-        Operation("screenshot", "A picture of the page.", {}),
-        Operation(
-            "upload",
-            "Give a file field a file of the workspace; the text is its path.",
-            {"target": _WHAT, "text": _WHAT},
-            2,
-        ),
-        Operation("close", "Close the browser.", {}),
-    )
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +79,10 @@ class Operations:
         if name == "dialog":
             return Done(await self._dialog(page, str(given["target"]), str(given.get("text", ""))))
         if page.dialog is not None:
-            message = str(page.dialog.get("message", ""))[:300]
-            raise RefusedError(f"The page asks “{message}” and waits: answer with dialog first.")
+            raise RefusedError(_asked(page))
         if name in ("read", "find", "wait", "screenshot"):
-            return await self._look(page, name, str(given.get("part") or given.get("text", "")))
+            words = str(given.get("part") or given.get("text", ""))
+            return await self._unless_it_asks(page, self._look(page, name, words))
         await self._may_send(page.url)
         if name == "back":
             return Done(await self._back(page))
@@ -159,8 +98,21 @@ class Operations:
             case "wait":
                 return Done(await self._wait(page, words))
             case _:
-                text = f"A picture of {page.url[:120]}, {WIDTH} pixels wide.\n"
-                return Done(text, await _picture(page))
+                return await self._screenshot(page)
+
+    async def _screenshot(self, page: Page) -> Done:
+        looks, leases = self._place.looks(), self._place.leases
+        if looks.beyond_home and looks.sees and not leases.shows(looks.beyond_home):
+            await self._allow(
+                pictures_to(looks.beyond_home),
+                (f"send pictures of pages to {looks.beyond_home}, beyond your home, for an hour",),
+                "A picture shows more of a page than the text that is read.",
+            )
+            leases.grant_pictures(looks.beyond_home)
+        text = f"A picture of {page.url[:120]}, {WIDTH} pixels wide.\n"
+        if not looks.sees:
+            text += "You cannot look at it, the person can: read tells you the page as text.\n"
+        return Done(text, await _picture(page))
 
     async def _act(self, acting: Acting, name: str, target: str, text: str) -> Acted:
         match name:
@@ -189,6 +141,10 @@ class Operations:
             raise RefusedError(f"{address[:80]} is no address of a page.") from None
         if parts.scheme not in ("http", "https") or not host or parts.username is not None:
             raise RefusedError("Only pages at http:// and https:// are opened.")
+        if is_near(host):
+            raise RefusedError(
+                f"{host} is this machine, or in a private network, which no page is opened of."
+            )
         await self._opened(host)
         await self._may_send(url)
         cdp = await self._browser.up()
@@ -200,10 +156,11 @@ class Operations:
             if "isDownload" in told or why == "net::ERR_ABORTED":
                 return "confirmed: no page came, but perhaps a file.\n"
             raise RefusedError(self._why_not(host, why))
-        there = await page.loaded()
-        if page.dialog is not None:
-            return f"confirmed: it is open, and asks “{str(page.dialog.get('message'))[:300]}”.\n"
-        text = (await page.view()).text
+        try:
+            there = await self._unless_it_asks(page, page.loaded())
+            text = (await self._unless_it_asks(page, page.view())).text
+        except RefusedError:
+            return f"confirmed: it is open. {_asked(page)}\n"
         return text if there else f"(it is still loading)\n{text}"
 
     async def _opened(self, host: str) -> None:
@@ -213,7 +170,7 @@ class Operations:
             return
         name = bare(host)
         await self._allow(
-            f"browse {name}",
+            asked_as(name),
             (
                 f"open pages of {name} and what lies below it, and act there, for 15 minutes",
                 "with what you are signed in to in Sayso's own browser",
@@ -283,8 +240,28 @@ class Operations:
         )
         page.dialog_answered()
         await asyncio.sleep(LOOK_AGAIN_S)  # what the page does then, it does at once
-        await page.loaded()
-        return f"confirmed: “{message}” was answered ({answer}).\n{(await page.view()).text}"
+        done = f"confirmed: “{message}” was answered ({answer})."
+        try:
+            await self._unless_it_asks(page, page.loaded())
+            view = await self._unless_it_asks(page, page.view())
+        except RefusedError:
+            return f"{done}\n{_asked(page)}\n"
+        return f"{done}\n{view.text}"
+
+    async def _unless_it_asks(self, page: Page, work: Coroutine[Any, Any, T]) -> T:
+        """What comes of it, unless the page asks something before: then nothing else goes on there.
+        Raises RefusedError."""
+        doing = asyncio.ensure_future(work)
+        asked = asyncio.ensure_future(page.dialog_opened.wait())
+        try:
+            await asyncio.wait({doing, asked}, return_when=asyncio.FIRST_COMPLETED)
+            if asked.done() or page.dialog is not None:
+                raise RefusedError(_asked(page))
+            return await doing
+        finally:
+            for task in (doing, asked):
+                task.cancel()
+            await asyncio.gather(doing, asked, return_exceptions=True)
 
     async def _upload(self, acting: Acting, target: str, path: str) -> Acted:
         place = self._place
@@ -349,6 +326,11 @@ class Operations:
         self._place.leases.read(each.host for each in told if each.received)
         refused = dict.fromkeys(each.host for each in told if each.verdict == "refused")
         return list(refused)[:REFUSED_TOLD]
+
+
+def _asked(page: Page) -> str:
+    message = str((page.dialog or {}).get("message", ""))[:300]
+    return f"The page asks “{message}” and waits: answer with dialog first."
 
 
 async def _picture(page: Page) -> bytes:

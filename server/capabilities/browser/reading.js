@@ -3,6 +3,8 @@
 
 const NAME_CHARS = 100;
 const VALUE_CHARS = 200;
+const WHOLE_CHARS = 5_000;
+const HINT_CHARS = 40;
 const OPTIONS_SHOWN = 12;
 const CANDIDATES_MOST = 12;
 const NODES_MOST = 400_000;
@@ -28,10 +30,13 @@ let clickable = new WeakSet();
 
 const squeezed = (text) => (text || "").replace(/\s+/g, " ").trim();
 const bounded = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
-const quoted = (text) => `"${text.replaceAll('"', "'")}"`;
+// What stands on a page must not pass for a name that we gave: "[b2 button".
+const plain = (text) => text.replace(/\[(?=\s*[a-z]{1,3}\d+\b)/g, "(");
+const quoted = (text) => `"${plain(text).replaceAll('"', "'")}"`;
 const parentOf = (node) => node.assignedSlot || node.parentElement || (node.parentNode && node.parentNode.host) || null;
 const childrenOf = (element) => {
   if (element.shadowRoot) return element.shadowRoot.childNodes;
+  if (element.tagName === "DETAILS" && !element.open) return element.querySelectorAll(":scope > summary");
   if (element.tagName === "SLOT") {
     const given = element.assignedNodes();
     if (given.length) return given;
@@ -69,13 +74,23 @@ const ground = (element) => {
 };
 const legible = (element, style) => {
   if (parseFloat(style.fontSize) < TINY_FONT_PX || parseFloat(style.textIndent) < -500) return false;
-  const color = channels(style.color);
+  const color = channels(style.webkitTextFillColor || style.color);
   if (!color) return true;
   if (color[3] < FAINT) return false;
   const behind = ground(element);
   if (!behind) return true;
   const [one, other] = [luminance(color), luminance(behind)];
   return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05) >= LEAST_CONTRAST;
+};
+const opacityOf = (style) => {
+  const filtered = style.filter.match(/opacity\(([\d.]+)(%?)\)/);
+  return parseFloat(style.opacity) * (filtered ? filtered[1] / (filtered[2] ? 100 : 1) : 1);
+};
+// What is folded away, or so small that nothing is drawn, has no place on the screen.
+const drawn = (text) => {
+  const range = document.createRange();
+  range.selectNodeContents(text);
+  return [...range.getClientRects()].some((rect) => rect.width > TINY_PX && rect.height > TINY_PX);
 };
 const clipped = (rect, style) => {
   if (style.clipPath !== "none" && /^(inset\((50|100)%|circle\(0|polygon\(0(px|%)? 0)/.test(style.clipPath)) return true;
@@ -89,10 +104,12 @@ const outside = (rect) => {
   return rect.right + scrollX <= 0 || rect.bottom + scrollY <= 0 || rect.left + scrollX >= Math.max(root.scrollWidth, innerWidth);
 };
 const shown = (element) => {
-  if (!element.isConnected) return false;
+  if (!element.isConnected || !element.checkVisibility()) return false;
+  let opacity = 1;
   for (let each = element; each; each = parentOf(each)) {
     const style = getComputedStyle(each);
-    if (style.display === "none" || parseFloat(style.opacity) < FAINT) return false;
+    opacity *= opacityOf(style);
+    if (style.display === "none" || style.contentVisibility === "hidden" || opacity < FAINT) return false;
     if (each === element && style.visibility !== "visible") return false;
     if (clipped(each.getBoundingClientRect(), style)) return false;
   }
@@ -178,8 +195,18 @@ const statesOf = (element) => {
   if (real.disabled || aria("disabled") === "true") marks.push("disabled");
   if (real.readOnly) marks.push("read-only");
   if (real.required) marks.push("required");
+  if (element.tagName === "TEXTAREA") marks.push("several lines");
+  if (element.tagName === "SELECT" && element.multiple) marks.push("several at once");
   if (document.activeElement === element || element.getRootNode().activeElement === element) marks.push("focused");
   return marks;
+};
+// Of what has no name, what its author calls it: letters of an identifier, and no sentence.
+const hintOf = (element) => {
+  const marks = [element.getAttribute("data-testid"), element.getAttribute("data-icon"), element.id, element.getAttribute("class")];
+  const picture = element.tagName === "IMG" || element.tagName === "INPUT" ? element : element.querySelector("img[src], use[href]");
+  if (picture) marks.push((picture.getAttribute("href") || picture.getAttribute("src") || "").replace(/^data:.*|\?.*/, "").split(/[/#]/).pop().replace(/\.\w+$/, ""));
+  const said = marks.filter(Boolean).join(" ").replace(/[^A-Za-z0-9_ -]/g, "");
+  return bounded(squeezed(said), HINT_CHARS);
 };
 const identity = (element) => `${roleOf(element) || "clickable"} ${nameOf(element)}`;
 
@@ -193,17 +220,18 @@ const numberOf = (element) => {
   elements.get(number).said = identity(element);
   return number;
 };
-const described = (element, role) => {
+const described = (element, role, whole) => {
   const parts = [`${sayso.letters}${numberOf(element)}`, role || "clickable"];
   const name = nameOf(element);
   if (name) parts.push(quoted(name));
-  const value = bounded(squeezed(valueOf(element)), VALUE_CHARS);
+  else if (hintOf(element)) parts.push(`(${hintOf(element)})`);
+  const value = bounded(squeezed(valueOf(element)), whole ? WHOLE_CHARS : VALUE_CHARS);
   if (value) parts.push(`= ${quoted(value)}`);
   parts.push(...statesOf(element));
   if (element.tagName === "SELECT") {
     const options = [...element.options].map((each) => squeezed(each.label)).filter(Boolean);
     const more = options.length > OPTIONS_SHOWN ? `, and ${options.length - OPTIONS_SHOWN} more` : "";
-    parts.push(`options: ${options.slice(0, OPTIONS_SHOWN).map((each) => bounded(each, 40)).join(", ")}${more}`);
+    parts.push(`options: ${options.slice(0, OPTIONS_SHOWN).map((each) => plain(bounded(each, 40))).join(", ")}${more}`);
   }
   return `[${parts.join(" ")}]`;
 };
@@ -223,18 +251,20 @@ function view(options, frames, listeners) {
   let above = 0;
   let full = false;
 
+  const LINE_CHARS = options.whole ? WHOLE_CHARS + 1_000 : 1_000;
   const flush = () => {
     const text = squeezed(line).replace(/^(\||\s)+|(\||\s)+$/g, "");
     line = "";
     if (!text || text === "-" || /^#+$/.test(text)) return;
-    lines.push(bounded(text, 1_000));
-    room -= Math.min(text.length, 1_000) + 1;
+    lines.push(bounded(text, LINE_CHARS));
+    room -= Math.min(text.length, LINE_CHARS) + 1;
     full = room <= 0;
   };
-  const walk = (element) => {
+  const walk = (element, around) => {
     if (full || ++nodes > NODES_MOST || SILENT.has(element.tagName)) return;
     const style = getComputedStyle(element);
-    if (style.display === "none" || parseFloat(style.opacity) < FAINT) return;
+    const opacity = around * opacityOf(style);
+    if (style.display === "none" || style.contentVisibility === "hidden" || opacity < FAINT) return;
     const rect = element.getBoundingClientRect();
     const boxless = style.display === "contents" || (!rect.width && !rect.height);
     if (!boxless && (clipped(rect, style) || outside(rect))) return;
@@ -257,13 +287,16 @@ function view(options, frames, listeners) {
     if (style.visibility === "visible" && (role || pressable(element, style)) && rect.width > TINY_PX && rect.height > TINY_PX) {
       const container = nests(element) && !["A", "BUTTON", "INPUT", "SELECT", "TEXTAREA"].includes(tag) && role !== "textbox";
       if (!container) {
-        line += ` ${described(element, role)} `;
+        line += ` ${described(element, role, options.whole)} `;
         if (!inline) flush();
         return;
       }
-      if (role || listens(element)) line += ` [${sayso.letters}${numberOf(element)} ${role || "clickable"}] `;
+      if (role || listens(element)) {
+        const hint = hintOf(element);
+        line += ` [${sayso.letters}${numberOf(element)} ${role || "clickable"}${hint && ` (${hint})`}] `;
+      }
     }
-    if (tag === "IMG" && element.alt) line += ` (picture: ${bounded(squeezed(element.alt), NAME_CHARS)}) `;
+    if (tag === "IMG" && element.alt) line += ` (picture: ${plain(bounded(squeezed(element.alt), NAME_CHARS))}) `;
     if (tag === "BR") flush();
     let readable;
     for (const child of childrenOf(element)) {
@@ -273,17 +306,17 @@ function view(options, frames, listeners) {
           if (child.data) line += " ";
           continue;
         }
-        readable ??= legible(element, style);
-        if (readable) line += child.data;
+        readable ??= legible(element, style) && (style.display === "contents" || element.checkVisibility());
+        if (readable && drawn(child)) line += plain(child.data);
       } else if (child.nodeType === Node.ELEMENT_NODE) {
-        walk(child);
+        walk(child, opacity);
       }
     }
     if (tag === "TD" || tag === "TH") line += " | ";
     if (!inline && tag !== "TD" && tag !== "TH") flush();
   };
   const root = options.root ? found(options.root) : document.body || document.documentElement;
-  if (root) walk(root);
+  if (root) walk(root, 1);
   flush();
-  return { lines, above, full, title: bounded(squeezed(document.title), 200), url: location.href };
+  return { lines, above, full, title: plain(bounded(squeezed(document.title), 200)), url: location.href };
 }

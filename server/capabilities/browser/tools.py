@@ -4,12 +4,15 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final
 
+from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
 from sayso.server.agent.tools.schema import problems
-from sayso.server.agent.tools.tool import Arguments, ArgumentsError, Tool, ToolContext
+from sayso.server.agent.tools.tool import Arguments, ArgumentsError, Tool, ToolContext, canonical
 from sayso.server.capabilities.browser.browser import Browser
 from sayso.server.capabilities.browser.errors import BrowserError, RefusedError
 from sayso.server.capabilities.browser.leases import SOURCE
-from sayso.server.capabilities.browser.operations import OPERATIONS, Operation, Operations
+from sayso.server.capabilities.browser.operation_list import OPERATIONS, Operation
+from sayso.server.capabilities.browser.operations import Operations
+from sayso.server.runtimes.calls.preloaded import browser_names
 from sayso.server.runtimes.runtime import Ending, Output
 
 _UNDO: Final = "undo does not take back what was done on a page"
@@ -101,7 +104,7 @@ class BrowserTool(_BrowserTool):
     )
 
     def read(self, label: str, text: str) -> Arguments:
-        arguments = super().read(label, text)
+        arguments = super().read(label, _as_named_here(text))
         operation = OPERATIONS[arguments["do"]]
         if wrong := problems(_of(operation, arguments), operation.schema):
             raise ArgumentsError(f"For do={operation.name}: {' '.join(wrong)}")
@@ -139,6 +142,31 @@ def browser_tools(browser: Browser) -> tuple[Tool, ...]:
     """What a conversation's model can do with its browser."""
     functions = (BrowserFunction(browser, each) for each in OPERATIONS.values())
     return (BrowserTool(browser), *functions)
+
+
+def _as_named_here(text: str) -> str:
+    """A call's text with the names that are known here, for those that models make up."""
+    try:
+        given = read_json(text, control_characters=True)
+    except UntrustedJsonError:
+        return text
+    if not isinstance(given, dict) or not isinstance(name := given.get("do"), str):
+        return text
+    found = browser_names.meant(name)
+    if found is None:
+        return text
+    own, fixed = found
+    asked = {key: value for key, value in given.items() if key != "do"}
+    fitted = browser_names.fitting(own, asked)
+    # Some models fill in every argument that there is.
+    fitted = {key: each for key, each in fitted.items() if each != "" or key in _wanted(own)}
+    if "part" in fitted:
+        fitted["target"] = fitted.pop("part")
+    return canonical({"do": own, **fitted, **fixed})
+
+
+def _wanted(name: str) -> Sequence[str]:
+    return list(OPERATIONS[name].arguments)[: OPERATIONS[name].needed]
 
 
 def _of(operation: Operation, arguments: Arguments) -> dict[str, Any]:

@@ -10,8 +10,10 @@ from sayso.server.runtimes.persistent_runtime import PersistentRuntime
 
 _KERNEL = Path(__file__).with_name("python_kernel.py").resolve()
 
-_PRELOADED = Path(__file__).parents[1].joinpath("calls", "preloaded").resolve()
-_SAYSO, _COMPUTER = _PRELOADED / "sayso.py", _PRELOADED / "computer.py"
+_PRELOADED = tuple(
+    Path(__file__).parents[1].joinpath("calls", "preloaded", name).resolve()
+    for name in ("sayso.py", "browser_names.py", "computer.py")
+)
 
 
 class Python:
@@ -32,5 +34,5 @@ class Python:
         # The debugger that ipykernel brings warns of what nobody debugs here.
         silent = {"PYDEVD_DISABLE_FILE_VALIDATION": "1"}
         variables = {**place.variables, **silent, PACKAGES_COME: "later"}
-        confines = place.with_environment(_KERNEL, _SAYSO, _COMPUTER)
+        confines = place.with_environment(_KERNEL, *_PRELOADED)
         return await Kernel.start(place.sandbox, argv, variables, confines, calls=calls)

@@ -146,7 +146,10 @@ def main() -> None:
         sys.stderr.flush()
         kernel.session.send(kernel.kernel.iopub_socket, "sayso_mark", {"mark": number})
 
-    functions = _functions(int(sys.argv[1]), mark)
+    functions = _preloaded("sayso")
+    functions.connect(int(sys.argv[1]), mark)
+    _preloaded("browser_names").use(functions)
+    computer = _preloaded("computer")
     stream = _streams()
     complaints = os.fdopen(os.dup(2), "w")
     kernel = IPKernelApp.instance(
@@ -183,8 +186,8 @@ def main() -> None:
     kernel.shell.system = run
     builtins.sayso = functions  # type: ignore[attr-defined]
     builtins.mcp = functions.mcp  # type: ignore[attr-defined]
-    builtins.browser = functions.browser  # type: ignore[attr-defined]
-    builtins.computer = _preloaded("computer")  # type: ignore[attr-defined]
+    builtins.computer = computer  # type: ignore[attr-defined]
+    builtins.browser = computer.browser  # type: ignore[attr-defined]
     kernel.shell.run_ast_nodes = _code_alone(kernel.shell, interrupts)
     os.register_at_fork(after_in_child=partial(_print_plainly, kernel.shell))
     kernel.start()
@@ -209,15 +212,8 @@ def _packer(pack: Callable[[object], bytes]) -> Callable[[object], bytes]:
     return packed
 
 
-def _functions(link: int, mark: Callable[[int], None]) -> Any:  # noqa: ANN401
-    """Return the module with Sayso's functions, which code finds under its name."""
-    module = _preloaded("sayso")
-    module.connect(link, mark)
-    return module
-
-
 def _preloaded(name: str) -> Any:  # noqa: ANN401
-    """Return a module of Sayso's own, which code can import, too."""
+    """Return one of the modules with Sayso's functions, which code finds under its name."""
     path = Path(__file__).parents[1] / "calls" / "preloaded" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

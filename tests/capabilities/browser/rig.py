@@ -9,10 +9,10 @@ from typing import Any
 
 from sayso.server.agent.permissions.permissions import Mode, Permissions
 from sayso.server.agent.tools.tool import ToolContext
-from sayso.server.capabilities.browser.browser import Browser, BrowserPlace
+from sayso.server.capabilities.browser.browser import Browser, BrowserPlace, Looks
 from sayso.server.capabilities.browser.leases import Leases
 from sayso.server.capabilities.browser.operations import Done, Operations
-from sayso.server.runtimes.network.addresses import Unreachable
+from sayso.server.runtimes.network.addresses import Unreachable, Whereabouts
 from sayso.server.runtimes.network.traffic_record import Transfer
 from sayso.server.runtimes.sandbox.sandbox import Sandbox
 from sayso.server.runtimes.sandbox.self_test.proof import candidates
@@ -149,6 +149,8 @@ async def driven(
     mode: Mode = "ask",
     sandbox: Sandbox | None = None,
     profile: str = "person",
+    whereabouts: Whereabouts | None = None,
+    looks: Looks | None = None,
 ) -> AsyncIterator[Driven]:
     confining = sandbox or bubblewrap()
     permissions = Permissions(mode=mode)
@@ -166,10 +168,29 @@ async def driven(
             lambda: workspace,
             Leases(permissions),
             note,
-            web,
+            whereabouts or web,
+            looks=lambda: looks or Looks(),
         )
     )
     try:
         yield Driven(browser, permissions, SomePerson(), web, workspace, noted)
     finally:
         await browser.close()
+
+
+def below(pid: int) -> list[int]:
+    """Every process that it started, and those that they did."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            children.setdefault(parent, []).append(int(entry.name))
+    found, waiting = [], [pid]
+    while waiting:
+        inner = children.get(waiting.pop(), [])
+        found += inner
+        waiting += inner
+    return found

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.capabilities.browser.browser import DOWNLOADS_MOST
+from sayso.server.capabilities.browser.browser import DOWNLOADS_MOST, Looks
 from sayso.server.capabilities.browser.errors import RefusedError
 from tests.capabilities.browser.rig import Driven, driven, small_web
 
@@ -268,6 +268,60 @@ async def test_a_picture_has_the_size_that_models_look_at(page: Driven) -> None:
     assert picture.startswith(b"\x89PNG")
     assert int.from_bytes(picture[16:20]) == 1280
     assert int.from_bytes(picture[20:24]) <= 720
+
+
+async def test_a_model_beyond_home_is_shown_pictures_once_the_person_said_so(
+    tmp_path: Path,
+) -> None:
+    looks = Looks(sees=True, beyond_home="far-model")
+    async with small_web() as web, driven(tmp_path, web, looks=looks) as browser:
+        await browser.show("<p>hello")
+        browser.person.answer = False
+        with pytest.raises(RefusedError, match="pictures of pages to far-model"):
+            await browser.done("screenshot")
+        browser.person.answer = True
+        assert (await browser.done("screenshot")).picture
+        asked = len(browser.person.asked)
+        assert (await browser.done("screenshot")).picture
+        assert len(browser.person.asked) == asked
+
+
+async def test_a_model_that_sees_nothing_is_told_to_read(tmp_path: Path) -> None:
+    looks = Looks(sees=False, beyond_home="far-model")
+    async with small_web() as web, driven(tmp_path, web, looks=looks) as browser:
+        await browser.show("<p>hello")
+        asked = len(browser.person.asked)
+        assert "You cannot look at it" in await browser("screenshot")
+        assert len(browser.person.asked) == asked
+
+
+async def test_what_has_no_name_is_told_as_its_author_calls_it(page: Driven) -> None:
+    told = await page.show(
+        "<span class='icon trash' onclick='this.className=`gone`'>&nbsp;</span>"
+        "<button onclick='1'><img src='/icons/star-big.png?x'></button>"
+        "<style>.icon{display:inline-block;width:20px;height:20px}</style>"
+    )
+    assert "(icon trash)]" in told
+    assert "(star-big)]" in told
+    assert (await page("click", target="trash")).startswith("confirmed")
+
+
+async def test_a_long_text_in_a_field_is_read_whole_by_its_name(page: Driven) -> None:
+    text = "word " * 400
+    told = await page.show(f"<textarea aria-label=Text>{text}end</textarea>")
+    assert "several lines" in told
+    assert "end" not in told
+    assert "end" in await page("read", part=_ref(told, 'textbox "Text"'))
+
+
+async def test_several_options_are_chosen_at_once(page: Driven) -> None:
+    told = await page.show(
+        "<select multiple aria-label=Fruit><option>Apple<option>Pear, green<option>Plum</select>"
+    )
+    assert "several at once" in told
+    done = await page("select", target="Fruit", text="Apple, Plum")
+    assert "“Apple, Plum”" in done
+    assert "“Pear, green”" in await page("select", target="Fruit", text="Pear, green")
 
 
 async def test_a_huge_page_is_told_in_parts(page: Driven) -> None:

@@ -16,9 +16,9 @@ from sayso.server.capabilities.browser.cdp import Cdp
 from sayso.server.capabilities.browser.consequences import consequence, dialog_consequence, never
 from sayso.server.capabilities.browser.errors import RefusedError
 from sayso.server.capabilities.browser.keys import keys_of
-from sayso.server.capabilities.browser.launch import PROFILE, prepare
-from sayso.server.capabilities.browser.leases import LEASE_S, SOURCE, Leases, bare
-from sayso.server.capabilities.browser.operations import OPERATIONS
+from sayso.server.capabilities.browser.leases import LEASE_S, SOURCE, Leases, bare, is_near
+from sayso.server.capabilities.browser.operation_list import OPERATIONS
+from sayso.server.capabilities.browser.profile import PROFILE, prepare
 from sayso.server.capabilities.browser.tools import BrowserTool
 from sayso.server.capabilities.browser.transfers import (
     FILES,
@@ -78,6 +78,40 @@ def test_a_lease_ends_by_itself_and_opens_nothing_else() -> None:
         assert not leases.reach.lets_pass(host)
     now = LEASE_S + 1
     assert not leases.reach.lets_pass("example.org")
+
+
+def test_what_is_open_to_the_browser_is_listed_with_its_time_and_taken_back() -> None:
+    now = 0.0
+    permissions = Permissions()
+    leases = Leases(permissions, lambda: now)
+    assert not list(permissions.leases)
+    leases.grant("example.org")
+    leases.grant_pictures("far-model")
+    now = 70.0
+    host, pictures = permissions.leases
+    assert (host.line, host.until) == ("browse example.org", "for 14 more minutes")
+    assert (pictures.line, pictures.until) == (
+        "pictures of pages to far-model", "for 59 more minutes",
+    )  # fmt: skip
+    host.end()
+    pictures.end()
+    assert not list(permissions.leases)
+    assert not leases.reach.lets_pass("example.org")
+    assert not leases.shows("far-model")
+    leases.grant("example.org")
+    permissions.forget()
+    assert not leases.reach.lets_pass("example.org")
+
+
+def test_this_machine_is_known_however_it_is_written() -> None:
+    near = (
+        "localhost", "a.localhost", "127.0.0.1", "127.1", "0x7f000001", "2130706433", "::1",
+        "[::1]", "::ffff:127.0.0.1", "192.168.1.1", "sayso.local", "0.0.0.0",
+    )  # fmt: skip
+    for host in near:
+        assert is_near(host), host
+    for host in ("example.org", "127.0.0.1.example.org", "93.184.216.34", "localhost.example"):
+        assert not is_near(host), host
 
 
 async def test_who_opened_a_host_is_asked_again_once_something_else_was_read() -> None:

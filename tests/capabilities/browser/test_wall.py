@@ -9,7 +9,7 @@ import pytest
 from sayso.server.capabilities.browser.errors import BrowserError, RefusedError
 from sayso.server.runtimes.network.socket_handover import PORT
 from sayso.server.runtimes.sandbox.self_test.proof import candidates
-from tests.capabilities.browser.rig import HOST, Driven, bubblewrap, driven, small_web
+from tests.capabilities.browser.rig import HOST, Driven, below, bubblewrap, driven, small_web
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 
@@ -108,7 +108,7 @@ def _counters(pid: int) -> dict[str, int]:
     """What the kernel counted in the browser's own network: its first process's."""
     inside = next(
         each
-        for each in _below(pid)
+        for each in below(pid)
         if (Path("/proc") / str(each) / "ns/net").readlink() != Path("/proc/self/ns/net").readlink()
     )
     found = {}
@@ -127,23 +127,6 @@ def _counters(pid: int) -> dict[str, int]:
         if line.split()[2] != "00000000:0000"
         and f"{PORT:04X}" not in (line.split()[1][-4:], line.split()[2][-4:])
     )
-    return found
-
-
-def _below(pid: int) -> list[int]:
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-            children.setdefault(parent, []).append(int(entry.name))
-    found, waiting = [], [pid]
-    while waiting:
-        inner = children.get(waiting.pop(), [])
-        found += inner
-        waiting += inner
     return found
 
 
@@ -203,7 +186,7 @@ async def test_its_own_sandbox_is_on_inside_of_ours(tmp_path: Path) -> None:
         assert "You are adequately sandboxed" in text
         renderers = [
             status
-            for pid in _below(browser.browser.pid)
+            for pid in below(browser.browser.pid)
             if "--type=renderer" in (Path("/proc") / str(pid) / "cmdline").read_text()
             for status in [(Path("/proc") / str(pid) / "status").read_text()]
         ]
@@ -273,7 +256,7 @@ async def test_a_sandbox_that_lets_nothing_make_another_refuses(tmp_path: Path) 
 async def test_the_browser_ends_with_all_its_processes(tmp_path: Path) -> None:
     async with small_web() as web, driven(tmp_path, web) as browser:
         await browser.show("<title>calm</title>")
-        processes = _below(browser.browser.pid)
+        processes = below(browser.browser.pid)
         assert len(processes) > 3
         await browser("close")
         assert not [pid for pid in processes if (Path("/proc") / str(pid)).exists()]

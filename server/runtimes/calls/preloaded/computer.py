@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 sayso: Any = importlib.import_module("sayso")  # the one that lies beside this
+browser: Any = importlib.import_module("browser_names").browser
 
 __all__ = ["browser", "clipboard", "display", "files", "keyboard", "mouse", "os"]
 
@@ -206,22 +207,8 @@ def _text(path: Path) -> str:
         return ""
 
 
-class _Browser:
-    """Sayso's own browser, with Open Interpreter's names for it."""
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a function
-        return getattr(sayso.browser, {"go_to_url": "open", "analyze_page": "read"}.get(name, name))
-
-    def setup(self, *_: object, **__: object) -> str:
-        """Nothing: it starts when it is wanted."""
-        return "The browser starts when it is wanted: open a page.\n"
-
-    def quit(self) -> str:
-        return str(sayso.browser.close())
-
-
 display, mouse, keyboard, clipboard = _Display(), _Mouse(), _Keyboard(), _Clipboard()
-os, files, browser = _Os(), _Files(), _Browser()
+os, files = _Os(), _Files()
 
 
 class _Computer(types.ModuleType):

@@ -6,7 +6,8 @@
     sayso.together(f, g)                                        calls both at once; a list of values
     sayso.NAME(...)                                             calls a tool that is offered to code
     mcp.SERVER.NAME(...)                                        calls a tool of an MCP server
-    browser.click("Save")                                       uses Sayso's own browser
+    browser.click("Save")                                       uses Sayso's own browser, of which
+                                                                `computer` knows more names
 
 Each returns when it is done; there is nothing to await. What is refused raises `sayso.Refused`,
 whose text says why. They work while a run lasts, in the process that runs it.
@@ -22,7 +23,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 __all__ = [
-    "NotThereError", "Refused", "ask", "background", "browser", "call", "mcp", "tell", "together",
+    "NotThereError", "Refused", "ask", "background", "call", "call_shown", "mcp", "tell",
+    "together",
 ]  # fmt: skip
 
 _LENGTH = struct.Struct(">I")
@@ -59,7 +61,7 @@ def ask(question: object, choices: Iterable[object] = ()) -> str:
     """
     arguments: dict[str, object] = {"question": str(question)}
     arguments["choices"] = [str(each) for each in choices]
-    return str(_shown_before("ask", arguments))
+    return str(call_shown("ask", arguments))
 
 
 def background() -> None:
@@ -109,14 +111,14 @@ def __getattr__(name: str) -> Callable[..., Any]:
         raise AttributeError(name)
 
     def function(*given: object, **named: object) -> Any:  # noqa: ANN401 - as above
-        return _shown_before(name, {**named, "*": list(given)} if given else dict(named))
+        return call_shown(name, {**named, "*": list(given)} if given else dict(named))
 
     function.__name__ = function.__qualname__ = name
     return function
 
 
 class _DottedName:
-    """`mcp.SERVER.NAME`, `browser.NAME`: a function by its whole name."""
+    """`mcp.SERVER.NAME`: a function by its whole name."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -127,17 +129,16 @@ class _DottedName:
         return _DottedName(f"{self._name}_{name}")
 
     def __call__(self, *given: object, **named: object) -> Any:  # noqa: ANN401 - what JSON can say
-        return _shown_before(self._name, {**named, "*": list(given)} if given else dict(named))
+        return call_shown(self._name, {**named, "*": list(given)} if given else dict(named))
 
     def __repr__(self) -> str:
         return f"<{self._name}: functions of Sayso>"
 
 
 mcp = _DottedName("mcp")
-browser = _DottedName("browser")
 
 
-def _shown_before(name: str, arguments: dict[str, object]) -> Any:  # noqa: ANN401 - as above
+def call_shown(name: str, arguments: dict[str, object]) -> Any:  # noqa: ANN401 - as above
     """Call a function before which all that was printed is shown."""
     if _channel is None:
         raise NotThereError(_NOT_HERE)

@@ -1,0 +1,1 @@
+"""What runs in the sandbox: it decodes pictures that strangers made."""
