@@ -10,29 +10,23 @@ import pytest
 from openai import BadRequestError, OpenAI, PermissionDeniedError, UnprocessableEntityError
 from openai.types.chat import ChatCompletionMessageParam
 
-from sayso.protocol.home import Home
-from sayso.server.trust.devices import Devices
-from tests.kernels import lend_kernels
+from tests.adapters.site import WAIT_S, Site
 from tests.rig import SAYSO, Server
 from tests.scripted_model import ScriptedModel, runs, says
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
-WAIT_S = 60.0
 
-
-class Site:
-    """A server that answers programs, and the keys of two of them."""
+class OpenAISite(Site):
+    """With the library's own clients."""
 
     def __init__(self, server: Server, model: ScriptedModel, keys: dict[str, str]) -> None:
-        self.server = server
-        self.model = model
-        self.keys = keys
+        super().__init__(server, model, keys)
         self._opened: list[OpenAI] = []
 
     def client(self, key: str = "approving") -> OpenAI:
         client = OpenAI(
-            base_url=f"http://127.0.0.1:{self.server.port}/v1",
+            base_url=self.address("/v1"),
             api_key=self.keys[key],
             timeout=WAIT_S,
             http_client=httpx.Client(trust_env=False),
@@ -53,34 +47,24 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    home = tmp_path_factory.mktemp("home")
-    lend_kernels(home)
-    (home / "settings.toml").write_text("[adapters]\nopenai = true\n")
-    devices = Devices(Home(home, home, home).state / "devices.json")
-    keys = {
-        "talking": devices.add("Notes", "", ("talk",))[1],
-        "approving": devices.add("Open WebUI", "", ("talk", "approve"))[1],
-        "guest": devices.add("Anna's", "Anna", ("talk", "approve"))[1],
-    }
-    with ScriptedModel() as model, Server(home, model) as server:
-        yield Site(server, model, keys)
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenAISite]:
+    with OpenAISite.opened(tmp_path_factory.mktemp("home"), "openai") as opened:
+        yield opened
 
 
 @pytest.fixture(autouse=True)
-def fresh(site: Site) -> Iterator[None]:
-    site.model.forget()
-    site.model.requests.clear()
+def fresh(site: OpenAISite) -> Iterator[None]:
+    site.begin()
     yield
     site.close()
 
 
-def test_the_models_are_listed(site: Site) -> None:
+def test_the_models_are_listed(site: OpenAISite) -> None:
     assert {one.id for one in site.client().models.list()} == {"sayso", "sayso-plain"}
     assert site.client().models.retrieve("sayso").id == "sayso"
 
 
-def test_a_question_is_answered_whole_and_as_it_comes(site: Site) -> None:
+def test_a_question_is_answered_whole_and_as_it_comes(site: OpenAISite) -> None:
     site.model.add(says("In ", "Paris."), says("In ", "Rome."))
     client = site.client()
     assert site.says(client, ("user", "Where is the tower?")) == "In Paris."
@@ -100,7 +84,7 @@ def test_a_question_is_answered_whole_and_as_it_comes(site: Site) -> None:
 
 
 def test_what_was_said_before_is_told_and_the_programs_instructions_stand_below_ours(
-    site: Site,
+    site: OpenAISite,
 ) -> None:
     site.model.add(says("Blue."))
     told = (
@@ -117,7 +101,7 @@ def test_what_was_said_before_is_told_and_the_programs_instructions_stand_below_
     assert "Noted." in rest
 
 
-def test_code_waits_for_a_typed_yes_and_variables_live_on(site: Site) -> None:
+def test_code_waits_for_a_typed_yes_and_variables_live_on(site: OpenAISite) -> None:
     site.model.add(
         runs("kept = 6 * 7\nprint(kept)", "I work it out."), says("It is 42."), runs("print(kept)")
     )
@@ -144,7 +128,7 @@ def test_code_waits_for_a_typed_yes_and_variables_live_on(site: Site) -> None:
     assert "42" in str(site.model.requests[-1].messages)
 
 
-def test_an_edited_history_never_reaches_the_variables(site: Site) -> None:
+def test_an_edited_history_never_reaches_the_variables(site: OpenAISite) -> None:
     site.model.add(says("All right."), says("New."))
     client = site.client()
     answer = site.says(client, ("user", "Remember seven."))
@@ -154,7 +138,7 @@ def test_an_edited_history_never_reaches_the_variables(site: Site) -> None:
     assert "Remember seven." not in edited
 
 
-def test_no_runs_nothing_and_a_key_that_may_not_approve_cannot(site: Site) -> None:
+def test_no_runs_nothing_and_a_key_that_may_not_approve_cannot(site: OpenAISite) -> None:
     site.model.add(runs("open('made', 'w')"), says("Then not."))
     client = site.client()
     asked = site.says(client, ("user", "Make it."))
@@ -163,7 +147,7 @@ def test_no_runs_nothing_and_a_key_that_may_not_approve_cannot(site: Site) -> No
     assert not list(site.server.home.glob("workspaces/*/made"))
 
 
-def test_a_response_asks_by_an_item_and_shows_what_ran(site: Site) -> None:
+def test_a_response_asks_by_an_item_and_shows_what_ran(site: OpenAISite) -> None:
     site.model.add(runs("print('the ' + 'output')", "Let me see."), says("Done."))
     client = site.client()
     first = client.responses.create(model="sayso", input="Run it.")
@@ -181,7 +165,7 @@ def test_a_response_asks_by_an_item_and_shows_what_ran(site: Site) -> None:
     assert second.output_text == "Done."
 
 
-def test_a_response_streams_in_the_wires_own_order(site: Site) -> None:
+def test_a_response_streams_in_the_wires_own_order(site: OpenAISite) -> None:
     site.model.add(says("One ", "two."))
     with site.client().responses.stream(model="sayso", input="Count.") as stream:
         kinds = [event.type for event in stream]
@@ -192,7 +176,7 @@ def test_a_response_streams_in_the_wires_own_order(site: Site) -> None:
     assert final.output_text == "One two."
 
 
-def test_the_same_request_asked_three_times_runs_once(site: Site) -> None:
+def test_the_same_request_asked_three_times_runs_once(site: OpenAISite) -> None:
     site.model.add(says("Once."))
     url = f"http://127.0.0.1:{site.server.port}/v1/chat/completions"
     body = {"model": "sayso", "messages": [{"role": "user", "content": "Only once, please."}]}
@@ -208,7 +192,7 @@ def test_the_same_request_asked_three_times_runs_once(site: Site) -> None:
     assert len(site.model.requests) == 1
 
 
-def test_speech_is_made_and_understood_again(site: Site, tmp_path: Path) -> None:
+def test_speech_is_made_and_understood_again(site: OpenAISite, tmp_path: Path) -> None:
     sound = tmp_path / "said.wav"
     client = site.client("talking")
     with client.audio.speech.with_streaming_response.create(
@@ -234,7 +218,9 @@ def test_speech_is_made_and_understood_again(site: Site, tmp_path: Path) -> None
         client.audio.transcriptions.create(model="sayso", file=("a.mp3", b"ID3" + b"x" * 99))
 
 
-def test_the_plain_model_talks_without_a_conversation_and_for_its_owner_alone(site: Site) -> None:
+def test_the_plain_model_talks_without_a_conversation_and_for_its_owner_alone(
+    site: OpenAISite,
+) -> None:
     site.model.add(says("A title"))
     done = site.client().chat.completions.create(
         model="sayso-plain", messages=[{"role": "user", "content": "A title for this chat?"}]
@@ -260,7 +246,7 @@ def test_the_plain_model_talks_without_a_conversation_and_for_its_owner_alone(si
     ],
 )
 def test_what_is_not_taken_is_told_and_never_asked_again(
-    site: Site, body: dict[str, object], told: str
+    site: OpenAISite, body: dict[str, object], told: str
 ) -> None:
     whole = {"model": "sayso", "messages": [{"role": "user", "content": "Hello"}]} | body
     with pytest.raises((BadRequestError, UnprocessableEntityError), match=told):
@@ -269,7 +255,7 @@ def test_what_is_not_taken_is_told_and_never_asked_again(
 
 
 def test_a_key_that_may_not_approve_waits_for_a_screen_and_runs_nothing_by_its_words(
-    site: Site,
+    site: OpenAISite,
 ) -> None:
     site.model.add(runs("open('made-by-key', 'w')"), says("It was not allowed."))
     client = site.client("talking")
@@ -288,7 +274,7 @@ def test_a_key_that_may_not_approve_waits_for_a_screen_and_runs_nothing_by_its_w
     assert not list(site.server.home.glob("workspaces/*/made-by-key"))
 
 
-def test_a_key_is_printed_by_the_command_and_may_talk_alone(site: Site) -> None:
+def test_a_key_is_printed_by_the_command_and_may_talk_alone(site: OpenAISite) -> None:
     made = subprocess.run(
         [SAYSO, "pair", "--server", site.server.url, "--key", "A notebook"],
         env=site.server.variables,
@@ -314,7 +300,7 @@ def test_a_key_is_printed_by_the_command_and_may_talk_alone(site: Site) -> None:
     assert "approve" not in line
 
 
-def test_another_persons_conversation_cannot_be_named(site: Site) -> None:
+def test_another_persons_conversation_cannot_be_named(site: OpenAISite) -> None:
     site.model.add(says("A secret."))
     site.says(site.client(), ("user", "My secret is roses."))
     with pytest.raises(BadRequestError, match="no conversation"):
