@@ -203,10 +203,10 @@ class App:
             ToolSet(
                 tools,
                 await self._builder.mcp(code_backend.report.sandbox),
-                await self._builder.skills(),
                 home.tools if home else (),
             ),
             place=self._place,
+            skills=await self._builder.skills(),
             instructions=TrustedInstructions(self._home.state / "trusted-instructions.json"),
             hooks=self._home.config / "hooks",
             words_in=open_reading(self._home, lambda: code_backend.report.sandbox, self._stack),

@@ -202,7 +202,7 @@ class Agent:
 
         async with self._one_at_a_time:
             self.permissions.outside_content.new_request()
-            await self._look_for_instructions()
+            await self.look_for_instructions()
             prompt = self._prompt()
             try:
                 async with closing(emitting(do)) as events:
@@ -212,7 +212,8 @@ class Agent:
                 self.permissions.task.end()
             self._told_at_most = prompt.characters
 
-    async def _look_for_instructions(self) -> None:
+    async def look_for_instructions(self) -> None:
+        """See what the folders say that code works in, and follow what is trusted of it."""
         code_runner, permissions = self._code_runner, self.permissions
         if not code_runner.refusal:
             place = WorkPlace(code_runner.where, code_runner.identity, permissions.reach)

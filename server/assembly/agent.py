@@ -35,6 +35,7 @@ from sayso.server.capabilities.coding.tools import coding_tools
 from sayso.server.capabilities.git.identity import variables_for_code
 from sayso.server.capabilities.git.tools import git_tools
 from sayso.server.capabilities.hooks.person_hooks import PersonHooks
+from sayso.server.capabilities.skills.tools import Skills
 from sayso.server.capabilities.web.tools import WebTools
 from sayso.server.policy.judge import Policy
 from sayso.server.runtimes.code_runner import CodeRunner
@@ -70,6 +71,8 @@ class AgentParts:
     """What time it is for models; without one they are not told of a request's circumstances."""
     place: Callable[[str], Place] = lambda _: Place()
     """Where a device is, by its id: models are told."""
+    skills: Skills | None = None
+    """The owner's skills."""
     instructions: TrustedInstructions | None = None
     """Which folders' instructions the owner wants followed; none: nobody's are."""
     hooks: Path = field(default_factory=lambda: Home.find().config / "hooks")
@@ -178,6 +181,9 @@ async def open_agent(parts: AgentParts, options: AgentOptions) -> ConversationAg
             desktop.tools if desktop else (),
             options.tools,
             () if options.guest else parts.tools,
+            ()
+            if options.guest or parts.skills is None
+            else parts.skills.beside(permissions.instructions),
         ),
     )
 

@@ -242,7 +242,7 @@ class Builder:
             self.findings["tools"] = Finding("tools", state, " ".join((detail, *complaints)))
         return tools
 
-    async def skills(self) -> Iterable[Tool]:
+    async def skills(self) -> Skills:
         """What the person keeps for how they want things done."""
         own, *also = skill_folders(self._home)
         skills = Skills(own, tuple(also))

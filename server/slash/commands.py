@@ -6,6 +6,7 @@ from typing import Final
 
 from sayso.server.conversations.command_context import CommandContext, CommandResult
 from sayso.server.slash.command import Command
+from sayso.server.slash.own_commands import of_skill
 from sayso.server.trust.principal import OWNER
 
 NOT_HERE: Final = "This device may not decide that; do it on one that may approve."
@@ -28,9 +29,17 @@ class Commands:
         own = self._own if person == OWNER else ()
         return {**{command.name: command for command in own}, **self._commands}
 
+    async def _here(self, context: CommandContext) -> Mapping[str, Command]:
+        """The same, with the skills of the conversation's folders that their person follows."""
+        agent = context.here.agent
+        await agent.look_for_instructions()
+        skills = agent.permissions.instructions.skills.values()
+        of_folders = {skill.name: of_skill(skill.name, skill.description) for skill in skills}
+        return {**of_folders, **await asyncio.to_thread(self._of, context.person)}
+
     async def run(self, name: str, context: CommandContext) -> CommandResult:
         """Do as a command says. Raises what commands raise."""
-        known = await asyncio.to_thread(self._of, context.person)
+        known = await self._here(context)
         command = known.get(name.strip().removeprefix("/").lower())
         if command is None:
             return CommandResult(f"There is no /{name[:40]}; /help lists what there is.", ok=False)
@@ -39,7 +48,7 @@ class Commands:
         return await command.run(context)
 
     async def _help(self, context: CommandContext) -> CommandResult:
-        known = await asyncio.to_thread(self.about, context.person)
+        known = await self._here(context)
         width = max(map(len, known))
-        lines = [f"/{name:<{width}}  {about}" for name, about in known.items()]
+        lines = [f"/{name:<{width}}  {command.about}" for name, command in known.items()]
         return CommandResult("\n".join(lines))

@@ -43,7 +43,7 @@ class OwnCommands:
             if command := _of_file(path):
                 found.setdefault(command.name, command)
         for name, description in list(self._skills().items())[:MOST]:
-            found.setdefault(name, _of_skill(name, description))
+            found.setdefault(name, of_skill(name, description))
         yield from found.values()
 
     def _files(self) -> Sequence[Path]:
@@ -71,7 +71,9 @@ def _of_file(path: Path) -> Command | None:
     return Command(path.stem, about or "your own command", run, "talk")
 
 
-def _of_skill(name: str, description: str) -> Command:
+def of_skill(name: str, description: str) -> Command:
+    """The command that asks for what a skill is for."""
+
     async def run(context: CommandContext) -> CommandResult:
         wanted = context.text.strip()
         return _asking(f"Use the {name} skill{f': {wanted}' if wanted else '.'}")

@@ -6,14 +6,8 @@ from pathlib import Path
 import pytest
 
 from sayso.server.agent.events import ApprovalRequest
-from sayso.server.capabilities.skills.skill_files import (
-    CATALOGUE_CHARS,
-    SkillError,
-    catalogue,
-    read_skill,
-    read_skills,
-    written,
-)
+from sayso.server.agent.instructions.skill import CATALOGUE_CHARS, SkillError, catalogue
+from sayso.server.capabilities.skills.skill_files import read_skill, read_skills, written
 from sayso.server.capabilities.skills.tools import Skills
 from tests.agent.conftest import AgentRig
 from tests.agent.permissions.places import Described

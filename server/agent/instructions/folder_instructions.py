@@ -1,5 +1,5 @@
-"""Follows the instructions of the folders that one conversation works in, as far as they are
-trusted, and asks about those that are not.
+"""Follows the instructions and skills of the folders that one conversation works in, as far as they
+are trusted, and asks about those that are not.
 
 A person is asked before the first thing is done there, with the text before their eyes. Their
 answer holds for this conversation, or for good where they say so, and is bound to the text's hash:
@@ -8,7 +8,7 @@ nobody. To follow opens nothing: what needs a yes still does.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -19,6 +19,7 @@ from sayso.server.agent.instructions.instruction_files import (
     read_instructions,
     shortened,
 )
+from sayso.server.agent.instructions.skill import Skill, catalogue
 from sayso.server.agent.instructions.trusted_instructions import TrustedInstructions
 from sayso.server.agent.permissions.approvals import ApprovalDecision, Proposal
 from sayso.server.agent.record.journal import Journal
@@ -32,9 +33,8 @@ LANGUAGE: Final = "instructions"
 """Stands for the language in a question about them."""
 
 _MEANS: Final = (
-    "The file {name} in {folder} says how to work there. With a yes, Sayso keeps to it in this"
-    " conversation, with a yes for good in all, until it changes. It opens nothing: what needs your"
-    " yes still does."
+    "This says how to work in {folder}. With a yes, Sayso keeps to it in this conversation, with a"
+    " yes for good in all, until it changes. It opens nothing: what needs your yes still does."
 )
 _CHANGED: Final = "It is not what you said yes to before: it was changed."
 _BY_CODE: Final = "Code of this conversation wrote it."
@@ -63,13 +63,25 @@ class FolderInstructions:
     """Those of whoever started this conversation's work, which hold without being asked about."""
     followed: Sequence[InstructionFile] = ()
     """What the model is told of."""
+    has_skills: bool = False
+    """Whether a folder has any, followed or not."""
     _answered: dict[str, bool] = field(default_factory=dict)
     """By hash, whether it is followed in this conversation; silence counts as a no."""
 
     async def look(self, place: WorkPlace) -> None:
         """See what is there now, and follow what is trusted of it."""
         found = await self._found(place)
+        self.has_skills = any(one.skills for one in (*self.given, *found))
         self.followed = (*self.given, *(one for one in found if self._is_followed(one)))
+
+    @property
+    def skills(self) -> Mapping[str, Skill]:
+        """Those that are followed, by name; of two of one name the first folder's."""
+        found: dict[str, Skill] = {}
+        for file in self.followed:
+            for skill in file.skills:
+                found.setdefault(skill.name, skill)
+        return found
 
     async def ask_about_new(
         self, run: str, place: WorkPlace, journal: Journal, ask: Ask
@@ -87,7 +99,7 @@ class FolderInstructions:
             record = InstructionsAnswered(
                 run,
                 file.folder,
-                file.name,
+                file.title,
                 file.digest,
                 follow=follow,
                 by=decision.by,
@@ -132,22 +144,23 @@ class FolderInstructions:
             self.trusted is not None and self.trusted.followed_before(file)
         )
         warnings = (
-            _MEANS.format(name=file.name, folder=told),
+            _MEANS.format(folder=told),
             _CHANGED if changed else "",
             _BY_CODE if _written_by_code(file, place.folder, journal) else "",
             _CUT if file.cut else "",
-            *looks(file.text),
+            *file.left_out,
+            *looks(file.shown),
         )
         return Proposal(
             run=f"{run}:{LANGUAGE}",
             language=LANGUAGE,
-            code=file.text,
+            code=file.shown,
             where=file.folder,
             may_touch=place.reach.words(Path(place.folder)),
             kind="access",
             warnings=tuple(filter(None, warnings)),
             tap=True,
-            question=f"Shall I keep to {file.name} of {told}?",
+            question=f"Shall I keep to {file.title} of {told}?",
         )
 
 
@@ -157,6 +170,8 @@ def told_to_model(files: Sequence[InstructionFile], most: int) -> str:
     parts = []
     for file in files:
         text = shortened(file.text, min(most, SHOWN_CHARS))
+        if skills := catalogue(file.skills) if most else "":
+            parts.append(f"{_SKILLS.format(folder=file.folder)}\n{skills}")
         if not text:
             continue
         cut = (
@@ -172,15 +187,22 @@ _TOLD: Final = (
 )
 
 
+_SKILLS: Final = (
+    "Skills of {folder}, which say how things are done there. Before you do what one is for, read"
+    " it with the tool skill and keep to it; it grants you nothing:"
+)
+
+
 def _written_by_code(file: InstructionFile, where: str, journal: Journal) -> bool:
-    """Whether a run of this conversation changed a file of this name in this folder."""
-    own = file.name if file.folder == where else f"{file.folder}/{file.name}"
+    """Whether a run of this conversation changed any of it."""
+    base = "" if file.folder == where else f"{file.folder}/"
+    own = {f"{base}{path}" for path in file.paths}
     for exchange in journal.history.exchanges:
         for step in exchange.steps:
             for act in step.acts:
                 changes = act.report.changes if act.report else None
-                if changes and own in (
-                    *changes.added, *changes.changed, *(one.new for one in changes.renamed)
-                ):  # fmt: skip
+                if changes and not own.isdisjoint(
+                    (*changes.added, *changes.changed, *(one.new for one in changes.renamed))
+                ):
                     return True
     return False

@@ -5,14 +5,17 @@ taught once they have seen it whole and said yes.
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from sayso.server.agent.tools.tool import Arguments, ArgumentsError, Tool, ToolContext, ToolRefused
-from sayso.server.capabilities.skills.skill_files import (
+from sayso.server.agent.instructions.skill import (
     DESCRIPTION_CHARS,
     Skill,
     SkillError,
     catalogue,
+)
+from sayso.server.agent.tools.tool import Arguments, ArgumentsError, Tool, ToolContext, ToolRefused
+from sayso.server.capabilities.skills.skill_files import (
+    files_beside,
     keep,
     read_skills,
     written,
@@ -44,6 +47,20 @@ def _naming(name: str) -> Callable[[str], object]:
     return re.compile(pattern, re.IGNORECASE).search
 
 
+class FolderSkills(Protocol):
+    """The skills of the folders that a conversation works in."""
+
+    @property
+    def has_skills(self) -> bool:
+        """Whether there are any, followed or not."""
+        ...
+
+    @property
+    def skills(self) -> Mapping[str, Skill]:
+        """Those that the person has Sayso follow, as they were when they said so."""
+        ...
+
+
 class ReadSkill(Tool):
     """Reads one skill."""
 
@@ -59,28 +76,38 @@ class ReadSkill(Tool):
     kind = "reads"
     outside = False
 
-    def __init__(self, skills: Mapping[str, Skill]) -> None:
-        self._skills = skills
-        self._named = {name: _naming(name) for name in skills}
-        self.told = f"{_TOLD}\n{catalogue(skills.values())}"
+    def __init__(self, skills: Mapping[str, Skill], folder: FolderSkills | None = None) -> None:
+        """`folder`: the prompt tells of its skills where it tells of the folder's instructions."""
+        self._own = skills
+        self._folder = folder
+        self.told = f"{_TOLD}\n{catalogue(skills.values())}" if skills else ""
+
+    @property
+    def _skills(self) -> Mapping[str, Skill]:
+        """The person's own come before a folder's of the same name."""
+        return {**(self._folder.skills if self._folder else {}), **self._own}
 
     def may_touch(self, arguments: Arguments) -> tuple[str, ...]:
         return ()
 
     def told_with(self, request: str) -> str:
         """The skills that the person names, so that no model has to think of reading them."""
-        named = [self._skills[name] for name, naming in self._named.items() if naming(request)]
+        named = [skill for name, skill in self._skills.items() if _naming(name)(request)]
         return "\n\n".join(_NAMED.format(name=one.name, body=one.body) for one in named[:_AT_ONCE])
 
     async def run(
         self, arguments: Arguments, context: ToolContext
     ) -> AsyncIterator[Output | Ending]:
         name = str(arguments["name"]).strip().lower().removeprefix("/").replace(" ", "-")
-        skill = self._skills.get(name)
+        skills = self._skills
+        skill = skills.get(name)
         if skill is None:
-            raise ToolRefused(f"There is no skill {name}; there are: {', '.join(self._skills)}.")
+            known = ", ".join(skills) or "none that the person follows"
+            raise ToolRefused(f"There is no skill {name}; there are: {known}.")
         yield Output("result", f"{skill.body}\n")
-        if files := skill.files:
+        if name not in self._own:
+            yield Output("result", f"What goes with it lies in {skill.folder}.\n")
+        elif files := files_beside(skill):
             listed = "\n".join(f"  {each}" for each in files)
             yield Output("result", f"Beside it, in {skill.folder}:\n{listed}\n")
         yield Ending("ok", 0.0)
@@ -146,15 +173,23 @@ class TeachSkill(Tool):
 class Skills:
     """Gone through, it is the tools for the skills that are there now."""
 
-    def __init__(self, own: Path, also: tuple[Path, ...] = ()) -> None:
-        """`own`: the folder to which skills are written; `also`: further ones of the person's."""
+    def __init__(
+        self, own: Path, also: tuple[Path, ...] = (), folder: FolderSkills | None = None
+    ) -> None:
+        """`own`: the folder to which skills are written; `also`: further ones of the person's;
+        `folder`: those of the folders that one conversation works in."""
         self._own = own
         self._also = also
+        self._folder = folder
+
+    def beside(self, folder: FolderSkills) -> "Skills":
+        """The same, with the skills of one conversation's folders."""
+        return Skills(self._own, self._also, folder)
 
     def __iter__(self) -> Iterator[Tool]:
         skills, _ = self.read()
-        if skills:
-            yield ReadSkill(skills)
+        if skills or (self._folder and self._folder.has_skills):
+            yield ReadSkill(skills, self._folder)
         yield TeachSkill(self._own)
 
     def read(self) -> tuple[Mapping[str, Skill], tuple[str, ...]]:
