@@ -152,8 +152,8 @@ def _a_place_of_its_own(
     complaints += [f"wrote into the person's home: {path}" for path in strewn]
     complaints += told
     complaints += [f"reached outside: {attempt}" for attempt in GUARD.take_attempts()]
-    browses = request.node.get_closest_marker("browser") is not None
-    if GUARD.count_misses() > misses and not browses:
+    foreign = any(map(request.node.get_closest_marker, ("browser", "foreign")))
+    if GUARD.count_misses() > misses and not foreign:
         complaints.append("reached outside from some process (strace -f -e connect tells which)")
     if complaints:
         pytest.fail("The test " + "\nThe test ".join(complaints), pytrace=False)

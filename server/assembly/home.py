@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
@@ -44,7 +44,11 @@ def open_home(settings: HomeSettings, stack: AsyncExitStack) -> OpenHome | None:
     """The home; None where none is named, or not as it must be. It ends with the stack."""
     if not settings.url or home_trouble(settings):
         return None
-    from sayso.server.capabilities.home.assistant import HomeAssistant, HomeAwayError
+    from sayso.server.capabilities.home.assistant import (
+        HomeAssistant,
+        HomeAwayError,
+        HomeRefusedError,
+    )
     from sayso.server.capabilities.home.sentences import HomeSentences
     from sayso.server.capabilities.home.tools import HomeStates, HomeTool
 
@@ -52,10 +56,12 @@ def open_home(settings: HomeSettings, stack: AsyncExitStack) -> OpenHome | None:
     tool = HomeTool(home)
 
     async def learn() -> None:
+        with suppress(HomeAwayError):
+            await home.warm()
         while True:
             try:
                 await tool.learn()
-            except HomeAwayError:
+            except (HomeAwayError, HomeRefusedError):
                 tool.told = ""
             await asyncio.sleep(LEARN_AGAIN_S)
 

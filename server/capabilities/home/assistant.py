@@ -62,6 +62,13 @@ class HomeAssistant:
         await self._hang_up()
         await self._http.aclose()
 
+    async def warm(self) -> None:
+        """Have it load its sentences, which the first that is said would wait for. Raises
+        HomeAwayError."""
+        config = await self._command({"type": "get_config"})
+        language = config.get("language") if isinstance(config, Mapping) else None
+        await self.try_out("hello", language if isinstance(language, str) else "en")
+
     async def try_out(self, sentence: str, language: str) -> Mapping[str, Any] | None:
         """What a sentence would do; None where it means nothing there. Raises HomeAwayError."""
         command = {
@@ -84,30 +91,31 @@ class HomeAssistant:
         return speech
 
     async def entities(self) -> Sequence[tuple[str, str]]:
-        """What the home lets assistants use: ids, and the names that its household gave. Raises
+        """What the home lets assistants use: ids, and what they are called there. Raises
         HomeAwayError."""
         exposed = await self._command({"type": "homeassistant/expose_entity/list"})
-        listed = await self._command({"type": "config/entity_registry/list_for_display"})
         exposed = _inner(exposed, "exposed_entities")
         ours = {name for name in exposed if _inner(exposed, name).get("conversation")}
-        listed = listed.get("entities") if isinstance(listed, Mapping) else ()
-        names = {
-            str(each.get("ei", "")): str(each.get("en") or "")
-            for each in (listed if isinstance(listed, list) else ())
-            if isinstance(each, Mapping)
-        }
-        return [(each, names.get(each, "")) for each in sorted(ours)]
+        # The registry of entities leaves out what is called as its device is; states have it.
+        states = await self._states()
+        return [
+            (each, str(_inner(states[each], "attributes").get("friendly_name", "")))
+            for each in sorted(ours & states.keys())
+        ]
 
     async def states(self, of: Sequence[str]) -> Sequence[Mapping[str, Any]]:
         """States of things, by id or domain. Raises HomeAwayError."""
+        wanted, states = set(of), await self._states()
+        return [each for name, each in states.items() if {name, name.partition(".")[0]} & wanted]
+
+    async def _states(self) -> Mapping[str, Mapping[str, Any]]:
+        """All states, by id."""
         answer = await self._request("GET", "/api/states")
-        wanted = set(of)
-        named = {
+        return {
             str(each.get("entity_id")): each
             for each in (answer if isinstance(answer, list) else ())
             if isinstance(each, Mapping)
         }
-        return [each for name, each in named.items() if {name, name.partition(".")[0]} & wanted]
 
     async def call(self, service: str, entities: Sequence[str], data: Mapping[str, Any]) -> None:
         """Call a service for things. Raises HomeAwayError, HomeRefusedError."""

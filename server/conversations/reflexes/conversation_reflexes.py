@@ -136,7 +136,9 @@ class ConversationReflexes:
         text, at_home = without_wake_word(text), self._responder.at_home
         understood = self._responder.understand(text, self._asker(device))
         if understood is None:
-            return await at_home.answer(text, self._asker(device), refusal, expected=False)
+            here = self._asker(device)
+            expected = partial(self._responder.is_for_the_house, text, here)
+            return await at_home.answer(text, here, refusal, expected)
         reflex, asker = understood
         self._remember(device, asker.language)
         undoing = self._responder.languages.answers(asker.language).undoing
@@ -144,7 +146,7 @@ class ConversationReflexes:
             case Remember() | ForgetMemory() if device in self._agents:
                 return None  # what is kept for good are the person's words; the model is asked
             case Elsewhere():
-                done = await at_home.answer(text, asker, refusal, expected=True)
+                done = await at_home.answer(text, asker, refusal, lambda: True)
                 return done or await self._responder.answer(reflex, asker)
             case Undo() | Redo() if refusal:
                 return refusal

@@ -155,6 +155,14 @@ class ReflexResponder:
         """Whether these words need no language model, after what was said before them."""
         return self._meant(text, asker) is not None
 
+    def is_for_the_house(self, text: str, asker: Asker) -> bool:
+        """Whether these words are for lights, heating or music, whatever a house makes of them."""
+        match self._meant(text, asker):
+            case Understood(Elsewhere(needs=needs)):
+                return needs in ("home", "music")
+            case _:
+                return False
+
     def understand(self, text: str, asker: Asker) -> tuple[Reflex, Asker] | None:
         """What these words ask for, and in which language they are; None is for the language
         model. `asker.language`: what the person speaks (BCP 47)."""

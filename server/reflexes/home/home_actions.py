@@ -25,20 +25,22 @@ class HomeActions:
         self._away_until = 0.0
         self.home: Home | None = None
 
-    async def answer(self, text: str, asker: Asker, refusal: str, *, expected: bool) -> str | None:
+    async def answer(
+        self, text: str, asker: Asker, refusal: str, expected: Callable[[], bool]
+    ) -> str | None:
         """Do in the house what these words ask for, and say so; None for the language model.
 
         `refusal`: what is said where the device may not decide; empty where it may. `expected`:
-        the words are for a house by all that is known.
+        whether the words are for a house by all that is known; asked where it does not answer.
         """
-        if self.home is None or (not expected and self._steady() < self._away_until):
+        if self.home is None or (self._steady() < self._away_until and not expected()):
             return None
         try:
             async with asyncio.timeout(ANSWERS_WITHIN_S):
                 plan = await self.home.plan(text, asker.language, asker.device)
         except (HomeAwayError, TimeoutError):
             self._is_away()
-            return self._answers(asker.language).home("away") if expected else None
+            return self._answers(asker.language).home("away") if expected() else None
         if plan is None or not plan.is_calm:
             return None
         if refusal and not plan.asks_only:

@@ -59,12 +59,9 @@ class PretendHome:
         match message["type"]:
             case "conversation/agent/homeassistant/debug":
                 result: Any = {"results": [self.meaning(each) for each in message["sentences"]]}
-            case "homeassistant/expose_entity/list":
+            case _:
                 shown = {each: {"conversation": True} for each in self.states}
                 result = {"exposed_entities": shown}
-            case _:
-                names = [{"ei": each, "en": each.partition(".")[2]} for each in self.states]
-                result = {"entities": names}
         return {"id": message["id"], "type": "result", "success": True, "result": result}
 
     def answer(self, method: str, path: str, body: Any) -> Any:  # noqa: ANN401 - JSON
@@ -80,7 +77,14 @@ class PretendHome:
             return _said(f"Did {found['intent']['name']}.", "action_done")
         if path == "/api/states":
             return [
-                {"entity_id": each, "state": state, "attributes": {"media_title": self.title}}
+                {
+                    "entity_id": each,
+                    "state": state,
+                    "attributes": {
+                        "media_title": self.title,
+                        "friendly_name": each.partition(".")[2],
+                    },
+                }
                 for each, state in self.states.items()
             ]
         for entity in body["entity_id"]:

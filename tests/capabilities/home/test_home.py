@@ -51,7 +51,7 @@ def reflex(assistant: HomeAssistant) -> HomeActions:
 
 
 async def told(actions: HomeActions, text: str, *, expected: bool = True) -> str | None:
-    return await actions.answer(text, Asker("desk", "main"), "", expected=expected)
+    return await actions.answer(text, Asker("desk", "main"), "", lambda: expected)
 
 
 async def test_calm_things_are_done_at_once_in_the_homes_own_words() -> None:
@@ -216,6 +216,21 @@ async def test_a_home_that_is_away_is_one_sentence_and_holds_up_nothing_else() -
     assert said == actions._answers("en").home("away")
     assert await told(actions, "What is a fugue?", expected=False) is None
     await assistant.close()
+
+
+async def test_words_for_a_home_that_is_away_go_to_no_model(tmp_path: Path) -> None:
+    async with pretend_home() as home:
+        url = home.url
+    async with running_server(tmp_path) as server:
+        assistant = HomeAssistant(url, TOKEN)
+        server.responder.at_home.home = HomeSentences(assistant)
+        server.responder.serves = lambda _: True
+        desk = await server.device()
+        away = server.responder.languages.answers("en").home("away")
+        for sentence in ("Turn on the kitchen light.", "Play some jazz.", "Lights off."):
+            assert await desk.ask(sentence) == away
+        assert "fugue" in await desk.ask("What is a fugue?"), "the model only says it back"
+        await assistant.close()
 
 
 @pytest.mark.slow
