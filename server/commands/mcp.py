@@ -31,9 +31,17 @@ TOLD_CHARS: Final = 160
 """Of a description in the list; `--whole` shows all of it."""
 
 _OPTIONS: Final = (
-    "[--url ADDRESS] [--env NAME[=VALUE]] [--token-variable NAME] [--confined] [--read FOLDER]"
-    " [--write FOLDER] [--yes] [--whole] [-- COMMAND ARGUMENTS]"
+    "[--url ADDRESS] [--env NAME[=VALUE]] [--token-variable NAME] [--grant GRANT] [--client-id ID]"
+    " [--client-secret-variable NAME] [--client-key-file FILE] [--issuer ADDRESS] [--scope WORDS]"
+    " [--login-port PORT] [--confined] [--read FOLDER] [--write FOLDER] [--yes] [--whole]"
+    " [-- COMMAND ARGUMENTS]"
 )
+
+_LOGIN: Final = (
+    "token_variable", "grant", "client_id", "client_secret_variable", "client_key_file", "issuer",
+    "scope",
+)  # fmt: skip
+"""Settings of a server that is reached by an address, each an option as well."""
 
 _NEXT: Final = "It holds from the server's next start."
 
@@ -83,7 +91,11 @@ def _options(words: list[str]) -> argparse.Namespace:
     options = argparse.ArgumentParser(prog="sayso mcp add", usage=f"sayso mcp add NAME {_OPTIONS}")
     options.add_argument("--url", default="")
     options.add_argument("--env", action="append", default=[])
-    options.add_argument("--token-variable", default="")
+    for setting in _LOGIN:
+        options.add_argument(
+            f"--{setting.replace('_', '-')}", default=getattr(McpServer(), setting)
+        )
+    options.add_argument("--login-port", type=int, default=0)
     options.add_argument("--confined", action="store_true")
     options.add_argument("--read", action="append", default=[])
     options.add_argument("--write", action="append", default=[])
@@ -105,7 +117,8 @@ def _add(home: Home, given: argparse.Namespace) -> int:
         "command": arguments.command,
         "url": arguments.url,
         "env": arguments.env,
-        "token_variable": arguments.token_variable,
+        **{setting: getattr(arguments, setting) for setting in _LOGIN},
+        "login_port": arguments.login_port,
         "confined": arguments.confined,
         "read_folders": [str(Path(each).expanduser().absolute()) for each in arguments.read],
         "write_folders": [str(Path(each).expanduser().absolute()) for each in arguments.write],
@@ -204,7 +217,8 @@ def _accept(home: Home, name: str, tools: "Sequence[McpDefinition]") -> None:
 
 def _described(name: str, server: McpServer) -> str:
     if server.url:
-        return revealed(f"{name}: {server.url}")
+        login = f", as {server.client_id} of {server.issuer}" if server.issuer else ""
+        return revealed(f"{name}: {server.url}{login}")
     where = "in the sandbox" if server.confined else "outside of the sandbox, as you"
     folders = (*server.read_folders, *(f"{each} (to write)" for each in server.write_folders))
     also = f", with {', '.join(folders)}" if folders else ""

@@ -37,6 +37,25 @@ class McpServer:
     """What else stands in its environment: `NAME=value`, or `NAME` for the server's own value."""
     token_variable: str = ""
     """Name of the environment variable whose value is sent to `url` as a bearer token."""
+    grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
+    """Who logs in where `url` wants OAuth: you, in your browser, or Sayso by itself, with the
+    `client_id` and the secret or key below."""
+    client_id: str = ""
+    """What Sayso is called at the authorization server, where you registered it by hand. An address
+    that begins with `https` is that of a client metadata document of yours. Without one Sayso
+    registers itself, where a server allows that."""
+    client_secret_variable: str = ""
+    """Name of the environment variable that holds the secret that goes with `client_id`."""
+    client_key_file: str = ""
+    """PEM file of the private key that goes with `client_id`, which signs instead of a secret."""
+    issuer: str = ""
+    """Address of the authorization server that `client_id` belongs to. A secret or a key is used
+    there and nowhere else, wherever the MCP server leads."""
+    scope: str = ""
+    """With `client_credentials`: what to ask for, in the authorization server's words."""
+    login_port: Annotated[int, Between(0, 65_535)] = 0
+    """Where your browser comes back to after a login, `http://127.0.0.1:PORT/back`, if it had to be
+    registered. 0: a port that is free the first time, and kept."""
     ask: Literal["auto", "always", "never"] = "auto"
     """Which of its tools are asked about. `auto`: all but those that say that they only read."""
     asked: tuple[str, ...] = ()
@@ -102,15 +121,50 @@ def _checked(name: str, server: McpServer, where: str) -> McpServer:
     if bool(server.command) == bool(server.url):
         raise WrongValue(f"{where}: give mcp.{name} a command or a url, and not both.")
     if server.url:
-        address = urlsplit(server.url)
-        host = address.hostname or ""
-        if address.scheme != "https" and not (address.scheme == "http" and is_at_home(host)):
+        if not _is_safe(server.url):
             raise WrongValue(f"{where}: mcp.{name}.url must begin with https:// beyond your home.")
         if server.confined:
             raise WrongValue(f"{where}: mcp.{name} is reached by a url, so confined means nothing.")
+    _check_login(name, server, where)
     if (server.read_folders or server.write_folders) and not server.confined:
         raise WrongValue(f"{where}: folders of mcp.{name} count with confined = true alone.")
     return server
+
+
+def _check_login(name: str, server: McpServer, where: str) -> None:
+    """Raises WrongValue."""
+    logs_in = server.client_id or server.issuer or server.grant != "authorization_code"
+    also = server.client_secret_variable or server.client_key_file
+    if (logs_in or also) and (not server.url or server.token_variable):
+        raise WrongValue(
+            f"{where}: client_id and what goes with it count for mcp.{name} with a url and without"
+            " a token_variable."
+        )
+    if also and not (server.client_id and server.issuer):
+        raise WrongValue(
+            f"{where}: a secret or key of mcp.{name} needs its client_id, and the issuer that may"
+            " have it."
+        )
+    alone = server.grant == "client_credentials"
+    if alone and bool(server.client_secret_variable) == bool(server.client_key_file):
+        raise WrongValue(
+            f"{where}: client_credentials of mcp.{name} need a client_secret_variable or a"
+            " client_key_file, and not both."
+        )
+    if server.client_key_file and not alone:
+        raise WrongValue(
+            f"{where}: client_key_file of mcp.{name} goes with grant = client_credentials."
+        )
+    if server.issuer and not _is_safe(server.issuer):
+        raise WrongValue(f"{where}: mcp.{name}.issuer must begin with https:// beyond your home.")
+
+
+def _is_safe(url: str) -> bool:
+    """Whether nobody on the way can read along."""
+    address = urlsplit(url)
+    return address.scheme == "https" or (
+        address.scheme == "http" and is_at_home(address.hostname or "")
+    )
 
 
 def keep_server(home: Home, name: str, server: McpServer) -> Path:

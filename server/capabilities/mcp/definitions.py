@@ -75,6 +75,9 @@ def read_definition(server: str, raw: Mapping[str, Any]) -> McpDefinition:
     name = raw.get("name")
     if not isinstance(name, str) or not name or len(name) > NAME_CHARS or HIDDEN.search(name):
         raise DefinitionError("a tool without a usable name")
+    execution = raw.get("execution")
+    if isinstance(execution, Mapping) and execution.get("taskSupport") == "required":
+        raise DefinitionError(f"{name} runs as a task alone, which Sayso cannot ask for")
     schema = raw.get("inputSchema") or {}
     if not isinstance(schema, Mapping):
         raise DefinitionError(f"{name} has no schema that can be read")

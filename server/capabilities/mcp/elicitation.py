@@ -15,7 +15,8 @@ from sayso.server.agent.tools.schema import problems
 from sayso.server.capabilities.mcp.definitions import plain
 
 FIELDS_MOST: Final = 6
-"""Of one form: more is no conversation."""
+"""That one form asks about: more is no conversation. Of a longer one what must be answered is
+asked, and the rest stays as its server has it."""
 
 MESSAGE_CHARS: Final = 200
 TRIES: Final = 2
@@ -38,6 +39,7 @@ _SPACED: Final = re.compile(
 """The same of words with anything between their letters."""
 _NEAR: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _YES_OR_NO: Final = ("yes", "no")
+SKIP: Final = "skip"
 _SKIP: Final = re.compile(r"(?:skip|nothing|none|no answer)[.!]?", re.IGNORECASE)
 
 
@@ -63,16 +65,21 @@ async def _address(server: str, message: str, url: str, person: Person) -> Mappi
 async def _form(
     server: str, message: str, schema: Mapping[str, Any], person: Person
 ) -> Mapping[str, Any]:
-    properties = schema.get("properties") or {}
-    if len(properties) > FIELDS_MOST or any(map(_is_secret, (message, *_texts(schema)))):
+    properties, required = schema.get("properties") or {}, schema.get("required") or ()
+    asked = properties
+    if len(properties) > FIELDS_MOST:
+        asked = {name: field for name, field in properties.items() if name in required}
+    if len(asked) > FIELDS_MOST or any(map(_is_secret, (message, *_texts(schema)))):
         return DECLINED
-    if not properties:
+    unasked = {name: field for name, field in properties.items() if name not in asked}
+    usual = {name: _usual(field, _choices(field)) for name, field in unasked.items()}
+    content: dict[str, Any] = {name: each for name, each in usual.items() if each is not None}
+    if not asked:
         answer = await person.ask(f"The server {server} asks: {message}", _YES_OR_NO)
-        return {"action": "accept", "content": {}} if answer == "yes" else DECLINED
-    content: dict[str, Any] = {}
-    for number, (name, field) in enumerate(properties.items()):
+        return {"action": "accept", "content": content} if answer == "yes" else DECLINED
+    for number, (name, field) in enumerate(asked.items()):
         lead = f"The server {server} asks: {message}" if number == 0 else f"{server} asks on:"
-        value = await _field(lead, name, field, person, needed=name in schema.get("required", ()))
+        value = await _field(lead, name, field, person, needed=name in required)
         if value is _NOTHING:
             return DECLINED
         if value is not None:
@@ -115,19 +122,40 @@ _NOTHING: Final = object()
 async def _field(
     lead: str, name: str, field: Mapping[str, Any], person: Person, *, needed: bool
 ) -> Any:  # noqa: ANN401 - what the schema says
-    """A value for one field; None where it may be left out, and was; _NOTHING where there is none
-    that fits."""
+    """A value for one field; what the server would take by itself where the person skips it; None
+    where it may be left out, and was; _NOTHING where there is none that fits."""
     title = plain(str(field.get("title") or field.get("description") or name), 80)
     choices = _choices(field)
+    usual = _usual(field, choices)
+    may_skip = not needed or usual is not None
+    if usual is not None:
+        title = f"{title} ({_said(usual, choices)}, if you {SKIP})"
     for _ in range(TRIES):
-        shown = tuple(choices)
+        shown = (*choices, *((SKIP,) if may_skip and choices else ()))
         answer = await person.ask(f"{lead} {title}?" if title not in lead else lead, shown)
-        if not needed and not choices and _SKIP.fullmatch(answer.strip()):
-            return None
+        if may_skip and answer not in choices and _SKIP.fullmatch(answer.strip()):
+            return usual
         value = choices.get(answer, _NOTHING) if choices else _value(answer, field)
         if value is not _NOTHING and not problems(value, _checked(field)):
             return value
     return _NOTHING
+
+
+def _usual(field: Mapping[str, Any], choices: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    """What the server takes where nothing is said; None where it names nothing that fits."""
+    usual = field.get("default")
+    fits = usual in choices.values() if choices else not isinstance(usual, dict | list)
+    if field.get("type") == "array" and isinstance(usual, list):
+        several = [each for values in choices.values() for each in values]
+        fits = all(each in several for each in usual)
+    return usual if fits and not problems(usual, _checked(field)) else None
+
+
+def _said(usual: Any, choices: Mapping[str, Any]) -> str:  # noqa: ANN401
+    """What the server takes by itself, in a few words."""
+    named = next((name for name, value in choices.items() if value == usual), None)
+    several = ", ".join(map(str, usual)) if isinstance(usual, list) else str(usual)
+    return plain(named or several or "nothing", 40)
 
 
 def _choices(field: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from sayso.protocol.home import Home
@@ -264,13 +265,19 @@ class McpServers:
     def _spec(self, server: _Server) -> Message:
         settings = server.settings
         if settings.url:
-            token = os.environ.get(settings.token_variable, "") if settings.token_variable else ""
-            if settings.token_variable and not token:
-                raise McpError(f"The environment has no {settings.token_variable}; set it.")
             return {
                 "url": settings.url,
-                "token": token,
+                "token": _secret(settings.token_variable),
                 "tokens": str(self._pins.tokens(server.name)),
+                "login": {
+                    "grant": settings.grant,
+                    "client_id": settings.client_id,
+                    "secret": _secret(settings.client_secret_variable),
+                    "key": _key(settings.client_key_file),
+                    "issuer": settings.issuer,
+                    "scope": settings.scope,
+                    "port": settings.login_port,
+                },
                 "may_visit": self._visit is not None,
                 "connect_s": CONNECT_S + (300.0 if self._visit else 0.0),
             }
@@ -327,6 +334,23 @@ def environment_of(settings: McpServer) -> dict[str, str]:
         if given or name in os.environ:
             found[name] = value if given else os.environ[name]
     return found
+
+
+def _secret(variable: str) -> str:
+    """What a variable of the environment holds; empty where none is named. Raises McpError."""
+    if variable and not os.environ.get(variable):
+        raise McpError(f"The environment has no {variable}; set it.")
+    return os.environ[variable] if variable else ""
+
+
+def _key(file: str) -> str:
+    """A private key; empty where none is named. Raises McpError."""
+    if not file:
+        return ""
+    try:
+        return Path(file).expanduser().read_text()
+    except (OSError, ValueError) as error:
+        raise McpError(f"The key {file} cannot be read ({error}).") from None
 
 
 def _closed(definition: McpDefinition, live: Mapping[str, McpDefinition]) -> str:

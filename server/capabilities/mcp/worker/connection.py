@@ -4,7 +4,8 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+import warnings
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -18,18 +19,21 @@ from mcp.client.session import ClientRequestContext, IncomingMessage
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
-from mcp.shared.exceptions import MCPError
+from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp.shared.message import SessionMessage
 from pydantic import FileUrl, ValidationError
 
-from sayso.server.capabilities.mcp import oauth
 from sayso.server.capabilities.mcp.wire import Message
+from sayso.server.capabilities.mcp.worker import oauth
 
 CONNECT_S: Final = 60.0
 """A server that npx or uvx fetches first takes this long."""
 
 ANSWER_BYTES: Final = 16 * 1024**2
 """Of one answer over HTTP: as much as the parent takes."""
+
+FOLDER_S: Final = 1.0
+"""For a server to ask for the folder again that it works for; a call goes on without."""
 
 WORDS_MOST: Final = 2_000
 """Of what a server last said on its standard error, in an error."""
@@ -136,6 +140,10 @@ class Connection:
         self._told = False
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._serving: dict[int, Serving] = {}
+        self._folder = ""
+        """Which it was told last."""
+        self._folder_told = asyncio.Event()
+        self._asks_for_folders = False
         self._task = asyncio.create_task(self._live())
 
     async def client(self) -> Client:
@@ -146,12 +154,13 @@ class Connection:
         self._end.set()
         await asyncio.gather(self._task, return_exceptions=True)
 
-    @contextlib.contextmanager
-    def serving(self, message: Message) -> Iterator[None]:
+    @contextlib.asynccontextmanager
+    async def serving(self, message: Message) -> AsyncIterator[None]:
         """What a server asks while it works on one call alone is asked for that call."""
         number = message["id"]
         self._serving[number] = Serving(message.get("where", ""), message.get("person", 0))
         try:
+            await self._tell_folder(message.get("where", ""))
             yield
         except MCPError as error:
             if error.code == types.CONNECTION_CLOSED:
@@ -159,6 +168,19 @@ class Connection:
             raise
         finally:
             del self._serving[number]
+
+    async def _tell_folder(self, where: str) -> None:
+        """Have a server that asks for folders outside of calls know the one of this call."""
+        if where == self._folder or not self._asks_for_folders:
+            return
+        self._folder = where
+        self._folder_told.clear()
+        client = await self.client()
+        with contextlib.suppress(TimeoutError), warnings.catch_warnings():
+            warnings.simplefilter("ignore", MCPDeprecationWarning)  # it is what older servers have
+            await client.send_roots_list_changed()
+            async with asyncio.timeout(FOLDER_S):
+                await self._folder_told.wait()
 
     async def _live(self) -> None:
         words = self._words
@@ -246,6 +268,8 @@ class Connection:
         serving = self._sole()
         where = serving.where if serving else ""
         roots = [types.Root(uri=FileUrl(Path(where).as_uri()))] if where else []
+        self._asks_for_folders, self._folder = True, where
+        self._folder_told.set()
         return types.ListRootsResult(roots=roots)
 
     async def _heard(self, message: IncomingMessage) -> None:

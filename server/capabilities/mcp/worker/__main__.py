@@ -1,6 +1,6 @@
-"""The MCP worker, a process of its own: it speaks with all MCP servers, by the official SDK.
+"""Takes requests of the server and has the MCP servers carry them out.
 
-The server never imports this module; it starts it when the first MCP server is configured.
+The server never imports this; it starts it when the first MCP server is configured.
 """
 
 import asyncio
@@ -15,8 +15,8 @@ from typing import Any, Final
 import mcp_types as types
 from mcp.shared.dispatcher import ProgressFnT
 
-from sayso.server.capabilities.mcp.connection import Connection, ServerError, reason_of
 from sayso.server.capabilities.mcp.wire import Message, WireError, packed, receive
+from sayso.server.capabilities.mcp.worker.connection import Connection, ServerError, reason_of
 from sayso.server.speech.workers.worker import live_and_die_with_parent
 
 PAGES_MOST: Final = 50
@@ -151,7 +151,7 @@ class Worker:
     async def _call(self, message: Message) -> Message:
         connection = self._connection(message)
         client = await connection.client()
-        with connection.serving(message):
+        async with connection.serving(message):
             result = await client.call_tool(
                 message["tool"],
                 message["arguments"],
@@ -178,7 +178,7 @@ class Worker:
     async def _read(self, message: Message) -> Message:
         connection = self._connection(message)
         client = await connection.client()
-        with connection.serving(message):
+        async with connection.serving(message):
             result = await client.read_resource(message["uri"])
         return _bounded(_dumped(result))
 
@@ -191,7 +191,7 @@ class Worker:
     async def _prompt(self, message: Message) -> Message:
         connection = self._connection(message)
         client = await connection.client()
-        with connection.serving(message):
+        async with connection.serving(message):
             result = await client.get_prompt(message["prompt"], message["arguments"])
         return _bounded(_dumped(result))
 
