@@ -141,11 +141,18 @@ def desktop(folder: Path, *, hand: bool = False) -> Iterator[Desktop]:
             outer = display
             nested = (needed("Xephyr", "xserver-xephyr"), "-screen", "1200x780")
             display = stack.enter_context(x_server(*nested, DISPLAY=outer))
+        own = {
+            "HOME": str(folder),
+            "XDG_CACHE_HOME": str(folder / "cache"),
+            "XDG_CONFIG_HOME": str(folder / "config"),
+            "XDG_RUNTIME_DIR": str(folder),
+            "XDG_DATA_HOME": str(folder / "data"),
+        }
         bus = subprocess.Popen(
             [dbus, "--session", "--nofork", "--print-address=1"],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=dict(os.environ) | {"DISPLAY": display},
+            env=dict(os.environ) | {"DISPLAY": display} | own,
             start_new_session=True,
         )
         stack.callback(_ended, bus)
@@ -157,12 +164,9 @@ def desktop(folder: Path, *, hand: bool = False) -> Iterator[Desktop]:
             for name, value in os.environ.items()
             if not name.startswith(("WAYLAND", "AT_SPI", "GTK_", "SAYSO"))
         }
-        environment |= {
+        environment |= own | {
             "DISPLAY": display,
             "DBUS_SESSION_BUS_ADDRESS": address,
-            "HOME": str(folder),
-            "XDG_RUNTIME_DIR": str(folder),
-            "XDG_DATA_HOME": str(folder / "data"),
             "LANG": "C.UTF-8",
             "GTK_MODULES": "gail:atk-bridge",
             "QT_ACCESSIBILITY": "1",

@@ -192,7 +192,7 @@ async def test_places_count_in_frames_and_what_changed_is_refused(here: Desktop,
 async def test_the_pointer_hits_what_a_frame_shows(here: Desktop, at: Hands) -> None:
     app = here.open_gtk("Point", 200, 90)
     before = app.state["checked"]
-    y = 20
+    y = 150
     while app.state["checked"] == before:  # the check button is somewhere below, at the left
         told = await at("look", window="Point", picture=True, most_width=300, most_height=300)
         data = told.message["data"]

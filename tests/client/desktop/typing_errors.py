@@ -109,9 +109,10 @@ class _Page:
     def command(self, here: Desktop) -> list[str]:
         folder = here.folder / "chromium"
         options = "no-sandbox no-first-run disable-gpu force-renderer-accessibility"
-        options += " password-store=basic disable-background-networking"
+        options += " password-store=basic disable-background-networking no-proxy-server"
         options += f" user-data-dir={folder} app=http://127.0.0.1:{self.port}/"
-        return ["chromium", *(f"--{each}" for each in options.split())]
+        alone = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+        return ["chromium", alone, *(f"--{each}" for each in options.split())]
 
 
 _HTML: Final = (
