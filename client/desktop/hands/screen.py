@@ -28,6 +28,11 @@ from sayso.client.desktop.x11.windows import Place, Window, Windows
 
 BUS_AGAIN_S: Final = 10.0
 """Before a bus is tried again that did not answer."""
+LISTED_S: Final = 1.0
+"""For a window manager to list a window that is there: a busy one leaves it out for a moment."""
+BEGINS_S: Final = 2.0
+"""For an application to tell of a window for the first time; it takes tenths of a second."""
+STEP_S: Final = 0.05
 _TOLERANCE: Final = 8
 """Pixels by which a toolkit and the X server may differ on where a window is."""
 
@@ -52,6 +57,8 @@ class Screen:
         self.person = PersonWatch(name, self.hand.noticed)
         self.frames = Frames()
         self._tree: Tree | None = None
+        self._silent: set[int] = set()
+        """Windows that tell nothing of themselves."""
         self._tried = 0.0
 
     @property
@@ -67,8 +74,9 @@ class Screen:
 
     def chosen(self, wanted: str, apps: Collection[str]) -> Window:
         """The one window that is meant, of those that the lease covers. Raises Refused."""
-        open_ = [window for window in self.windows.all() if window.app in apps]
-        named = [window for window in open_ if _is_named(window, wanted)] if wanted else open_
+        until = time.monotonic() + LISTED_S
+        while not (named := self._named(wanted, apps)) and time.monotonic() < until:
+            time.sleep(STEP_S)
         if not named:
             what = f"called {wanted!r} " if wanted else ""
             raise Refused(f"No window {what}is open of {', '.join(sorted(apps)) or 'any lease'}.")
@@ -79,6 +87,10 @@ class Screen:
             listed = "; ".join(f"w{window.id} {window.title!r}" for window in named[:8])
             raise Refused(f"{len(named)} windows could be meant: {listed}. Say which: window=w….")
         return self.checked((shown or named)[0], apps)
+
+    def _named(self, wanted: str, apps: Collection[str]) -> list[Window]:
+        open_ = [window for window in self.windows.all() if window.app in apps]
+        return [window for window in open_ if _is_named(window, wanted)] if wanted else open_
 
     def checked(self, window: Window, apps: Collection[str]) -> Window:
         """A window, if it may be looked at and acted in now. Raises Refused."""
@@ -98,7 +110,17 @@ class Screen:
     # --- what stands in them ---
 
     def parts(self, window: Window) -> list[Part]:
-        """What a window's application tells of it; nothing where it tells nothing."""
+        """What a window's application tells of it; nothing where it tells nothing. One that has
+        only just been opened gets a moment to begin."""
+        until = time.monotonic() + BEGINS_S
+        while not (found := self._parts(window)) and window.id not in self._silent:
+            if self.tree is None or time.monotonic() > until:
+                self._silent.add(window.id)
+            else:
+                time.sleep(STEP_S)
+        return found
+
+    def _parts(self, window: Window) -> list[Part]:
         if self.tree is None:
             return []
         try:

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from sayso.client.desktop.x11.connection import Connection
 
-ACTIVATE_S: Final = 3.0
-"""For a window manager to bring a window to the front; it takes five milliseconds."""
+ACTIVATE_S: Final = 8.0
+"""For a window manager to bring a window to the front: five milliseconds, but seconds for one that
+is busy reading a keyboard on which text was typed."""
 LATE_S: Final = 0.2
 """After which it is late."""
 STEP_S: Final = 0.005
