@@ -223,7 +223,8 @@ class ConversationDriver:
 
     @_perform.register
     def _(self, effect: effects.Tell) -> None:
-        if said := self.transcript.told(effect.ticket.turn, effect.message):
+        said = self.transcript.told(effect.ticket.turn, effect.message)
+        if said and not self._reflexes.is_of_memory(said):
             self._begin(self._agent.said_beside(said))
         if isinstance(effect.message, ApprovalRequest) and not self.screens:
             self.asks_unseen()
@@ -340,7 +341,8 @@ class ConversationDriver:
             answer = effect.text and await self._without_a_model(effect.text, effect.device)
             if answer:
                 self._instinctive = ticket
-                self._begin(self._agent.said_beside(answer, effect.text, effect.device))
+                if not self._reflexes.is_of_memory(answer):
+                    self._begin(self._agent.said_beside(answer, effect.text, effect.device))
                 self.happened(events.ReplyDelta(ticket, answer))
                 self._worked(ticket, events.WorkDone(ticket))
                 return

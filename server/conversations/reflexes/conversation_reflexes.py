@@ -4,6 +4,7 @@ Which language a sentence is in: what the device says that it speaks; else what 
 this utterance to be in, or the device's earlier ones; else the usual voice's.
 """
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -19,7 +20,7 @@ from sayso.server.conversations.reflexes.status_actions import StatusActions
 from sayso.server.conversations.transcript import Transcript
 from sayso.server.conversations.utterance_listener import UtteranceListener
 from sayso.server.reflexes.asker import Asker
-from sayso.server.reflexes.memory.memory_reflexes import ForgetMemory, Remember
+from sayso.server.reflexes.memory.memory_reflexes import ForgetMemory, Recall, Remember
 from sayso.server.reflexes.reflex import Elsewhere, ListTimers, Redo, TellStatus, Undo
 from sayso.server.speech.recognition import recognizer
 from sayso.server.speech.speech import Speech
@@ -75,6 +76,8 @@ class ConversationReflexes:
         )
         self._status = StatusActions(agent, responder.languages.answers)
         self._read = agent.permissions.outside_content.read
+        self._of_memory: deque[str] = deque(maxlen=MOST_DEVICES)
+        """Answers about what is remembered."""
         self._agents: set[str] = set()
         """Devices that are other agents."""
         self._last_in: dict[str, str] = {}
@@ -143,8 +146,8 @@ class ConversationReflexes:
         self._remember(device, asker.language)
         undoing = self._responder.languages.answers(asker.language).undoing
         match reflex:
-            case Remember() | ForgetMemory() if device in self._agents:
-                return None  # what is kept for good are the person's words; the model is asked
+            case Remember() | Recall() | ForgetMemory():
+                return await self._answer_of_memory(reflex, asker)
             case Elsewhere():
                 done = await at_home.answer(text, asker, refusal, lambda: True)
                 return done or await self._responder.answer(reflex, asker)
@@ -162,6 +165,20 @@ class ConversationReflexes:
             return told
         about_voice = await self._speaking.answer(reflex, asker)
         return about_voice or await self._responder.answer(reflex, asker)
+
+    async def _answer_of_memory(
+        self, reflex: Remember | Recall | ForgetMemory, asker: Asker
+    ) -> str | None:
+        """None for the model: what is kept for good are the person's words, and no agent's."""
+        if asker.device in self._agents and not isinstance(reflex, Recall):
+            return None
+        told = await self._responder.answer(reflex, asker)
+        self._of_memory += [told] if told else []
+        return told
+
+    def is_of_memory(self, answer: str) -> bool:
+        """Whether an answer tells what is, or was, remembered: no log keeps a copy of that."""
+        return any(told in answer for told in self._of_memory)
 
     async def _changes(self, asker: Asker) -> str:
         """What "undo that" would take back, in a fence, which is not spoken; empty if that is
