@@ -39,7 +39,7 @@ TOOLS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
     "toggle-subscriber-updates": ({}, "updates"),
     "trigger-long-running-operation": ({"duration": 1, "steps": 2}, "completed"),
     "get-roots-list": ({}, Path(NOWHERE.where).as_uri()),
-    "trigger-elicitation-request": ({}, "Ann"),
+    "trigger-elicitation-request": ({}, "decline"),  # it speaks of a pin, if to warn of it
     "trigger-url-elicitation": (
         {"url": "https://shop.example/login", "message": "Log in, please."},
         "accept",
