@@ -27,8 +27,8 @@ from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.agent.prompt.compaction import HISTORY_CHARS
 from sayso.server.agent.prompt.messages import Prompt
 from sayso.server.agent.prompt.profiles import profile
+from sayso.server.agent.record.conversation_history import History
 from sayso.server.agent.record.conversation_record import ConversationRecord
-from sayso.server.agent.record.history import History
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.request_situation import local_time
 from sayso.server.conversations.participant import Participant

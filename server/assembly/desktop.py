@@ -53,8 +53,8 @@ def open_desktop(screens: DeviceScreens | None, permissions: Permissions) -> Ope
     """The tools for screens; None where devices can't be asked."""
     if screens is None:
         return None
+    from sayso.server.capabilities.desktop.application_leases import DesktopLeases
     from sayso.server.capabilities.desktop.desktop import Desktop
-    from sayso.server.capabilities.desktop.leases import DesktopLeases
     from sayso.server.capabilities.desktop.tools import DesktopTools
 
     tools = DesktopTools(Desktop(screens, DesktopLeases(permissions)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from sayso.server.policy.actions import UNKNOWN, Actions, Command, home_as_tilde
-from sayso.server.policy.dangers_in_git import hides_work, throws_away
+from sayso.server.policy.dangerous_git_commands import hides_work, throws_away
 
 _KEYS = (
     "~/.ssh", "~/.gnupg", "~/.aws", "~/.azure", "~/.kube", "~/.netrc", "~/.git-credentials",

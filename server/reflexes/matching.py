@@ -41,7 +41,7 @@ from sayso.server.reflexes.reflex import (
     Yes,
 )
 from sayso.server.reflexes.slot_reader import INTENTS, reflex_of
-from sayso.server.reflexes.slots import Slot
+from sayso.server.reflexes.slot_values import Slot
 from sayso.server.reflexes.template_index import TemplateIndex
 
 if TYPE_CHECKING:

@@ -72,7 +72,7 @@ from sayso.server.reflexes.reflex import (
     Undo,
     Yes,
 )
-from sayso.server.reflexes.slots import Slot, Slots
+from sayso.server.reflexes.slot_values import Slot, Slots
 from sayso.server.reflexes.time_expressions import After, At, Part, When, for_waking
 
 DIE_SIDES: Final = 6

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from sayso.server.agent.permissions.held_grants import HeldGrants, HeldLease
+from sayso.server.agent.permissions.grants_text import HeldGrants, HeldLease
 from sayso.server.agent.permissions.permissions import MEANINGS, ModeError
 from sayso.server.agent.record.conversation_settings import taken_back
 from sayso.server.conversations.command_context import CommandContext, CommandResult

@@ -29,8 +29,8 @@ from sayso.server.turn.filler import Filler
 from sayso.server.turn.missed_speech import MissedSpeech
 from sayso.server.turn.phrases import stop_words, words
 from sayso.server.turn.regions.capture import CaptureRegion
-from sayso.server.turn.regions.code_question import CodeQuestion
 from sayso.server.turn.regions.playback import PlaybackRegion
+from sayso.server.turn.regions.question_from_code import CodeQuestion
 from sayso.server.turn.regions.request import RequestRegion
 from sayso.server.turn.regions.shared_state import SharedState
 from sayso.server.turn.regions.spoken_approval import Answer, SpokenApproval

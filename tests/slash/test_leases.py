@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from sayso.server.agent.permissions.held_grants import HeldLease
+from sayso.server.agent.permissions.grants_text import HeldLease
 from sayso.server.store.decisions import ReachTakenBack
 from tests.server.running_server import running_server
 

@@ -18,7 +18,7 @@ from sayso.server.agent.permissions.access_syntax import (
     read_access_request,
 )
 from sayso.server.agent.permissions.approvals import ApprovalDecision, Approvals, Proposal
-from sayso.server.agent.permissions.held_grants import Grant
+from sayso.server.agent.permissions.grants_text import Grant
 from sayso.server.agent.permissions.permissions import Permissions, Reachable
 from sayso.server.agent.prompt.server_notes import NOBODY_OPENED, NOT_OPENED, TOO_LONG
 from sayso.server.agent.record.conversation_settings import granted

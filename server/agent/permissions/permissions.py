@@ -19,7 +19,7 @@ from typing import Final, Literal, Protocol, get_args
 
 from sayso.server.agent.instructions.folder_instructions import FolderInstructions
 from sayso.server.agent.permissions.access_syntax import AccessRequest
-from sayso.server.agent.permissions.held_grants import Grant, HeldGrants, HeldLeases
+from sayso.server.agent.permissions.grants_text import Grant, HeldGrants, HeldLeases
 from sayso.server.agent.permissions.hooks import Hooks, NoHooks
 from sayso.server.agent.permissions.outside_content import OutsideContent
 from sayso.server.agent.permissions.task_grant import TaskGrant

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sayso.server.agent.prompt.server_notes import between_marks, own_words
-from sayso.server.agent.record.history import Act, Exchange
+from sayso.server.agent.record.conversation_history import Act, Exchange
 from sayso.server.store.records import RunReported
 
 HISTORY_CHARS: Final = 120_000

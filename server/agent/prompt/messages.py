@@ -38,7 +38,7 @@ from sayso.server.agent.prompt.shown_pictures import (
 )
 from sayso.server.agent.prompt.situation_note import situation_note
 from sayso.server.agent.prompt.system_prompt import Facts, system_prompt
-from sayso.server.agent.record.history import Act, Exchange, History, JobNews, Step
+from sayso.server.agent.record.conversation_history import Act, Exchange, History, JobNews, Step
 from sayso.server.agent.tools.read_output import ReadOutput
 from sayso.server.agent.tools.request_access import RequestAccess
 from sayso.server.agent.tools.run_code import CodeRunner, RunCode

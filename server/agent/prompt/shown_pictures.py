@@ -4,7 +4,7 @@ import base64
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from sayso.server.agent.record.history import Exchange, Step
+from sayso.server.agent.record.conversation_history import Exchange, Step
 
 PICTURES: Final = 4
 """So many at most are shown to a model again with each request: each takes as much as a page."""

@@ -9,8 +9,8 @@ from typing import Final, Self
 
 from sayso.server.agent.jobs.jobs import Jobs
 from sayso.server.agent.prompt.server_notes import DID_NOT_RUN, LOST_BEFORE, LOST_WHILE_RUNNING
+from sayso.server.agent.record.conversation_history import History
 from sayso.server.agent.record.conversation_settings import ConversationSettings
-from sayso.server.agent.record.history import History
 from sayso.server.agent.record.screen_turns import ScreenTurn, screen_turns
 from sayso.server.agent.record.work_status import WorkProgress
 from sayso.server.store.errors import StoreClosed

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from sayso.server.agent.record.history import Act, Exchange
+from sayso.server.agent.record.conversation_history import Act, Exchange
 from sayso.server.agent.record.test_results import TestResult, read_test_result
 from sayso.server.policy.code_reader import read
 from sayso.server.store.records import RunReported

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
-from sayso.server.agent.record.history import Request
+from sayso.server.agent.record.conversation_history import Request
 from sayso.server.agent.record.journal import Journal
 from sayso.server.store.errors import StoreError
 from sayso.server.store.records import MadeAgain, TakenBack

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Final
 
-from sayso.server.agent.record.history import History
+from sayso.server.agent.record.conversation_history import History
 from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.tools.output_page_syntax import PAGE, Page, read_arguments, read_line
 from sayso.server.agent.tools.tool import Arguments, ArgumentsError, Tool, ToolContext, WrittenCall

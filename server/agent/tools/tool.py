@@ -33,7 +33,7 @@ from sayso.server.agent.limits import RequestUsage
 from sayso.server.agent.llm.model import ToolDefinition
 from sayso.server.agent.permissions.access_requests import AccessRequests
 from sayso.server.agent.prompt.profiles import Way
-from sayso.server.agent.record.history import History
+from sayso.server.agent.record.conversation_history import History
 from sayso.server.agent.record.run_outputs import RunOutputs
 from sayso.server.agent.tools.person import Person
 from sayso.server.agent.tools.schema import problems

@@ -9,7 +9,7 @@ from ipaddress import ip_address
 from socket import inet_aton, inet_ntoa
 from typing import Final
 
-from sayso.server.agent.permissions.held_grants import HeldLease
+from sayso.server.agent.permissions.grants_text import HeldLease
 from sayso.server.agent.permissions.permissions import Permissions
 from sayso.server.capabilities.browser.chromium import CALLS_HOME
 from sayso.server.capabilities.browser.errors import RefusedError

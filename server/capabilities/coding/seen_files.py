@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from sayso.server.agent.record.history import History
+from sayso.server.agent.record.conversation_history import History
 from sayso.server.store.changes import Changes
 
 MOST: Final = 2_000

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sayso.server.agent.tools.person import NoAnswerError, Person
+from sayso.server.capabilities.desktop.application_leases import ANY, Capability, DesktopLeases
 from sayso.server.capabilities.desktop.errors import DesktopError
-from sayso.server.capabilities.desktop.leases import ANY, Capability, DesktopLeases
 from sayso.server.capabilities.desktop.operations import OPERATIONS, Operation
 from sayso.server.capabilities.desktop.screens import LOOK, Screens, the_screen
 from sayso.server.device_requests.answer import Outcome

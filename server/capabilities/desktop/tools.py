@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from sayso.server.agent.tools.schema import problems
 from sayso.server.agent.tools.tool import Arguments, ArgumentsError, Tool, ToolContext
+from sayso.server.capabilities.desktop.application_leases import SOURCE
 from sayso.server.capabilities.desktop.desktop import Desktop
 from sayso.server.capabilities.desktop.errors import DesktopError
-from sayso.server.capabilities.desktop.leases import SOURCE
 from sayso.server.capabilities.desktop.operations import OPERATIONS, Operation
 from sayso.server.capabilities.desktop.screens import NONE
 from sayso.server.runtimes.runtime import Ending, Output

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sayso.server.agent.record.history import Act, Exchange, History
+from sayso.server.agent.record.conversation_history import Act, Exchange, History
 from sayso.server.undo.git.repositories import repository_of
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sayso.protocol.untrusted_json import UntrustedJsonError, read_json
-from sayso.server.agent.record.history import History
+from sayso.server.agent.record.conversation_history import History
 from sayso.server.agent.stream_closing import closing
 from sayso.server.agent.tools.schema import problems
 from sayso.server.agent.tools.tool import Arguments, ArgumentsError, Tool, ToolContext, WrittenCall

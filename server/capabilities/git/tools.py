@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from sayso.server.agent.record.history import History
+from sayso.server.agent.record.conversation_history import History
 from sayso.server.agent.tools.tool import Tool
 from sayso.server.capabilities.git.commit import Commit, Former
 from sayso.server.capabilities.git.publish import Publish

@@ -16,8 +16,8 @@ from typing import Literal
 from sayso.server.turn.during_work.new_start import begins_anew
 from sayso.server.turn.during_work.question_about_code import asks_about_code
 from sayso.server.turn.events import Heard
-from sayso.server.turn.regions.code_question import CodeQuestion
 from sayso.server.turn.regions.playback import PlaybackRegion
+from sayso.server.turn.regions.question_from_code import CodeQuestion
 from sayso.server.turn.regions.request import RequestRegion
 from sayso.server.turn.relevance.backchannel import is_backchannel
 from sayso.server.turn.relevance.own_words import is_own_voice, is_short

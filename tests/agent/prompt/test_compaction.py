@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.server.agent.prompt.compaction import BRIEF_CHARS, compact
-from sayso.server.agent.record.history import Exchange, History
+from sayso.server.agent.record.conversation_history import Exchange, History
 from sayso.server.store.changes import Changes
 from sayso.server.store.records import (
     Answered,

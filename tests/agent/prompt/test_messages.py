@@ -13,7 +13,7 @@ from sayso.server.agent.llm.model import ChatMessage
 from sayso.server.agent.prompt.messages import Prompt
 from sayso.server.agent.prompt.output_digest import Digest
 from sayso.server.agent.prompt.profiles import PROFILES, ModelProfile, profile
-from sayso.server.agent.record.history import History
+from sayso.server.agent.record.conversation_history import History
 from sayso.server.runtimes.runtime import Output
 from sayso.server.store.records import (
     Answered,

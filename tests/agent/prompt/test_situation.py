@@ -15,7 +15,7 @@ from sayso.server.agent.prompt.messages import Prompt
 from sayso.server.agent.prompt.profiles import profile
 from sayso.server.agent.prompt.situation_note import MODES as MODE_NOTES
 from sayso.server.agent.prompt.system_prompt import Facts
-from sayso.server.agent.record.history import History
+from sayso.server.agent.record.conversation_history import History
 from sayso.server.agent.record.named_pictures import MOST_BYTES, named_pictures
 from sayso.server.store.changes import Changes, Renamed
 from sayso.server.store.records import (

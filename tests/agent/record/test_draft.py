@@ -9,9 +9,9 @@ import pytest
 from sayso.server.agent.llm.backend import Backend
 from sayso.server.agent.loop import Agent
 from sayso.server.agent.prompt.profiles import profile
+from sayso.server.agent.record.conversation_history import History
 from sayso.server.agent.record.conversation_record import ConversationRecord
 from sayso.server.agent.record.draft import EVERY_S, Draft
-from sayso.server.agent.record.history import History
 from sayso.server.agent.record.journal import HalfSaid, Journal
 from sayso.server.store.records import (
     Answered,

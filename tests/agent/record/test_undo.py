@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
-from sayso.server.agent.record.history import History
+from sayso.server.agent.record.conversation_history import History
 from sayso.server.agent.record.journal import Journal
 from sayso.server.agent.record.undo import UndoRequests, names
 from sayso.server.store.records import (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sayso.server.agent.events import ApprovalRequest, CodeStart
 from sayso.server.agent.parsing.markdown_reader import Code, MarkdownReader, Piece, Prose
 from sayso.server.agent.prompt.language_names import Languages
-from sayso.server.agent.record.history import History
+from sayso.server.agent.record.conversation_history import History
 from sayso.server.agent.record.run_outputs import KEPT_CHARS, RunOutputs
 from sayso.server.agent.tools.output_page_syntax import Page, read_arguments, read_line
 from sayso.server.agent.tools.read_output import ReadOutput, read_page

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sayso.server.agent.events import ApprovalRequest
-from sayso.server.agent.record.history import Act, Exchange, Step
+from sayso.server.agent.record.conversation_history import Act, Exchange, Step
 from sayso.server.agent.record.test_evidence import contradiction, edited_tests, is_test_file
 from sayso.server.capabilities.coding.program import PROGRAM
 from sayso.server.capabilities.coding.tools import coding_tools

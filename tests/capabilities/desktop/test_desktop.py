@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from sayso.server.agent.permissions.permissions import Mode, Permissions
+from sayso.server.capabilities.desktop.application_leases import LEASE_S, SOURCE, DesktopLeases
 from sayso.server.capabilities.desktop.desktop import Desktop
 from sayso.server.capabilities.desktop.errors import DesktopError
-from sayso.server.capabilities.desktop.leases import LEASE_S, SOURCE, DesktopLeases
 from sayso.server.capabilities.desktop.operations import OPERATIONS
 from sayso.server.capabilities.desktop.tools import OS_MODE, DesktopTools
 from sayso.server.device_requests.answer import Outcome, Shown

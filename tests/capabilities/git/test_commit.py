@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.server.agent.record.history import History
+from sayso.server.agent.record.conversation_history import History
 from sayso.server.capabilities.git.commit import Commit
 from sayso.server.store.changes import Changes
 from sayso.server.store.records import Answered, Asked, Call, RunIntended, RunReported

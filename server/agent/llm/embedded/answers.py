@@ -11,7 +11,7 @@ from typing import Final
 
 from sayso.server.agent.limits import last_line
 from sayso.server.agent.prompt.profiles import PlainAnswers
-from sayso.server.agent.record.history import Act
+from sayso.server.agent.record.conversation_history import Act
 
 _SAYABLE_CHARS: Final = 80
 """More than this is read, not heard."""

@@ -4,7 +4,7 @@ import pytest
 
 from sayso.server.agent.llm.embedded.answers import checked, plain_answer
 from sayso.server.agent.prompt.profiles import profile
-from sayso.server.agent.record.history import Act
+from sayso.server.agent.record.conversation_history import Act
 from sayso.server.store.records import Call, RunReported
 
 ANSWERS = profile("pocket").answers
