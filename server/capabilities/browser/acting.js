@@ -100,15 +100,24 @@ const pointOn = (element) => {
   }
   return { covered };
 };
+// A form's fields stand in the way of its own properties where they are called `name` or `action`.
+const fieldsOf = (form) => [...Object.getOwnPropertyDescriptor(HTMLFormElement.prototype, "elements").get.call(form)];
+const goesTo = (form) => {
+  try {
+    return new URL(form.getAttribute("action") || "", document.baseURI).href;
+  } catch {
+    return location.href;
+  }
+};
 const formFacts = (form) => {
   if (!form) return null;
-  const fields = [...form.elements];
+  const fields = fieldsOf(form);
   return {
     method: (form.getAttribute("method") || "get").toLowerCase(),
-    action: form.action && typeof form.action === "string" ? form.action : location.href,
+    action: goesTo(form),
     secrets: fields.some((each) => secret(each) && each.value),
     written: fields.some((each) => ["TEXTAREA"].includes(each.tagName) && each.value),
-    name: bounded(squeezed(form.getAttribute("aria-label") || form.name || ""), NAME_CHARS),
+    name: bounded(squeezed(form.getAttribute("aria-label") || form.getAttribute("name")), NAME_CHARS),
     submit: fields.filter((each) => each.type === "submit").map(nameOf).slice(0, 3),
   };
 };

@@ -153,8 +153,8 @@ class Operations:
         told = await cdp.ask("Page.navigate", page.session, url=url, seconds=LOAD_S * 2)
         if why := str(told.get("errorText", "")):
             page.settled()
-            if "isDownload" in told or why == "net::ERR_ABORTED":
-                return "confirmed: no page came, but perhaps a file.\n"
+            if "isDownload" in told or (why == "net::ERR_ABORTED" and self._browser.downloads):
+                return "confirmed: no page came, but a file.\n"
             raise RefusedError(self._why_not(host, why))
         try:
             there = await self._unless_it_asks(page, page.loaded())

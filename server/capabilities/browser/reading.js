@@ -165,7 +165,8 @@ const nameOf = (element) => {
     if (["INPUT", "SELECT", "TEXTAREA"].includes(element.tagName) || element.isContentEditable) return "";
     return wordsIn(element) || squeezed([...element.querySelectorAll("img[alt], svg title")].map((each) => each.alt || each.textContent).join(" "));
   };
-  const labels = () => squeezed([...(element.labels || [])].map(wordsIn).join(" "));
+  // A label around a list holds the words of its options, too.
+  const labels = () => squeezed([...(element.labels || [])].map((each) => (within(element, each) ? wordsIn(each).replace(squeezed(element.innerText), "") : wordsIn(each))).join(" "));
   const rest = () => element.getAttribute("placeholder") || element.getAttribute("title") || (element.type === "image" ? "" : element.getAttribute("name")) || "";
   const found = labelled || element.getAttribute("aria-label") || labels() || own() || rest();
   return bounded(squeezed(found), NAME_CHARS);

@@ -314,6 +314,23 @@ async def test_a_long_text_in_a_field_is_read_whole_by_its_name(page: Driven) ->
     assert "end" in await page("read", part=_ref(told, 'textbox "Text"'))
 
 
+async def test_forms_whose_fields_are_called_as_their_own_properties_are(page: Driven) -> None:
+    fields = "".join(
+        f"<label>{name} <input name={name}></label>"
+        for name in ("name", "action", "method", "elements", "submit")
+    )
+    page.web.pages["/sent"] = "arrived"
+    await page.show(f"<form method=post action=/sent>{fields}<button>Next</button></form>")
+    assert (await page("fill", target="name", text="Ada")).startswith("confirmed")
+    assert "arrived" in await page("click", target="Next")
+    assert page.person.asked[-1][2] == "It sends a form to site.example."
+
+
+async def test_a_list_is_called_as_its_label_and_not_as_its_options(page: Driven) -> None:
+    told = await page.show("<label>Branch <select><option>Main<option>North</select></label>")
+    assert 'combobox "Branch" = "Main"' in told
+
+
 async def test_several_options_are_chosen_at_once(page: Driven) -> None:
     told = await page.show(
         "<select multiple aria-label=Fruit><option>Apple<option>Pear, green<option>Plum</select>"
