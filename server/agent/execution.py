@@ -115,7 +115,8 @@ class CodeExecutor:
         refusal, told = _why_not(tool, call)
         if refusal:
             await self._refuse(call, refusal, told)
-        self._reckoning.before_run(call, looks=tool.kind == "looks" or tool.shown)
+        looks = tool.kind == "looks" or tool.shown
+        self._reckoning.before_run(call, looks=looks, small=tool.small_steps)
         if refusal:
             return
         if tool.kind == "reads":

@@ -57,8 +57,13 @@ REPLY_CHARS: Final = 60_000
 LOOKS: Final = 60
 """Of one request: who gets to know a large project looks at some thirty of its files."""
 
+SMALL_STEPS: Final = 80
+"""Of one request, such as clicks: an errand on the web takes twenty or thirty."""
+
 REPEATS: Final = 3
-"""The third time of the same is no accident."""
+"""The third time of the same is no accident …"""
+SMALL_REPEATS: Final = 10
+"""… but for small steps: who looks for something scrolls a few times."""
 
 
 class LimitReached(Exception):
@@ -76,6 +81,9 @@ class RequestUsage:
         self.usd: float | None = None
         self.runs = 0
         self._looks = 0
+        self._small_steps = 0
+        self._repeats = REPEATS
+        """So often may the latest call be the same."""
         self.agreed_to_cost = False
         """The person has said yes to what the next step costs."""
         self._last_code: list[str] = []
@@ -160,15 +168,20 @@ class RequestUsage:
         if usd is not None:
             self.usd = (self.usd or 0.0) + usd
 
-    def before_run(self, call: Call, *, looks: bool = False) -> None:
-        """The model wants code run, or something looked at, which is not counted as that."""
+    def before_run(self, call: Call, *, looks: bool = False, small: bool = False) -> None:
+        """The model wants code run; or something looked at, or a small step such as a click taken,
+        which are not counted as that."""
         code = f"{call.language} {_plain(call.code)}"
-        self._last_code = [*self._last_code, code][-REPEATS:]
-        if self._last_code == [code] * REPEATS:
+        self._repeats = SMALL_REPEATS if small else REPEATS
+        self._last_code = [*self._last_code, code][-SMALL_REPEATS:]
+        if self._last_code[-self._repeats :] == [code] * self._repeats:
             raise LimitReached("I keep writing the same code. Shall I try another way?")
+        if small and self._small_steps >= SMALL_STEPS:
+            raise LimitReached(f"I have taken {SMALL_STEPS} small steps. Shall I go on?")
         if looks and self._looks >= LOOKS:
             raise LimitReached(f"I have looked at files {LOOKS} times. Shall I go on?")
-        if not looks and self.runs >= self.limits.steps:
+        is_run = not looks and not small
+        if is_run and self.runs >= self.limits.steps:
             raise LimitReached(f"I have run code {self.runs} times and am not done. Shall I go on?")
         if self.tokens_in + self.tokens_out >= self.limits.tokens:
             raise LimitReached("This has become a long piece of work. Shall I go on?")
@@ -176,7 +189,8 @@ class RequestUsage:
             raise LimitReached(f"This has cost {self.usd:.2f} dollars so far. Shall I go on?")
         self.check_day()
         self._looks += looks
-        self.runs += not looks
+        self._small_steps += small
+        self.runs += is_run
 
     def after_run(self, call: Call, failure: str, output: str) -> None:
         """Code has run; `failure` is its last line if it failed."""
@@ -187,7 +201,7 @@ class RequestUsage:
             )
         outcome = f"{call.language} {_plain(call.code)}", output
         self._outcomes[outcome] += 1
-        if self._outcomes[outcome] >= REPEATS:
+        if self._outcomes[outcome] >= self._repeats:
             raise LimitReached("I am going round in circles. Shall I try another way?")
 
 

@@ -132,6 +132,8 @@ class Tool(ABC):
     """Whether it is offered only where code runs: it works in the sandbox."""
     shown: ClassVar[bool] = False
     """Of the kind `reads`: whether screens show its calls, as they show code."""
+    small_steps: ClassVar[bool] = False
+    """An errand takes dozens of its calls, such as clicks; they are counted apart from runs."""
     told: str = ""
     """What the model is told of it beyond its definition; read anew for each request."""
     listed: bool = True

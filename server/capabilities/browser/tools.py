@@ -34,6 +34,7 @@ def _explained(operation: Operation) -> str:
 class _BrowserTool(Tool):
     undo = _UNDO
     needs_code = True
+    small_steps = True
 
     def __init__(self, browser: Browser) -> None:
         self._browser = browser

@@ -53,6 +53,7 @@ def _explained(operation: Operation) -> str:
 
 class _DesktopTool(Tool):
     undo = "undo does not take back what was done in other programs"
+    small_steps = True
 
     def __init__(self, desktop: Desktop) -> None:
         self._desktop = desktop
