@@ -1,11 +1,12 @@
 """A conversation as a Jupyter notebook (nbformat 4.5): questions, answers, code, outputs. Pure."""
 
 import re
+import sys
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from html import escape
+from html import escape, unescape
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -53,6 +54,9 @@ _LEADS_AWAY: Final = re.compile(
     re.IGNORECASE,
 )
 """Whatever could fetch something, or run."""
+
+_FETCHED_BY_CSS: Final = re.compile(r"url\s*\(|@import|\b(?:image-set|image|src)\(", re.IGNORECASE)
+_CSS_ESCAPE: Final = re.compile(r"\\(?:([0-9a-f]{1,6})(?:\r\n|[ \t\r\n\f])?|(.))", re.IGNORECASE)
 
 _RAN: Final = frozenset({"ok", "error", "interrupted", "died", "unknown"})
 
@@ -191,9 +195,24 @@ def _shown(result: Result) -> Mapping[str, Any]:
         data[result.mime] = b64encode(result.data).decode()
     elif result.mime == "text/html":
         html = _clean(result.data.decode("utf-8", "replace"))
-        if not _LEADS_AWAY.search(html):
+        if not _leads_away(html):
             data[result.mime] = html
     return {"output_type": "display_data", "data": data, "metadata": {}}
+
+
+def _leads_away(html: str) -> bool:
+    """Whether it fetches something, or runs, as it stands or as a browser reads its CSS: in an
+    attribute HTML's character references are read first, in a style element they are not."""
+    as_css = (_css_read(html), _css_read(unescape(html)))
+    return bool(_LEADS_AWAY.search(html)) or any(map(_FETCHED_BY_CSS.search, as_css))
+
+
+def _css_read(text: str) -> str:
+    def character(escaped: re.Match[str]) -> str:
+        number = int(escaped[1] or "0", 16)
+        return escaped[2] or chr(number if number <= sys.maxunicode else 0xFFFD)
+
+    return _CSS_ESCAPE.sub(character, text)
 
 
 def _no_code(name: str, entry: Entry, came_of_it: str) -> Cell:

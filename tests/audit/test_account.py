@@ -276,6 +276,43 @@ def test_a_notebook_holds_plots_and_tables_that_fetch_nothing() -> None:
     assert [page["data"] for page in pages] == [{"text/plain": "a page"}] * 3
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<p style=\"background-image: image-set('//leak.test/x' 1x)\">",
+        "<style>p { background: -webkit-image-set('//leak.test/x' 1x) }</style>",
+        r"<style>p { background: \75rl(//leak.test/x) }</style>",
+        r"<style>p { background: \000055 R\L(//leak.test/x) }</style>",
+        r"<style>@\69 mport '//leak.test/x';</style>",
+        '<p style="background: &#117;rl(//leak.test/x)">',
+        '<p style="background: &#92;75 rl(//leak.test/x)">',
+    ],
+)
+def test_a_notebook_holds_no_page_whose_css_fetches_however_it_is_written(page: str) -> None:
+    assert kept_html(page) is None
+
+
+def test_a_notebook_holds_tables_whose_text_has_backslashes() -> None:
+    page = (
+        r"<style scoped>th { top: 0 }</style><table><tr><td>C:\110000 &lt;b&gt;</td></tr></table>"
+    )
+    assert kept_html(page) == page
+
+
+def kept_html(page: str) -> str | None:
+    """What a notebook holds of a page that code showed."""
+    run: tuple[tuple[Source, Record], ...] = (
+        ("model", Answered("", (Call("r1", "python", "show()"),))),
+        ("server", RunIntended("r1", "python", "show()")),
+        ("runtime", RunReported("r1", "ok")),
+    )
+    events = [Event("main", *each, time=float(at)) for at, each in enumerate(run)]
+    (cell,) = notebook(events, results={"r1": [Result("text/html", page.encode())]})["cells"]
+    (shown,) = cell["outputs"]
+    html: str | None = shown["data"].get("text/html")
+    return html
+
+
 def test_an_audit_is_read_while_the_server_writes(home: Path) -> None:
     async def both() -> int:
         log = await EventLog.open(home / "events.sqlite")
