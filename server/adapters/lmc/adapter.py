@@ -25,6 +25,7 @@ from sayso.protocol.messages import (
     SpeechStop,
     TurnState,
 )
+from sayso.server.adapters.device_names import DeviceNames
 from sayso.server.adapters.lmc.messages import (
     Command,
     LmcMessage,
@@ -60,7 +61,7 @@ class LmcAdapter:
         self._host = host
         self._where = where
         self._server: PlainPort | None = None
-        self._here = 0
+        self._names = DeviceNames()
 
     async def open(self) -> None:
         """Begin to listen. Raises CannotListenError."""
@@ -83,7 +84,7 @@ class LmcAdapter:
         """A name of another machine's that leads here is a page's trick."""
         name = request.headers.get("Host", "").lower()
         own = {f"{host}:{self._port}" for host in OWN_NAMES}
-        if name not in own or request.path != "/" or self._here >= CLIENTS:
+        if name not in own or request.path != "/" or len(self._names) >= CLIENTS:
             return refused(HTTPStatus.FORBIDDEN, "Clients of LMC connect to this machine's /.")
         return None
 
@@ -92,8 +93,7 @@ class LmcAdapter:
         return self._server.port if self._server else self._where.port
 
     async def _talk(self, socket: ServerConnection, _: Mapping[str, str]) -> None:
-        self._here += 1
-        name = WHO.name if self._here == 1 else f"{WHO.name} {self._here}"
+        name = self._names.take(WHO.name)
         connection = LmcConnection(socket)
         try:
             place = await self._host.conversation("", WHO)
@@ -109,7 +109,7 @@ class LmcAdapter:
                 )
             )
         finally:
-            self._here -= 1
+            self._names.give_back(name)
 
 
 class LmcConnection:

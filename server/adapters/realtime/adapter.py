@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qs
 
+from sayso.server.adapters.device_names import DeviceNames
 from sayso.server.adapters.realtime.client_events import RATE
 from sayso.server.adapters.realtime.connection import RealtimeConnection
 from sayso.server.adapters.turn_client import Host
@@ -36,8 +37,7 @@ class RealtimeAdapter:
     def __init__(self, host: Host, speech: Speech) -> None:
         self._host = host
         self._has_voice = speech.synthesis.has_voice
-        self._names: set[str] = set()
-        """Of the devices that take part."""
+        self._names = DeviceNames()
 
     def add_to(self, routes: Routes) -> None:
         """From now on its path is answered."""
@@ -45,7 +45,7 @@ class RealtimeAdapter:
 
     async def _talk(self, opened: OpenedSocket) -> None:
         named = parse_qs(opened.query).get(NAMED, [""])[0]
-        who, device = opened.who, self._unique(opened.who.name or "a program")
+        who, device = opened.who, self._names.take(opened.who.name or "a program")
 
         async def join(
             instructions: str, past: Sequence[tuple[str, str]], connection: RealtimeConnection
@@ -64,7 +64,7 @@ class RealtimeAdapter:
         try:
             await RealtimeConnection(opened, join, self._has_voice).talk()
         finally:
-            self._names.discard(device)
+            self._names.give_back(device)
 
     async def _conversation(
         self, who: Principal, named: str, instructions: str, past: Sequence[tuple[str, str]]
@@ -73,10 +73,3 @@ class RealtimeAdapter:
             return named
         told = [_Said(asked, answered) for asked, answered in past]
         return await self._host.begin_conversation(who.person, instructions, told)
-
-    def _unique(self, name: str) -> str:
-        unique, number = name, 2
-        while unique in self._names:
-            unique, number = f"{name} {number}", number + 1
-        self._names.add(unique)
-        return unique
