@@ -36,7 +36,11 @@ class OutgoingMessages:
         """Send what comes."""
         while True:
             while self._waiting:
-                async with asyncio.timeout(SEND_S):
-                    await self._socket.send(self._waiting.popleft())
+                try:
+                    async with asyncio.timeout(SEND_S):
+                        await self._socket.send(self._waiting.popleft())
+                except TimeoutError:
+                    self._socket.transport.abort()
+                    return
             self._news.clear()
             await self._news.wait()

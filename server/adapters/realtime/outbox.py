@@ -61,8 +61,12 @@ class RealtimeOutbox:
         while True:
             while self._waiting:
                 text, sent = self._waiting.popleft()
-                async with asyncio.timeout(SEND_S):
-                    await self._socket.send(text)
+                try:
+                    async with asyncio.timeout(SEND_S):
+                        await self._socket.send(text)
+                except TimeoutError:
+                    self._socket.transport.abort()
+                    return
                 if sent:
                     sent()
             self._news.clear()
