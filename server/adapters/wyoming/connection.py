@@ -78,18 +78,16 @@ class WyomingConnection:
             return None
 
     async def _read(self) -> None:
-        event: Event | None = None
         try:
             while (event := await read_event(self._reader)) is not None:
                 await self._came.put(event)
         except ConnectionError:
             pass  # as if it had closed
         finally:
-            if event is None:
-                # Whatever waits before it: nobody is there to be answered.
-                if self._came.full():
-                    self._came.get_nowait()
-                self._came.put_nowait(None)
+            # Whatever waits before it: nobody is there to be answered.
+            if self._came.full():
+                self._came.get_nowait()
+            self._came.put_nowait(None)
 
     async def _take(self, event: Event, reading: "asyncio.Task[None]") -> None:
         match event.kind:
