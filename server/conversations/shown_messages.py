@@ -27,6 +27,8 @@ class ShownMessages:
         self._kept: list[Shown] = []
         self._characters = 0
         self._left_out = 0
+        self._unended: set[str] = set()
+        """Of what is kept: what began, and has not ended."""
 
     def add(self, message: m.FromServer) -> None:
         """Keep it, if it is what a later screen shows, too."""
@@ -41,7 +43,8 @@ class ShownMessages:
                 return
         if self._joined(message):
             return
-        ends = isinstance(message, m.CodeEnd)  # without it a run would seem to go on
+        # Without its end, a run that is shown would seem to go on.
+        ends = isinstance(message, m.CodeEnd) and message.id in self._unended
         full = self._characters > TURN_CHARS or len(self._kept) >= TURN_MESSAGES
         if full and not ends:
             self._left_out += 1
@@ -49,6 +52,11 @@ class ShownMessages:
         kept = _cut(message)
         self._characters += _length(kept)
         self._kept.append(kept)
+        match message:
+            case m.CodeStart(id=run):
+                self._unended.add(run)
+            case m.CodeEnd(id=run):
+                self._unended.discard(run)
 
     def runs(self) -> list[str]:
         """Those that began."""

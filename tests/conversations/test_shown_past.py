@@ -131,6 +131,22 @@ def test_a_turn_that_shows_without_end_is_kept_within_a_bound_and_its_runs_end()
     assert "More was shown" in told[-1]["text"]
 
 
+def test_of_a_turn_that_is_full_no_end_is_kept_without_its_beginning() -> None:
+    shown = ShownMessages()
+    shown.add(m.CodeStart("kept", "python", "work()"))
+    for number in range(3 * TURN_MESSAGES):
+        shown.add(m.CodeStart(str(number), "python", "1"))
+        shown.add(m.CodeEnd(str(number), "ok"))
+    shown.add(m.CodeEnd("kept", "ok"))
+    shown.add(m.CodeEnd("kept", "ok"))
+    *told, left_out = shown.as_sent()
+    assert len(told) <= TURN_MESSAGES + 2
+    begun = [one["id"] for one in told if one["t"] == "code.start"]
+    ended = [one["id"] for one in told if one["t"] == "code.end"]
+    assert sorted(begun) == sorted(ended)
+    assert "More was shown" in left_out["text"]
+
+
 async def show(outputs: RunOutputs, run: str, *pieces: Output) -> None:
     recording = outputs.record(run, 1_000)
     for piece in pieces:
